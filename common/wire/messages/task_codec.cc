@@ -239,6 +239,10 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
   for (const v1::Output& output : from.outputs()) {
     if (!result.outputs.emplace(output.name(), output.value()).second) return Corrupt("outputs");
   }
+  // Only a process that exited by itself has outputs.
+  const bool exited = result.exit_code &&
+                      (result.state == RunState::kCompleted || result.state == RunState::kFailed);
+  if (!result.outputs.empty() && !exited) return Corrupt("outputs without an exit");
   if (!CheckOutputs(result.outputs).ok()) return Corrupt("outputs");
   return {};
 }

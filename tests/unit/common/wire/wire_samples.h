@@ -78,7 +78,9 @@ inline ResultMessage RandomResult(Rng& rng) {
   if (rng.Chance(0.5)) result.ended = FromUnixMicros(static_cast<int64_t>(1 + rng.Below(1e15)));
   for (size_t n = rng.Below(50); n > 0; --n) result.output += static_cast<char>(rng.Next());
   result.output_truncated = rng.Chance(0.5);
-  for (size_t n = rng.Chance(0.5) ? rng.Below(5) : 0; n > 0; --n) {
+  const bool exited = result.exit_code &&
+                      (result.state == RunState::kCompleted || result.state == RunState::kFailed);
+  for (size_t n = exited ? rng.Below(5) : 0; n > 0; --n) {
     result.outputs["n" + std::to_string(n)] = RandomText(rng, 20);
   }
   return message;

@@ -206,6 +206,25 @@ TEST(TaskCodecTest, RefusesAnyResultFieldOutOfItsRange) {
       ResultIsCorruptAfter([](v1::TaskResult& r) { r.set_error(std::string(5'000, 'x')); }));
 }
 
+TEST(TaskCodecTest, RefusesOutputsOfAProcessThatDidNotExit) {
+  const auto refused = [](const std::string& status, bool with_code) {
+    return ResultIsCorruptAfter([&](v1::TaskResult& r) {
+      r.set_status(status);
+      r.clear_exit_code();
+      if (with_code) r.set_exit_code(0);
+      r.clear_outputs();
+      v1::Output& output = *r.add_outputs();
+      output.set_name("rows");
+      output.set_value("12");
+    });
+  };
+  EXPECT_FALSE(refused("COMPLETED", true));
+  EXPECT_FALSE(refused("FAILED", true));
+  EXPECT_TRUE(refused("COMPLETED", false));
+  EXPECT_TRUE(refused("LOST", false));
+  EXPECT_TRUE(refused("LOST", true));
+}
+
 // Rows that were never claimed have the empty token, so a result with the empty token
 // would match them.
 TEST(TaskCodecTest, RefusesTheEmptyClaimToken) {
