@@ -1,5 +1,6 @@
--- Jobs that start after runs of other jobs, and the outputs of runs. No row has any of these while a member of an
--- earlier version lives: until then the API refuses such schedules. The kinds EVENT and WORKFLOW are not used yet.
+-- Jobs that start after runs of other jobs, and the outputs of runs. The API refuses such schedules while a member of
+-- an earlier version lives. Outputs may be written then; such a member does not read them, and does not clear those of
+-- an earlier attempt. The kinds EVENT and WORKFLOW are not used yet.
 -- compatible_from: 20
 
 -- Orders the edits that make a job wait for another one.
@@ -17,11 +18,12 @@ CREATE TABLE IF NOT EXISTS job_dependencies (
   KEY by_job (job_no)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- outputs: JSON, in which a byte may need six; a BLOB would be too small for 16 KiB.
 -- started_by: the run whose end started this one, its state then, and the id of its job.
 SET @runs = IF(
   (SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
    AND table_name = 'job_runs' AND column_name = 'outputs') = 0,
-  'ALTER TABLE job_runs MODIFY kind ENUM(''CRON'', ''RATE'', ''ONCE'', ''MANUAL'', ''DELAY'', ''BACKFILL'', ''AFTER'', ''EVENT'', ''WORKFLOW'') CHARACTER SET ascii NOT NULL, ADD outputs BLOB NULL, ADD started_by VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL',
+  'ALTER TABLE job_runs MODIFY kind ENUM(''CRON'', ''RATE'', ''ONCE'', ''MANUAL'', ''DELAY'', ''BACKFILL'', ''AFTER'', ''EVENT'', ''WORKFLOW'') CHARACTER SET ascii NOT NULL, ADD outputs MEDIUMBLOB NULL, ADD started_by VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NULL',
   'DO 0');
 PREPARE change_runs FROM @runs;
 EXECUTE change_runs;

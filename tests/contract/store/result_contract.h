@@ -50,6 +50,17 @@ TYPED_TEST(ResultContract, OutputsAreKeptWithTheResult) {
   EXPECT_EQ(s.Get(running.key).result, report.result);
 }
 
+TYPED_TEST(ResultContract, LongestOutputsComeBackWhole) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow running = Running(s, fence);
+  ResultReport report = s.ReportOf(running, RunState::kCompleted, kT0 + 3s);
+  report.result.outputs = {
+      {"control", std::string(16'000, '\x01')}};  // each needs six bytes as JSON
+  EXPECT_EQ(s.Apply(report, fence, kT0 + 4s).state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(running.key).result, report.result);
+}
+
 TYPED_TEST(ResultContract, RetryClearsTheOutputs) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
