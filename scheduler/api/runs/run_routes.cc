@@ -155,7 +155,7 @@ StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed
 // write, in which nothing else can be read. The output of the attempts is left out. With the
 // output, the answers of one day would take gigabytes.
 StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
-  json shown = RunToJson(run, false);
+  json shown = RunToJson(run, true);
   shown["output"] = "";
   shown["attempts"] = json::array();
   shown["outputs"] = json::object();
