@@ -90,7 +90,9 @@ class SlotsTest(unittest.TestCase):
                     failures.append(str(error))
             return None
         try:
-            return wait_until(ask, 60, f"a member that executes {job_id}", every=0.2)
+            # A member that was killed while it handled the request counts as dead after a minute. Until then the other
+            # ones answer that the request is in progress.
+            return wait_until(ask, 100, f"a member that executes {job_id}", every=0.2)
         except AssertionError as error:
             raise AssertionError(f"{error}: {failures[-4:]}") from error
 
