@@ -70,6 +70,14 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_dependents_total", kCounter, "result",
        "Dependents that the end of a run concerned: started; existing if they have a run of this "
        "fire already; or paused."},
+      {"carillon_workflow_begins_total", kCounter, "result",
+       "Due runs of workflows: accepted ones have begun; the others were refused, skipped or queued, "
+       "by reason."},
+      {"carillon_workflow_runs_total", kCounter, "state", "Runs of workflows that ended, by state."},
+      {"carillon_workflow_runs_open", kGauge, "",
+       "Runs of workflows that have begun and not ended, of this member's segments."},
+      {"carillon_workflow_steps_failed_total", kCounter, "",
+       "Steps of workflow runs that failed; the run is looked at again 10 s later."},
       {"carillon_dispatch_timeouts_total", kCounter, "",
        "Tasks published again because they were not claimed in time."},
       {"carillon_leases_lost_total", kCounter, "",

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,7 +20,7 @@ namespace carillon {
 // One attempt to start, with everything the warden needs.
 struct StartAttempt {
   HeldAttempt attempt;
-  std::string command;                     // for /bin/sh -c
+  std::string command;                     // for /bin/sh -c; of a script: its text
   std::map<std::string, std::string> env;  // complete: nothing is inherited
   Duration timeout = 3600s;
   Duration kill_grace = 10s;
@@ -28,6 +29,13 @@ struct StartAttempt {
   size_t output_bytes_max = 64u << 10;   // per stream
   JobId job_id = {};                     // returned in AttemptEnded
   std::vector<std::string> masked = {};  // values that the output must not show
+  // Of a script, which runs as interpreter, file, args. The file gets the suffix.
+  struct Script {
+    std::string interpreter;  // absolute path
+    std::string suffix;
+    std::vector<std::string> args;
+  };
+  std::optional<Script> script = {};
 };
 
 struct AttemptStarted {
@@ -58,8 +66,10 @@ class Warden {
   // - as FAILED (spawn) if the process cannot be created.
   // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
   // warden can be reached or started now. kInvalid: the attached warden's version cannot mask
-  // output; nothing was started.
+  // output or run scripts; nothing was started.
   virtual Status Start(const StartAttempt& start) = 0;
+  // False while a warden from before scripts is attached; Start of a script is kInvalid then.
+  virtual bool RunsScripts() { return true; }
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL

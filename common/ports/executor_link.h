@@ -46,7 +46,7 @@ struct Heartbeat {
   int free_light_slots = 0;                  // free slots of in-process types (noop), likewise
   int slots = 0;                             // all process slots; 0: as registered
   int64_t config_version = 0;                // version of the live settings in force
-  bool takes_secrets = false;                // false: an older version of the executor
+  Features features = {};                    // what it can run; none: an older version of the executor
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
   bool leaving = false;                      // last heartbeat of a process that ends on purpose
   std::vector<HeldAttempt> running;          // attempts of this member's segments, as far as known

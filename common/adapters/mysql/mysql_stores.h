@@ -28,6 +28,7 @@
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
 #include "common/adapters/mysql/runs/mysql_log_store.h"
 #include "common/adapters/mysql/runs/mysql_run_store.h"
+#include "common/adapters/mysql/workflow/mysql_workflow_store.h"
 #include "common/ports/store/stores.h"
 
 namespace carillon::mysql {
@@ -45,7 +46,8 @@ struct MysqlStores {
   Stores Ports() {
     return {identity, segments, firing,    queues,      groups,    jobs,     runs,
             logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
-            auth,     secrets,  bulk,      completions, backfills, calendars};
+            auth,     secrets,  bulk,      completions, backfills, calendars,
+            workflows};
   }
 
   MysqlDatabase db;
@@ -69,6 +71,7 @@ struct MysqlStores {
   MysqlCompletionStore completions{db};
   MysqlBackfillStore backfills{db};
   MysqlCalendarStore calendars{db};
+  MysqlWorkflowStore workflows{db};
 };
 
 }  // namespace carillon::mysql

@@ -11,11 +11,13 @@
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/parameter_rules.h"
+#include "common/domain/job/retry_conditions.h"
 #include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 #include "common/domain/selector.h"
+#include "common/domain/workflow/workflow_fields.h"
 
 namespace carillon {
 namespace {
@@ -74,12 +76,52 @@ Status CheckName(const JobDefinition& job) {
 }
 
 Status CheckCommand(const JobDefinition& job) {
-  if (job.type == JobType::kNoop) {
-    if (!job.command.empty()) return Wrong("/command", "a noop job has no command");
-    return {};
+  if (job.type != JobType::kShell) {
+    if (job.command.empty()) return {};
+    return Wrong("/command", fmt::format("a {} job has no command", Name(job.type)));
   }
   if (job.command.empty()) return Wrong("/command", "a shell job needs a command");
   return CheckText("/command", job.command, kCommandBytesMax);
+}
+
+Status CheckScriptField(const JobDefinition& job) {
+  const bool script = job.type == JobType::kScript;
+  if (script == job.script.has_value()) return {};
+  if (script) return Wrong("/script", "is missing");
+  return Wrong("/script",
+               fmt::format("a {} job has no script; set type to script", Name(job.type)));
+}
+
+// A workflow is no process, and its nodes have jobs of their own for everything that a process has.
+Status CheckWorkflowField(const JobDefinition& job) {
+  if (job.type != JobType::kWorkflow) {
+    if (!job.workflow) return {};
+    return Wrong("/workflow", fmt::format("a {} job has no nodes; set type to workflow",
+                                          Name(job.type)));
+  }
+  const JobDefinition usual;
+  struct Foreign {
+    std::string_view field;
+    bool is_set;
+  };
+  const std::array foreign = {
+      Foreign{"env", !job.env.empty()},
+      Foreign{"retry_count", job.retry_count != 0},
+      Foreign{"retry_on", !job.retry_on.empty()},
+      Foreign{"no_retry_on", !job.no_retry_on.empty()},
+      Foreign{"concurrency_group", !job.concurrency_group.empty()},
+      Foreign{"executor_id", !job.executor_id.empty()},
+      Foreign{"executor_selector", !job.executor_selector.empty()},
+      Foreign{"routing", job.routing != usual.routing},
+      Foreign{"kill_grace", job.kill_grace_s != usual.kill_grace_s},
+      Foreign{"on_lost", job.on_lost != usual.on_lost}};
+  for (const auto& [field, is_set] : foreign) {
+    if (!is_set) continue;
+    return Wrong(fmt::format("/{}", field),
+                 "has no effect on a workflow; set it on the jobs of its nodes");
+  }
+  if (!job.workflow) return Wrong("/workflow", "is missing");
+  return {};
 }
 
 Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
@@ -233,8 +275,6 @@ Status CheckOwner(const std::string& user_id) {
   return CheckText("/user_id", user_id, kUserIdBytesMax);
 }
 
-constexpr std::array<NameOf<JobType>, 2> kJobTypes{
-    {{JobType::kShell, "shell"}, {JobType::kNoop, "noop"}}};
 constexpr std::array<NameOf<OverlapPolicy>, 6> kOverlapPolicies{
     {{OverlapPolicy::kAllow, "allow"},
      {OverlapPolicy::kSkip, "skip"},
@@ -277,8 +317,22 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   };
   note(CheckName(job));
   note(CheckCommand(job));
+  note(CheckScriptField(job));
+  if (job.script) {
+    for (Error& mistake : FindScriptMistakes(*job.script)) mistakes.push_back(std::move(mistake));
+  }
+  note(CheckWorkflowField(job));
+  for (WorkflowProblem& problem : FindWorkflowProblems(job)) {
+    mistakes.push_back(Wrong("/workflow" + problem.pointer, std::move(problem.message)));
+  }
   note(CheckSchedules(job));
   note(CheckNumbers(job));
+  for (const auto& [field, texts] : {std::pair("retry_on", &job.retry_on),
+                                     std::pair("no_retry_on", &job.no_retry_on)}) {
+    for (Error& mistake : FindConditionMistakes(field, *texts)) {
+      mistakes.push_back(std::move(mistake));
+    }
+  }
   note(CheckOverlap(job));
   note(CheckGroup(job));
   note(ValidateParameters(job.parameters));
@@ -322,16 +376,11 @@ Status ValidateJobId(std::string_view text) {
                "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
 }
 
-std::string_view Name(JobType value) { return NameIn(kJobTypes, value); }
 std::string_view Name(OverlapPolicy value) { return NameIn(kOverlapPolicies, value); }
 std::string_view Name(RetryBackoff value) { return NameIn(kRetryBackoffs, value); }
 std::string_view Name(OnLost value) { return NameIn(kOnLosts, value); }
 std::string_view Name(Routing value) { return NameIn(kRoutings, value); }
 
-template <>
-Result<JobType> ParseName(std::string_view text) {
-  return ValueIn(kJobTypes, text);
-}
 template <>
 Result<OverlapPolicy> ParseName(std::string_view text) {
   return ValueIn(kOverlapPolicies, text);

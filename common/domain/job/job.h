@@ -10,12 +10,15 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"
+#include "common/domain/workflow/workflow_spec.h"
 
 namespace carillon {
 
-enum class JobType { kShell, kNoop };
+// kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in job_types.h.
+enum class JobType { kShell, kNoop, kWorkflow, kScript };
 // Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
   kAllow,              // it runs as well; the job has no limit
@@ -46,17 +49,21 @@ struct ParameterRule {
 struct JobDefinition {
   std::string name = {};  // 1-200 characters
   JobType type = JobType::kShell;
-  std::string command = {};                  // shell: 1-65,536 bytes; noop: empty;
+  std::string command = {};                  // shell: 1-65,536 bytes; others: empty;
                                              // a template (template.h)
+  std::optional<ScriptDefinition> script = {};      // of a script, and only there
+  std::optional<WorkflowDefinition> workflow = {};  // of a workflow, and only there
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
   std::string time_zone = "UTC";             // for schedules without a zone of their own
-  int64_t timeout_s = 3600;                  // 1-604,800
+  int64_t timeout_s = 3600;                  // 1-604,800; of a workflow: for all its nodes together
   int64_t kill_grace_s = 10;                 // 0-3,600: from SIGTERM to SIGKILL
   int64_t queue_timeout_s = 0;               // 0 = none
   int64_t retry_count = 0;                   // 0-100 tries after the first
   int64_t retry_interval_s = 60;             // 0-86,400
   RetryBackoff retry_backoff = RetryBackoff::kFixed;
   std::vector<int64_t> retry_intervals_s = {};  // waits between the attempts; the last one repeats
+  std::vector<std::string> retry_on = {};     // retry_conditions.h; none = every failure
+  std::vector<std::string> no_retry_on = {};
   OnLost on_lost = OnLost::kRetry;
   int priority = 0;  // 0-100, higher first
   bool enabled = true;
@@ -91,6 +98,9 @@ struct JobDefinition {
 // Checks the bounds of every field, the cron text and the zone. kInvalid with the JSON pointer of
 // the first invalid field.
 Status ValidateJob(const JobDefinition& job);
+
+// The default of a workflow's timeout_s.
+inline constexpr int64_t kWorkflowTimeoutS = 86'400;
 
 // Checks the parameters of an execute request or a schedule, without their job: at most 100, named as in
 // JobDefinition, and no two names that differ only in case (both would set the same variable

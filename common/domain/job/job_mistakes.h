@@ -7,7 +7,7 @@
 
 namespace carillon {
 
-// Returns the first mistake of each part of the job (its name, its schedules, its routing, …), in
+// Returns all mistakes of a workflow, and the first one of each other part of the job (its name, its schedules, its routing, …), in
 // the order of ValidateJob. Every error has a pointer.
 std::vector<Error> FindMistakes(const JobDefinition& job);
 

@@ -17,7 +17,9 @@ RetryRules RetryRulesOf(const JobDefinition& job) {
   RetryRules rules{.retry_count = job.retry_count,
                    .interval = std::chrono::seconds(job.retry_interval_s),
                    .backoff = job.retry_backoff,
-                   .on_lost = job.on_lost};
+                   .on_lost = job.on_lost,
+                   .conditions = {.retry_on = ReadRetryConditions(job.retry_on),
+                                  .no_retry_on = ReadRetryConditions(job.no_retry_on)}};
   for (const int64_t seconds : job.retry_intervals_s) {
     rules.intervals.push_back(std::chrono::seconds(seconds));
   }

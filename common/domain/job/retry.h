@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/domain/job/job.h"
+#include "common/domain/job/retry_conditions.h"
 
 namespace carillon {
 
@@ -12,6 +13,7 @@ struct RetryRules {
   RetryBackoff backoff = RetryBackoff::kFixed;
   std::vector<Duration> intervals = {};  // explicit list; overrides interval and backoff
   OnLost on_lost = OnLost::kRetry;
+  RetryConditions conditions = {};
 
   bool operator==(const RetryRules&) const = default;
 };

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/job/template_text.h"
 #include "common/domain/job_text.h"
 
@@ -301,7 +302,15 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     CARILLON_TRY(Render(value, lookup_in(nullptr), room, rendered));
     attempt.env[name] = std::move(rendered);
   }
-  CARILLON_TRY(Render(job.command, lookup_in(&attempt.env), room, attempt.command));
+  if (job.script) {
+    attempt.command = job.script->body;
+    CARILLON_TRY(room.Take(attempt.command.size()));
+    for (const std::string& arg : job.script->args) {
+      CARILLON_TRY(Render(arg, lookup_in(&attempt.env), room, attempt.args.emplace_back()));
+    }
+  } else {
+    CARILLON_TRY(Render(job.command, lookup_in(&attempt.env), room, attempt.command));
+  }
   for (const auto& [name, value] : carillon) {
     attempt.env[name] = value;
     attempt.secret_env.erase(name);
@@ -311,6 +320,10 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 
 Status ValidateTemplates(const JobDefinition& job) {
   CARILLON_TRY(CheckTemplate(job, job.command, Place::kCommand, "/command"));
+  for (size_t i = 0; job.script && i < job.script->args.size(); ++i) {
+    CARILLON_TRY(CheckTemplate(job, job.script->args[i], Place::kCommand,
+                               fmt::format("/script/args/{}", i)));
+  }
   for (const auto& [name, value] : job.env) {
     CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
   }
@@ -321,7 +334,7 @@ Status ValidateTemplates(const JobDefinition& job) {
 
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
   std::map<std::string, std::string> variables;
-  if (job.type == JobType::kNoop) return variables;
+  if (RunnerOf(job.type) == Runner::kNoop) return variables;
   for (const auto& [variable, value] : job.env) {
     const auto note = [&, &used_in = variable](std::string_view name) {
       const std::string_view secret = SecretName(name);

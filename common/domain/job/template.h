@@ -1,4 +1,4 @@
-// Renders the placeholders of a job's command and variables for one attempt, and builds the
+// Renders the placeholders of a job's command, arguments and variables for one attempt, and builds the
 // environment of its process. Pure.
 //
 // Place    Before step 6 of docs/life-of-a-run.md: a task carries the rendered command.
@@ -56,7 +56,8 @@ struct AttemptFacts {
 
 // A command and environment without placeholders, except for secrets.
 struct RenderedAttempt {
-  std::string command;
+  std::string command;  // of a script: its text as it is
+  std::vector<std::string> args = {};  // of a script
   // The environment of the process: PATH, the job's own variables, CARILLON_*.
   std::map<std::string, std::string> env;
   // The job's variables that contain secrets. They are not in `env`.
@@ -67,11 +68,11 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 // The variables that Carillon sets: CARILLON_RUN_ID, CARILLON_PARAM_<NAME>, …
 std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 
-// Checks what is known before a run: every placeholder of the command and the variables must have a
+// Checks what is known before a run: every placeholder of the command, the arguments and the variables must have a
 // known name. In a job with schedules, each parameter needs a default, or a value in every schedule; in
 // other jobs the execute request may give its value. A variable's value may not contain {{env.…}}, and the command may not
 // use a variable that contains a secret. Does not check that secrets exist. The pointer of an error
-// is "/command" or "/env/NAME".
+// is "/command", "/script/args/N" or "/env/NAME".
 Status ValidateTemplates(const JobDefinition& job);
 
 // Returns the names of the secrets that the job uses, each with one variable that uses the secret.

@@ -10,11 +10,17 @@ std::vector<CompletionTarget> TargetsOf(const RunRow& row) {
   std::vector<CompletionTarget> targets;
   if ((row.flags & run_flag::kDelay) != 0) targets.push_back(CompletionTarget::kSchedule);
   if ((row.flags & run_flag::kDependents) != 0) targets.push_back(CompletionTarget::kDependents);
+  if ((row.flags & run_flag::kNode) != 0) targets.push_back(CompletionTarget::kWorkflow);
   return targets;
 }
 
 std::string_view Name(CompletionTarget target) {
-  return target == CompletionTarget::kSchedule ? "schedule" : "dependents";
+  switch (target) {
+    case CompletionTarget::kSchedule: return "schedule";
+    case CompletionTarget::kDependents: return "dependents";
+    case CompletionTarget::kWorkflow: return "workflow";
+  }
+  return "";
 }
 
 WallTime EndOf(const RunRow& row, WallTime reported) { return std::max(reported, row.claimed); }

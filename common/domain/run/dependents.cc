@@ -15,9 +15,29 @@ namespace {
 constexpr std::array<std::string_view, 3> kCodes = {"unknown_job", "too_many_dependents", "cycle"};
 constexpr std::string_view kCodeEnds = ": ";
 
-Error Refused(std::string_view code, size_t schedule, const std::string& sentence) {
+Error RefusedAt(std::string_view code, std::string pointer, const std::string& sentence) {
   return {ErrorCode::kInvalid, fmt::format("{}{}{}", code, kCodeEnds, sentence),
-          fmt::format("/schedules/{}/job", schedule)};
+          std::move(pointer)};
+}
+
+Error Refused(std::string_view code, size_t schedule, const std::string& sentence) {
+  return RefusedAt(code, fmt::format("/schedules/{}/job", schedule), sentence);
+}
+
+// Of the first node that runs the job.
+std::string NodePointerOf(const JobDefinition& definition, const JobId& job) {
+  size_t at = 0;
+  if (definition.workflow) {
+    const auto& nodes = definition.workflow->nodes;
+    while (at + 1 < nodes.size() && nodes[at].job != job) ++at;
+  }
+  return fmt::format("/workflow/nodes/{}/job", at);
+}
+
+std::string PathOf(const std::vector<std::string>& names) {
+  std::string path;
+  for (const std::string& name : names) path += (path.empty() ? "" : " -> ") + name;
+  return path;
 }
 
 }  // namespace
@@ -85,6 +105,14 @@ std::vector<JobId> UpstreamOf(const JobDefinition& definition) {
   return {named.begin(), named.end()};
 }
 
+std::vector<JobId> NodeJobsOf(const JobDefinition& definition) {
+  std::set<JobId> named;
+  if (definition.workflow) {
+    for (const WorkflowNode& node : definition.workflow->nodes) named.insert(node.job);
+  }
+  return {named.begin(), named.end()};
+}
+
 Error UnknownUpstream(size_t schedule, const JobId& upstream) {
   return Refused("unknown_job", schedule, fmt::format("There is no job {}.", upstream.value()));
 }
@@ -96,10 +124,19 @@ Error TooManyDependents(size_t schedule, const JobId& upstream) {
 }
 
 Error DependencyCycle(size_t schedule, const std::vector<std::string>& names) {
-  std::string path;
-  for (const std::string& name : names) path += (path.empty() ? "" : " -> ") + name;
   return Refused("cycle", schedule,
-                 fmt::format("The jobs would start each other without end: {}.", path));
+                 fmt::format("The jobs would start each other without end: {}.", PathOf(names)));
+}
+
+Error UnknownNodeJob(const JobDefinition& definition, const JobId& job) {
+  return RefusedAt("unknown_job", NodePointerOf(definition, job),
+                   fmt::format("There is no job {}.", job.value()));
+}
+
+Error NodeCycle(const JobDefinition& definition, const JobId& job,
+                const std::vector<std::string>& names) {
+  return RefusedAt("cycle", NodePointerOf(definition, job),
+                   fmt::format("The jobs would start each other without end: {}.", PathOf(names)));
 }
 
 std::string_view DependencyCode(const Error& error) {

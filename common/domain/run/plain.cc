@@ -94,7 +94,7 @@ bool IsPlain(const PlainRow& run, const ResultReport& report) {
 
 bool MayBePlain(const ResultReport& report) {
   const AttemptResult& result = report.result;
-  return result.state == RunState::kCompleted && result.reason.empty() && result.error.empty() &&
+  return report.token != ClaimToken{} && result.state == RunState::kCompleted && result.reason.empty() && result.error.empty() &&
          result.output.empty() && result.outputs.empty();
 }
 

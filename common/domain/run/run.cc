@@ -12,7 +12,7 @@ constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunSta
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
                                RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
-                               RunKind::kAfter};
+                               RunKind::kAfter, RunKind::kWorkflow};
 constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
@@ -48,6 +48,7 @@ std::string_view Name(RunKind kind) {
     case RunKind::kDelay: return "delay";
     case RunKind::kBackfill: return "backfill";
     case RunKind::kAfter: return "after";
+    case RunKind::kWorkflow: return "workflow";
   }
   return "";
 }

@@ -9,9 +9,12 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/run/outputs.h"
+#include "common/domain/run/resource_usage.h"
 #include "common/domain/run_id.h"
 
 namespace carillon {
+
+enum class JobType;  // job.h
 
 // The table of transitions is docs/run-states.md; the code is run_state.h.
 enum class RunState {
@@ -32,8 +35,9 @@ constexpr bool IsFinal(RunState state) {
 }
 
 // The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past fires).
-// kAfter: the end of a run of another job. run_kind.h lists the differences.
-enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter };
+// kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a node.
+// run_kind.h lists the differences.
+enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
@@ -53,6 +57,8 @@ inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not
 // FAILED: it exited with 0, but its outputs are too large or not readable.
 inline constexpr std::string_view kBadOutputs = "bad_outputs";
 inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
+// FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
+inline constexpr std::string_view kNotRetryable = "not_retryable";
 inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
 // LOST, FAILED, HELD or CANCELLED (DecideLost): the lease ended.
 inline constexpr std::string_view kExecutorLost = "executor_lost";
@@ -71,6 +77,8 @@ inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition = "bad_definition";  // not dispatchable
+// FAILED: of a workflow, because of its nodes, which its error names.
+inline constexpr std::string_view kNodeFailed = "node_failed";
 // FAILED, without a process, because of one of the job's secrets:
 inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
 // The job's owner may not use the secret.
@@ -91,13 +99,16 @@ bool MayStillRun(RunState state, std::string_view reason);
 // kNever    Its job is paused. A resume makes the run due.
 // kQueued   A slot of its job (overlap.h) or of its group (group.h). Admission makes the run due. Exactly the queued runs are
 //           in the store's queues (queue_store.h).
+// kBlocked  Upstream nodes of its workflow run (workflow_step.h). A step makes the run due.
 inline constexpr WallTime kQueued = kNever - 1s;
-constexpr bool IsTime(WallTime due) { return due < kQueued; }
+inline constexpr WallTime kBlocked = kNever - 2s;
+constexpr bool IsTime(WallTime due) { return due < kBlocked; }
 
 // Bits of RunRow::flags, as stored.
 namespace run_flag {
 inline constexpr uint32_t kDelay = 1;        // its end makes the next fire of its schedule
 inline constexpr uint32_t kDependents = 2;   // its end may start runs of other jobs (dependents.h)
+inline constexpr uint32_t kNode = 4;         // of a workflow run, which goes on at its end
 inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
@@ -111,7 +122,7 @@ struct RunRow {
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
   int attempt = 1;        // the current one, from 1
-  WallTime due = kNever;  // PENDING: claimable from this time on, kNever or kQueued
+  WallTime due = kNever;  // PENDING: claimable from this time on; or kNever, kQueued, kBlocked
   int priority = 0;
   int64_t def_version = 0;       // the version of the job that this run executes
   ClaimToken claim_token = {};   // of the last claim; kept until the next one
@@ -140,6 +151,7 @@ struct AttemptResult {
   std::string output = {};  // any bytes; limited by the executor
   bool output_truncated = false;
   Outputs outputs = {};  // only if its process exited by itself
+  std::optional<ResourceUsage> usage = {};  // nullopt: no process, or not known
 
   bool operator==(const AttemptResult&) const = default;
 };
@@ -153,9 +165,17 @@ struct RunTrigger {
   bool operator==(const RunTrigger&) const = default;
 };
 
+// Of a node's run: the workflow run to which it belongs, and the id of the node in its definition.
+struct NodeOrigin {
+  RunKey workflow_run;
+  std::string node = {};
+
+  bool operator==(const NodeOrigin&) const = default;
+};
+
 // The parts of a request that are stored with its run: of a user, or of the end of another run.
 struct RunRequest {
-  std::string parameters_json = {};  // overrides; empty = none
+  std::string parameters_json = {};  // overrides (given_parameters.h); empty = none
   std::string trace_id = {};         // empty = derived from the run id
   std::optional<RunTrigger> trigger = {};
 
@@ -182,6 +202,8 @@ struct RunDetail {
   std::string trace_id = {};         // of the execute request; empty = derived from the run id
   std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only in queries by id
   std::optional<RunTrigger> trigger = {};
+  std::optional<NodeOrigin> node = {};
+  JobType job_type = JobType{};  // of its job now
 };
 
 }  // namespace carillon

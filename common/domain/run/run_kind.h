@@ -1,15 +1,15 @@
 // Questions that other code asks about the kind of a run, each answered once for all kinds. Pure.
 //
-//                                        CRON RATE ONCE   DELAY     MANUAL    BACKFILL   AFTER
-//   IsPlannedAhead                       yes              yes       no        no         no
-//   MayMisfire                           yes              no        no        no         no
-//   IsSkippedByPause                     yes              yes       yes       no         yes
-//   IsQueuedWithoutSlot                  no               no        no        yes        no
-//   KeepsPriority                        no               no        yes       yes        no
-//   HasRequest                           flag             flag      yes       flag       flag
-//   MayBeLate                            yes              yes       yes       no         yes
-//   IsOfAFire                            yes              yes       no        yes        yes
-//   MayStartDependents                   yes              yes       yes       no         yes
+//                         CRON RATE ONCE   DELAY   MANUAL   BACKFILL   AFTER   WORKFLOW
+//   IsPlannedAhead        yes              yes     no       no         no      no
+//   MayMisfire            yes              no      no       no         no      no
+//   IsSkippedByPause      yes              yes     yes      no         yes     no
+//   IsQueuedWithoutSlot   no               no      no       yes        no      yes
+//   KeepsPriority         no               no      yes      yes        no      no
+//   HasRequest            flag             flag    yes      flag       flag    flag
+//   MayBeLate             yes              yes     yes      no         yes     yes
+//   IsOfAFire             yes              yes     no       yes        yes     yes
+//   MayStartDependents    yes              yes     yes      no         yes     yes
 #pragma once
 
 #include "common/domain/run/run.h"
@@ -26,7 +26,8 @@ constexpr bool IsPlannedAhead(RunKind kind) {
     case RunKind::kDelay: return true;
     case RunKind::kManual:
     case RunKind::kBackfill:
-    case RunKind::kAfter: return false;
+    case RunKind::kAfter:
+    case RunKind::kWorkflow: return false;
   }
   return false;
 }
@@ -39,10 +40,15 @@ constexpr bool MayMisfire(RunKind kind) {
 
 // True if a pause of the job ends the run as SKIPPED when it is due and was never started. The
 // others wait until the job is resumed.
-constexpr bool IsSkippedByPause(RunKind kind) { return kind != RunKind::kBackfill; }
+constexpr bool IsSkippedByPause(RunKind kind) {
+  return kind != RunKind::kBackfill && kind != RunKind::kWorkflow;
+}
 
 // True if the run is queued, and not skipped, when overlap_policy skip leaves no slot for it.
-constexpr bool IsQueuedWithoutSlot(RunKind kind) { return kind == RunKind::kBackfill; }
+// Skipping the run of a node would fail its workflow.
+constexpr bool IsQueuedWithoutSlot(RunKind kind) {
+  return kind == RunKind::kBackfill || kind == RunKind::kWorkflow;
+}
 
 // True if an edit of the job, and another attempt, leave the run's priority as it is, because
 // a user may have chosen it for this run.

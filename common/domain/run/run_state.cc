@@ -29,7 +29,7 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
 }
 
 bool WaitsForRetry(const RunRow& row, WallTime now) {
-  const bool queued = row.due == kQueued;
+  const bool queued = row.due == kQueued || row.due == kBlocked;
   return row.state == RunState::kPending && row.attempt > 1 && row.due > now && !queued;
 }
 
@@ -77,7 +77,11 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
   RunChange ended = Ended(row, result.state, result.reason);
   if (row.cancel_requested || job == nullptr || job->deleted) return ended;
   if (HasRetryLeft(job->retry, row.attempt)) {
-    return NextAttempt(row, *job, now + RetryDelay(job->retry, row.attempt, SeedOf(row.key)));
+    if (job->retry.conditions.Allow(result) || failpoint::Broken("retry.conditions")) {
+      return NextAttempt(row, *job, now + RetryDelay(job->retry, row.attempt, SeedOf(row.key)));
+    }
+    // Other failures are rarer, and their reason says more.
+    if (RetryConditions::Names(result)) ended.reason = reason::kNotRetryable;
   }
   ended.dead_letter = true;
   return ended;
@@ -133,10 +137,13 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   }
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
   if (row->due == kQueued) return refuse(ClaimReason::kWaitsForSlot);
+  if (row->due == kBlocked) return refuse(ClaimReason::kNotDue);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
-  const bool pinned = !row->pinned_executor.empty();
+  // A workflow run begins without an executor, so none can be the wrong one. Its job may have been of another
+  // type when a user chose the executor.
+  const bool pinned = !row->pinned_executor.empty() && !request.executor.empty();
   if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
   }
@@ -172,6 +179,8 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
                             WallTime now) {
   if (row == nullptr) return {ResultVerdict::kUnknownRun, {}};
   ResultDecision recorded{ResultVerdict::kRecordedOnly, {}};
+  // No attempt has the token zero: the run is a workflow's, or was blocked again since.
+  if (report.token == ClaimToken{}) return recorded;
   if (!TokenMatches(*row, report.token)) return recorded;
   switch (row->state) {
     case RunState::kRunning:
@@ -205,7 +214,7 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now) {
   if (row == nullptr || row->state != RunState::kRunning || row->attempt != report.attempt ||
-      row->claim_token != report.token) {
+      row->claim_token != report.token || report.token == ClaimToken{}) {
     return std::nullopt;
   }
   JobRow policy = job;
@@ -286,6 +295,10 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
   // A manual run is due at once and never counts as planned ahead. Its fire is the next free
   // microsecond after its acceptance and may be slightly later than `now`.
   const bool planned_ahead = IsPlannedAhead(row.kind) && row.attempt == 1 && row.key.fire > now;
+  // A resume would make a blocked run due ahead of its upstream nodes. The step that releases it asks
+  // whether the job is paused.
+  const bool blocked = row.due == kBlocked;
+  if (blocked && change == JobChange::kPaused) return PendingEffect::kKeep;
   switch (change) {
     case JobChange::kEdited:
       return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;

@@ -105,10 +105,8 @@ struct ClaimDecision {
 // executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
 // write SKIPPED, reason overlap. kEnqueued: put the run into a queue. Otherwise write nothing.
 //
-// kAcceptedAgain is checked before everything else: if the row is RUNNING with the same token, an
-// earlier reply was lost and the attempt may already run, so it must not be refused now.
+// kAcceptedAgain comes first: an earlier reply was lost, and the attempt may already run.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
-// The `reason` of a run that was skipped by a claim.
 std::string_view SkipReasonOf(const ClaimDecision& decision);
 
 // True if the accepted `request` starts later than its job allows; never for a retry.
@@ -116,8 +114,7 @@ bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------
 
-// The values to write into the run's row when an attempt ended. If `state` is final, the overlap
-// slot is freed and the cancel request cleared too.
+// The values to write into the run's row. A final state also frees the slot and clears the request.
 struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
@@ -128,6 +125,8 @@ struct RunChange {
   bool record_attempt = false;  // copy the ended attempt to run_attempts
   bool store_result = false;    // write the result's columns into the run's row
   bool dead_letter = false;     // no attempt is left
+  // When PENDING: a repeated result of the old attempt is only recorded, and the slot is free.
+  bool clear_token = false;
 };
 
 enum class ResultVerdict {
@@ -153,8 +152,8 @@ struct ResultDecision {
 };
 
 // Decides what follows the result of an attempt, by the state of its run:
-//   RUNNING   Ends with the result; a failure is retried while attempts are left, unless a cancel
-//             was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
+//   RUNNING   Ends with the result; a failure is retried while attempts are left, unless the job's
+//             retry conditions exclude it, a cancel was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
 //   HELD      The same, except for LOST (the host reports that the process is dead): this completes
 //             a requested cancel; without a request the run stays HELD with that reason.
 //   PENDING   A late success of the previous attempt completes the run.
@@ -187,7 +186,7 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
 
 // ---- cancels and retries by users --------------------------------------------------------------
 
-// A user's statement about a run whose process may still run (RunRow::may_still_run).
+// A user's statement about a run whose process may still run.
 enum class Overlap {
   kUnconfirmed,
   kConfirmed,  // the process is dead, or may harmlessly run beside another
@@ -244,6 +243,7 @@ enum class JobChange { kEdited, kPaused, kDeleted };
 //                 else kUnplan
 //   kPaused       kUnplan             kSkip; BACKFILL: kHoldBack   kHoldBack
 //   kDeleted      kUnplan             kSkip                        kCancel
+// Under a pause, a blocked run (kBlocked) stays so.
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now);
 

@@ -25,7 +25,8 @@ std::set<std::string> NamesIn(std::string_view text, std::string_view prefix) {
 }  // namespace
 
 std::set<std::string> CommandParameters(const JobDefinition& job) {
-  if (job.type == JobType::kNoop) return {};
+  // A no-op has no command that runs, and the arguments of a script reach it as they are.
+  if (job.type != JobType::kShell) return {};
   std::set<std::string> parameters = NamesIn(job.command, kParameterPrefix);
   for (const std::string& variable : NamesIn(job.command, kEnvPrefix)) {
     const auto found = job.env.find(variable);

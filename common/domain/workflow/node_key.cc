@@ -33,6 +33,25 @@ std::optional<NodePlace> NodePlaceOf(const RunKey& key) {
                    .position = offset % kNodePositionsMax};
 }
 
+bool IsRunningWorkflow(const RunRow& row) {
+  return (row.state == RunState::kRunning) && row.executor.empty();
+}
+
+std::string ToText(const NodeOrigin& origin) {
+  return "node " + EncodeRunId(origin.workflow_run) + " " + origin.node;
+}
+
+std::optional<NodeOrigin> NodeOriginFromText(std::string_view text) {
+  constexpr std::string_view kPrefix = "node ";
+  if (!text.starts_with(kPrefix)) return std::nullopt;
+  text.remove_prefix(kPrefix.size());
+  const size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto run = DecodeRunId(text.substr(0, blank));
+  if (!run.ok()) return std::nullopt;
+  return NodeOrigin{.workflow_run = *run, .node = std::string(text.substr(blank + 1))};
+}
+
 Result<NodeKeyRange> NodeKeysOf(WallTime fire, uint64_t workflow_run_no) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey first,
                             NodeKey(fire, {.workflow_run_no = workflow_run_no, .position = 0}));

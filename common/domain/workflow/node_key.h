@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/domain/run_id.h"
+#include "common/domain/run/run.h"
 
 namespace carillon {
 
@@ -32,6 +32,14 @@ Result<RunKey> NodeKey(WallTime fire, const NodePlace& place);
 
 // nullopt: the run is not a node's.
 std::optional<NodePlace> NodePlaceOf(const RunKey& key);
+
+// True for the run of a workflow while it runs: no executor has claimed it, so it has no lease and is
+// never lost. Its owner ends it when its nodes have ended (workflow_step.h).
+bool IsRunningWorkflow(const RunRow& row);
+
+// One line, for the store. nullopt: the text says something else, or this version cannot read it.
+std::string ToText(const NodeOrigin& origin);
+std::optional<NodeOrigin> NodeOriginFromText(std::string_view text);
 
 // The keys of all node runs of a workflow run are in [first, last].
 struct NodeKeyRange {

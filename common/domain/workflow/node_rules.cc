@@ -56,6 +56,19 @@ bool IsSkippedFor(const NodeRow& row, std::string_view why) {
 
 }  // namespace
 
+NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
+  NodeRow row{.state = run.state,
+              .blocked = run.state == RunState::kPending && run.due == kBlocked,
+              .reason = result.reason,
+              .attempt = run.attempt,
+              .may_still_run = run.may_still_run,
+              .cancel_requested = run.cancel_requested.has_value()};
+  if (!IsFinal(run.state) || run.state == RunState::kSkipped) return row;
+  row.exit_code = result.exit_code;
+  row.outputs = result.outputs;
+  return row;
+}
+
 NodeEnd EndOf(const NodeRow& row) {
   if (!IsFinal(row.state)) return NodeEnd::kOpen;
   if (row.state == RunState::kCompleted || IsSkippedFor(row, reason::kSkippedByHand)) {

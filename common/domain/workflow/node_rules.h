@@ -60,6 +60,9 @@ struct NodeRow {
 // In the order of the definition.
 using NodeRows = std::vector<NodeRow>;
 
+// `result` is that of the last attempt, as far as it has ended.
+NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result);
+
 constexpr bool IsBlocked(const NodeRow& row) {
   return row.state == RunState::kPending && row.blocked;
 }

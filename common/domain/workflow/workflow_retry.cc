@@ -12,6 +12,10 @@ namespace {
 
 using To = NodeChange::To;
 
+// Before the ids of nodes in the sentence of a refusal, with a colon, which no id has.
+constexpr std::string_view kRunning = "running";
+constexpr std::string_view kMayStillRun = "may still run";
+
 // A choice of nodes: an entry for each position.
 using Chosen = std::vector<bool>;
 
@@ -56,7 +60,7 @@ class Planner {
   Planner(const WorkflowGraph& graph, const NodeRows& rows, Overlap overlap)
       : graph_(graph), rows_(rows), overlap_(overlap), changed_(graph.size()) {}
 
-  void BlockAgain(size_t position) { Change(position, To::kBlocked); }
+  void BlockAgain(size_t position) { Change(position, To::kAgain); }
   void SkipByHand(size_t position) { Change(position, To::kSkippedByHand); }
 
   // Blocks the nodes again that the rules have skipped, and would not skip so now.
@@ -69,7 +73,7 @@ class Planner {
       const bool same = verdict.kind == NodeVerdict::Kind::kSkip &&
                         verdict.reason == std::string_view(after[position].reason);
       if (same) continue;
-      Change(position, To::kBlocked);
+      Change(position, To::kAgain);
       ApplyChanges({plan_.changes.back()}, after);
     }
   }
@@ -78,7 +82,7 @@ class Planner {
     std::sort(plan_.changes.begin(), plan_.changes.end(),
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
     for (const NodeChange& change : plan_.changes) {
-      if (change.to == To::kBlocked) plan_.run_again.push_back(graph_.node(change.position).id);
+      if (change.to == To::kAgain) plan_.run_again.push_back(graph_.node(change.position).id);
     }
     return std::move(plan_);
   }
@@ -86,7 +90,7 @@ class Planner {
  private:
   void Change(size_t position, To to) {
     const NodeRow& row = rows_[position];
-    if (IsBlocked(row) && to == To::kBlocked) return;
+    if (IsBlocked(row) && to == To::kAgain) return;
     if (row.may_still_run && overlap_ == Overlap::kUnconfirmed) {
       plan_.may_still_run.push_back(position);
       return;
@@ -166,6 +170,13 @@ Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std
   return std::move(planner).Plan();
 }
 
+Result<RetryPlan> PlanNestedAgain(const WorkflowGraph& graph, const NodeRows& rows) {
+  Result<RetryPlan> failed =
+      PlanRetry(graph, rows, {.from = RetryFrom::kFailed, .overlap = Overlap::kConfirmed});
+  if (failed.ok() || failed.code() != ErrorCode::kConflict) return failed;
+  return PlanRetry(graph, rows, {.from = RetryFrom::kStart, .overlap = Overlap::kConfirmed});
+}
+
 void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows) {
   for (const NodeChange& change : changes) {
     const bool skipped = change.to == To::kSkippedByHand;
@@ -178,9 +189,17 @@ void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows) {
 }
 
 std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan) {
-  const std::string open = Named(graph, "running", plan.open);
-  const std::string unknown = Named(graph, "may still run", plan.may_still_run);
+  const std::string open = Named(graph, kRunning, plan.open);
+  const std::string unknown = Named(graph, kMayStillRun, plan.may_still_run);
   return open + (open.empty() || unknown.empty() ? "" : "; ") + unknown;
+}
+
+bool NamesOpenNodes(const Error& error) {
+  if (error.code != ErrorCode::kConflict) return false;
+  const auto has = [&](std::string_view part) {
+    return error.message.find(fmt::format("{}: ", part)) != std::string::npos;
+  };
+  return has(kRunning) || has(kMayStillRun);
 }
 
 }  // namespace carillon

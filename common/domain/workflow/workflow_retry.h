@@ -34,10 +34,10 @@ struct WorkflowRetry {
 // The new values of a node run's row. Its claim token, its result and its outputs are cleared, so
 // that a late or repeated result of an earlier attempt is only recorded.
 struct NodeChange {
-  enum class To { kBlocked, kSkippedByHand };
+  enum class To { kAgain, kSkippedByHand };
 
   size_t position = 0;
-  To to = To::kBlocked;
+  To to = To::kAgain;
   int attempt = 1;
   bool record_attempt = false;  // copy the ended attempt to the earlier ones
 
@@ -69,10 +69,18 @@ Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
 Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,
                            Overlap overlap);
 
+// Plans what a nested workflow run runs again when the node that it is has been blocked and released
+// again: what failed, or everything if nothing has failed. The plan of the outer run has refused already
+// if a process may still run, or a person has confirmed the overlap.
+Result<RetryPlan> PlanNestedAgain(const WorkflowGraph& graph, const NodeRows& rows);
+
 // Makes `rows` what they are when the changes have been written.
 void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows);
 
 // A sentence for the answer to a refused plan: "running: load, audit; may still run: publish".
 std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan);
+// True if the error of a store has such a sentence, so that the request may succeed later or once an
+// overlap is confirmed.
+bool NamesOpenNodes(const Error& error);
 
 }  // namespace carillon

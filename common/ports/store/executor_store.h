@@ -10,6 +10,8 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/executor_state.h"
+#include "common/domain/features.h"
+#include "common/domain/host_check.h"
 
 namespace carillon {
 
@@ -43,6 +45,8 @@ struct ExecutorRecord {
   // Known only from heartbeats, not stored:
   int64_t config_version = 0;                // version of the live settings in force
   std::optional<int64_t> tasks_behind = {};  // unread records of its partition
+  std::optional<Features> features = {};     // nullopt: it has no link to this member
+  std::vector<HostCheck> checks = {};        // its start-up report; empty: likewise, or an older version
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
 };

@@ -118,6 +118,7 @@ struct JobFilter {
   std::vector<std::string> namespaces = {};  // one of these; none = any
   std::string name = {};                     // exact; empty = any
   std::string name_contains = {};            // in name or job_id, case-insensitive
+  std::optional<JobType> type = {};
   JobOrder order = JobOrder::kJobId;         // jobs with equal keys are sorted by job_id
   bool descending = false;                   // also applies to job_id
   std::optional<JobListPlace> after = {};    // cursor: strictly after this place
@@ -129,7 +130,7 @@ struct JobFilter {
   // With an exact name it is false: the few matches are found by the name and then sorted.
   bool searches() const {
     if (!name.empty()) return false;
-    if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
+    if (enabled || type || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
     return !namespaces.empty() && (order == JobOrder::kCreated || order == JobOrder::kUpdated);
   }
 };
@@ -146,11 +147,17 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
   return PlaceOf(filter.order, page.jobs.back());
 }
 
-// A job before or after another one, because the later one has a schedule that names the earlier.
+// A job before or after another one: because the later one has a schedule that names the earlier, or
+// because it is a workflow, one of whose nodes runs the earlier.
+enum class DependencyKind { kAfter, kNode };
+constexpr std::string_view Name(DependencyKind kind) {
+  return kind == DependencyKind::kAfter ? "after" : "node";
+}
 struct JobDependency {
   JobId job_id = {};
   std::string job_name = {};
-  AfterOutcome on = AfterOutcome::kSuccess;
+  DependencyKind kind = DependencyKind::kAfter;
+  AfterOutcome on = AfterOutcome::kSuccess;  // of kAfter
   bool deleted = false;
 
   bool operator==(const JobDependency&) const = default;

@@ -22,6 +22,7 @@
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
+#include "common/ports/store/workflow_store.h"
 
 namespace carillon {
 
@@ -46,6 +47,7 @@ struct Stores {
   CompletionStore& completions;
   BackfillStore& backfills;
   CalendarStore& calendars;
+  WorkflowStore& workflows;
 };
 
 }  // namespace carillon

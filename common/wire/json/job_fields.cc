@@ -1,13 +1,15 @@
 #include "common/wire/json/job_fields.h"
 
 #include <array>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "common/base/nearest.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/json_values.h"
+#include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
+#include "common/wire/json/script_json.h"
+#include "common/wire/json/workflow_json.h"
 
 namespace carillon {
 namespace {
@@ -24,57 +26,7 @@ Error Invalid(std::string_view pointer, std::string message) {
 
 // ---- values ------------------------------------------------------------------------------------
 
-Status Read(const json& value, const std::string& pointer, std::string& out) {
-  if (!value.is_string()) return Invalid(pointer, "must be a string");
-  out = value.get<std::string>();
-  return {};
-}
-
-Status Read(const json& value, const std::string& pointer, bool& out) {
-  if (!value.is_boolean()) return Invalid(pointer, "must be true or false");
-  out = value.get<bool>();
-  return {};
-}
-
-// Reads a whole number that fits into 64 bits; 60.0 counts as 60.
-Status Read(const json& value, const std::string& pointer, int64_t& out) {
-  constexpr double kExactMax = 9007199254740992.0;  // 2^53: every whole double below is exact
-  if (value.is_number_unsigned()) {
-    const auto number = value.get<uint64_t>();
-    if (number > static_cast<uint64_t>(INT64_MAX)) return Invalid(pointer, "is too large");
-    out = static_cast<int64_t>(number);
-    return {};
-  }
-  if (value.is_number_integer()) {
-    out = value.get<int64_t>();
-    return {};
-  }
-  if (!value.is_number_float()) return Invalid(pointer, "must be a whole number");
-  const auto number = value.get<double>();
-  if (std::trunc(number) != number || std::fabs(number) > kExactMax) {
-    return Invalid(pointer, "must be a whole number");
-  }
-  out = static_cast<int64_t>(number);
-  return {};
-}
-
-Status Read(const json& value, const std::string& pointer, int& out) {
-  int64_t number = 0;
-  CARILLON_TRY(Read(value, pointer, number));
-  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-    return Invalid(pointer, "is out of range");
-  }
-  out = static_cast<int>(number);
-  return {};
-}
-
-Status Read(const json& value, const std::string& pointer, WallTime& out) {
-  if (!value.is_string()) return Invalid(pointer, "must be an RFC 3339 time");
-  const auto time = ParseRfc3339(value.get_ref<const std::string&>());
-  if (!time.ok()) return Invalid(pointer, time.error().message);
-  out = *time;
-  return {};
-}
+using json_value::Read;
 
 Status Read(const json& value, const std::string& pointer, ParameterValue& out) {
   return ReadParameterValue(value, pointer, out);
@@ -82,6 +34,15 @@ Status Read(const json& value, const std::string& pointer, ParameterValue& out) 
 
 Status Read(const json& value, const std::string& pointer, ParameterRule& out) {
   return ReadParameterRule(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer,
+            std::optional<WorkflowDefinition>& out) {
+  return ReadWorkflowField(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<ScriptDefinition>& out) {
+  return ReadScript(value, pointer, out);
 }
 
 template <typename Enum>
@@ -299,58 +260,10 @@ json Write(const ScheduleSpec& spec) {
   return out;
 }
 
-// ---- notices -----------------------------------------------------------------------------------
-
-Status Read(const json& value, const std::string& pointer, std::vector<NoticeKind>& out) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
-  for (size_t i = 0; i < value.size(); ++i) {
-    const std::string place = JsonPointer(pointer, std::to_string(i));
-    if (!value[i].is_string()) return Invalid(place, "must be a string");
-    const auto kind = ParseNoticeKind(value[i].get_ref<const std::string&>());
-    if (!kind.ok()) return Invalid(place, kind.error().message);
-    out.push_back(*kind);
-  }
-  return {};
-}
-
-Status Read(const json& value, const std::string& pointer, std::vector<std::string>& out) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
-  for (size_t i = 0; i < value.size(); ++i) {
-    CARILLON_TRY(Read(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
-  }
-  return {};
-}
-
-// A field that is absent stays unset, so the cluster's default applies. An empty list in "on" is
-// different from an absent one: nothing is notified.
 Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
-  if (!value.is_object()) return Invalid(pointer, "must be an object");
-  out = {};
-  for (const auto& [name, entry] : value.items()) {
-    const std::string place = JsonPointer(pointer, name);
-    if (name == "on") {
-      CARILLON_TRY(Read(entry, place, out.on.emplace()));
-    } else if (name == "late_after_s") {
-      CARILLON_TRY(Read(entry, place, out.late_after_s.emplace()));
-    } else if (name == "mail_to") {
-      CARILLON_TRY(Read(entry, place, out.mail_to));
-    } else {
-      return Invalid(place, "unknown field '" + name + "' in notify");
-    }
-  }
-  return {};
+  return ReadNotify(value, pointer, out);
 }
-
-json Write(const NotifyRules& rules) {
-  json out = json::object();
-  if (rules.on) {
-    out["on"] = json::array();
-    for (const NoticeKind kind : *rules.on) out["on"].push_back(Name(kind));
-  }
-  if (rules.late_after_s) out["late_after_s"] = *rules.late_after_s;
-  if (!rules.mail_to.empty()) out["mail_to"] = rules.mail_to;
-  return out;
-}
+json Write(const NotifyRules& rules) { return NotifyToJson(rules); }
 
 // ---- the table ---------------------------------------------------------------------------------
 
@@ -358,6 +271,10 @@ template <typename T>
 json Write(const T& value) {
   if constexpr (std::is_enum_v<T>) {
     return Name(value);
+  } else if constexpr (std::is_same_v<T, std::optional<WorkflowDefinition>>) {
+    return value ? WorkflowToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<ScriptDefinition>>) {
+    return value ? ScriptToJson(*value) : json(nullptr);
   } else {
     return value;
   }
@@ -404,6 +321,8 @@ constexpr std::array kFields = {
     Entry<&Job::name>("name"),
     Entry<&Job::type>("type"),
     Entry<&Job::command>("command"),
+    Entry<&Job::script>("script"),
+    Entry<&Job::workflow>("workflow"),
     Entry<&Job::schedules>("schedules"),
     Entry<&Job::time_zone>("time_zone"),
     SecondsEntry<&Job::timeout_s>("timeout"),
@@ -413,6 +332,8 @@ constexpr std::array kFields = {
     SecondsEntry<&Job::retry_interval_s>("retry_interval"),
     Entry<&Job::retry_backoff>("retry_backoff"),
     SecondsEntry<&Job::retry_intervals_s>("retry_intervals"),
+    Entry<&Job::retry_on>("retry_on"),
+    Entry<&Job::no_retry_on>("no_retry_on"),
     Entry<&Job::on_lost>("on_lost"),
     Entry<&Job::priority>("priority"),
     Entry<&Job::enabled>("enabled"),
@@ -486,6 +407,8 @@ void FillScheduleZones(JobDefinition& job) {
 json DefinitionToJson(const JobDefinition& job) {
   json body = json::object();
   for (const Field& field : kFields) body[std::string(field.name)] = field.write(job);
+  if (!job.script) body.erase("script");
+  if (!job.workflow) body.erase("workflow");
   return body;
 }
 

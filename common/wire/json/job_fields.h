@@ -26,7 +26,8 @@ void ResolveRelativeTimes(nlohmann::json& body, WallTime now);
 // last ReadJobField.
 void FillScheduleZones(JobDefinition& job);
 
-// Writes every field of the table; reading them back gives an equal definition.
+// Writes every field of the table, but `workflow` only for a workflow; reading them back gives an
+// equal definition.
 nlohmann::json DefinitionToJson(const JobDefinition& job);
 
 }  // namespace carillon

@@ -10,6 +10,7 @@
 #include "common/domain/schedule/schedule.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/workflow_json.h"
 
 namespace carillon {
 namespace {
@@ -107,6 +108,18 @@ Error UnknownField(const std::string& name) {
 
 constexpr size_t kMistakesMax = 20;  // reported mistakes of one body
 
+// Reads the workflow of a request, and notes all mistakes of its form. FindMistakes reports the others
+// once the parameters of the job are known.
+void ReadWorkflowOf(const json& value, JobDefinition& job, Mistakes& mistakes) {
+  ParsedWorkflow read = ReadWorkflow(value);
+  job.workflow = std::move(read.definition);
+  for (WorkflowProblem& problem : read.problems) {
+    if (mistakes.size() >= kMistakesMax) return;
+    mistakes.push_back(
+        {ErrorCode::kInvalid, std::move(problem.message), "/workflow" + problem.pointer});
+  }
+}
+
 bool IsWithin(std::string_view pointer, std::string_view part) {
   return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
 }
@@ -116,7 +129,13 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 10> kDependences = {{{"/command", "/type"},
+                                                     {"/script", "/type"},
+                                                     {"/script", "/script"},
+                                                     {"/script", "/parameters"},
+                                                     {"/workflow", "/type"},
+                                                     {"/workflow", "/workflow"},
+                                                     {"/workflow", "/parameters"},
                                                      {"/command", "/parameters"},
                                                      {"/env", "/parameters"},
                                                      {"/cron_expression", "/schedules"}}};
@@ -170,10 +189,16 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
     // The other fields are not read, so the job as a whole cannot be validated.
     if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
+    if (name == "workflow" && !value.is_null()) {
+      ReadWorkflowOf(value, parsed.definition, mistakes);
+      continue;
+    }
     const auto known = ReadJobField(name, value, parsed.definition);
     if (!known.ok()) mistakes.push_back(known.error());
     if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
   }
+  const bool workflow = parsed.definition.type == JobType::kWorkflow;
+  if (workflow && !body.contains("timeout")) parsed.definition.timeout_s = kWorkflowTimeoutS;
   FillScheduleZones(parsed.definition);
   const JobId id = before.id.empty() ? JobId(parsed.job_id) : before.id;
   if (!id.empty()) SetSpread(parsed.definition, id);
@@ -213,7 +238,8 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   for (const auto& [name, value] : patch.items()) {
     // Unknown fields must be found before the merge, because the merge drops fields whose value
     // is null.
-    if (merged.contains(name) || IsReadOnly(name)) continue;
+    const bool of_one_type = name == "workflow" || name == "script";
+    if (merged.contains(name) || IsReadOnly(name) || of_one_type) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);
   }

@@ -56,6 +56,8 @@ Result<JobDefinition> DefinitionFromText(std::string_view text, const JobId& id)
 nlohmann::json RunToJson(const RunDetail& run, bool with_attempts);
 nlohmann::json GapToJson(const GapRecord& gap);
 nlohmann::json ExecutorToJson(const ExecutorRecord& executor);
+// The start-up report of an executor, as a list.
+nlohmann::json HostChecksToJson(const std::vector<HostCheck>& checks);
 
 // Makes valid UTF-8: each maximal invalid subsequence becomes U+FFFD.
 std::string ToValidUtf8(std::string_view bytes);

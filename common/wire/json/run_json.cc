@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/trace.h"
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/job_json.h"
 
 namespace carillon {
@@ -18,6 +19,14 @@ json TextOrNull(const std::string& text) {
   return ToValidUtf8(text);
 }
 
+json UsageToJson(const std::optional<ResourceUsage>& usage) {
+  if (!usage) return nullptr;
+  return {{"cpu_us", usage->cpu_us},
+          {"memory_bytes", usage->memory_bytes},
+          {"read_bytes", usage->read_bytes},
+          {"written_bytes", usage->written_bytes}};
+}
+
 void PutResult(const AttemptResult& result, json& to) {
   to["reason"] = TextOrNull(result.reason);
   to["started_at"] = TimeOrNull(result.started);
@@ -26,6 +35,7 @@ void PutResult(const AttemptResult& result, json& to) {
   to["output"] = ToValidUtf8(result.output);
   to["output_truncated"] = result.output_truncated;
   to["error"] = TextOrNull(result.error);
+  to["usage"] = UsageToJson(result.usage);
 }
 
 json AttemptToJson(const RunAttempt& attempt) {
@@ -62,7 +72,9 @@ json AttemptsToJson(const RunDetail& run) {
 json ParametersToJson(const std::string& text) {
   if (text.empty()) return json::object();
   json parameters = json::parse(text, nullptr, false);
-  return parameters.is_object() ? parameters : json::object();
+  if (!parameters.is_object()) return json::object();
+  parameters.erase(kUntrustedNames);
+  return parameters;
 }
 
 json TriggerToJson(const std::optional<RunTrigger>& trigger) {
@@ -84,7 +96,10 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["job_id"] = run.job_id.value();
   to["job_name"] = ToValidUtf8(run.job_name);
   to["schedule_id"] = row.key.schedule_id.value();
+  to["job_type"] = Name(run.job_type);
   to["kind"] = Name(row.kind);
+  to["workflow_run_id"] = run.node ? json(EncodeRunId(run.node->workflow_run)) : json(nullptr);
+  to["node"] = run.node ? json(run.node->node) : json(nullptr);
   to["fire_time"] = FormatRfc3339(row.key.fire);
   to["shard"] = row.key.shard;
   to["state"] = Name(row.state);
@@ -117,6 +132,17 @@ json GapToJson(const GapRecord& gap) {
           {"reason", Name(gap.range.reason)}};
 }
 
+json HostChecksToJson(const std::vector<HostCheck>& checks) {
+  json list = json::array();
+  for (const HostCheck& check : checks) {
+    list.push_back({{"name", ToValidUtf8(check.name)},
+                    {"state", Name(check.state)},
+                    {"detail", ToValidUtf8(check.detail)},
+                    {"cure", TextOrNull(ToValidUtf8(check.cure))}});
+  }
+  return list;
+}
+
 json ExecutorToJson(const ExecutorRecord& executor) {
   return {{"executor_id", executor.id.value()},
           {"host", ToValidUtf8(executor.host)},
@@ -136,7 +162,8 @@ json ExecutorToJson(const ExecutorRecord& executor) {
           {"register_time", TimeOrNull(executor.registered)},
           {"version", executor.version},
           {"config_version", executor.config_version},
-          {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)}};
+          {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)},
+          {"features", executor.features ? json(executor.features->Names()) : json(nullptr)}};
 }
 
 }  // namespace carillon

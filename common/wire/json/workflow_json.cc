@@ -211,6 +211,11 @@ class WorkflowReader {
   WorkflowProblems problems_;
 };
 
+json RuleToJson(const TriggerRule& rule) {
+  if (rule.least == TriggerRule::kAll) return "all";
+  return rule.least == TriggerRule::kAny ? json("any") : json(rule.least);
+}
+
 json EdgeToJson(const WorkflowEdge& edge) {
   if (edge == WorkflowEdge{.node = edge.node}) return edge.node;
   json out{{"node", edge.node}};
@@ -226,12 +231,7 @@ json NodeToJson(const WorkflowNode& node) {
     out["parameters"][name] = WriteParameterValue(value);
   }
   for (const WorkflowEdge& edge : node.after) out["after"].push_back(EdgeToJson(edge));
-  const int64_t least = node.trigger_rule.least;
-  if (least == TriggerRule::kAny) {
-    out["trigger_rule"] = "any";
-  } else if (least != TriggerRule::kAll) {
-    out["trigger_rule"] = least;
-  }
+  if (node.trigger_rule != TriggerRule{}) out["trigger_rule"] = RuleToJson(node.trigger_rule);
   if (node.allow_failure) out["allow_failure"] = true;
   return out;
 }
@@ -262,10 +262,37 @@ ParsedWorkflow ParseWorkflow(const json& body, const WorkflowCheckOptions& optio
   return parsed;
 }
 
+ParsedWorkflow ReadWorkflow(const json& body) {
+  WorkflowReader reader(UnknownFields::kReport);
+  WorkflowDefinition definition = reader.Read(body);
+  return {.definition = std::move(definition), .problems = reader.problems()};
+}
+
 json WorkflowToJson(const WorkflowDefinition& workflow) {
   json nodes = json::array();
   for (const WorkflowNode& node : workflow.nodes) nodes.push_back(NodeToJson(node));
   return {{"max_parallel", workflow.max_parallel}, {"nodes", std::move(nodes)}};
+}
+
+json CompleteNodeToJson(const WorkflowNode& node) {
+  json after = json::array();
+  for (const WorkflowEdge& edge : node.after) {
+    after.push_back({{"node", edge.node},
+                     {"on", Name(edge.on)},
+                     {"if", edge.condition.empty() ? json(nullptr) : json(edge.condition)},
+                     {"recovers", edge.recovers}});
+  }
+  return {{"id", node.id},
+          {"job_id", node.job.value()},
+          {"after", std::move(after)},
+          {"trigger_rule", RuleToJson(node.trigger_rule)},
+          {"allow_failure", node.allow_failure}};
+}
+
+json NodeParametersToJson(const WorkflowNode& node) {
+  json parameters = json::object();
+  for (const auto& [name, value] : node.parameters) parameters[name] = WriteParameterValue(value);
+  return parameters;
 }
 
 std::string WorkflowToText(const WorkflowDefinition& workflow) {
@@ -273,12 +300,28 @@ std::string WorkflowToText(const WorkflowDefinition& workflow) {
 }
 
 Result<WorkflowDefinition> WorkflowFromText(std::string_view text) {
-  const json body = json::parse(text.begin(), text.end(), nullptr, false);
+  return WorkflowFromJson(json::parse(text.begin(), text.end(), nullptr, false));
+}
+
+Result<WorkflowDefinition> WorkflowFromJson(const json& body) {
   WorkflowReader reader(UnknownFields::kSkip);
   WorkflowDefinition workflow = reader.Read(body);
   if (reader.problems().empty()) return workflow;
   const WorkflowProblem& first = reader.problems().front();
   return Error{ErrorCode::kCorrupt, "stored workflow: " + first.message, first.pointer};
+}
+
+Status ReadWorkflowField(const json& value, const std::string& pointer,
+                         std::optional<WorkflowDefinition>& out) {
+  out.reset();
+  if (value.is_null()) return {};
+  auto workflow = WorkflowFromJson(value);
+  if (!workflow.ok()) {
+    return Error{ErrorCode::kInvalid, workflow.error().message,
+                 pointer + workflow.error().pointer};
+  }
+  out = std::move(*workflow);
+  return {};
 }
 
 }  // namespace carillon

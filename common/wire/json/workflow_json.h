@@ -12,6 +12,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,13 +29,25 @@ struct ParsedWorkflow {
 // that may be consequences of others: a node that cannot be found because its id could not be read.
 ParsedWorkflow ParseWorkflow(const nlohmann::json& body, const WorkflowCheckOptions& options = {});
 
+// The same without CheckWorkflow.
+ParsedWorkflow ReadWorkflow(const nlohmann::json& body);
+
 // Writes only what differs from the default, apart from max_parallel. Reading it back gives an
 // equal definition.
 nlohmann::json WorkflowToJson(const WorkflowDefinition& workflow);
 
-// The same as text, for the store. From text: kCorrupt; the limits are not checked, and unknown fields
+// A node as graphs and runs show it, with all defaults and without its parameters:
+//   {"id", "job_id", "after": [{"node", "on", "if", "recovers"}], "trigger_rule", "allow_failure"}
+nlohmann::json CompleteNodeToJson(const WorkflowNode& node);
+nlohmann::json NodeParametersToJson(const WorkflowNode& node);
+
+// A definition as text, for the store. From text: kCorrupt; the limits are not checked, and unknown fields
 // are skipped, as in DefinitionFromText.
 std::string WorkflowToText(const WorkflowDefinition& workflow);
 Result<WorkflowDefinition> WorkflowFromText(std::string_view text);
+// The field of a job; null: none. kInvalid with the pointer: it cannot be read. ValidateJob checks the rest.
+Status ReadWorkflowField(const nlohmann::json& value, const std::string& pointer,
+                         std::optional<WorkflowDefinition>& out);
+Result<WorkflowDefinition> WorkflowFromJson(const nlohmann::json& body);
 
 }  // namespace carillon

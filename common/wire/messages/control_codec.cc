@@ -104,6 +104,29 @@ void Encode(const Register& from, v1::FromExecutor& message) {
   to.mutable_labels()->insert(from.record.labels.begin(), from.record.labels.end());
   to.set_slots(static_cast<uint32_t>(from.record.slots));
   to.set_version(from.record.version);
+  for (const HostCheck& check : from.record.checks) {
+    v1::HostCheck& added = *to.add_checks();
+    added.set_name(check.name);
+    added.set_state(std::string(Name(check.state)));
+    added.set_detail(check.detail);
+    added.set_cure(check.cure);
+  }
+}
+
+// Leaves out a check with a state of a later version.
+Result<std::vector<HostCheck>> DecodeChecks(const v1::Register& from) {
+  if (static_cast<size_t>(from.checks_size()) > kHostChecksMax) return BadMessage("too many checks");
+  std::vector<HostCheck> checks;
+  for (const v1::HostCheck& check : from.checks()) {
+    if (std::max({check.name().size(), check.detail().size(), check.cure().size()}) >
+        kHostCheckBytesMax) {
+      return BadMessage("a check");
+    }
+    const auto state = ParseHostCheckState(check.state());
+    if (!state.ok()) continue;
+    checks.push_back({check.name(), *state, check.detail(), check.cure()});
+  }
+  return checks;
 }
 
 Result<FromExecutor> Decode(const v1::Register& from, const ExecutorId& executor,
@@ -121,6 +144,7 @@ Result<FromExecutor> Decode(const v1::Register& from, const ExecutorId& executor
   to.record.ops_port = static_cast<int>(from.ops_port());
   to.record.slots = static_cast<int>(from.slots());
   to.record.version = from.version();
+  CARILLON_ASSIGN_OR_RETURN(to.record.checks, DecodeChecks(from));
   for (const auto& [name, value] : from.labels()) {
     if (name.empty() || name.size() > kTextBytesMax || value.size() > kTextBytesMax) {
       return BadMessage("label");
@@ -142,7 +166,8 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_free_light_slots(static_cast<uint32_t>(from.free_light_slots));
   to.set_slots(static_cast<uint32_t>(from.slots));
   to.set_config_version(from.config_version);
-  to.set_takes_secrets(from.takes_secrets);
+  to.set_takes_secrets(from.features.Has(Feature::kSecrets));
+  to.set_features(from.features.bits());
   if (from.tasks_behind) to.set_tasks_behind(*from.tasks_behind);
   to.set_leaving(from.leaving);
   Encode(from.running, *to.mutable_running());
@@ -172,7 +197,8 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.free_light_slots = static_cast<int>(from.free_light_slots());
   to.slots = static_cast<int>(from.slots());
   to.config_version = from.config_version();
-  to.takes_secrets = from.takes_secrets();
+  to.features = Features::FromBits(from.features());
+  if (from.takes_secrets()) to.features.Add(Feature::kSecrets);
   if (from.has_tasks_behind()) to.tasks_behind = from.tasks_behind();
   to.leaving = from.leaving();
   to.trouble = from.trouble();

@@ -6,6 +6,7 @@
 #include "carillon/v1/task.pb.h"
 #include "common/base/check.h"
 #include "common/domain/executor_state.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/job_text.h"
 #include "common/domain/trace.h"
 #include "common/wire/json/job_json.h"
@@ -136,6 +137,7 @@ Status DecodeNames(const v1::Task& from, TaskMessage& task) {
   if (!wire::IsMemberId(from.member())) return Corrupt("member");
   if (!created.ok()) return Corrupt("create_time");
   if (!type.ok() || !overlap.ok() || !on_lost.ok()) return Corrupt("type or policy");
+  if (RunnerOf(*type) == Runner::kScheduler) return Corrupt("type");
   if (key->shard >= from.shard_total()) return Corrupt("shard");
   task.key = *key;
   task.job_id = JobId(from.job_id());
@@ -144,6 +146,21 @@ Status DecodeNames(const v1::Task& from, TaskMessage& task) {
   task.type = *type;
   task.overlap = *overlap;
   task.on_lost = *on_lost;
+  return {};
+}
+
+Status DecodeScript(const v1::Task& from, TaskMessage& task) {
+  if (task.type != JobType::kScript) return {};
+  const auto interpreter = ParseInterpreter(from.interpreter());
+  if (!interpreter.ok()) return Corrupt("interpreter");
+  if (static_cast<size_t>(from.args_size()) > kScriptArgsMax) return Corrupt("too many arguments");
+  size_t bytes = 0;
+  for (const std::string& arg : from.args()) {
+    bytes += arg.size();
+    if (HasNul(arg) || bytes > kEnvBytesMax) return Corrupt("argument");
+    task.args.push_back(arg);
+  }
+  task.interpreter = *interpreter;
   return {};
 }
 
@@ -159,6 +176,7 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.due = FromUnixMicros(from.due_us());
   task.command = from.command();
   task.env = {from.env().begin(), from.env().end()};
+  CARILLON_TRY(DecodeScript(from, task));
   CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
   task.timeout_s = from.timeout();
   task.kill_grace_s = from.kill_grace();
@@ -175,6 +193,8 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_task_id(EncodeRunId(task.key));
   to.set_job_id(task.job_id.value());
   to.set_command(task.command);
+  if (task.interpreter) to.set_interpreter(std::string(Name(*task.interpreter)));
+  for (const std::string& arg : task.args) to.add_args(arg);
   to.set_timeout(static_cast<uint32_t>(task.timeout_s));
   to.set_retry_count(static_cast<uint32_t>(task.retry_count));
   to.set_retry_interval(static_cast<uint32_t>(task.retry_interval_s));
@@ -239,6 +259,14 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
   for (const v1::Output& output : from.outputs()) {
     if (!result.outputs.emplace(output.name(), output.value()).second) return Corrupt("outputs");
   }
+  if (from.has_usage()) {
+    const v1::Usage& used = from.usage();
+    result.usage = {.cpu_us = used.cpu_us(),
+                    .memory_bytes = used.memory_bytes(),
+                    .read_bytes = used.read_bytes(),
+                    .written_bytes = used.written_bytes()};
+    if (!UsageFromText(UsageToText(*result.usage))) return Corrupt("usage");
+  }
   // Only a process that exited by itself has outputs.
   const bool exited = result.exit_code &&
                       (result.state == RunState::kCompleted || result.state == RunState::kFailed);
@@ -288,6 +316,12 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_segment(report.segment.value());
   to.set_claim_token(FormatClaimToken(report.token));
   to.set_output_truncated(result.output_truncated);
+  if (result.usage) {
+    to.mutable_usage()->set_cpu_us(result.usage->cpu_us);
+    to.mutable_usage()->set_memory_bytes(result.usage->memory_bytes);
+    to.mutable_usage()->set_read_bytes(result.usage->read_bytes);
+    to.mutable_usage()->set_written_bytes(result.usage->written_bytes);
+  }
   for (const auto& [name, value] : result.outputs) {
     v1::Output& output = *to.add_outputs();
     output.set_name(name);

@@ -32,7 +32,9 @@ struct TaskMessage {
   WallTime due;
   WallTime created;  // time of publication
   JobType type = JobType::kShell;
-  std::string command;  // templates are already rendered
+  std::string command;  // templates are already rendered; of a script: its text
+  std::optional<Interpreter> interpreter = {};  // of a script
+  std::vector<std::string> args = {};           // of a script
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

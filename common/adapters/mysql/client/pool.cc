@@ -135,7 +135,8 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
 Status Pool::Inspect(Session& session) {
   const uint64_t stamp = gate_->Stamp();
   if (session.admitted_under() == stamp) return {};
-  CARILLON_TRY(gate_->Admit(ReadIdentity(session)));
+  const uint64_t mark = gate_->Mark();
+  CARILLON_TRY(gate_->Admit(ReadIdentity(session), mark));
   session.set_admitted_under(stamp);
   return {};
 }

@@ -16,7 +16,8 @@ namespace {
 
 struct UpstreamRow {
   JobNo job_no;
-  bool ready = false;  // it exists and has the flag
+  bool alive = false;
+  bool ready = false;  // it is alive and has the flag
 };
 
 // Locks the jobs in share mode, in the order of their numbers. Those that were never there are absent.
@@ -26,8 +27,8 @@ Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::v
       "COLLATE "
       "ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_job_id) ON j.job_id = k.i";
   static const std::string lock =
-      "SELECT j.job_no, j.job_id, j.deleted = 0 AND (j.flags & 1) = 1 FROM JSON_TABLE(?, '$[*]' "
-      "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+      "SELECT j.job_no, j.job_id, j.deleted = 0, j.deleted = 0 AND (j.flags & 1) = 1 FROM "
+      "JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
       "j.job_no = k.n LOCK IN SHARE MODE";
   JsonRows wanted;
   for (const JobId& id : ids) wanted.Begin().Add(id.value());
@@ -42,22 +43,42 @@ Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::v
   for (const uint64_t job_no : found) sorted.Begin().Add(job_no);
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(lock, {sorted.Take()}));
   while (rows.Next()) {
-    locked[JobId(rows.Text(2))] = {.job_no = JobNo(rows.Unsigned(1)), .ready = rows.Int(3) != 0};
+    locked[JobId(rows.Text(2))] = {.job_no = JobNo(rows.Unsigned(1)),
+                                   .alive = rows.Int(3) != 0,
+                                   .ready = rows.Int(4) != 0};
   }
   return locked;
 }
 
+// Causes of runs of these jobs, by job (ReadUpstream): the jobs for which they wait, and the
+// workflows of which they are nodes. Without what the definition of `writer` says.
 Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
-                                                      const std::vector<JobNo>& jobs) {
+                                                      const std::vector<JobNo>& jobs,
+                                                      JobNo writer) {
   static const std::string statement =
       "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
-      "PATH "
-      "'$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX (by_job) ON d.job_no = k.n";
+      "PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX (by_job) ON d.job_no = k.n AND "
+      "d.kind = 'after' AND d.job_no <> ? UNION ALL SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(?, '$[*]' "
+      "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX "
+      "(PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n AND d.job_no <> ?";
   JsonRows wanted;
   for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  const std::string keys = wanted.Take();
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(statement, {keys, writer.value(), keys, writer.value()}));
   std::multimap<JobNo, JobNo> found;
   while (rows.Next()) found.emplace(JobNo(rows.Unsigned(1)), JobNo(rows.Unsigned(2)));
+  return found;
+}
+
+// The jobs for which this one waits already.
+Result<std::set<JobNo>> AwaitedBy(Session& session, JobNo job_no) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT upstream_job_no FROM job_dependencies FORCE INDEX (by_job) "
+                               "WHERE job_no = ? AND kind = 'after'",
+                               {job_no.value()}));
+  std::set<JobNo> found;
+  while (rows.Next()) found.insert(JobNo(rows.Unsigned(1)));
   return found;
 }
 
@@ -102,6 +123,80 @@ Result<AfterOutcome> OutcomeOf(const Rows& rows, uint32_t column) {
   return ParseName<AfterOutcome>(rows.Text(column));
 }
 
+// Checks what a definition names, with the named jobs and the dependencies locked.
+struct UpstreamCheck {
+  Session& session;
+  const JobId& id;
+  std::optional<JobNo> job_no;
+  const JobDefinition& definition;
+  const Siblings& siblings;
+  const std::map<JobId, UpstreamRow>& locked;
+  std::set<JobNo> awaited = {};       // by this job already
+  std::multimap<JobNo, JobNo> fresh = {};  // what the definition itself says (ReadUpstream)
+
+  JobNo self() const { return job_no.value_or(JobNo{}); }
+
+  // The jobs of a cycle that would arise if `job` waited for `upstream`, by name. The rows of the job that
+  // is written are replaced by what its new definition says.
+  Result<std::vector<std::string>> Cycle(JobNo job, JobNo upstream) const {
+    const auto read = [&](const std::vector<JobNo>& jobs) -> Result<std::multimap<JobNo, JobNo>> {
+      CARILLON_ASSIGN_OR_RETURN(auto found, UpstreamNumbersOf(session, jobs, self()));
+      for (const JobNo one : jobs) {
+        const auto [first, last] = fresh.equal_range(one);
+        found.insert(first, last);
+      }
+      return found;
+    };
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle, FindCycle(job, upstream, read));
+    if (cycle.empty()) return std::vector<std::string>();
+    CARILLON_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesOf(session, cycle));
+    for (size_t i = 0; i < cycle.size(); ++i) {
+      if (cycle[i] == self()) names[i] = definition.name;
+    }
+    return names;
+  }
+
+  Status Schedules(UpstreamNumbers* numbers) {
+    for (size_t i = 0; i < definition.schedules.size(); ++i) {
+      const ScheduleSpec& spec = definition.schedules[i];
+      if (spec.kind != ScheduleKind::kAfter) continue;
+      const JobId named(spec.upstream);
+      if (named == id) return DependencyCycle(i, {definition.name, definition.name});
+      const auto found = locked.find(named);
+      if (found == locked.end()) return UnknownUpstream(i, named);
+      const JobNo number = found->second.job_no;
+      const bool stays = !found->second.ready && awaited.contains(number);
+      if (!found->second.ready && !stays) return UnknownUpstream(i, named);
+      if (!numbers->emplace(named, number).second || stays) continue;
+      CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
+      const auto sibling = siblings.find(number);
+      const size_t more = sibling == siblings.end() ? 0 : sibling->second;
+      if (others + more >= kDependentsMax) return TooManyDependents(i, named);
+      fresh.emplace(self(), number);
+      if (!job_no) continue;  // nothing waits for a new job
+      CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(*job_no, number));
+      if (!names.empty()) return DependencyCycle(i, names);
+    }
+    return {};
+  }
+
+  Status Nodes(const std::vector<JobId>& nodes, UpstreamNumbers* numbers) {
+    for (const JobId& named : nodes) {
+      if (named == id) return NodeCycle(definition, named, {definition.name, definition.name});
+      const auto found = locked.find(named);
+      if (found == locked.end() || !found->second.alive) {
+        return UnknownNodeJob(definition, named);
+      }
+      const JobNo number = found->second.job_no;
+      numbers->emplace(named, number);
+      CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(number, self()));
+      if (!names.empty()) return NodeCycle(definition, named, names);
+      fresh.emplace(number, self());
+    }
+    return {};
+  }
+};
+
 }  // namespace
 
 Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations) {
@@ -133,41 +228,23 @@ Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
                                       std::optional<JobNo> job_no, const JobDefinition& definition,
                                       const Siblings& siblings) {
   UpstreamNumbers numbers;
-  const std::vector<JobId> upstream = UpstreamOf(definition);
-  if (upstream.empty()) return numbers;
+  std::vector<JobId> named = UpstreamOf(definition);
+  const std::vector<JobId> nodes = NodeJobsOf(definition);
+  named.insert(named.end(), nodes.begin(), nodes.end());
+  if (named.empty()) return numbers;
   CARILLON_TRY(LockDependencies(session));
-  CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, upstream));
-  std::set<JobNo> awaited;  // by this job already
+  CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, named));
+  UpstreamCheck check{.session = session,
+                      .id = id,
+                      .job_no = job_no,
+                      .definition = definition,
+                      .siblings = siblings,
+                      .locked = locked};
   if (job_no) {
-    CARILLON_ASSIGN_OR_RETURN(const auto known, UpstreamNumbersOf(session, {*job_no}));
-    for (const auto& [waiting, number] : known) awaited.insert(number);
+    CARILLON_ASSIGN_OR_RETURN(check.awaited, AwaitedBy(session, *job_no));
   }
-  for (size_t i = 0; i < definition.schedules.size(); ++i) {
-    const ScheduleSpec& spec = definition.schedules[i];
-    if (spec.kind != ScheduleKind::kAfter) continue;
-    const JobId named(spec.upstream);
-    if (named == id) return DependencyCycle(i, {definition.name, definition.name});
-    const auto found = locked.find(named);
-    if (found == locked.end()) return UnknownUpstream(i, named);
-    const JobNo number = found->second.job_no;
-    const bool stays = !found->second.ready && awaited.contains(number);
-    if (!found->second.ready && !stays) return UnknownUpstream(i, named);
-    if (!numbers.emplace(named, number).second) continue;
-    if (stays) continue;
-    CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
-    const auto sibling = siblings.find(number);
-    const size_t fresh = sibling == siblings.end() ? 0 : sibling->second;
-    if (others + fresh >= kDependentsMax) return TooManyDependents(i, named);
-    if (!job_no) continue;  // nothing waits for a new job
-    CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle,
-                              FindCycle(*job_no, number, [&](const std::vector<JobNo>& jobs) {
-                                return UpstreamNumbersOf(session, jobs);
-                              }));
-    if (cycle.empty()) continue;
-    CARILLON_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesOf(session, cycle));
-    names.front() = names.back() = definition.name;
-    return DependencyCycle(i, names);
-  }
+  CARILLON_TRY(check.Schedules(&numbers));
+  CARILLON_TRY(check.Nodes(nodes, &numbers));
   return numbers;
 }
 
@@ -183,11 +260,34 @@ Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const 
   return upstream;
 }
 
+namespace {
+
+// The rows of the nodes' jobs, one for each job.
+Status WriteNodeJobs(Session& session, JobNo job_no, const JobDefinition& definition,
+                     const UpstreamNumbers& upstream) {
+  static const std::string insert =
+      "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
+      "since_id) SELECT 'node', k.u, ?, 0, '', 0 FROM JSON_TABLE(?, '$[*]' COLUMNS (u BIGINT "
+      "UNSIGNED PATH '$[0]')) k";
+  CARILLON_TRY(session.Execute("DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'node'",
+                               {job_no.value()}));
+  JsonRows rows;
+  for (const JobId& node : NodeJobsOf(definition)) {
+    const auto found = upstream.find(node);
+    if (found != upstream.end()) rows.Begin().Add(found->second.value());
+  }
+  if (rows.empty()) return {};
+  CARILLON_TRY(session.Execute(insert, {job_no.value(), rows.Take()}));
+  return {};
+}
+
+}  // namespace
+
 Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
-                         const UpstreamNumbers& upstream) {
+                         const JobDefinition& definition, const UpstreamNumbers& upstream) {
   static const std::string remove =
-      "DELETE FROM job_dependencies WHERE job_no = ? AND schedule_id NOT IN (SELECT k.s FROM "
+      "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after' AND schedule_id NOT IN (SELECT k.s FROM "
       "JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k)";
   static const std::string insert =
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
@@ -209,7 +309,12 @@ Status WriteDependencies(Session& session, JobNo job_no,
         .Add(found->second.value())
         .Add(Name(schedule.spec.on));
   }
-  if (kept.empty()) return DeleteDependencies(session, job_no);
+  CARILLON_TRY(WriteNodeJobs(session, job_no, definition, upstream));
+  if (kept.empty()) {
+    CARILLON_TRY(session.Execute(
+        "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after'", {job_no.value()}));
+    return {};
+  }
   CARILLON_TRY(session.Execute(remove, {job_no.value(), kept.Take()}));
   if (rows.empty()) return {};
   uint64_t since = 0;
@@ -244,7 +349,7 @@ Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no) 
       Rows rows,
       session.Query("SELECT DISTINCT j.name FROM job_dependencies d FORCE INDEX (PRIMARY) "
                     "STRAIGHT_JOIN jobs j ON "
-                    "j.job_no = d.job_no WHERE d.kind = 'after' AND d.upstream_job_no = ? AND "
+                    "j.job_no = d.job_no WHERE d.kind IN ('after', 'node') AND d.upstream_job_no = ? AND "
                     "d.job_no <> ? LIMIT 3",
                     {job_no.value(), job_no.value()}));
   std::vector<std::string> names;
@@ -280,14 +385,14 @@ Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
 
 Result<JobDependencies> ReadDependencies(Session& session, const JobId& id) {
   static const std::string before =
-      "SELECT a.job_id, a.name, d.outcome, a.deleted FROM job_dependencies d FORCE INDEX (by_job) "
+      "SELECT a.job_id, a.name, d.outcome, a.deleted, d.kind = 'node' FROM job_dependencies d FORCE INDEX (by_job) "
       "STRAIGHT_JOIN jobs a FORCE INDEX (PRIMARY) ON a.job_no = d.upstream_job_no WHERE d.job_no = "
       "? "
       "ORDER BY a.job_id, d.schedule_id";
   static const std::string after =
-      "SELECT b.job_id, b.name, d.outcome, b.deleted FROM job_dependencies d FORCE INDEX (PRIMARY) "
-      "STRAIGHT_JOIN jobs b FORCE INDEX (PRIMARY) ON b.job_no = d.job_no WHERE d.kind = 'after' "
-      "AND "
+      "SELECT b.job_id, b.name, d.outcome, b.deleted, d.kind = 'node' FROM job_dependencies d FORCE "
+      "INDEX (PRIMARY) STRAIGHT_JOIN jobs b FORCE INDEX (PRIMARY) ON b.job_no = d.job_no WHERE "
+      "d.kind IN ('after', 'node') AND "
       "d.upstream_job_no = ? ORDER BY b.job_id, d.schedule_id";
   uint64_t job_no = 0;
   {
@@ -303,6 +408,7 @@ Result<JobDependencies> ReadDependencies(Session& session, const JobId& id) {
     while (rows.Next()) {
       found.push_back({.job_id = JobId(rows.Text(1)),
                        .job_name = rows.Text(2),
+                       .kind = rows.Int(5) != 0 ? DependencyKind::kNode : DependencyKind::kAfter,
                        .on = OutcomeOf(rows, 3).value_or(AfterOutcome::kSuccess),
                        .deleted = rows.Int(4) != 0});
     }

@@ -1,4 +1,4 @@
-// Rows of job_dependencies: which schedules wait for the ends of which jobs.
+// Rows of job_dependencies: which schedules wait for the ends of which jobs, and which workflows run them.
 //
 // Place    mysql_job_store writes them with the job that waits; dependent_runs reads them when a run ends.
 #pragma once
@@ -28,17 +28,17 @@ using Siblings = std::map<JobNo, size_t>;
 // Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
 // id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is the job
 // that waits, with its number if it exists already; it may go on to name a job that was deleted.
-// kInvalid as in dependents.h.
+// Also checks the jobs of a workflow's nodes. kInvalid as in dependents.h.
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
                                       std::optional<JobNo> job_no, const JobDefinition& definition,
                                       const Siblings& siblings = {});
 // The same for new jobs, in their order.
 Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs);
-// Makes the rows of the job agree with its schedules. Rows of schedules that stay are kept: what is
+// Makes the rows of the job agree with its schedules and nodes. Rows of schedules that stay are kept: what is
 // older than them starts nothing.
 Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
-                         const UpstreamNumbers& upstream);
+                         const JobDefinition& definition, const UpstreamNumbers& upstream);
 Status DeleteDependencies(Session& session, JobNo job_no);
 
 // Those of the jobs that have the flag. Takes no locks: the flag is never taken back.

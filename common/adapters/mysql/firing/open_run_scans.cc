@@ -79,7 +79,7 @@ Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations&
                     {window.job_no.value(), ToUnixMicros(std::max(window.from, from.fire)),
                      ToUnixMicros(window.to), ToUnixMicros(from.fire), from.schedule_id.value(),
                      from.schedule_id.value(), static_cast<uint64_t>(from.shard),
-                     ToUnixMicros(kQueued), static_cast<uint64_t>(count)}));
+                     ToUnixMicros(kBlocked), static_cast<uint64_t>(count)}));
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
@@ -121,12 +121,13 @@ RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& 
 Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
                                             const std::optional<RunCursor>& after, size_t count,
                                             Incarnations& incarnations) {
-  // A run that started was due, so the runs that are queued or held back are not read.
+  // A run that started was due, so the runs that are queued or held back are not read. Runs of workflows
+  // have no executor and no lease.
   static const std::string statement = fmt::format(
       "SELECT {} FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us < "
       "{} "
-      "AND r.state = 'RUNNING'",
-      kRunColumns, ToUnixMicros(kQueued));
+      "AND r.state = 'RUNNING' AND r.incarnation_no > 0",
+      kRunColumns, ToUnixMicros(kBlocked));
   std::sort(segments.begin(), segments.end());
   std::vector<StoredRun> runs;
   for (const SegmentId segment : segments) {
@@ -157,6 +158,7 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
       "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND "
+      "r.incarnation_no > 0 AND "
       "(c.segment > ? OR (c.segment = ?" +
       std::string(kAfter) +
       ")) ORDER BY c.segment, r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
@@ -178,7 +180,7 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
 Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit) {
-  const WallTime end = std::min(until, kQueued - 1us);  // later ones are no times (run.h)
+  const WallTime end = std::min(until, kBlocked - 1us);  // later ones are no times (run.h)
   // Reads one row more than asked for, to know whether there is a next page.
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
                             MergeSegments<StoredRun>(
@@ -247,7 +249,7 @@ Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, 
               fmt::format("SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE "
                           "r.open_segment = ? AND r.due_us < {} AND r.state = 'PENDING' ORDER BY "
                           "r.due_us LIMIT 1",
-                          ToUnixMicros(kQueued))));
+                          ToUnixMicros(kBlocked))));
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_unplanned_fire,
       LeastOf(session, segment_count,

@@ -149,7 +149,11 @@ std::vector<StoredSchedule> SchedulesOf(const FreshJob& fresh) {
   return schedules;
 }
 
-bool Waits(const StoredJobRow& job) { return !job.readable || !UpstreamOf(job.definition).empty(); }
+// True if there may be rows of job_dependencies that the job's definition has made.
+bool NamesJobs(const JobDefinition& definition) {
+  return definition.workflow || !UpstreamOf(definition).empty();
+}
+bool Waits(const StoredJobRow& job) { return !job.readable || NamesJobs(job.definition); }
 
 // nullopt: there is none; the edit then reports it.
 Result<std::optional<JobNo>> NumberOfJob(Session& session, const JobId& id) {
@@ -185,7 +189,7 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
         CARILLON_TRY(InsertJob(session, job.row, context.actor));
         CARILLON_TRY(AddSchedules(session, fresh));
         if (upstream.empty()) return {};
-        return WriteDependencies(session, job.row.job_no, SchedulesOf(job), upstream);
+        return WriteDependencies(session, job.row.job_no, SchedulesOf(job), definition, upstream);
       });
   if (!created.ok()) {
     if (created.code() != ErrorCode::kExists) return created.error();
@@ -224,7 +228,8 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
         for (size_t i = 0; i < fresh.size(); ++i) {
           if (upstream[i].empty()) continue;
           CARILLON_TRY(
-              WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]), upstream[i]));
+              WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]),
+                                fresh[i].row.definition, upstream[i]));
         }
         return {};
       });
@@ -371,7 +376,7 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
   return InTransaction(
       db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
         std::optional<JobNo> job_no;
-        if (!UpstreamOf(definition).empty()) {
+        if (NamesJobs(definition)) {
           CARILLON_ASSIGN_OR_RETURN(job_no, NumberOfJob(session, id));
         }
         CARILLON_ASSIGN_OR_RETURN(const auto upstream,
@@ -384,7 +389,8 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         StoredJob stored = edit.ToStored();
         if (waited || !upstream.empty()) {
-          CARILLON_TRY(WriteDependencies(session, stored.job_no, stored.schedules, upstream));
+          CARILLON_TRY(WriteDependencies(session, stored.job_no, stored.schedules,
+                                         definition, upstream));
         }
         return stored;
       });
@@ -426,11 +432,11 @@ Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
     CARILLON_ASSIGN_OR_RETURN(
         JobEdit edit, BeginEdit(session, id, nullptr, context.now, db_.caches().incarnations));
     CARILLON_TRY(CheckVersion(edit.job(), expected_version));
-    // Whoever makes a job wait for this one locks its row, too, and looks whether it is there.
-    if (!context.force && edit.job().has_dependents) {
+    // Whoever names this job in another one locks its row, too, and looks whether it is there.
+    if (!context.force) {
       CARILLON_ASSIGN_OR_RETURN(const auto names, SomeDependents(session, edit.job().job_no));
       if (!names.empty()) {
-        return {ErrorCode::kExists, fmt::format("job {} is awaited by {} and perhaps others",
+        return {ErrorCode::kExists, fmt::format("job {} is awaited or run by {} and perhaps others",
                                                 id.value(), names.front())};
       }
     }

@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/schema/partitions.h"
+#include "common/domain/workflow/workflow_check.h"
 
 namespace carillon::mysql {
 namespace {
@@ -59,7 +60,7 @@ Result<JsonRows> FindEnded(Session& session, const ShortLivedJob& job, int64_t l
       Rows rows,
       session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
                     "(by_job) WHERE r.job_no = ? AND r.fire_us < ? AND r.open_segment IS NULL AND "
-                    "r.ended_us < ? ORDER BY r.fire_us LIMIT ?",
+                    "r.ended_us < ? AND (r.flags & 4) = 0 ORDER BY r.fire_us LIMIT ?",
                     {job.job_no, job.before_us, job.before_us, limit}));
   JsonRows keys;
   while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
@@ -78,7 +79,29 @@ Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t b
   return keys;
 }
 
+// The keys of the nodes' runs of those of `owns` that are runs of workflows. A node's run is kept as long
+// as the workflow run, whatever its own job says.
+Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
+  // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
+  static const std::string statement =
+      "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH "
+      "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN "
+      "workflow_runs w FORCE INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard "
+      "= k.h STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND "
+      "r.schedule_id >= 2251799813685248 + w.no * 1024 AND r.schedule_id < 2251799813685248 + "
+      "(w.no + 1) * 1024";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {owns}));
+  JsonRows keys;
+  while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
+  return keys;
+}
+
 Status DeleteKeys(Session& session, const std::string& keys) {
+  CARILLON_TRY(session.Execute(
+      "DELETE w FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN workflow_runs w FORCE INDEX (by_run) ON "
+      "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h",
+      {keys}));
   for (const char* table : kTablesOfKeys) {
     CARILLON_TRY(session.Execute(
         fmt::format("DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT "
@@ -104,7 +127,15 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
     // A dead letter is as old as the end of its run. Without its run it could not be retried.
     CARILLON_TRY(session.Execute("DELETE FROM dead_letters WHERE job_no = ? AND created_us < ?",
                                  {job.job_no, job.before_us}));
-    return DeleteKeys(session, ended.Take());
+    std::string owns = ended.Take();
+    // Level by level: a node may itself be a workflow.
+    for (int level = 0; level < kWorkflowDepthMax; ++level) {
+      CARILLON_ASSIGN_OR_RETURN(JsonRows nodes, NodesOf(session, owns));
+      CARILLON_TRY(DeleteKeys(session, owns));
+      if (nodes.empty()) return {};
+      owns = nodes.Take();
+    }
+    return DeleteKeys(session, owns);
   };
   CARILLON_TRY(RunTransaction(pool, {.operation = "retention"}, erase));
   return count;

@@ -45,6 +45,7 @@ JobConditions ConditionsOf(const JobFilter& filter) {
   if (!filter.namespaces.empty()) conditions.within.AddAnyOf("j.namespace", filter.namespaces);
   Conditions& wanted = conditions.wanted;
   if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
+  if (filter.type) wanted.Add("j.type = ?", {Name(*filter.type)});
   if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
   if (!filter.name.empty()) {
     // LENGTH is compared too, because text comparison ignores trailing spaces.

@@ -1,11 +1,11 @@
 #include "common/adapters/mysql/rows/job_rows.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/retry_columns.h"
 #include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
@@ -20,33 +20,6 @@ namespace {
 
 std::string ToTime(std::string_view placeholder) {
   return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
-}
-
-// Joins intervals in seconds: "60,300,600".
-std::string JoinIntervals(const std::vector<int64_t>& intervals_s) {
-  std::string text;
-  for (const int64_t s : intervals_s) text += (text.empty() ? "" : ",") + std::to_string(s);
-  return text;
-}
-
-std::vector<int64_t> SplitNumbers(const std::string& text) {
-  std::vector<int64_t> numbers;
-  const char* place = text.data();
-  const char* const end = place + text.size();
-  while (place < end) {
-    int64_t number = 0;
-    const auto parsed = std::from_chars(place, end, number);
-    if (parsed.ec != std::errc()) break;
-    numbers.push_back(number);
-    place = parsed.ptr + 1;
-  }
-  return numbers;
-}
-
-std::vector<Duration> SplitIntervals(const std::string& text) {
-  std::vector<Duration> intervals;
-  for (const int64_t s : SplitNumbers(text)) intervals.push_back(std::chrono::seconds(s));
-  return intervals;
 }
 
 // Returns the value of the column cron_expression: NULL unless the only schedule of the job is a
@@ -132,11 +105,20 @@ const std::string kChangingColumns =
     "name = ?, type = ?, "
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
-    "max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, update_time = " +
+    "max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, retry_conditions = ?, "
+    "update_time = " +
     ToTime("?");
 
-// `intervals` must outlive the statement.
-Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
+// The texts that ChangingParams refers to.
+struct JoinedTexts {
+  explicit JoinedTexts(const JobDefinition& job)
+      : intervals(JoinIntervals(job.retry_intervals_s)), conditions(JoinConditions(job)) {}
+  const std::string intervals;
+  const std::string conditions;
+};
+
+// `texts` must outlive the statement.
+Params ChangingParams(const StoredJobRow& job, const JoinedTexts& texts) {
   const JobDefinition& d = job.definition;
   return {job.version,
           int64_t{d.enabled},
@@ -153,13 +135,14 @@ Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
           d.retry_count,
           d.retry_interval_s,
           Name(d.retry_backoff),
-          intervals,
+          texts.intervals,
           Name(d.on_lost),
           Name(d.overlap_policy),
           d.max_running,
           d.queue_max,
           d.retention_days,
           job.group.value(),
+          texts.conditions,
           ToUnixMicros(job.updated)};
 }
 
@@ -181,7 +164,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
       "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LOCK IN SHARE "
       "MODE";
   if (jobs.empty()) return {};
@@ -209,6 +192,10 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.backoff = backoff.value_or(RetryBackoff::kFixed);
     job.retry.intervals = SplitIntervals(rows.Text(9));
     job.retry.on_lost = on_lost.value_or(OnLost::kHold);
+    if (!SplitConditions(rows.Text(16), &job.retry.conditions)) {
+      session.NoteUnreadable("jobs", std::to_string(job.job_no.value()), "unknown retry condition");
+      job.retry.retry_count = 0;
+    }
     job.priority = static_cast<int>(rows.Int(11));
     job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
     job.has_dependents = rows.Int(15) != 0;
@@ -276,10 +263,10 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
       "INSERT INTO jobs SET job_no = ?, job_id = ?, segment = ?, manual_schedule_id = ?, "
       "create_time = " +
       ToTime("?") + ", " + kChangingColumns;
-  const std::string intervals = JoinIntervals(job.definition.retry_intervals_s);
+  const JoinedTexts texts(job.definition);
   Params params = {job.job_no.value(), job.job_id.value(), uint64_t{job.segment.value()},
                    job.manual_schedule.value(), ToUnixMicros(job.created)};
-  const Params changing = ChangingParams(job, intervals);
+  const Params changing = ChangingParams(job, texts);
   params.insert(params.end(), changing.begin(), changing.end());
   CARILLON_TRY(session.Execute(statement, params));
   return InsertVersion(session, job, actor);
@@ -318,6 +305,7 @@ std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
         .Add(d.queue_max)
         .Add(job.group.value())
         .Add(JoinIntervals(d.retry_intervals_s))
+        .Add(JoinConditions(d))
         .Add(job.pause_reason);
     const Param cron = CronOf(d);
     const auto* text = std::get_if<std::string_view>(&cron);
@@ -348,11 +336,11 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
       "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
-      "retry_intervals, pause_reason, cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, "
+      "retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, "
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23, k.c24, k.c25, k.c26 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
       "'$[0]', "
       "i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH '$[2]', v BIGINT PATH '$[3]', "
       "m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
@@ -362,8 +350,8 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
       "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
       "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 INT UNSIGNED PATH '$[22]', "
-      "c23 MEDIUMTEXT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
-      "c26 LONGTEXT PATH '$[26]')) k";
+      "c23 MEDIUMTEXT PATH '$[23]', c24 VARCHAR(1000) PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
+      "c26 MEDIUMTEXT PATH '$[26]', c27 LONGTEXT PATH '$[27]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
       "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(?, '$[*]' COLUMNS ("
@@ -378,8 +366,8 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor) {
   static const std::string statement = "UPDATE jobs SET " + kChangingColumns + " WHERE job_no = ?";
   if (!job.readable) return MoveUnreadable(session, job, actor);
-  const std::string intervals = JoinIntervals(job.definition.retry_intervals_s);
-  Params params = ChangingParams(job, intervals);
+  const JoinedTexts texts(job.definition);
+  Params params = ChangingParams(job, texts);
   params.push_back(job.job_no.value());
   CARILLON_TRY(session.Execute(statement, params));
   return InsertVersion(session, job, actor);

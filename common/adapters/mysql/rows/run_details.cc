@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/job/job.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/json/outputs_json.h"
 
 namespace carillon::mysql {
@@ -19,14 +21,15 @@ AttemptResult ReadResult(const Rows& rows, uint32_t first) {
   result.ended = rows.Time(first + 4);
   result.output = rows.Text(first + 5);
   result.output_truncated = rows.Int(first + 6) != 0;
+  result.usage = UsageFromText(rows.Text(first + 7));  // empty: NULL
   return result;
 }
 
 const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
-    "r.output_truncated, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
-    "r.parameters, r.trace_id, r.started_by, r.outputs";
+    "r.output_truncated, r.usage_of, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
+    "r.parameters, r.trace_id, r.started_by, r.outputs, j.type";
 
 RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
   *run = ReadRun(rows);
@@ -36,20 +39,22 @@ RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
   if (IsFinal(state) && state != RunState::kSkipped) {
     detail.result.state = run->ended_by_loss ? RunState::kLost : state;
   }
-  detail.job_id = JobId(rows.Text(kRunColumnCount + 8));
-  detail.job_name = rows.Text(kRunColumnCount + 9);
-  detail.planned = rows.Time(kRunColumnCount + 10);
-  detail.parameters_json = rows.Text(kRunColumnCount + 11);
-  detail.trace_id = rows.Text(kRunColumnCount + 12);
-  detail.trigger = TriggerFromText(rows.Text(kRunColumnCount + 13));
-  if (!rows.IsNull(kRunColumnCount + 14)) {
-    auto outputs = OutputsFromJson(rows.Text(kRunColumnCount + 14));
+  detail.job_id = JobId(rows.Text(kRunColumnCount + 9));
+  detail.job_name = rows.Text(kRunColumnCount + 10);
+  detail.planned = rows.Time(kRunColumnCount + 11);
+  detail.parameters_json = rows.Text(kRunColumnCount + 12);
+  detail.trace_id = rows.Text(kRunColumnCount + 13);
+  detail.trigger = TriggerFromText(rows.Text(kRunColumnCount + 14));
+  detail.node = NodeOriginFromText(rows.Text(kRunColumnCount + 14));
+  if (!rows.IsNull(kRunColumnCount + 15)) {
+    auto outputs = OutputsFromJson(rows.Text(kRunColumnCount + 15));
     if (outputs.ok()) {
       detail.result.outputs = *std::move(outputs);
     } else {
       session.NoteUnreadable("job_runs", EncodeRunId(run->row.key), "unreadable outputs");
     }
   }
+  detail.job_type = ParseName<JobType>(rows.Text(kRunColumnCount + 16)).value_or(JobType::kShell);
   return detail;
 }
 
@@ -58,7 +63,7 @@ Result<std::vector<RunAttempt>> ReadAttempts(Session& session, const RunKey& key
       Rows rows,
       session.Query("SELECT r.attempt, r.state + 0, r.executor_id, r.claimed_us, r.reason, "
                     "r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
-                    "r.output_truncated FROM run_attempts r WHERE " +
+                    "r.output_truncated, r.usage_of FROM run_attempts r WHERE " +
                         std::string(kIsRun) + " ORDER BY r.attempt",
                     ParamsOf(key)));
   std::vector<RunAttempt> attempts;

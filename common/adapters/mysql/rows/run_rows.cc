@@ -14,10 +14,6 @@ constexpr size_t kLockedRowsPerStatement = 5'000;  // an edit may lock more than
 constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
-constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
-                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
-                               RunKind::kAfter};
-
 template <typename Enum, size_t kCount>
 int Find(const std::array<Enum, kCount>& all, Enum value) {
   return static_cast<int>(std::find(all.begin(), all.end(), value) - all.begin()) + 1;
@@ -32,9 +28,29 @@ std::optional<Enum> At(const std::array<Enum, kCount>& all, int64_t number) {
 }  // namespace
 
 int NumberOf(RunState state) { return Find(kStates, state); }
-int NumberOf(RunKind kind) { return Find(kKinds, kind); }
+int NumberOf(RunKind kind) {
+  switch (kind) {
+    case RunKind::kCron: return 1;
+    case RunKind::kRate: return 2;
+    case RunKind::kOnce: return 3;
+    case RunKind::kManual: return 4;
+    case RunKind::kDelay: return 5;
+    case RunKind::kBackfill: return 6;
+    case RunKind::kAfter: return 7;
+    case RunKind::kWorkflow: return 9;  // 8 is EVENT, which no run has yet
+  }
+  return 0;
+}
 std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
-std::optional<RunKind> KindOf(int64_t number) { return At(kKinds, number); }
+std::optional<RunKind> KindOf(int64_t number) {
+  constexpr std::array kKinds = {RunKind::kCron,  RunKind::kRate,     RunKind::kOnce,
+                                 RunKind::kManual, RunKind::kDelay,   RunKind::kBackfill,
+                                 RunKind::kAfter, RunKind::kWorkflow};
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                 [number](RunKind one) { return NumberOf(one) == number; });
+  if (kind == kKinds.end()) return std::nullopt;
+  return *kind;
+}
 
 const std::string kKeysJoinRuns =
     "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/client/result_columns.h"
 #include "common/adapters/mysql/rows/completion_rows.h"
 #include "common/adapters/mysql/rows/notice_rows.h"
 #include "common/adapters/mysql/rows/queue_statements.h"
@@ -36,11 +37,12 @@ const std::string kClaim = UpdateRuns(
 
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
-    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
+    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]', "
+    "q VARCHAR(100) PATH '$[11]'";
 // 4 is COMPLETED, 7 is CANCELLED.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
-    "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
+    "r.reason = k.r, r.output_truncated = k.c, r.usage_of = k.q, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0, r.group_no = 0, r.group_slot = 0, r.ended_as = NULLIF(k.t, 4)";
 
 // `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
@@ -54,7 +56,7 @@ const std::string kFinalWithError =
                "r.state + 0 = k.o");
 const std::string kFinalWithOutput = UpdateRuns(
     std::string(kFinalColumns) +
-        ", m LONGTEXT PATH '$[11]', w LONGTEXT PATH '$[12]', v LONGTEXT PATH '$[13]'",
+        ", m LONGTEXT PATH '$[12]', w LONGTEXT PATH '$[13]', v LONGTEXT PATH '$[14]'",
     fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
                 "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w), r.outputs = FROM_BASE64(k.v)",
                 kFinalSet),
@@ -62,14 +64,15 @@ const std::string kFinalWithOutput = UpdateRuns(
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
-    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]'",
-    "r.state = 1, r.flags = r.flags | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]', x INT PATH '$[10]'",
+    "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken = "
+    "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
     "r.reason = k.r, "
     "r.priority = k.p, "
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
     "r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
-    "r.outputs = NULL, r.group_no = 0, r.group_slot = 0",
+    "r.outputs = NULL, r.usage_of = NULL, r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
@@ -83,14 +86,14 @@ const std::string kCancelFlag = UpdateRuns(
 // last, because the assignments before it read it.
 const std::string kAttempt =
     "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
-    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, error, output) "
-    "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, FROM_BASE64(k.m), "
+    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, usage_of, error, output) "
+    "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, k.q, FROM_BASE64(k.m), "
     "FROM_BASE64(k.w) FROM " +
     KeyedRuns(
         "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
         "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
-        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', m LONGTEXT PATH '$[12]', "
-        "w LONGTEXT PATH '$[13]'") +
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(100) PATH '$[12]', "
+        "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
     " ON DUPLICATE KEY UPDATE "
     "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "
     "run_attempts.started_us), "
@@ -101,6 +104,8 @@ const std::string kAttempt =
     "run_attempts.reason = IF(run_attempts.state = 'LOST', VALUES(reason), run_attempts.reason), "
     "run_attempts.output_truncated = IF(run_attempts.state = 'LOST', VALUES(output_truncated), "
     "run_attempts.output_truncated), "
+    "run_attempts.usage_of = IF(run_attempts.state = 'LOST', VALUES(usage_of), "
+    "run_attempts.usage_of), "
     "run_attempts.error = IF(run_attempts.state = 'LOST', VALUES(error), run_attempts.error), "
     "run_attempts.output = IF(run_attempts.state = 'LOST', VALUES(output), run_attempts.output), "
     "run_attempts.state = IF(run_attempts.state = 'LOST', VALUES(state), run_attempts.state)";
@@ -137,22 +142,6 @@ const std::string kDeadLetters =
     KeyedRuns(
         "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(255) PATH '$[4]', a INT PATH '$[5]', "
         "r VARCHAR(255) PATH '$[6]', c BIGINT PATH '$[7]'");
-
-void AddOptional(JsonRows& rows, const std::optional<int>& value) {
-  if (value) {
-    rows.Add(*value);
-  } else {
-    rows.AddNull();
-  }
-}
-
-void AddBlob(JsonRows& rows, std::string_view bytes) {
-  if (bytes.empty()) {
-    rows.AddNull();
-  } else {
-    rows.AddBytes(bytes);
-  }
-}
 
 Status CheckOutput(const RunKey& key, const AttemptResult& result) {
   if (result.output.size() <= kOutputBytesMax) return {};
@@ -281,6 +270,7 @@ Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const Att
       .Add(result.ended);
   AddOptional(rows, result.exit_code);
   rows.Add(reason).Add(result.output_truncated);
+  AddUsage(rows, result.usage);
   if (!with_output) return {};
   AddBlob(rows, result.error);
   AddBlob(rows, result.output);
@@ -329,6 +319,11 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
+    // A run that begins anew waits for its slot anew.
+    if (change.clear_token) {
+      row.claim_token = {};
+      Free(run);
+    }
     pendings_.Begin()
         .Add(row.key)
         .Add(NumberOf(from))
@@ -337,7 +332,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(row.def_version)
         .Add(change.reason)
         .Add(row.priority)
-        .Add(row.flags);
+        .Add(row.flags)
+        .Add(change.clear_token);
     return {};
   }
   if (change.state == RunState::kHeld) {
@@ -410,6 +406,7 @@ Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
       .Add(result.ended);
   AddOptional(attempts_, result.exit_code);
   attempts_.Add(result.reason).Add(result.output_truncated);
+  AddUsage(attempts_, result.usage);
   AddBlob(attempts_, result.error);
   AddBlob(attempts_, result.output);
   return FlushIfLarge(kAttempt, attempts_, false);

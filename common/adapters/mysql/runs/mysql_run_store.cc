@@ -16,6 +16,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
+#include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 #include "common/wire/json/parameters_json.h"
@@ -59,23 +60,6 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
   return {};
 }
 
-Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing) return false;
-  if (effect == CancelEffect::kAskedHarder) return true;
-  if (effect == CancelEffect::kCancelledNow) {
-    const std::string_view why = CancelReason(run.row);
-    CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
-  } else {
-    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
-  }
-  writer.Explain(run.row.key, CancelSentence({.effect = effect,
-                                              .mode = context.cancel_mode,
-                                              .actor = context.actor,
-                                              .reason = context.reason}));
-  return true;
-}
-
 // Reports to the caller which runs the writer ended. Call it after the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
@@ -86,6 +70,19 @@ void ReportEnds(const RunWriter& writer, const WriteContext& context) {
 bool HasReportOf(const RunDetail& run, int attempt) {
   return std::any_of(run.attempts.begin(), run.attempts.end(),
                      [&](const RunAttempt& known) { return known.attempt == attempt; });
+}
+
+// True unless an executor has claimed the run.
+bool MayHaveNodes(const StoredRun& run) { return run.incarnation_no == 0; }
+
+Result<RunDetail> AnswerRetry(Session& session, const RetryRequest& request,
+                              Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(RunDetail retried, ReadDetail(session, request.key, incarnations));
+  if (request.keyed) {
+    const auto& keyed = *request.keyed;
+    CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
+  }
+  return retried;
 }
 
 Error Unreadable(const RunKey& key) {
@@ -176,39 +173,69 @@ Result<CreatedRun> MysqlRunStore::ExecuteJob(const ExecuteRequest& request,
       });
 }
 
-Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
-  return InTransaction(db_.pool(), {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
-    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, db_.caches().incarnations));
-    if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-    if (!runs.begin()->second.readable) return Unreadable(key);
-    RunWriter writer(session);
-    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(runs.begin()->second, writer, context));
-    CARILLON_TRY(writer.Flush());
-    ReportEnds(writer, context);
-    return done;
-  });
+Status MysqlRunStore::CancelNodesOf(std::vector<RunKey> own_runs, const WriteContext& context) {
+  // The ends of nodes are not reported to the caller: it asked for those of the run itself.
+  WriteContext inner = context;
+  inner.ended = nullptr;
+  for (size_t i = 0; i < own_runs.size(); ++i) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const std::vector<RunKey> nested,
+        InTransaction(db_.pool(), {.operation = "cancel nodes"}, [&](Session& session) {
+          return CancelNodes(session, own_runs[i], inner, db_.caches().incarnations);
+        }));
+    own_runs.insert(own_runs.end(), nested.begin(), nested.end());
+  }
+  return {};
 }
 
-Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
-  return InTransaction(
-      db_.pool(), {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
-        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
-                                  LockLiveJob(session, id, JobLock::kUpdate));
-        CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
-                                  ReadOpenKeys(session, job.job_no, job.segment));
+Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  bool maybe_workflow = false;
+  CARILLON_ASSIGN_OR_RETURN(
+      const bool done,
+      InTransaction(db_.pool(), {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                                  LockRuns(session, std::move(keys), db_.caches().incarnations));
+                                  LockRuns(session, {key}, db_.caches().incarnations));
+        if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+        StoredRun& run = runs.begin()->second;
+        if (!run.readable) return Unreadable(key);
+        maybe_workflow = MayHaveNodes(run);
         RunWriter writer(session);
-        int64_t cancelled = 0;
-        for (auto& [key, run] : runs) {
-          if (IsAhead(run.row, context.now)) continue;
-          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
-          if (done) ++cancelled;
-        }
+        CARILLON_ASSIGN_OR_RETURN(const bool cancelled, CancelLocked(run, writer, context));
         CARILLON_TRY(writer.Flush());
         ReportEnds(writer, context);
         return cancelled;
-      });
+      }));
+  if (done && maybe_workflow) CARILLON_TRY(CancelNodesOf({key}, context));
+  return done;
+}
+
+Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  std::vector<RunKey> maybe_workflows;
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t count,
+      InTransaction(
+          db_.pool(), {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
+            maybe_workflows.clear();
+            CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                      LockLiveJob(session, id, JobLock::kUpdate));
+            CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                                      ReadOpenKeys(session, job.job_no, job.segment));
+            CARILLON_ASSIGN_OR_RETURN(
+                LockedRuns runs, LockRuns(session, std::move(keys), db_.caches().incarnations));
+            RunWriter writer(session);
+            int64_t cancelled = 0;
+            for (auto& [key, run] : runs) {
+              if (IsAhead(run.row, context.now)) continue;
+              if (MayHaveNodes(run)) maybe_workflows.push_back(key);
+              CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
+              if (done) ++cancelled;
+            }
+            CARILLON_TRY(writer.Flush());
+            ReportEnds(writer, context);
+            return cancelled;
+          }));
+  CARILLON_TRY(CancelNodesOf(std::move(maybe_workflows), context));
+  return count;
 }
 
 Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
@@ -216,6 +243,13 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
   const RunKey& key = request.key;
   return InTransaction(
       db_.pool(), {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
+        CARILLON_ASSIGN_OR_RETURN(auto target, TargetOfRetry(session, key, request.workflow));
+        if (target) {
+          target->retry.overlap = context.overlap();
+          CARILLON_TRY(
+              RetryWorkflow(session, *target, context, db_.caches().incarnations));
+          return AnswerRetry(session, request, db_.caches().incarnations);
+        }
         // A run's job never changes, so it may be read before the job is locked.
         CARILLON_ASSIGN_OR_RETURN(const RunDetail before,
                                   ReadDetail(session, key, db_.caches().incarnations));
@@ -242,13 +276,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         RunWriter writer(session);
         CARILLON_TRY(writer.Change(run, change, ended, context.now));
         CARILLON_TRY(writer.Flush());
-        CARILLON_ASSIGN_OR_RETURN(RunDetail retried,
-                                  ReadDetail(session, key, db_.caches().incarnations));
-        if (request.keyed) {
-          const auto& keyed = *request.keyed;
-          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
-        }
-        return retried;
+        return AnswerRetry(session, request, db_.caches().incarnations);
       });
 }
 

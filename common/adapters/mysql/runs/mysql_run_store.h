@@ -32,6 +32,9 @@ class MysqlRunStore final : public RunStore {
   Status DiscardDeadLetter(uint64_t id) override;
 
  private:
+  // Cancels the nodes of those that are workflow runs, and of the workflow runs among these nodes.
+  Status CancelNodesOf(std::vector<RunKey> own_runs, const WriteContext& context);
+
   MysqlDatabase& db_;
 };
 

@@ -243,6 +243,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM refresh_tokens WHERE expires_us <= ? LIMIT ?",
        ToUnixMicros(old.sessions_before)},
       {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
+      {"DELETE FROM workflow_runs WHERE fire_us < ? AND open_segment IS NULL LIMIT ?", day_us},
       {"DELETE FROM backfills WHERE ended_us > 0 AND ended_us < ? LIMIT ?", runs_us},
       {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
       {"DELETE FROM notices WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},

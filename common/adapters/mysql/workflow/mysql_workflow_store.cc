@@ -1,0 +1,84 @@
+#include "common/adapters/mysql/workflow/mysql_workflow_store.h"
+
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/workflow/workflow_begin.h"
+#include "common/adapters/mysql/workflow/workflow_control.h"
+#include "common/adapters/mysql/workflow/workflow_step_batch.h"
+
+namespace carillon::mysql {
+
+Result<BeginReply> MysqlWorkflowStore::Begin(const ClaimRequest& request, const Fence& fence,
+                                             WallTime now) {
+  CARILLON_TRY(CheckBatch(std::vector<ClaimRequest>{request}, fence, "begin"));
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t no,
+                            db_.caches().ids.Next(db_.pool(), "workflow_run", 1));
+  const std::vector<uint32_t> no_incarnation = {0};
+  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain.slot_jobs, no_incarnation,
+                         fence, now};
+  // A duplicate key: another run took the same slot of the job meanwhile.
+  return InTransaction(
+      db_.pool(), {.operation = "begin", .retry_duplicates = true},
+      [&](Session& session) { return BeginWorkflow(session, request, rules, no); });
+}
+
+Result<std::vector<WakeUp>> MysqlWorkflowStore::ScanWakeUps(const std::vector<SegmentId>& segments,
+                                                            size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<WakeUp>();
+  return InRead(db_.pool(), "scan wake-ups",
+                [&](Session& session) { return ReadWakeUps(session, segments, limit); });
+}
+
+Result<std::vector<OpenWorkflowRun>> MysqlWorkflowStore::ScanOpen(
+    const std::vector<SegmentId>& segments, uint64_t after, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<OpenWorkflowRun>();
+  return InRead(db_.pool(), "scan workflow runs", [&](Session& session) {
+    return ReadOpenWorkflows(session, segments, after, limit);
+  });
+}
+
+Result<StepEffect> MysqlWorkflowStore::Step(const StepRequest& request, const Fence& fence,
+                                            WallTime now) {
+  CARILLON_TRY(CheckBatch(std::vector<StepRequest>{request}, fence, "step"));
+  return InTransaction(db_.pool(), {.operation = "step"}, [&](Session& session) {
+    return StepNodes(session, request, {db_.caches().incarnations, fence, now});
+  });
+}
+
+Result<WorkflowRunView> MysqlWorkflowStore::GetWorkflowRun(const RunKey& key) {
+  return InRead(db_.pool(), "workflow run", [&](Session& session) {
+    return ReadView(session, key, db_.caches().incarnations);
+  });
+}
+
+Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& request,
+                                                     const WriteContext& context) {
+  return InTransaction(
+      db_.pool(), {.operation = "skip node"}, [&](Session& session) -> Result<WorkflowRunView> {
+        CARILLON_TRY(SkipNodeOf(session, request.key, request.node, context,
+                                db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(
+            WorkflowRunView view, ReadView(session, request.key, db_.caches().incarnations));
+        if (request.keyed) {
+          const auto& keyed = *request.keyed;
+          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(view)));
+        }
+        return view;
+      });
+}
+
+Result<RetryPlan> MysqlWorkflowStore::PreviewRetry(const RunKey& key, const WorkflowRetry& retry) {
+  return InRead(db_.pool(), "preview retry", [&](Session& session) -> Result<RetryPlan> {
+    CARILLON_ASSIGN_OR_RETURN(const auto target, TargetOfRetry(session, key, retry));
+    if (!target) {
+      return {ErrorCode::kNotFound,
+              "run " + EncodeRunId(key) + " is not of a workflow, or has not begun"};
+    }
+    CARILLON_ASSIGN_OR_RETURN(
+        const PlannedRetry planned,
+        PlanRetryOf(session, *target, db_.caches().incarnations, WorkflowLock::kNone));
+    return planned.plan;
+  });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,88 @@
+#include "common/adapters/mysql/workflow/retry_writer.h"
+
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/base/failpoint.h"
+#include "common/domain/run/dependents.h"
+
+namespace carillon::mysql {
+namespace {
+
+bool IsAsRead(const StoredRun& run, const StoredRun& before) {
+  return run.row.state == before.row.state && run.row.attempt == before.row.attempt &&
+         run.row.may_still_run == before.row.may_still_run;
+}
+
+}  // namespace
+
+Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
+                                   Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail detail,
+                            ReadDetail(session, run.row.key, incarnations));
+  AttemptResult ended = detail.result;
+  // A lost attempt is recorded as LOST, because its real end may still be reported.
+  ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
+  return ended;
+}
+
+Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan& plan,
+                      const NodeWriteRules& rules) {
+  std::vector<JobNo> job_nos;
+  std::vector<RunKey> keys;
+  for (const NodeChange& change : plan.changes) {
+    job_nos.push_back(nodes.runs[change.position].row.job_no);
+    keys.push_back(nodes.runs[change.position].row.key);
+  }
+  if (keys.empty()) return {};
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                            LockRuns(session, std::move(keys), rules.incarnations));
+  RunWriter writer(session);
+  for (const NodeChange& change : plan.changes) {
+    const StoredRun& before = nodes.runs[change.position];
+    const auto found = runs.find(before.row.key);
+    if (found == runs.end() || !IsAsRead(found->second, before)) {
+      return {ErrorCode::kConflict, "a node has changed meanwhile; try again"};
+    }
+    StoredRun& run = found->second;
+    const JobRow& job = jobs.at(run.row.job_no);
+    // The next step follows from the caller's wake-up.
+    run.row.flags &= ~run_flag::kNode;
+    const bool again = change.to == NodeChange::To::kAgain;
+    RunChange written{.state = again ? RunState::kPending : RunState::kSkipped,
+                      .attempt = change.attempt,
+                      .due = kBlocked,
+                      .def_version = job.version,
+                      .priority = job.priority,
+                      .reason = again ? "" : std::string(reason::kSkippedByHand),
+                      .record_attempt = change.record_attempt,
+                      .clear_token = !failpoint::Broken("retry.keep_token")};
+    if (again) run.row.flags |= EndFlags(run.row.kind, job.has_dependents);
+    if (!again && run.row.state == RunState::kPending) {
+      CARILLON_TRY(writer.End(run, RunState::kSkipped, reason::kSkippedByHand, rules.now));
+      continue;
+    }
+    AttemptResult ended;
+    if (change.record_attempt) {
+      CARILLON_ASSIGN_OR_RETURN(ended, EndedAttempt(session, run, rules.incarnations));
+    }
+    if (!again) {
+      // The record has the result of the attempt; the run itself ends without one.
+      if (change.record_attempt) {
+        CARILLON_TRY(writer.RecordAttempt(run.row.key, {.attempt = run.row.attempt,
+                                                        .state = ended.state,
+                                                        .executor = run.row.executor,
+                                                        .claimed = run.row.claimed,
+                                                        .result = ended}));
+        written.record_attempt = false;
+      }
+      ended = {.state = RunState::kSkipped, .ended = rules.now};
+    }
+    CARILLON_TRY(writer.Change(run, written, ended, rules.now));
+  }
+  return writer.Flush();
+}
+
+}  // namespace carillon::mysql

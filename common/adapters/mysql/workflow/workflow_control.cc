@@ -1,0 +1,244 @@
+#include "common/adapters/mysql/workflow/workflow_control.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/workflow/retry_writer.h"
+#include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
+
+namespace carillon::mysql {
+namespace {
+
+Error NoWorkflowRun(const RunKey& key) {
+  return {ErrorCode::kNotFound,
+          fmt::format("run {} is not of a workflow, or has not begun", EncodeRunId(key))};
+}
+
+Result<RunDetail> ReadOwnDetail(Session& session, const RunKey& own, Incarnations& incarnations) {
+  return ReadDetail(session, own, incarnations);
+}
+
+// Marks nested workflow runs of which a process may still run, so that a plan refuses them.
+Status NoteProcessesLeft(Session& session, NodeStates* nodes, Incarnations& incarnations) {
+  for (size_t i = 0; i < nodes->runs.size(); ++i) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto nested,
+        ReadWorkflowOf(session, nodes->runs[i].row.key, WorkflowLock::kNone));
+    if (!nested) continue;
+    CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                              LoadWorkflow(session, {nested->job_no, nested->def_version}));
+    CARILLON_ASSIGN_OR_RETURN(NodeStates inner,
+                              ReadNodes(session, *nested, loaded.graph.size(), incarnations));
+    CARILLON_TRY(NoteProcessesLeft(session, &inner, incarnations));
+    for (const NodeRow& row : inner.rows) {
+      if (row.may_still_run) nodes->rows[i].may_still_run = true;
+    }
+  }
+  return {};
+}
+
+// Makes an ended workflow run wait for its begin.
+Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
+                 Incarnations& incarnations) {
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, {row.job_no}, &jobs));
+  const auto job = jobs.find(row.job_no);
+  if (job == jobs.end() || job->second.deleted) {
+    return {ErrorCode::kNotFound,
+            fmt::format("retry: the job of run {} is deleted", EncodeRunId(row.own))};
+  }
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {row.own}, incarnations));
+  const auto found = runs.find(row.own);
+  if (found == runs.end() || !IsFinal(found->second.row.state)) {
+    return {ErrorCode::kConflict, "the run has changed meanwhile; try again"};
+  }
+  StoredRun& own = found->second;
+  CARILLON_ASSIGN_OR_RETURN(const AttemptResult ended, EndedAttempt(session, own, incarnations));
+  own.row.flags |= EndFlags(own.row.kind, job->second.has_dependents);
+  // A run that was SKIPPED has made no attempt.
+  const bool ran = own.row.state != RunState::kSkipped;
+  RunWriter writer(session);
+  // The graph stays the one of the version with which the run began.
+  CARILLON_TRY(writer.Change(own,
+                             {.state = RunState::kPending,
+                              .attempt = own.row.attempt + (ran ? 1 : 0),
+                              .due = context.now,
+                              .def_version = own.row.def_version,
+                              .priority = own.row.priority,
+                              .record_attempt = ran,
+                              .clear_token = true},
+                             ended, context.now));
+  CARILLON_TRY(writer.Flush());
+  row.open = true;
+  row.timed_out = false;
+  return UpdateWorkflow(session, row);
+}
+
+}  // namespace
+
+Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
+  if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
+  if (effect == CancelEffect::kCancelledNow) {
+    const std::string_view why = CancelReason(run.row);
+    CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
+  } else {
+    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
+  }
+  writer.Explain(run.row.key, CancelSentence({.effect = effect,
+                                              .mode = context.cancel_mode,
+                                              .actor = context.actor,
+                                              .reason = context.reason}));
+  return true;
+}
+
+Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
+                                        const WriteContext& context, Incarnations& incarnations) {
+  std::vector<RunKey> nested;
+  CARILLON_ASSIGN_OR_RETURN(const auto row, ReadWorkflowOf(session, own, WorkflowLock::kUpdate));
+  if (!row || !row->open) return nested;
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadOwnDetail(session, own, incarnations));
+  if (!detail.row.cancel_requested && !IsFinal(detail.row.state)) return nested;
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
+                            ReadNodes(session, *row, loaded.graph.size(), incarnations));
+  std::vector<RunKey> open;
+  for (const StoredRun& run : nodes.runs) {
+    if (!IsFinal(run.row.state)) open.push_back(run.row.key);
+  }
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, std::move(open), incarnations));
+  RunWriter writer(session);
+  for (auto& [key, run] : runs) {
+    if (!run.readable) continue;
+    run.row.flags &= ~run_flag::kNode;  // the wake-up below tells of all of them
+    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
+    if (done && IsRunningWorkflow(run.row)) nested.push_back(key);
+  }
+  CARILLON_TRY(writer.Flush());
+  CARILLON_TRY(WriteWakeUp(session, *row, context.now));
+  return nested;
+}
+
+Result<std::optional<WorkflowTarget>> TargetOfRetry(Session& session, const RunKey& key,
+                                                    const WorkflowRetry& retry) {
+  CARILLON_ASSIGN_OR_RETURN(const auto own, ReadWorkflowOf(session, key, WorkflowLock::kNone));
+  if (own && !NodePlaceOf(key)) return std::optional(WorkflowTarget{key, retry});
+  const auto place = NodePlaceOf(key);
+  if (!place) return std::optional<WorkflowTarget>();
+  CARILLON_ASSIGN_OR_RETURN(const RunKey outermost, OutermostOf(session, key));
+  CARILLON_ASSIGN_OR_RETURN(const auto row,
+                            ReadWorkflow(session, place->workflow_run_no, WorkflowLock::kNone));
+  if (!row) return std::optional<WorkflowTarget>();
+  if (own || row->own != outermost) {
+    return {ErrorCode::kConflict,
+            fmt::format("retry: run {} is part of a workflow within another one; retry run {}",
+                        EncodeRunId(key), EncodeRunId(outermost))};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  if (place->position >= loaded.graph.size()) return std::optional<WorkflowTarget>();
+  WorkflowTarget target{row->own, retry};
+  target.retry.from = RetryFrom::kNodes;
+  target.retry.nodes = {loaded.graph.node(place->position).id};
+  target.retry.skip.clear();
+  return std::optional(std::move(target));
+}
+
+Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
+                                 Incarnations& incarnations, WorkflowLock lock) {
+  CARILLON_ASSIGN_OR_RETURN(auto row, ReadWorkflowOf(session, target.own, lock));
+  if (!row) return NoWorkflowRun(target.own);
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail own,
+                            ReadOwnDetail(session, target.own, incarnations));
+  if (own.row.state == RunState::kPending) {
+    return {ErrorCode::kConflict, "retry: the workflow run waits for its begin already"};
+  }
+  if (own.row.cancel_requested) {
+    return {ErrorCode::kConflict, "retry: the workflow run is being cancelled"};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  CARILLON_ASSIGN_OR_RETURN(NodeStates nodes,
+                            ReadNodes(session, *row, loaded.graph.size(), incarnations));
+  CARILLON_TRY(NoteProcessesLeft(session, &nodes, incarnations));
+  CARILLON_ASSIGN_OR_RETURN(RetryPlan plan, PlanRetry(loaded.graph, nodes.rows, target.retry));
+  if (plan.refused()) {
+    return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, plan)};
+  }
+  return PlannedRetry{std::move(*row), std::move(nodes), std::move(plan)};
+}
+
+Status RetryWorkflow(Session& session, const WorkflowTarget& target, const WriteContext& context,
+                     Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const PlannedRetry planned,
+      PlanRetryOf(session, target, incarnations, WorkflowLock::kUpdate));
+  CARILLON_TRY(
+      WriteRetryPlan(session, planned.nodes, planned.plan, {incarnations, context.now}));
+  if (!planned.row.open) return ReopenOwn(session, planned.row, context, incarnations);
+  return WriteWakeUp(session, planned.row, context.now);
+}
+
+Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
+                  const WriteContext& context, Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(const auto row, ReadWorkflowOf(session, own, WorkflowLock::kUpdate));
+  if (!row) return NoWorkflowRun(own);
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadOwnDetail(session, own, incarnations));
+  if (!row->open || IsFinal(detail.row.state)) {
+    return {ErrorCode::kConflict, "skip: the workflow run has ended; retry it and name the node"};
+  }
+  if (detail.row.cancel_requested) {
+    return {ErrorCode::kConflict, "skip: the workflow run is being cancelled"};
+  }
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,
+                            ReadNodes(session, *row, loaded.graph.size(), incarnations));
+  CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
+                            PlanSkip(loaded.graph, nodes.rows, node, context.overlap()));
+  if (plan.refused()) {
+    return {ErrorCode::kConflict, "skip: " + RefusalSentence(loaded.graph, plan)};
+  }
+  CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {incarnations, context.now}));
+  return WriteWakeUp(session, *row, context.now);
+}
+
+Result<WorkflowRunView> ReadView(Session& session, const RunKey& own, Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(const auto row, ReadWorkflowOf(session, own, WorkflowLock::kNone));
+  if (!row) return NoWorkflowRun(own);
+  WorkflowRunView view{.run = row->id, .def_version = row->def_version};
+  CARILLON_ASSIGN_OR_RETURN(view.own, ReadOwnDetail(session, own, incarnations));
+  if (view.own.row.state != RunState::kPending) view.deadline = row->deadline;
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row->job_no, row->def_version}));
+  view.definition = *loaded.record.definition.workflow;
+  CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row->id.fire, row->id.no));
+  CARILLON_ASSIGN_OR_RETURN(
+      std::vector<RunDetail> details,
+      ReadDetails(session,
+                  {.where = "r.fire_us = ? AND r.schedule_id BETWEEN ? AND ?",
+                   .params = {ToUnixMicros(row->id.fire), range.first.schedule_id.value(),
+                              range.last.schedule_id.value()},
+                   .limit = kWorkflowNodesMax,
+                   .oldest_first = true},
+                  incarnations));
+  if (details.size() != loaded.graph.size()) {
+    return {ErrorCode::kCorrupt,
+            fmt::format("workflow run {}: {} of {} nodes can be read", EncodeRunId(own),
+                        details.size(), loaded.graph.size())};
+  }
+  for (RunDetail& detail : details) {
+    detail.result.output.clear();
+    NodeRow node = NodeRowOf(detail.row, detail.result);
+    view.nodes.push_back({.detail = std::move(detail), .row = std::move(node)});
+  }
+  return view;
+}
+
+}  // namespace carillon::mysql

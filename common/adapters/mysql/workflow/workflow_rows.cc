@@ -1,0 +1,186 @@
+#include "common/adapters/mysql/workflow/workflow_rows.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/workflow_check.h"
+#include "common/wire/json/outputs_json.h"
+
+namespace carillon::mysql {
+namespace {
+
+const std::string kSelectWorkflow =
+    "SELECT w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
+    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters FROM workflow_runs w FORCE "
+    "INDEX ({}) WHERE {}{}";
+
+Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::string& statement,
+                                                   const Params& params) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  if (!rows.Next()) return std::optional<WorkflowRow>();
+  WorkflowRow row;
+  row.id = {.fire = rows.Time(2), .no = rows.Unsigned(1)};
+  row.own = {rows.Time(2), ScheduleId(rows.Unsigned(3)), static_cast<uint32_t>(rows.Unsigned(4))};
+  row.job_no = JobNo(rows.Unsigned(5));
+  row.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(6)));
+  row.open = rows.Int(7) != 0;
+  row.def_version = rows.Int(8);
+  row.deadline = rows.Time(9);
+  row.timed_out = rows.Int(10) != 0;
+  row.parameters = rows.Text(11);
+  return std::optional(std::move(row));
+}
+
+std::string SuffixOf(WorkflowLock lock) {
+  return lock == WorkflowLock::kUpdate ? " FOR UPDATE" : "";
+}
+
+Error NodeMissing(const WorkflowRow& row, size_t position) {
+  return {ErrorCode::kCorrupt,
+          fmt::format("workflow run {}: the run of node {} is missing or unreadable",
+                      EncodeRunId(row.own), position)};
+}
+
+}  // namespace
+
+Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock) {
+  return ReadOneWorkflow(session, fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)),
+                         {no});
+}
+
+Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
+                                                  WorkflowLock lock) {
+  return ReadOneWorkflow(
+      session,
+      fmt::format(fmt::runtime(kSelectWorkflow), "by_run", "w.fire_us = ? AND w.schedule_id = ? AND w.shard = ?",
+                  SuffixOf(lock)),
+      ParamsOf(own));
+}
+
+Status InsertWorkflow(Session& session, const WorkflowRow& row) {
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO workflow_runs (no, fire_us, schedule_id, shard, job_no, segment, open_segment, "
+      "def_version, deadline_us, parameters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {row.id.no, ToUnixMicros(row.own.fire), row.own.schedule_id.value(),
+       uint64_t{row.own.shard}, row.job_no.value(), uint64_t{row.segment.value()},
+       uint64_t{row.segment.value()}, row.def_version, ToUnixMicros(row.deadline),
+       std::string_view(row.parameters)}));
+  return {};
+}
+
+Status UpdateWorkflow(Session& session, const WorkflowRow& row) {
+  CARILLON_TRY(session.Execute(
+      "UPDATE workflow_runs SET open_segment = IF(?, segment, NULL), deadline_us = ?, timed_out = "
+      "? WHERE no = ?",
+      {int64_t{row.open ? 1 : 0}, ToUnixMicros(row.deadline), int64_t{row.timed_out ? 1 : 0},
+       row.id.no}));
+  return {};
+}
+
+Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> found, ReadDefinitions(session, {key}));
+  if (found.empty() || !found.front().readable || !found.front().definition.workflow) {
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("version {} of job {} is unreadable, gone or not a workflow",
+                             key.version, key.job_no.value())};
+  }
+  CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph,
+                            WorkflowGraph::Compile(*found.front().definition.workflow));
+  return LoadedWorkflow{std::move(found.front()), std::move(graph)};
+}
+
+Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t count,
+                             Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      ", r.reason, r.exit_code, r.outputs FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = "
+      "? AND r.schedule_id BETWEEN ? AND ? ORDER BY r.schedule_id";
+  CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
+  NodeStates nodes;
+  std::vector<uint32_t> numbers;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query(statement, {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
+                                  range.last.schedule_id.value()}));
+    while (rows.Next()) {
+      StoredRun run = ReadRun(rows);
+      const auto place = NodePlaceOf(run.row.key);
+      if (!place || place->position != nodes.runs.size() || !NoteIfUnreadable(session, run)) {
+        return NodeMissing(row, nodes.runs.size());
+      }
+      AttemptResult result{.reason = rows.Text(kRunColumnCount + 1)};
+      if (!rows.IsNull(kRunColumnCount + 2)) {
+        result.exit_code = static_cast<int>(rows.Int(kRunColumnCount + 2));
+      }
+      if (!rows.IsNull(kRunColumnCount + 3)) {
+        CARILLON_ASSIGN_OR_RETURN(result.outputs,
+                                  OutputsFromJson(rows.Text(kRunColumnCount + 3)));
+      }
+      nodes.rows.push_back(NodeRowOf(run.row, result));
+      numbers.push_back(run.incarnation_no);
+      nodes.runs.push_back(std::move(run));
+    }
+  }
+  if (nodes.runs.size() != count) return NodeMissing(row, nodes.runs.size());
+  CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
+  for (StoredRun& run : nodes.runs) {
+    const auto key = keys.find(run.incarnation_no);
+    if (key == keys.end()) continue;
+    run.row.executor = key->second.first;
+    run.row.incarnation = key->second.second;
+  }
+  return nodes;
+}
+
+Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
+                                         Incarnations& incarnations) {
+  static const std::string statement = "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns;
+  JsonRows keys;
+  keys.Begin().Add(key);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys.Take()}));
+  CARILLON_ASSIGN_OR_RETURN(auto runs, ReadRuns(session, std::move(rows), incarnations));
+  if (runs.empty() || !runs.front().readable) return std::optional<StoredRun>();
+  return std::optional(std::move(runs.front()));
+}
+
+Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO run_completions (segment, target, fire_us, schedule_id, shard, job_no, state, "
+      "ended_us) VALUES (?, 'workflow', ?, ?, 0, ?, 'RUNNING', ?)",
+      {uint64_t{row.segment.value()}, ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
+       row.job_no.value(), ToUnixMicros(now)}));
+  return {};
+}
+
+Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids) {
+  if (ids.empty()) return {};
+  JsonRows rows;
+  for (const uint64_t id : ids) rows.Begin().Add(id);
+  CARILLON_TRY(session.Execute(
+      "DELETE c FROM JSON_TABLE(?, '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+      {rows.Take()}));
+  return {};
+}
+
+Result<RunKey> OutermostOf(Session& session, const RunKey& own) {
+  RunKey outer = own;
+  for (int depth = 0; depth < kWorkflowDepthMax; ++depth) {
+    const auto place = NodePlaceOf(outer);
+    if (!place) break;
+    CARILLON_ASSIGN_OR_RETURN(const auto row,
+                              ReadWorkflow(session, place->workflow_run_no, WorkflowLock::kNone));
+    if (!row) break;
+    outer = row->own;
+  }
+  return outer;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,64 @@
+// Rows of workflow_runs, with the runs of the nodes and the definition.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/workflow/workflow_graph.h"
+#include "common/ports/store/workflow_store.h"
+
+namespace carillon::mysql {
+
+struct WorkflowRow {
+  WorkflowRunId id;
+  RunKey own;
+  JobNo job_no;
+  SegmentId segment;
+  bool open = true;
+  int64_t def_version = 0;
+  WallTime deadline = kNever;
+  bool timed_out = false;
+  std::string parameters = {};  // GivenFromText
+};
+
+enum class WorkflowLock { kNone, kUpdate };
+// nullopt: there is no such workflow run, or the run is not a workflow's that has begun.
+Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock);
+Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
+                                                  WorkflowLock lock);
+Status InsertWorkflow(Session& session, const WorkflowRow& row);
+// Writes `open`, `deadline` and `timed_out`.
+Status UpdateWorkflow(Session& session, const WorkflowRow& row);
+
+// The definition of one version. kCorrupt: it is unreadable, gone, or not a workflow's.
+struct LoadedWorkflow {
+  JobVersionRecord record;
+  WorkflowGraph graph;
+};
+Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key);
+
+// The runs of the nodes, in the order of the definition, with what decisions need of them.
+struct NodeStates {
+  std::vector<StoredRun> runs = {};
+  NodeRows rows = {};
+};
+// Without locks. kCorrupt: a run is missing or unreadable.
+Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t count,
+                             Incarnations& incarnations);
+
+// The own run, without locks. nullopt: it is gone or unreadable.
+Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
+                                         Incarnations& incarnations);
+
+// Adds a wake-up that tells of no node's end.
+Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now);
+Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids);
+
+// Follows the workflow runs outwards: the own run of the outermost one that has `own` as a node, directly
+// or not; `own` itself if it is no node.
+Result<RunKey> OutermostOf(Session& session, const RunKey& own);
+
+}  // namespace carillon::mysql

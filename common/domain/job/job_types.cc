@@ -1,0 +1,54 @@
+#include "common/domain/job/job_types.h"
+
+#include <array>
+
+#include "common/domain/enum_names.h"
+#include "common/domain/job/template.h"
+
+namespace carillon {
+namespace {
+
+Features NeedsNothing(const JobDefinition&) { return {}; }
+
+Features NeedsInterpreter(const JobDefinition& job) {
+  return {FeatureOf(job.script ? job.script->interpreter : Interpreter::kSh)};
+}
+
+struct Row {
+  JobType type;
+  Runner runner;
+  Features (*needs)(const JobDefinition& job);
+};
+constexpr std::array<Row, 4> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
+                                    {JobType::kScript, Runner::kWarden, NeedsInterpreter},
+                                    {JobType::kNoop, Runner::kNoop, NeedsNothing},
+                                    {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
+constexpr std::array<NameOf<JobType>, 4> kNames{{{JobType::kShell, "shell"},
+                                                 {JobType::kScript, "script"},
+                                                 {JobType::kNoop, "noop"},
+                                                 {JobType::kWorkflow, "workflow"}}};
+
+const Row& RowOf(JobType type) {
+  for (const Row& row : kRows) {
+    if (row.type == type) return row;
+  }
+  CARILLON_CHECK(false, "a job type without a row");
+}
+
+}  // namespace
+
+Runner RunnerOf(JobType type) { return RowOf(type).runner; }
+
+Features NeedsOf(const JobDefinition& job) {
+  Features needs = RowOf(job.type).needs(job);
+  if (!SecretsOf(job).empty()) needs.Add(Feature::kSecrets);
+  return needs;
+}
+
+std::string_view Name(JobType value) { return NameIn(kNames, value); }
+template <>
+Result<JobType> ParseName(std::string_view text) {
+  return ValueIn(kNames, text);
+}
+
+}  // namespace carillon

@@ -1,0 +1,21 @@
+// The table of job types. A new type is one row here and one in executor/tasks/task_kinds.cc, the check of its
+// fields in job.cc, and its form in the console.
+#pragma once
+
+#include "common/domain/features.h"
+#include "common/domain/job/job.h"
+
+namespace carillon {
+
+// The part of Carillon that carries out the runs of a job type.
+enum class Runner {
+  kWarden,     // a process on an executor's host
+  kNoop,       // nothing: the executor's daemon answers at once
+  kScheduler,  // no executor: the scheduler runs the nodes of a workflow
+};
+Runner RunnerOf(JobType type);
+
+// The features that an executor must have to run the job.
+Features NeedsOf(const JobDefinition& job);
+
+}  // namespace carillon

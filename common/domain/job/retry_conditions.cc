@@ -1,0 +1,102 @@
+#include "common/domain/job/retry_conditions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace carillon {
+namespace {
+
+constexpr std::string_view kExitPrefix = "exit:";
+constexpr int kExitCodeMax = 255;
+
+struct Named {
+  std::string_view name;
+  RetryCondition::Kind kind;
+};
+constexpr std::array<Named, 3> kNamed{{{"signal", RetryCondition::Kind::kSignal},
+                                       {"timeout", RetryCondition::Kind::kTimeout},
+                                       {"spawn", RetryCondition::Kind::kSpawn}}};
+
+std::optional<int> ReadCode(std::string_view text) {
+  int code = 0;
+  if (text.starts_with('0')) return std::nullopt;  // one text for each code, and a short one
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || code < 1 || code > kExitCodeMax) return std::nullopt;
+  return code;
+}
+
+}  // namespace
+
+Result<RetryCondition> ParseRetryCondition(std::string_view text) {
+  for (const Named& named : kNamed) {
+    if (text == named.name) return RetryCondition{.kind = named.kind};
+  }
+  if (text.starts_with(kExitPrefix)) {
+    const std::string_view range = text.substr(kExitPrefix.size());
+    const size_t dash = range.find('-');
+    const auto first = ReadCode(range.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : ReadCode(range.substr(dash + 1));
+    if (first && last && *first <= *last) {
+      return RetryCondition{.kind = RetryCondition::Kind::kExit, .first = *first, .last = *last};
+    }
+  }
+  return Error{ErrorCode::kInvalid,
+               fmt::format("'{}' is not one of exit:N and exit:N-M (1 to 255), signal, timeout, spawn",
+                           text.substr(0, 64))};
+}
+
+bool RetryCondition::Matches(const AttemptResult& result) const {
+  switch (kind) {
+    case Kind::kExit:
+      return result.exit_code && *result.exit_code >= first && *result.exit_code <= last;
+    case Kind::kSignal: return result.reason == reason::kSignal;
+    case Kind::kTimeout: return result.state == RunState::kTimedOut;
+    case Kind::kSpawn: return result.reason == reason::kSpawn;
+  }
+  return false;
+}
+
+bool RetryConditions::Allow(const AttemptResult& result) const {
+  const auto matches = [&](const RetryCondition& condition) { return condition.Matches(result); };
+  if (std::any_of(no_retry_on.begin(), no_retry_on.end(), matches)) return false;
+  return retry_on.empty() || std::any_of(retry_on.begin(), retry_on.end(), matches);
+}
+
+bool RetryConditions::Names(const AttemptResult& result) {
+  return result.state == RunState::kTimedOut || result.reason == reason::kExitCode ||
+         result.reason == reason::kSignal || result.reason == reason::kSpawn;
+}
+
+std::vector<Error> FindConditionMistakes(std::string_view field,
+                                         const std::vector<std::string>& texts) {
+  std::vector<Error> mistakes;
+  if (texts.size() > kRetryConditionsMax) {
+    mistakes.push_back({ErrorCode::kInvalid,
+                        fmt::format("has {} entries; at most {} are allowed", texts.size(),
+                                    kRetryConditionsMax),
+                        fmt::format("/{}", field)});
+    return mistakes;
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto parsed = ParseRetryCondition(texts[i]);
+    if (parsed.ok()) continue;
+    mistakes.push_back({ErrorCode::kInvalid, parsed.error().message, fmt::format("/{}/{}", field, i)});
+  }
+  return mistakes;
+}
+
+std::vector<RetryCondition> ReadRetryConditions(const std::vector<std::string>& texts) {
+  std::vector<RetryCondition> conditions;
+  for (const std::string& text : texts) {
+    const auto parsed = ParseRetryCondition(text);
+    if (parsed.ok()) conditions.push_back(*parsed);
+  }
+  return conditions;
+}
+
+}  // namespace carillon

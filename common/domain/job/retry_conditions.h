@@ -1,0 +1,45 @@
+// The failures after which a job is retried: its `retry_on` and `no_retry_on`. Pure.
+//
+// A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn. A lost executor is none of them; on_lost
+// decides about it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/domain/run/run.h"
+
+namespace carillon {
+
+inline constexpr size_t kRetryConditionsMax = 32;  // of each list
+
+struct RetryCondition {
+  enum class Kind { kExit, kSignal, kTimeout, kSpawn };
+  Kind kind = Kind::kExit;
+  int first = 0;  // kExit: the range of exit codes
+  int last = 0;
+
+  bool Matches(const AttemptResult& result) const;
+  bool operator==(const RetryCondition&) const = default;
+};
+Result<RetryCondition> ParseRetryCondition(std::string_view text);
+
+struct RetryConditions {
+  std::vector<RetryCondition> retry_on = {};     // none = every failure
+  std::vector<RetryCondition> no_retry_on = {};  // goes before retry_on
+
+  bool Allow(const AttemptResult& result) const;
+  // True for a failure that some condition can name.
+  static bool Names(const AttemptResult& result);
+  bool operator==(const RetryConditions&) const = default;
+};
+
+// The mistakes of a list of texts, each with a pointer such as "/retry_on/0"; `field` is the list's name.
+std::vector<Error> FindConditionMistakes(std::string_view field,
+                                         const std::vector<std::string>& texts);
+// Of a valid definition. A text that cannot be parsed is left out.
+std::vector<RetryCondition> ReadRetryConditions(const std::vector<std::string>& texts);
+
+}  // namespace carillon

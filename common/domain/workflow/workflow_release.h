@@ -1,0 +1,27 @@
+// Decides about the release of a node whose upstream nodes let it start: the parameters of its run, or
+// why it is skipped instead. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "common/domain/run/run_state.h"
+#include "common/domain/workflow/node_template.h"
+
+namespace carillon {
+
+struct NodeRelease {
+  std::string_view skip = {};  // the reason; empty: the run becomes claimable
+  std::string error = {};      // of a skip: a sentence for people; may be empty
+  RenderedParameters parameters = {};
+};
+
+// `job` and `definition` are those of the node's job now, locked.
+NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const NodeRows& rows,
+                          const WorkflowFacts& facts, const JobRow& job,
+                          const JobDefinition& definition);
+
+// The sentence for the `error` of a workflow run that failed because of these nodes: at most ten of them
+// by name.
+std::string FailureSentence(const WorkflowGraph& graph, const std::vector<size_t>& failures);
+
+}  // namespace carillon
