@@ -53,12 +53,16 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
   }
   const Status asked = ports_.warden.Start(
       StartOf(entry.task, entry.held, entry.lease_end,
-              {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()}, *secrets));
+              {.env = options_.base_env,
+               .output_bytes_max = output_bytes_max_.load(),
+               .interpreters = options_.interpreters},
+              *secrets));
   if (asked.ok()) {
     if (!asked_before) LogTrace(entry, "starts");
     entry.asked = now;
   } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
-    FailUnstarted(entry, reason::kSecretUnsupported, asked.error().message);
+    FailUnstarted(entry, entry.task.interpreter ? reason::kSpawn : reason::kSecretUnsupported,
+                  asked.error().message);
     return false;
   } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {
     EndUnstarted(entry);  // the warden never received it
@@ -147,6 +151,7 @@ void AttemptRunner::Started(const AttemptStarted& started) {
     if (step.stage != entry->stage) {
       rooms_.runs.Move(*entry, step.stage);
       entry->task.command = {};  // the warden has the command now, which may hold secrets
+      entry->task.args = {};
       entry->task.env = {};
       entry->secrets = {};
     }

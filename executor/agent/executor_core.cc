@@ -21,6 +21,7 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   record.labels = options.labels;
   record.slots = options.tuning.slots;
   record.version = options.version;
+  record.checks = options.checks;
   record.last_heartbeat = now;
   record.registered = now;
   return record;
@@ -43,11 +44,12 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
                .runner = runner_}),
       admission_(ports, options,
                  {.runs = runs_, .queues = queues_, .claims = claims_, .gate = gate_}),
-      heartbeats_(ports, {.runs = runs_,
-                          .sessions = sessions_,
-                          .claims = claims_,
-                          .gate = gate_,
-                          .warden = warden_}),
+      heartbeats_(ports, options,
+                  {.runs = runs_,
+                   .sessions = sessions_,
+                   .claims = claims_,
+                   .gate = gate_,
+                   .warden = warden_}),
       board_(ports.metrics) {}
 
 SteadyTime ExecutorCore::Step(SteadyTime now) {

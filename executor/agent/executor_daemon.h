@@ -23,6 +23,7 @@
 #include "common/ports/token_source.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/link/load_source.h"
+#include "executor/tasks/interpreters.h"
 
 namespace carillon::executor {
 
@@ -52,6 +53,8 @@ struct ExecutorOptions {
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
       {"LANG", "C.UTF-8"}};
+  Interpreters interpreters = {};  // none: this host runs no scripts
+  std::vector<HostCheck> checks = {};  // the start-up report
 };
 
 class ExecutorDaemon {

@@ -28,7 +28,8 @@ class HeartbeatSender {
     const ClaimGate& gate;
     const WardenWatch& warden;
   };
-  HeartbeatSender(const ExecutorDaemon::Ports& ports, Rooms rooms) : ports_(ports), rooms_(rooms) {}
+  HeartbeatSender(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
+      : ports_(ports), rooms_(rooms), features_(FeaturesOf(options.interpreters)) {}
 
   // Sends the heartbeats that are due, or one to every member after a change.
   void Beat(SteadyTime now);
@@ -53,6 +54,7 @@ class HeartbeatSender {
 
   const ExecutorDaemon::Ports& ports_;
   const Rooms rooms_;
+  const Features features_;  // of this host
   Told told_;
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};

@@ -16,6 +16,7 @@ constexpr Duration kClockTolerance = 10s;
 size_t BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size();
+  for (const std::string& arg : task.args) bytes += arg.size();
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
   return bytes;
 }

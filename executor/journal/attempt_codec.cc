@@ -128,7 +128,23 @@ AttemptEnded GetEndedOutputs(ByteReader& in) {
   return ended;
 }
 
+void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended) {
+  PutEndedOutputs(out, ended);
+  const std::optional<ResourceUsage>& usage = ended.result.usage;
+  out.Text(usage ? UsageToText(*usage) : "");
+}
+
+AttemptEnded GetEndedWhole(ByteReader& in) {
+  AttemptEnded ended = GetEndedOutputs(in);
+  ended.result.usage = UsageFromText(in.Text());
+  return ended;
+}
+
 void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended) {
+  if (ended.result.usage) {
+    out.U32(kStoredUsageVersion);
+    return PutEndedWhole(out, ended);
+  }
   if (ended.result.outputs.empty()) {
     out.U32(kAttemptCodecVersion);
     return PutEnded(out, ended);
@@ -141,6 +157,7 @@ AttemptEnded GetStoredEnd(ByteReader& in) {
   const uint32_t version = in.U32();
   if (version == kAttemptCodecVersion) return GetEnded(in);
   if (version == kStoredOutputsVersion) return GetEndedOutputs(in);
+  if (version == kStoredUsageVersion) return GetEndedWhole(in);
   in.Fail();
   return {};
 }

@@ -13,6 +13,8 @@ inline constexpr uint32_t kAttemptCodecVersion = 1;
 // The version of a stored end with outputs. Ends without outputs keep the older version, which
 // programs from before outputs can read.
 inline constexpr uint32_t kStoredOutputsVersion = 2;
+// The version of a stored end with its usage.
+inline constexpr uint32_t kStoredUsageVersion = 3;
 
 void PutHeld(ByteWriter& out, const HeldAttempt& held);
 HeldAttempt GetHeld(ByteReader& in);
@@ -27,6 +29,10 @@ AttemptEnded GetEnded(ByteReader& in);
 // An end with its outputs.
 void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetEndedOutputs(ByteReader& in);
+
+// An end with its outputs and its usage.
+void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended);
+AttemptEnded GetEndedWhole(ByteReader& in);
 
 // An end on disk: the version, then the end in the layout of that version.
 void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended);

@@ -6,8 +6,24 @@
 #include <map>
 
 #include "executor/report/file_result_spool.h"
+#include "executor/server/host_checks.h"
 
 namespace carillon::executor {
+
+namespace {
+
+std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::string& home) {
+  HostFacts facts{.directory = home,
+                  .interpreters = options.interpreters,
+                  .path = options.base_env.at("PATH"),
+                  .slots = options.tuning.slots};
+  ReadHost(&facts);
+  std::vector<HostCheck> checks = DecideHostChecks(facts);
+  LogHostChecks(checks);
+  return checks;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              const ExecutorOptions& options,
@@ -15,6 +31,8 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kUnavailable, "cannot create " + home};
   }
+  ExecutorOptions checked = options;
+  checked.checks = CheckHost(options, home);
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
   server->warden_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = home + "/warden", .log_bytes_max = options.log_bytes_max},
@@ -33,7 +51,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .metrics = ports.metrics,
                                                              .public_keys = ports.public_keys,
                                                              .settings = ports.settings},
-                                       options);
+                                       std::move(checked));
   return server;
 }
 

@@ -35,6 +35,7 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.tuning = ExecutorTuningOf(config);
   options.log_bytes_max = static_cast<size_t>(config.Integer("executor.log_bytes_max"));
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
+  options.interpreters = FindInterpreters(options.base_env["PATH"]);
   return options;
 }
 

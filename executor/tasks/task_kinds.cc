@@ -13,10 +13,20 @@ AttemptResult RunNoop(const TaskMessage&, WallTime now) {
   return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
 }
 
-constexpr std::array<TaskKind, 2> kKinds = {{
+constexpr std::array<TaskKind, 3> kKinds = {{
     {JobType::kShell},
+    {JobType::kScript},
     {JobType::kNoop, true, RunNoop},
 }};
+
+// A host that has lost the interpreter since it registered cannot start the script, and says so.
+StartAttempt::Script ScriptOf(const TaskMessage& task, const Interpreters& interpreters) {
+  const Interpreter interpreter = *task.interpreter;
+  const auto found = interpreters.find(interpreter);
+  return {.interpreter = found != interpreters.end() ? found->second : std::string(Name(interpreter)),
+          .suffix = std::string(SuffixOf(interpreter)),
+          .args = task.args};
+}
 
 }  // namespace
 
@@ -52,6 +62,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.output_bytes_max = defaults.output_bytes_max;
   start.job_id = task.job_id;
   start.masked = secrets.masked;
+  if (task.interpreter) start.script = ScriptOf(task, defaults.interpreters);
   return start;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/ports/executor_host.h"
 #include "common/wire/messages/task_codec.h"
+#include "executor/tasks/interpreters.h"
 
 namespace carillon::executor {
 
@@ -28,6 +29,7 @@ struct ProcessDefaults {
   // Environment of a process; the job's own variables override it.
   std::map<std::string, std::string> env;
   size_t output_bytes_max = 64u << 10;
+  Interpreters interpreters = {};
 };
 // Values of secrets for one task.
 struct FilledSecrets {

@@ -57,11 +57,12 @@ Result<PipePair> MakeOutputPipe(bool* grown) {
   return made;
 }
 
-std::string_view SpawnStepText(SpawnStep step) {
+std::string SpawnStepText(SpawnStep step, const std::string& program) {
   switch (step) {
     case SpawnStep::kDirectory: return "create its working directory";
     case SpawnStep::kFork: return "fork";
-    case SpawnStep::kExec: return "exec /bin/sh";
+    case SpawnStep::kExec: return "exec " + program;
+    case SpawnStep::kScript: return "write its script";
     case SpawnStep::kNone: break;
   }
   return "start";
@@ -91,7 +92,20 @@ Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
-  spec.command = start_.command;
+  if (start_.script) {
+    spec.program = start_.script->interpreter;
+    spec.script_file = files.script + start_.script->suffix;
+    spec.script = start_.command;
+    spec.arguments = {spec.program, spec.script_file};
+    spec.arguments.insert(spec.arguments.end(), start_.script->args.begin(),
+                          start_.script->args.end());
+  } else {
+    spec.program = "/bin/sh";
+    // A command may begin with a minus.
+    spec.arguments = {"sh", "-c", "--", start_.command};
+  }
+  program_ = spec.program;
+  script_file_ = spec.script_file;
   start_.env[kOutputFileVariable] = files.outputs;
   for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
   spec.work_directory = files.directory;
@@ -115,6 +129,7 @@ Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
   // These may contain secrets and are not needed any more.
   start_.env.clear();
   start_.command.clear();
+  start_.script.reset();
   start_.masked.clear();
   return {};
 }
@@ -168,7 +183,9 @@ void LiveRun::ReadReport(SteadyTime now) {
   ShimReport report;
   while (left.size() >= sizeof(report)) {
     std::memcpy(&report, left.data(), sizeof(report));
-    const bool with_text = report.kind == ShimReportKind::kOutputs && report.value > 0;
+    const bool more =
+        report.kind == ShimReportKind::kOutputs || report.kind == ShimReportKind::kUsage;
+    const bool with_text = more && report.value > 0;
     const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
     if (left.size() < sizeof(report) + text) break;
     TakeReport(report, left.substr(sizeof(report), text), now);
@@ -183,6 +200,11 @@ void LiveRun::TakeReport(const ShimReport& report, std::string_view text, Steady
     case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
+      break;
+    case ShimReportKind::kUsage:
+      if (text.size() == sizeof(ResourceUsage)) {
+        std::memcpy(&usage_.emplace(), text.data(), text.size());
+      }
       break;
     case ShimReportKind::kEnded:
       wait_status_ = report.value;
@@ -276,6 +298,7 @@ AttemptEnded LiveRun::Finish(Now now) {
   log_->End(now);
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
   AddOutputs(result);
+  result.usage = usage_;
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
   result.ended = std::max(now.wall, started_wall_);
   result.output = output_.Render();
@@ -324,7 +347,7 @@ AttemptResult LiveRun::ExitResult() const {
   AttemptResult result{.state = RunState::kFailed};
   if (spawn_failure_) {
     result.reason = reason::kSpawn;
-    result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step),
+    result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step, program_),
                                std::strerror(spawn_failure_->value));
   } else if (!wait_status_) {
     result.state = RunState::kLost;

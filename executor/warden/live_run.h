@@ -34,6 +34,7 @@ class LiveRun {
   struct Files {
     WorkDirectory::Place directory;
     std::string outputs;
+    std::string script;  // without the suffix of its interpreter
     OutputReader read_outputs = &ReadOutputFile;
   };
   // Forks the keeper. After an error nothing was started.
@@ -72,6 +73,8 @@ class LiveRun {
   WallTime started() const { return started_wall_; }
   pid_t keeper() const { return keeper_; }
   bool keeper_killed() const { return keeper_killed_; }
+  // The path of the script; empty: none.
+  const std::string& script_file() const { return script_file_; }
   // The keeper died before it removed the files of the attempt.
   bool left_files() const { return keeper_ < 0 && !spawn_failure_ && !outputs_; }
   int fd(OutputStream stream) const { return pipes_[static_cast<size_t>(stream)].get(); }
@@ -104,6 +107,8 @@ class LiveRun {
   StartAttempt start_;
   OutputTail output_;
   std::shared_ptr<const SecretPatterns> patterns_;      // null without secrets
+  std::string program_;
+  std::string script_file_;
   std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
@@ -117,6 +122,7 @@ class LiveRun {
   bool start_reported_ = false;
   std::string reported_;  // bytes of the report pipe that are not a whole record yet
   std::optional<ShimReport> spawn_failure_;
+  std::optional<ResourceUsage> usage_;  // unset if the keeper was killed
   std::optional<OutputFile> outputs_;
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_

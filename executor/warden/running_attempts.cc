@@ -33,7 +33,7 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
 LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name) const {
   const std::string path =
       fmt::format("{}/{}.{}", work_directory_, EncodeRunId(name.key), name.attempt);
-  return {.directory = {path}, .outputs = path + ".outputs", .read_outputs = options_.read_outputs};
+  return {.directory = {path}, .outputs = path + ".outputs", .script = path + ".script", .read_outputs = options_.read_outputs};
 }
 
 Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
@@ -120,7 +120,9 @@ void RunningAttempts::FinishIfOver(const AttemptName& name) {
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
   if (entry->live->left_files()) {
     const LiveRun::Files files = FilesOf(name);
-    RemoveInBackground({files.directory.path, files.outputs});
+    std::vector<std::string> paths = {files.directory.path, files.outputs};
+    if (!entry->live->script_file().empty()) paths.push_back(entry->live->script_file());
+    RemoveInBackground(paths);
   }
   AttemptEnded ended = entry->live->Finish(Now());
   by_run_no_.erase(entry->run_no);

@@ -181,7 +181,7 @@ void WardenServer::Attach() {
   ready_sent_ = false;
   left_ = false;
   listed_ = false;
-  takes_outputs_ = false;
+  takes_ = EndParts::kResult;
   watching_writes_ = false;
   if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
 }
@@ -210,6 +210,8 @@ void WardenServer::Handle(WardenMessage message) {
     core_->Start(std::move(start->start));
   } else if (auto* masked = std::get_if<StartMasked>(&message)) {
     core_->Start(std::move(masked->start));
+  } else if (auto* script = std::get_if<StartScript>(&message)) {
+    core_->Start(std::move(script->start));
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
     core_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
@@ -228,7 +230,9 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
   } else if (std::holds_alternative<TakeOutputs>(message)) {
-    takes_outputs_ = true;
+    takes_ = EndParts::kOutputs;
+  } else if (std::holds_alternative<TakeWhole>(message)) {
+    takes_ = EndParts::kWhole;
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
@@ -299,7 +303,7 @@ void WardenServer::SendList() {
 }
 
 void WardenServer::SendEnd(WardenMessage message) {
-  channel_->Send(takes_outputs_ ? WithOutputs(std::move(message)) : message);
+  channel_->Send(WithParts(std::move(message), takes_));
 }
 
 bool WardenServer::Done(SteadyTime now) {

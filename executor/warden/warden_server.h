@@ -83,7 +83,7 @@ class WardenServer {
   bool stopping_ = false;
   bool left_ = false;           // the last daemon sent Leave
   bool listed_ = false;         // the daemon has asked for a list
-  bool takes_outputs_ = false;  // the daemon has sent TakeOutputs
+  EndParts takes_ = EndParts::kResult;  // as the daemon has said
   SteadyTime idle_since_{};
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace warden_message;
 
-constexpr size_t kMaskedMax = 4096;
+constexpr size_t kTextsMax = 4096;
 // The type on the wire is the index of the message in WardenMessage plus one.
 constexpr size_t kTypes = std::variant_size_v<WardenMessage>;
 
@@ -26,6 +26,19 @@ std::vector<HeldAttempt> GetHeldList(ByteReader& in) {
   if (count > kHeldPerFrameMax) in.Fail();
   for (uint32_t i = 0; i < count && in.ok(); ++i) attempts.push_back(GetHeld(in));
   return attempts;
+}
+
+void PutTexts(ByteWriter& out, const std::vector<std::string>& texts) {
+  out.U32(static_cast<uint32_t>(texts.size()));
+  for (const std::string& text : texts) out.Text(text);
+}
+
+std::vector<std::string> GetTexts(ByteReader& in) {
+  std::vector<std::string> texts;
+  const uint32_t count = in.U32();
+  if (count > kTextsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.Text());
+  return texts;
 }
 
 void PutStarted(ByteWriter& out, const AttemptStarted& started) {
@@ -93,8 +106,20 @@ struct Putter {
   }
   void operator()(const StartMasked& m) {
     PutStart(out, m.start);
-    out.U32(static_cast<uint32_t>(m.start.masked.size()));
-    for (const std::string& value : m.start.masked) out.Text(value);
+    PutTexts(out, m.start.masked);
+  }
+  void operator()(const TakeWhole&) {}
+  void operator()(const EndedWhole& m) { PutEndedWhole(out, m.ended); }
+  void operator()(const ListEndedWhole& m) {
+    out.U64(m.request);
+    PutEndedWhole(out, m.ended);
+  }
+  void operator()(const StartScript& m) {
+    PutStart(out, m.start);
+    PutTexts(out, m.start.masked);
+    out.Text(m.start.script->interpreter);
+    out.Text(m.start.script->suffix);
+    PutTexts(out, m.start.script->args);
   }
   void operator()(const TakeOutputs&) {}
   void operator()(const EndedOutputs& m) { PutEndedOutputs(out, m.ended); }
@@ -153,9 +178,22 @@ void Get(ByteReader& in, Output& m) {
 }
 void Get(ByteReader& in, StartMasked& m) {
   m.start = GetStart(in);
-  const uint32_t count = in.U32();
-  if (count > kMaskedMax) in.Fail();
-  for (uint32_t i = 0; i < count && in.ok(); ++i) m.start.masked.push_back(in.Text());
+  m.start.masked = GetTexts(in);
+}
+void Get(ByteReader&, TakeWhole&) {}
+void Get(ByteReader& in, EndedWhole& m) { m.ended = GetEndedWhole(in); }
+void Get(ByteReader& in, ListEndedWhole& m) {
+  m.request = in.U64();
+  m.ended = GetEndedWhole(in);
+}
+void Get(ByteReader& in, StartScript& m) {
+  m.start = GetStart(in);
+  m.start.masked = GetTexts(in);
+  StartAttempt::Script script;
+  script.interpreter = in.Text();
+  script.suffix = in.Text();
+  script.args = GetTexts(in);
+  m.start.script = std::move(script);
 }
 void Get(ByteReader&, TakeOutputs&) {}
 void Get(ByteReader& in, EndedOutputs& m) { m.ended = GetEndedOutputs(in); }
@@ -183,10 +221,14 @@ void GetAt(size_t index, ByteReader& in, WardenMessage* message) {
 
 }  // namespace
 
-WardenMessage WithOutputs(WardenMessage message) {
+WardenMessage WithParts(WardenMessage message, EndParts parts) {
+  if (parts == EndParts::kResult) return message;
+  const bool whole = parts == EndParts::kWhole;
   if (auto* ended = std::get_if<Ended>(&message)) {
+    if (whole) return EndedWhole{std::move(ended->ended)};
     if (!ended->ended.result.outputs.empty()) return EndedOutputs{std::move(ended->ended)};
   } else if (auto* listed = std::get_if<ListEnded>(&message)) {
+    if (whole) return ListEndedWhole{listed->request, std::move(listed->ended)};
     if (!listed->ended.result.outputs.empty()) {
       return ListEndedOutputs{listed->request, std::move(listed->ended)};
     }

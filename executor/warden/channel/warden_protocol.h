@@ -31,6 +31,10 @@ inline constexpr uint32_t kWardenKills = 4;
 inline constexpr uint32_t kWardenAnswers = 5;
 // From this version on a warden accepts TakeOutputs, and then sends ends with their outputs.
 inline constexpr uint32_t kWardenSendsOutputs = 6;
+// From this version on a warden accepts StartScript.
+inline constexpr uint32_t kWardenRunsScripts = 7;
+// From this version on a warden accepts TakeWhole, and then sends ends with outputs and usage.
+inline constexpr uint32_t kWardenSendsUsage = 8;
 
 namespace warden_message {
 
@@ -59,7 +63,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenSendsOutputs;
+  uint32_t version = kWardenSendsUsage;
   int64_t pid = 0;
 };
 struct Refused {
@@ -133,6 +137,24 @@ struct ListEndedOutputs {
   AttemptEnded ended;
 };
 
+// ---- scripts; only with a peer that knows them, see kWardenRunsScripts
+// daemon -> warden: a StartMasked of a script
+struct StartScript {
+  StartAttempt start;
+};
+
+// ---- usage; only with a peer that knows it, see kWardenSendsUsage
+// daemon -> warden, before the first List
+struct TakeWhole {};
+// warden -> daemon: an Ended or ListEnded with everything that is known
+struct EndedWhole {
+  AttemptEnded ended;
+};
+struct ListEndedWhole {
+  uint64_t request = 0;
+  AttemptEnded ended;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -144,10 +166,14 @@ using WardenMessage =
                  warden_message::Follow, warden_message::OutputKept, warden_message::Output,
                  warden_message::StartMasked, warden_message::Kill, warden_message::Ping,
                  warden_message::Pong, warden_message::TakeOutputs, warden_message::EndedOutputs,
-                 warden_message::ListEndedOutputs>;
+                 warden_message::ListEndedOutputs, warden_message::StartScript,
+                 warden_message::TakeWhole, warden_message::EndedWhole,
+                 warden_message::ListEndedWhole>;
 
-// The message in which a daemon that takes outputs gets this end: Ended and ListEnded carry none.
-WardenMessage WithOutputs(WardenMessage message);
+// The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs and usage.
+enum class EndParts { kResult, kOutputs, kWhole };
+// The message in which such a daemon gets this end.
+WardenMessage WithParts(WardenMessage message, EndParts parts);
 
 std::string EncodeFrame(const WardenMessage& message);
 

@@ -79,6 +79,13 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
 
 // A warden that cannot mask would show the secrets, so it never receives such a start.
 Status WardenClient::EnqueueStart(const StartAttempt& start) {
+  if (start.script) {
+    if (attached_ && version_ < kWardenRunsScripts) {
+      return {ErrorCode::kInvalid,
+              "the warden was started before an upgrade and runs no scripts; restart it"};
+    }
+    return Enqueue(StartScript{start});
+  }
   if (start.masked.empty()) return Enqueue(warden_message::Start{start});
   if (attached_ && version_ < kWardenMasks) {
     return {ErrorCode::kInvalid,
@@ -100,6 +107,11 @@ Status WardenClient::Start(const StartAttempt& start) {
   }
   Poke();
   return {};
+}
+
+bool WardenClient::RunsScripts() {
+  MutexLock lock(mu_);
+  return version_ >= kWardenRunsScripts;
 }
 
 Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
@@ -396,6 +408,8 @@ bool WardenClient::Handle(WardenMessage message) {
     return true;
   } else if (auto* full = std::get_if<EndedOutputs>(&message)) {
     return Handle(Ended{std::move(full->ended)});
+  } else if (auto* whole = std::get_if<EndedWhole>(&message)) {
+    return Handle(Ended{std::move(whole->ended)});
   } else if (auto* output = std::get_if<Output>(&message)) {
     events_.push_back(std::move(output->output));
     return true;
@@ -411,6 +425,8 @@ bool WardenClient::Handle(WardenMessage message) {
     }
   } else if (auto* all = std::get_if<ListEndedOutputs>(&message)) {
     return Handle(ListEnded{all->request, std::move(all->ended)});
+  } else if (auto* listed = std::get_if<ListEndedWhole>(&message)) {
+    return Handle(ListEnded{listed->request, std::move(listed->ended)});
   } else if (const auto* end = std::get_if<ListEnd>(&message)) {
     OnListEnd(end->request);
     return true;
@@ -427,10 +443,20 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   }
   pid_ = pid;
   version_ = welcome.version;
+  if (version_ < warden_message::Welcome{}.version) {
+    log::Warn(kRoom,
+              "warden {} was started before an upgrade and cannot do everything; restart the executor when nothing "
+              "runs on it",
+              pid);
+  }
   last_pid_ = pid;
   ready_ = Status();
   listings_[0] = Listing{};
-  if (welcome.version >= kWardenSendsOutputs) unsent_.append(EncodeFrame(TakeOutputs{}));
+  if (welcome.version >= kWardenSendsUsage) {
+    unsent_.append(EncodeFrame(TakeWhole{}));
+  } else if (welcome.version >= kWardenSendsOutputs) {
+    unsent_.append(EncodeFrame(TakeOutputs{}));
+  }
   unsent_.append(EncodeFrame(warden_message::List{0}));
   // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenReportsLogs) {

@@ -51,6 +51,7 @@ class WardenClient : public Warden {
 
   Status CanStart() override;
   Status Start(const StartAttempt& start) override;
+  bool RunsScripts() override;
   Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
   Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
   Result<Inventory> List() override;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -60,8 +61,11 @@ struct CommandImage {
     env.reserve(spec.env.size() + 1);
     for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
     env.push_back(nullptr);
+    for (const std::string& one : spec.arguments) arguments.push_back(const_cast<char*>(one.c_str()));
+    arguments.push_back(nullptr);
   }
   std::vector<char*> env;
+  std::vector<char*> arguments;
 };
 
 // Runs in the command's process, between fork and exec. Returns only if exec failed.
@@ -78,16 +82,24 @@ int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper)
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
     return errno;
   }
-  char shell[] = "sh";
-  char option[] = "-c";
-  char no_more_options[] = "--";  // a command may begin with a minus
-  char* const arguments[] = {shell, option, no_more_options,
-                             const_cast<char*>(spec.command.c_str()), nullptr};
   ResetSignals();
   // Closes the keeper's descriptors in the command: all except the first three.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
-  execve("/bin/sh", arguments, image.env.data());
+  execve(spec.program.c_str(), image.arguments.data(), image.env.data());
   return errno;
+}
+
+ResourceUsage UsageOfChildren() {
+  constexpr int64_t kBlockBytes = 512;
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto micros = [](const timeval& time) {
+    return int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
+  };
+  return {.cpu_us = micros(used.ru_utime) + micros(used.ru_stime),
+          .memory_bytes = int64_t{used.ru_maxrss} * 1024,
+          .read_bytes = int64_t{used.ru_inblock} * kBlockBytes,
+          .written_bytes = int64_t{used.ru_oublock} * kBlockBytes};
 }
 
 class Keeper {
@@ -101,10 +113,11 @@ class Keeper {
       while (!Step()) {
       }
       // Before the disk is touched: a disk that hangs must not hide how the process ended.
-      Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
+      ReportEnd();
       if (ReportOutputs()) RemoveTree(spec_.output_file);
     }
     close(spec_.report_write);
+    if (!spec_.script_file.empty()) RemoveTree(spec_.script_file);
     directory_.GiveBack();
     _exit(0);
   }
@@ -130,6 +143,23 @@ class Keeper {
     // The result is ignored: a write below PIPE_BUF is atomic, and if the warden is gone, nobody
     // needs the report.
     static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
+  }
+
+  // The usage and the end, in one write, so that the end never arrives without the usage.
+  void ReportEnd() {
+    const ShimReport header{ShimReportKind::kUsage, SpawnStep::kNone, sizeof(ResourceUsage)};
+    const ResourceUsage usage = UsageOfChildren();
+    const ShimReport end{ShimReportKind::kEnded, SpawnStep::kNone, status_};
+    std::array<char, sizeof(header) + sizeof(usage) + sizeof(end)> bytes;
+    char* at = bytes.data();
+    const auto put = [&at](const auto& part) {
+      std::memcpy(at, &part, sizeof(part));
+      at += sizeof(part);
+    };
+    put(header);
+    put(usage);
+    put(end);
+    static_cast<void>(!write(spec_.report_write, bytes.data(), bytes.size()));
   }
 
   // Reads the file of outputs here, because a disk that hangs must not stop the warden's loop.
@@ -166,9 +196,33 @@ class Keeper {
            sigismember(&waiting, SIGUSR2) == 1 || sigismember(&waiting, SIGTERM) == 1;
   }
 
+  // A file, because not every interpreter reads a script of this size from its arguments, and the
+  // standard input belongs to the script.
+  bool WriteScript() const {
+    if (spec_.script_file.empty()) return true;
+    RemoveTree(spec_.script_file);  // a remainder
+    const int fd = open(spec_.script_file.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    if (fd < 0) return false;
+    std::string_view left = spec_.script;
+    while (!left.empty()) {
+      const ssize_t n = write(fd, left.data(), left.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        const int error = n < 0 ? errno : ENOSPC;
+        close(fd);
+        errno = error;
+        return false;
+      }
+      left.remove_prefix(static_cast<size_t>(n));
+    }
+    return close(fd) == 0;
+  }
+
   bool Launch() {
     if (!directory_.Take()) return Fail(SpawnStep::kDirectory, errno);
     RemoveTree(spec_.output_file);  // a remainder
+    if (!WriteScript()) return Fail(SpawnStep::kScript, errno);
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();

@@ -7,8 +7,8 @@
 // Place    Step 8 of docs/life-of-a-run.md; the rules are in docs/executor.md.
 // Threads  A process of its own with one thread. Waits for signals and children, and for the disk
 //          when it creates and removes the directory.
-// Owns     The attempt's working directory and its file of outputs: creates and removes the
-//          directory, reads and removes the file.
+// Owns     The attempt's working directory, its file of outputs and its script: creates and removes
+//          the directory and the script, reads and removes the outputs.
 // Always   Never exits while a descendant lives.
 //
 // Signals from the warden: SIGTERM passes SIGTERM to the command's process group, SIGUSR1 kills the
@@ -23,6 +23,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/domain/run/resource_usage.h"
 #include "executor/warden/process/output_file.h"
 #include "executor/warden/process/work_directory.h"
 
@@ -31,7 +32,10 @@ namespace carillon::executor {
 // The values that the keeper needs, prepared before the fork. The descriptors are the write ends of
 // the pipes.
 struct ShimSpec {
-  std::string command;
+  std::string program;                 // absolute path
+  std::vector<std::string> arguments;  // from argv[0] on
+  std::string script_file = {};        // written before the start and removed at the end; empty: none
+  std::string script = {};             // its text
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
   std::string output_file;
@@ -42,18 +46,26 @@ struct ShimSpec {
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
 };
 
-// The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kEnded and
+// The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kUsage, kEnded and
 // kOutputs. kOutputs follows when the file of outputs was read, which may take long.
-enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3, kOutputs = 4 };
-enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
+enum class ShimReportKind : uint32_t {
+  kStarted = 1,
+  kSpawnFailed = 2,
+  kEnded = 3,
+  kOutputs = 4,
+  kUsage = 5,
+};
+enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed
   // By kind: pid, errno, or the status of waitpid. kOutputs: the number of bytes of the file, which
-  // follow the record (0 also without a file), or an OutputFault below 0.
+  // follow the record (0 also without a file), or an OutputFault below 0. kUsage: the size of the
+  // ResourceUsage that follows the record.
   int32_t value = 0;
 };
 static_assert(std::is_trivially_copyable_v<ShimReport>);
+static_assert(std::is_trivially_copyable_v<ResourceUsage>);
 
 // The name of a keeper in /proc/<pid>/comm.
 inline constexpr char kShimName[] = "carillon-keeper";

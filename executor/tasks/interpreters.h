@@ -1,0 +1,22 @@
+// The interpreters of scripts that this host has.
+//
+// Threads  Stateless.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/domain/job/script.h"
+
+namespace carillon::executor {
+
+// The absolute path of each interpreter that was found.
+using Interpreters = std::map<Interpreter, std::string>;
+
+// Looks in the directories of `path` ("/usr/bin:/bin"), in their order.
+Interpreters FindInterpreters(std::string_view path);
+// The features of a host with these interpreters.
+Features FeaturesOf(const Interpreters& interpreters);
+
+}  // namespace carillon::executor
