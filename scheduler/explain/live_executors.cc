@@ -11,9 +11,11 @@ LiveExecutors::LiveExecutors(const ClusterView& view) {
 ExecutorRecord LiveExecutors::Latest(ExecutorRecord stored) const {
   const auto heard = heard_.find(stored.id);
   if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
-  // The store does not have these two fields.
+  // The store does not have these four fields.
   stored.config_version = heard->second.config_version;
   stored.tasks_behind = heard->second.tasks_behind;
+  stored.features = heard->second.features;
+  stored.checks = heard->second.checks;
   if (heard->second.last_heartbeat <= stored.last_heartbeat) return stored;
   stored.state = heard->second.state;
   stored.slots = heard->second.slots;

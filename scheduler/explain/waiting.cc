@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/selector.h"
 
@@ -45,6 +47,22 @@ Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*
   return {"away", DownExecutors(matching)};
 }
 
+// The executors that may run the job by its selector lack a feature that it needs.
+Waiting LacksFeature(const std::vector<const ExecutorRecord*>& eligible, Features needs) {
+  const std::string names = fmt::format("{}", fmt::join(needs.Names(), ", "));
+  if (eligible.size() == 1) {
+    return {"no_feature", fmt::format("The only eligible executor, {}, does not have what the job needs: {}.",
+                                      eligible[0]->id.value(), names)};
+  }
+  return {"no_feature", fmt::format("None of the {} eligible executors has what the job needs: {}.",
+                                    eligible.size(), names)};
+}
+
+// An executor without a link to this member may have the feature.
+bool MayHave(const ExecutorRecord& executor, Features needs) {
+  return !executor.features || executor.features->HasAll(needs);
+}
+
 Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   const JobDefinition& job = *evidence.definition;
   const ExecutorId pinned = evidence.row.pinned_executor.empty() ? ExecutorId(job.executor_id)
@@ -69,8 +87,12 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                                         : fmt::format("{} are", evidence.executors.size()))};
   }
   if (usable.empty()) return {"away", DownExecutors(matching)};
+  const Features needs = NeedsOf(job);
+  const std::vector<const ExecutorRecord*> eligible = usable;
+  std::erase_if(usable, [&](const ExecutorRecord* one) { return !MayHave(*one, needs); });
+  if (usable.empty()) return LacksFeature(eligible, needs);
   // No-ops do not need a process slot.
-  const bool full = job.type != JobType::kNoop &&
+  const bool full = RunnerOf(job.type) != Runner::kNoop &&
                     std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {
                       return executor->running >= executor->slots;
                     });
@@ -146,6 +168,9 @@ bool IsDue(const WaitingEvidence& evidence) {
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.state != RunState::kPending) return std::nullopt;
   if (evidence.row.due == kNever) return Waiting{"paused", "The job is paused."};
+  if (evidence.row.due == kBlocked) {
+    return Waiting{"upstream", "The run waits for other nodes of its workflow run."};
+  }
   const bool queued = IsQueued(evidence.row);
   if (!queued && !IsDue(evidence)) {
     return Waiting{"not_due", fmt::format("Due at {}.", ReadableTime(evidence.row.due))};
@@ -156,6 +181,9 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (queued) return WaitsForASlot(evidence);
   if (!evidence.definition) {
     return Waiting{"unreadable", "The stored definition of the run cannot be read."};
+  }
+  if (RunnerOf(evidence.definition->type) == Runner::kScheduler) {
+    return Waiting{"queued", "The workflow run is about to begin."};
   }
   return WaitsForAnExecutor(evidence);
 }
@@ -176,6 +204,9 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
       evidence.definition = std::move(found->front().definition);
     }
     CARILLON_ASSIGN_OR_RETURN(evidence.executors, stores.executors.ListExecutors());
+    for (ExecutorRecord& executor : evidence.executors) {
+      executor = stores.live.Latest(std::move(executor));
+    }
   }
   return DecideWaiting(evidence);
 }

@@ -1,8 +1,6 @@
-// Explains from records of the store why a PENDING run has not been started. Pure; only
-// ExplainWaiting reads the stores.
+// Explains why a PENDING run has not been started. Pure; only ExplainWaiting reads the stores.
 //
-// Always   Applies the rules of routing to the executors' records in the store, which have the free
-//          slots and the health of the last stored heartbeats.
+// Always   Applies the rules of routing to the executors' records, by their last heartbeats.
 #pragma once
 
 #include <optional>
@@ -15,6 +13,7 @@
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/queue_store.h"
+#include "scheduler/explain/live_executors.h"
 
 namespace carillon::scheduler {
 
@@ -36,8 +35,8 @@ struct WaitingEvidence {
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown, no_match, away,
-  // no_room, queued.
+  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown, no_match, no_feature,
+  // away, no_room, queued.
   std::string_view code;
   std::string detail;                    // a sentence
   std::optional<QueuePlace> place = {};  // only with codes slot and group
@@ -53,6 +52,7 @@ struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
   QueueStore& queues;
+  const LiveExecutors& live;
 };
 // Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and
 // returns the errors of the stores.

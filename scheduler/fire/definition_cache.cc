@@ -36,6 +36,23 @@ Selector SelectorOf(const JobDefinition& job) {
   return selector.ok() ? std::move(selector).value() : Selector::Nothing();
 }
 
+size_t BytesOf(const WorkflowDefinition& workflow) {
+  size_t bytes = 0;
+  for (const WorkflowNode& node : workflow.nodes) {
+    bytes += sizeof(WorkflowNode) + node.id.size() + node.job.value().size() + BytesOf(node.parameters);
+    for (const WorkflowEdge& edge : node.after) {
+      bytes += sizeof(WorkflowEdge) + edge.node.size() + edge.condition.size();
+    }
+  }
+  return bytes;
+}
+
+size_t BytesOf(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(text) + text.size();
+  return bytes;
+}
+
 size_t BytesOf(const JobVersionRecord& record) {
   const JobDefinition& job = record.definition;
   size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
@@ -47,7 +64,9 @@ size_t BytesOf(const JobVersionRecord& record) {
     bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size() +
              BytesOf(spec.parameters);
   }
-  return bytes;
+  if (job.workflow) bytes += BytesOf(*job.workflow);
+  if (job.script) bytes += job.script->body.size() + BytesOf(job.script->args);
+  return bytes + BytesOf(job.retry_on) + BytesOf(job.no_retry_on);
 }
 
 }  // namespace
@@ -55,6 +74,7 @@ size_t BytesOf(const JobVersionRecord& record) {
 Definition::Definition(JobVersionRecord record, const CalendarBook* calendars)
     : record_(std::move(record)),
       selector_(SelectorOf(record_.definition)),
+      needs_(NeedsOf(record_.definition)),
       secrets_(SecretsOf(record_.definition)),
       calendars_(calendars) {}
 

@@ -19,6 +19,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/domain/job/job_types.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/calendar_book.h"
 #include "scheduler/route/executor_credits.h"
@@ -33,12 +34,14 @@ class Definition {
   const JobVersionRecord& record() const { return record_; }
   const JobDefinition& job() const { return record_.definition; }
   SlotClass slots() const {
-    return job().type == JobType::kNoop ? SlotClass::kLight : SlotClass::kProcess;
+    return RunnerOf(job().type) == Runner::kNoop ? SlotClass::kLight : SlotClass::kProcess;
   }
   // nullptr = any executor.
   const Selector* selector() const {
     return job().executor_selector.empty() ? nullptr : &selector_;
   }
+  // The features that an executor must have.
+  Features needs() const { return needs_; }
   // The secrets that the job's runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
   // The schedule that made the run, as it is in this definition. nullptr if there is none: the run is
@@ -53,6 +56,7 @@ class Definition {
 
   const JobVersionRecord record_;
   const Selector selector_;
+  const Features needs_;
   const std::map<std::string, std::string> secrets_;
   const CalendarBook* const calendars_;
   mutable Mutex mu_;

@@ -96,7 +96,7 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                       .free_slots = view.free_slots,
                                       .free_light_slots = view.free_light_slots,
                                       .heartbeats = view.heartbeats,
-                                      .takes_secrets = view.takes_secrets});
+                                      .features = view.features});
     const ExecutorCredits::Index executor = credits.Find(view.id);
     if (heard) FollowReport(executor, view);
     // Runs that this executor has not claimed go to other executors at once. If this executor still

@@ -34,6 +34,9 @@ struct FiringPorts {
   // is started or skipped.
   std::function<bool()> paused = [] { return false; };
   std::function<void()> look_again = {};  // wakes the sweep after a run was edited
+  // Takes a due run of a workflow, with the definition of its job.
+  std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow =
+      [](const PendingRun&, const JobDefinition&) {};
 };
 
 struct FiringOptions {

@@ -1,9 +1,11 @@
 #include "scheduler/fire/lane_dispatch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/workflow/node_rules.h"
 #include "scheduler/fire/firing_plan.h"
 #include "scheduler/fire/task_builder.h"
 
@@ -64,6 +66,7 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
   const bool paused = ports_.paused();
+  places_.lanes().Unblock();
   for (auto& [key, lane] : places_.lanes().all()) {
     places_.lanes().Prune(lane);
     if (!paused) LookAtLane(lane, *cluster_now, now);
@@ -102,7 +105,9 @@ void LaneDispatch::Dispatch(SteadyTime now) {
     more_ready_ = places_.runs().count(Place::kReady) > 0;
     return;
   }
-  places_.lanes().Unblock();
+  if (std::exchange(openings_, places_.credits().openings()) != places_.credits().openings()) {
+    places_.lanes().Unblock();
+  }
   dispatcher_.SetFormat(bus_format_.load());
   size_t published = 0;
   while (auto* best = places_.lanes().Best()) {
@@ -114,7 +119,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
       more_ready_ = true;
       break;
     }
-    if (DispatchTop(best->first, best->second, *cluster_now, now)) ++published;
+    if (DispatchTop(*best, *cluster_now, now)) ++published;
   }
   if (published > 0) last_dispatch_ = now;
   TakeBack(dispatcher_.Flush(places_.credits(), *cluster_now), now);
@@ -122,8 +127,9 @@ void LaneDispatch::Dispatch(SteadyTime now) {
 
 // Dispatches or skips the lane's first run, or blocks the lane. Returns true if the run
 // was published.
-bool LaneDispatch::DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lane,
+bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                                WallTime cluster_now, SteadyTime now) {
+  auto& [key, lane] = best;
   ExecutorCredits& credits = places_.credits();
   TrackedRun& tracked = *places_.runs().Find(lane.heap.Top().key);
   const std::string_view why = Judge(tracked, cluster_now);
@@ -137,17 +143,19 @@ bool LaneDispatch::DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lan
                              .routing = tracked.definition->job().routing,
                              .pinned = key.pinned,
                              .selector = selects ? tracked.definition->selector() : nullptr,
-                             .secrets = key.secrets,
-                             .avoid = tracked.avoid});
+                             .needs = key.needs,
+                             .avoid = tracked.avoid},
+                   lane.candidates);
   if (!executor) {
-    lane.blocked = true;
+    places_.lanes().Block(best);
     return false;
   }
   auto task = BuildTask(tracked.run, *tracked.definition, options_.self, cluster_now);
   if (!task.ok()) {
     log::Warn("fire", "run {} cannot be dispatched: {}", EncodeRunId(tracked.run.key),
               task.error().message);
-    skips_.Skip(tracked, reason::kBadDefinition, now);
+    const bool unsafe = task.error().code == ErrorCode::kDenied;
+    skips_.Skip(tracked, unsafe ? reason::kUnsafeParameter : reason::kBadDefinition, now);
     return false;
   }
   lane.heap.Pop();

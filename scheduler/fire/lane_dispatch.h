@@ -46,7 +46,7 @@ class LaneDispatch {
  private:
   void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
-  bool DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lane, WallTime cluster_now,
+  bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,
                    SteadyTime now);
   void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
 
@@ -63,6 +63,7 @@ class LaneDispatch {
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // no dispatch before this time, because the bus refused a bundle
   SteadyTime next_look_{};
+  uint64_t openings_ = 0;        // of the credits, at the last step
   bool skips_full_ = false;  // dispatching stopped, because no more skips can be held
   bool more_ready_ = false;
 };

@@ -11,7 +11,7 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   ReadyLanes::Key key{.slots = tracked.definition->slots(),
                       .pinned = {},
                       .selector = {},
-                      .secrets = !tracked.definition->secrets().empty()};
+                      .needs = tracked.definition->needs()};
   if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
   if (!key.pinned.empty()) return key;
   key.pinned = ExecutorId(job.executor_id);
@@ -24,28 +24,51 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
 void ReadyLanes::Enter(const TrackedRun& tracked, uint32_t stamp) {
   const auto lane = lanes_.try_emplace(KeyOf(tracked), ageing_per_priority_).first;
   lane->second.heap.Push(tracked.run, stamp);
+  const bool blocked = blocked_.contains(&*lane);
+  if (!blocked && lane->second.place != lane->second.heap.Top()) Place(*lane);
+}
+
+void ReadyLanes::Place(Placed& lane) {
+  Unplace(lane);
+  lane.second.place = lane.second.heap.Top();
+  order_.insert({*lane.second.place, &lane});
+}
+
+void ReadyLanes::Unplace(Placed& lane) {
+  if (lane.second.place) order_.erase({*lane.second.place, &lane});
+  lane.second.place.reset();
 }
 
 std::pair<const ReadyLanes::Key, ReadyLanes::Lane>* ReadyLanes::Best() {
-  std::pair<const Key, Lane>* best = nullptr;
-  for (auto at = lanes_.begin(); at != lanes_.end();) {
-    ReadyHeap& heap = at->second.heap;
+  while (!order_.empty()) {
+    Placed& lane = *order_.begin()->second;
+    ReadyHeap& heap = lane.second.heap;
     while (!heap.empty() && runs_.Find(heap.Top().key, heap.Top().stamp) == nullptr) heap.Pop();
-    if (heap.empty() && !at->first.AnyExecutor()) {
-      at = lanes_.erase(at);  // else a lane would remain for each executor or selector ever used
+    if (heap.empty()) {
+      Unplace(lane);
+      // Else a lane would remain for each executor or selector ever used.
+      if (!lane.first.AnyExecutor()) lanes_.erase(lane.first);
       continue;
     }
-    if (!heap.empty() && !at->second.blocked &&
-        (best == nullptr || heap.Top() < best->second.heap.Top())) {
-      best = &*at;
-    }
-    ++at;
+    if (lane.second.place == heap.Top()) return &lane;
+    Place(lane);
   }
-  return best;
+  return nullptr;
+}
+
+void ReadyLanes::Block(Placed& lane) {
+  Unplace(lane);
+  blocked_.insert(&lane);
 }
 
 void ReadyLanes::Unblock() {
-  for (auto& [key, lane] : lanes_) lane.blocked = false;
+  for (Placed* lane : std::exchange(blocked_, {})) {
+    if (!lane->second.heap.empty()) {
+      Place(*lane);
+    } else if (!lane->first.AnyExecutor()) {
+      lanes_.erase(lane->first);
+    }
+  }
 }
 
 // A run may wait at the top for hours: no executor has room for it, and the run does not age out.

@@ -3,14 +3,20 @@
 //
 // Place    Steps 4 and 5 of docs/life-of-a-run.md. run_places adds runs; lane_dispatch takes them.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   An entry whose run has left the lane is stale (ready_heap.h).
+// Always   An entry whose run has left the lane is stale (ready_heap.h). The place of a lane in the order of
+//          lanes is never behind its first entry, so the first place belongs to the best lane, or is
+//          corrected before it is used.
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "scheduler/fire/ready_heap.h"
 #include "scheduler/fire/run_table.h"
+#include "scheduler/route/candidates.h"
 
 namespace carillon::scheduler {
 
@@ -20,7 +26,7 @@ class ReadyLanes {
     SlotClass slots = SlotClass::kProcess;
     ExecutorId pinned;
     std::string selector;
-    bool secrets = false;
+    Features needs;
 
     auto operator<=>(const Key&) const = default;
     bool AnyExecutor() const { return pinned.empty() && selector.empty(); }
@@ -28,8 +34,11 @@ class ReadyLanes {
   struct Lane {
     explicit Lane(Duration ageing) : heap(ageing) {}
     ReadyHeap heap;
-    size_t look_at = 0;    // the entry with which the next check of waiting runs begins
-    bool blocked = false;  // in this step, no executor has room for this lane
+    Candidates candidates;
+    size_t look_at = 0;  // the entry with which the next check of waiting runs begins
+    // Its place in the order of lanes: its first entry, or one that was first before. Not set: it is blocked, or
+    // has no entry.
+    std::optional<ReadyHeap::Entry> place;
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)
@@ -40,6 +49,8 @@ class ReadyLanes {
   // Among the lanes that are not blocked, returns the lane whose first run ranks first. nullptr if
   // none of them has a run. The pointer is valid until the next call.
   std::pair<const Key, Lane>* Best();
+  // No executor has room for the lane that Best has returned: leaves it out until Unblock.
+  void Block(std::pair<const Key, Lane>& lane);
   void Unblock();
   // Removes the stale entries of the lane when there are many.
   void Prune(Lane& lane);
@@ -48,9 +59,15 @@ class ReadyLanes {
   size_t entries() const;
 
  private:
+  using Placed = std::pair<const Key, Lane>;
+  void Place(Placed& lane);
+  void Unplace(Placed& lane);
+
   RunTable& runs_;
   const Duration ageing_per_priority_;
   std::map<Key, Lane> lanes_;
+  std::set<std::pair<ReadyHeap::Entry, Placed*>> order_;  // of the lanes with a place
+  std::set<Placed*> blocked_;
 };
 
 }  // namespace carillon::scheduler

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
+#include "scheduler/fire/firing_plan.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -17,7 +18,7 @@ constexpr Duration kParametersRetry = 2s;
 void RunPreparation::MakeReady(TrackedRun& tracked, SteadyTime now) {
   if (NeedsExtras(tracked.run)) return AskParameters(tracked, now);
   tracked.definition = ports_.definitions.Get({tracked.run.job_no, tracked.run.def_version});
-  if (tracked.definition != nullptr) return places_.EnterLane(tracked, now);
+  if (tracked.definition != nullptr) return GoOn(tracked, now);
   places_.runs().Move(tracked, Place::kUndefined, now);
   undefined_.push_back(tracked.run.key);
 }
@@ -84,7 +85,23 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
     return skips_.Skip(tracked, reason::kBadDefinition, now);
   }
   tracked.definition = at->second;
-  places_.EnterLane(tracked, now);
+  GoOn(tracked, now);
+}
+
+// A workflow needs no executor. Whether its run begins or is refused, the run leaves the memory soon: if it
+// stays due in the store, the sweep offers it again. While the cluster is paused it stays due like all other
+// runs, however late it is: what is late is decided when the pause ends.
+void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
+  if (RunnerOf(tracked.definition->job().type) != Runner::kScheduler) return places_.EnterLane(tracked, now);
+  if (ports_.paused()) return places_.Settle(tracked, now);
+  const auto cluster_now = ports_.cluster.Now();
+  if (cluster_now) {
+    const std::string_view skip =
+        DecideFiring(tracked.run, *tracked.definition, {.now = *cluster_now, .other_runs = 0});
+    if (!skip.empty()) return skips_.Skip(tracked, skip, now);
+  }
+  ports_.begin_workflow(tracked.run, tracked.definition->job());
+  places_.Settle(tracked, now);
 }
 
 SteadyTime RunPreparation::NextStep() const {

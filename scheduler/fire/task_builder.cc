@@ -1,13 +1,25 @@
 #include "scheduler/fire/task_builder.h"
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/job/template.h"
-#include "common/wire/json/parameters_json.h"
+#include "common/domain/workflow/command_parameters.h"
+#include "common/wire/json/given_parameters.h"
 
 namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kTaskBytes = 160;  // all fields that are not texts
 constexpr size_t kVariableBytes = 8;
+
+// A node is not released with such a parameter; its job may have been edited since.
+Status CheckUntrusted(const JobDefinition& job, const std::set<std::string>& untrusted) {
+  for (const std::string& name : CommandParameters(job)) {
+    if (!untrusted.contains(name)) continue;
+    return Error{ErrorCode::kDenied,
+                 "the command contains the parameter " + name + ", whose text comes from outside"};
+  }
+  return {};
+}
 
 Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
   const JobDefinition& job = definition.job();
@@ -23,12 +35,15 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
         facts.trigger ? FillTrigger(schedule->parameters, *facts.trigger) : schedule->parameters);
   }
   if (run.extras && !run.extras->request.parameters_json.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(const Parameters given,
-                              ParametersFromText(run.extras->request.parameters_json));
-    facts.parameters = MergeParameters(std::move(facts.parameters), given);
+    CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,
+                              GivenFromText(run.extras->request.parameters_json));
+    if (!given.untrusted.empty()) CARILLON_TRY(CheckUntrusted(job, given.untrusted));
+    facts.parameters = MergeParameters(std::move(facts.parameters), given.values);
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
   task->command = std::move(rendered.command);
+  task->args = std::move(rendered.args);
+  if (job.script) task->interpreter = job.script->interpreter;
   task->env = std::move(rendered.env);
   task->secret_env = std::move(rendered.secret_env);
   return {};
@@ -58,13 +73,14 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
       .overlap = TakesSlots(job.overlap_policy) ? OverlapPolicy::kSkip : OverlapPolicy::kAllow,
       .on_lost = job.on_lost};
   // A no-op starts no process, so it has neither a command nor an environment.
-  if (job.type != JobType::kNoop) CARILLON_TRY(Render(run, definition, &task));
+  if (RunnerOf(job.type) != Runner::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;
   return task;
 }
 
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.trace_id.size();
+  for (const std::string& arg : task.args) bytes += arg.size() + kVariableBytes;
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
   for (const auto& [name, pieces] : task.secret_env) {
     bytes += name.size() + kVariableBytes;

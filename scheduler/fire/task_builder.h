@@ -1,8 +1,9 @@
 // Builds the task message for an executor from a run and its definition. Pure.
 //
 // Place    Step 6 of docs/life-of-a-run.md.
-// Errors   kInvalid: a placeholder or the given parameters cannot be rendered. The caller then
-//          records the run as SKIPPED with the reason bad_definition.
+// Errors   The caller then records the run as SKIPPED: kInvalid, bad_definition: a placeholder or the given
+//          parameters cannot be rendered; kDenied, unsafe_parameter: a text from outside would become part
+//          of the command.
 #pragma once
 
 #include "common/wire/messages/task_codec.h"

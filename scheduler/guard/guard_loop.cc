@@ -60,8 +60,9 @@ void GuardLoop::Look(Record record, SteadyTime now) {
   // If no store is trusted yet, only the leader may begin trust. It must first have read that the
   // coordinator has no record of trust.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
+  const uint64_t mark = ports_.guard.Mark();
   const Result<StoreIdentity> seen = ports_.identity.Identify();
-  if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
+  if (!ports_.guard.Look(seen, mark) || !BeginTrust(*seen, &record)) return;
   if (!ports_.coordinator.IsLeader() || now < next_mark_) return;
   next_mark_ = now + kMarkEvery;
   AdvanceMark(*seen, record);
@@ -106,8 +107,9 @@ void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
 }
 
 Result<StoreIdentity> GuardLoop::FindShown(const StoreIdentity& shown) {
+  const uint64_t mark = ports_.guard.Mark();
   CARILLON_ASSIGN_OR_RETURN(StoreIdentity seen, ports_.identity.Identify());
-  if (ports_.guard.Look(seen)) {
+  if (ports_.guard.Look(seen, mark)) {
     return {ErrorCode::kConflict, "the store that answers is trusted: there is nothing to accept"};
   }
   if (!IsShown(seen, shown)) {

@@ -1,5 +1,6 @@
 #include "scheduler/guard/store_guard.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/log.h"
@@ -28,12 +29,17 @@ uint64_t StoreGuard::Stamp() const {
   return stamp_;
 }
 
-Status StoreGuard::Admit(const Result<StoreIdentity>& seen) {
+uint64_t StoreGuard::Mark() const {
+  MutexLock lock(mu_);
+  return standing_.trusted ? standing_.trusted->mark : 0;
+}
+
+Status StoreGuard::Admit(const Result<StoreIdentity>& seen, uint64_t mark) {
   bool sound = false;
   bool began = false;
   {
     MutexLock lock(mu_);
-    sound = JudgeLocked(seen, &began);
+    sound = JudgeLocked(seen, mark, &began);
   }
   if (began) ReportHeld();
   CARILLON_TRY(Check());
@@ -41,28 +47,31 @@ Status StoreGuard::Admit(const Result<StoreIdentity>& seen) {
   return {};
 }
 
-bool StoreGuard::Look(const Result<StoreIdentity>& seen) {
+bool StoreGuard::Look(const Result<StoreIdentity>& seen, uint64_t mark) {
   bool sound = false;
   bool began = false;
   {
     MutexLock lock(mu_);
-    sound = JudgeLocked(seen, &began);
+    sound = JudgeLocked(seen, mark, &began);
   }
   if (began) ReportHeld();
   return sound;
 }
 
-// Sets `began` if the store has just become held.
-bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, bool* began) {
+// Sets `began` if the store has just become held. The mark that was known when the identity was read
+// counts, not the present one: an older answer that arrives late is no sign of lost commits.
+bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, uint64_t mark, bool* began) {
   if (!seen.ok() && !SaysNoStore(seen)) return false;  // the store is unavailable
   const bool held = standing_.state == StoreState::kHeld;
   std::optional<StoreDoubt> doubt;
+  StoreTrust then = standing_.trusted.value_or(StoreTrust{});
+  then.mark = std::min(then.mark, mark);
   if (!seen.ok()) {
     standing_.seen.reset();
     doubt = StoreDoubt::kNoStore;
   } else {
     standing_.seen = *seen;
-    if (standing_.trusted) doubt = Judge(*standing_.trusted, *seen);
+    if (standing_.trusted) doubt = Judge(then, *seen);
   }
   if (!standing_.trusted) return seen.ok();
   if (!doubt) {
@@ -72,7 +81,7 @@ bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, bool* began) {
     return true;
   }
   const StoreIdentity shown = seen.ok() ? *seen : StoreIdentity{};
-  HoldLocked(*doubt, Describe(*doubt, *standing_.trusted, shown));
+  HoldLocked(*doubt, Describe(*doubt, then, shown));
   *began = !held;
   return false;
 }

@@ -25,12 +25,13 @@ class StoreGuard final : public StoreGate {
   // is owned before that, so no run can be started.
   Status Check() const override;
   uint64_t Stamp() const override;
-  Status Admit(const Result<StoreIdentity>& seen) override;
+  uint64_t Mark() const override;
+  Status Admit(const Result<StoreIdentity>& seen, uint64_t mark) override;
 
   // Judges a store like Admit, but admits no connection. Also works while the store is held.
   // Returns true if the store is the trusted one, or if no store is trusted yet and this one
   // can be read.
-  bool Look(const Result<StoreIdentity>& seen);
+  bool Look(const Result<StoreIdentity>& seen, uint64_t mark);
   // Ends the state Held. From now on the store that `trust` describes is the trusted one.
   void Release(const StoreTrust& trust);
   // Adopts a newer record of trust, with a higher mark or a later acceptance. After a later
@@ -45,7 +46,7 @@ class StoreGuard final : public StoreGate {
   void OnHold(std::function<void()> held);
 
  private:
-  bool JudgeLocked(const Result<StoreIdentity>& seen, bool* began) REQUIRES(mu_);
+  bool JudgeLocked(const Result<StoreIdentity>& seen, uint64_t mark, bool* began) REQUIRES(mu_);
   void HoldLocked(StoreDoubt doubt, std::string reason) REQUIRES(mu_);
   void ReportHeld();
 

@@ -53,7 +53,11 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
     }
-    if (!IsAccepted(arrival.from)) Accept(arrival.from, *stored, now);
+    if (!IsAccepted(arrival.from)) {
+      ExecutorRecord known = *stored;
+      known.checks = arrival.record.checks;  // not stored
+      Accept(arrival.from, known, now);
+    }
     log::Info("liveness", "executor registered executor_id={} slots={}",
               arrival.from.executor.value(), stored->slots);
     waiting_.erase(waiting_.begin());

@@ -48,7 +48,9 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
     state_changed_ = true;
     unreported_.insert(record.id);
   }
+  const std::optional<Features> features = same ? known.record.features : std::nullopt;
   known.record = record;
+  known.record.features = features;  // until the next heartbeat
   known.record.state = ExecutorState::kOnline;
   known.left = false;
   known.heard = now;
@@ -73,7 +75,7 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.heard = now;
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
-  known.takes_secrets = heartbeat.takes_secrets;
+  known.record.features = heartbeat.features;
   known.claiming = heartbeat.claiming;
   known.running = heartbeat.running;
   known.reporting = heartbeat.reporting;
@@ -220,7 +222,7 @@ ExecutorView ExecutorTable::TakeView(Known& known) {
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
           .heartbeats = known.heartbeats,
-          .takes_secrets = known.takes_secrets,
+          .features = known.record.features.value_or(Features{}),
           .claiming = std::exchange(known.claiming, {}),
           .running = std::exchange(known.running, {}),
           .reporting = std::exchange(known.reporting, {})};

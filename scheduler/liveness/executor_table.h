@@ -30,7 +30,7 @@ struct ExecutorView {
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
-  bool takes_secrets = false;
+  Features features = {};
   // The attempts listed in the last heartbeat, by stage. Empty if an earlier view has returned the
   // lists of this heartbeat.
   std::vector<HeldAttempt> claiming = {};
@@ -92,7 +92,6 @@ class ExecutorTable {
     int free_slots = 0;
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
-    bool takes_secrets = false;
     std::vector<HeldAttempt> claiming;  // these three are emptied when a view takes them
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;

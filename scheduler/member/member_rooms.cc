@@ -15,7 +15,7 @@ std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name :
        {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link", "claims", "results",
-        "logs", "admission", "backfill", "maintain", "notify"}) {
+        "logs", "admission", "workflow", "backfill", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -58,6 +58,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       cancels(MakeCancels()),
       admission(MakeAdmission()),
       completions(MakeCompletions()),
+      workflows(MakeWorkflows()),
       backfill(MakeBackfill()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
@@ -106,7 +107,7 @@ void Member::Rooms::ConnectWakes() {
   claims.OnPush(Waker("claims"));
   registers.OnPush(Waker("recover"));
   segments.OnChange(
-      Wakers({"owner", "recover", "plan", "fire", "results", "admission", "backfill"}));
+      Wakers({"owner", "recover", "plan", "fire", "results", "admission", "workflow", "backfill"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));

@@ -34,6 +34,7 @@
 #include "scheduler/results/result_applier.h"
 #include "scheduler/settings/settings_follower.h"
 #include "scheduler/trigger/completion_loop.h"
+#include "scheduler/workflow/workflow_loop.h"
 
 namespace carillon::scheduler {
 
@@ -69,6 +70,7 @@ struct Member::Rooms {
   LeaseReaper MakeReaper();
   AdmissionLoop MakeAdmission();
   CompletionLoop MakeCompletions();
+  WorkflowLoop MakeWorkflows();
   BackfillLoop MakeBackfill();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
@@ -117,6 +119,7 @@ struct Member::Rooms {
   CancelPusher cancels;
   AdmissionLoop admission;
   CompletionLoop completions;
+  WorkflowLoop workflows;
   BackfillLoop backfill;
   ExecutorRegistry registry;
   FiringLoop firing;

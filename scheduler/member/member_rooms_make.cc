@@ -138,10 +138,28 @@ CompletionLoop Member::Rooms::MakeCompletions() {
                              }});
 }
 
+WorkflowLoop Member::Rooms::MakeWorkflows() {
+  return WorkflowLoop({.store = ports.stores.workflows,
+                       .cluster = cluster,
+                       .segments = segments,
+                       .fences = fences,
+                       .metrics = ports.metrics,
+                       .paused = [this] { return ports.settings.paused(); },
+                       .started =
+                           [this](const ChangedWork& work) {
+                             sweep.Nudge(work);
+                             WakeOf("plan").Wake();
+                           },
+                       .slot_freed = [this] { NudgeAdmission(); },
+                       .completed = [this] { NudgeCompletions(); },
+                       .wake = Waker("workflow")});
+}
+
 // The room has no loop of its own: it would need another connection, and has little to do.
 void Member::Rooms::NudgeCompletions() {
   completions.Nudge();
   WakeOf("admission").Wake();
+  workflows.Nudge();
 }
 
 CancelPusher Member::Rooms::MakeCancels() {
@@ -188,6 +206,11 @@ FiringLoop Member::Rooms::MakeFiring() {
                          [this] {
                            sweep.NudgeDue();
                            WakeOf("plan").Wake();
+                         },
+                     .begin_workflow =
+                         [this](const PendingRun& run, const JobDefinition& job) {
+                           if (workflows.Offer({run, OverlapRulesOf(job)}).ok()) return;
+                           ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
                          }},
                     {.self = options.self.id,
                      .capacity = options.wheel_capacity,

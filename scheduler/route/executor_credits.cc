@@ -37,8 +37,12 @@ bool ExecutorCredits::Update(const Report& report) {
   }
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
-  executor.takes_secrets = report.takes_secrets;
-  executor.labels = report.labels;
+  if (fresh || executor.features != report.features || executor.labels != report.labels) {
+    executor.features = report.features;
+    executor.labels = report.labels;
+    ++changes_;
+    ++openings_;
+  }
   executor.slots = report.slots;
   if (executor.heartbeats != report.heartbeats) {
     executor.heartbeats = report.heartbeats;
@@ -49,7 +53,28 @@ bool ExecutorCredits::Update(const Report& report) {
       executor.rooms[i].ended_since = 0;
     }
   }
+  Reopen(at->second);
   return replaced || went;
+}
+
+void ExecutorCredits::Reopen(Index index) {
+  for (const SlotClass slots : {SlotClass::kProcess, SlotClass::kLight}) {
+    IndexSet& open = open_[static_cast<size_t>(slots)];
+    const bool was = open.Contains(index);
+    const bool is = Available(index, slots) > 0;
+    if (was == is) continue;
+    if (is) {
+      open.Insert(index);
+      ++openings_;
+    } else {
+      open.Erase(index);
+    }
+  }
+}
+
+void ExecutorCredits::Answers(Index index) {
+  executors_[index].timeouts = 0;
+  Reopen(index);
 }
 
 void ExecutorCredits::Forget(const ExecutorId& id) {
@@ -58,6 +83,7 @@ void ExecutorCredits::Forget(const ExecutorId& id) {
   Executor& executor = executors_[found->second];
   executor.usable = false;
   if (!std::exchange(executor.forgotten, true)) leaving_.push_back(found->second);
+  Reopen(found->second);
 }
 
 void ExecutorCredits::RemoveForgotten() {
@@ -67,6 +93,7 @@ void ExecutorCredits::RemoveForgotten() {
     if (executor.open > 0) return false;
     index_.erase(executor.id);
     executor = {};
+    ++changes_;
     unused_.push_back(index);
     return true;
   });
@@ -97,6 +124,7 @@ double ExecutorCredits::Busy(Index index, SlotClass slots) const {
 void ExecutorCredits::Published(Index index, SlotClass slots) {
   ++RoomOf(index, slots).published;
   ++executors_[index].open;
+  Reopen(index);
 }
 
 // If the mention is not kClaiming, the executor received the claim's answer and sent its report
@@ -114,7 +142,9 @@ void ExecutorCredits::MentionClaimed(Index index, SlotClass slots, Mention menti
 }
 
 void ExecutorCredits::MentionOver(Index index, SlotClass slots, Mention mention) {
-  if (mention == Mention::kHolding) ++RoomOf(index, slots).ended_since;
+  if (mention != Mention::kHolding) return;
+  ++RoomOf(index, slots).ended_since;
+  Reopen(index);
 }
 
 void ExecutorCredits::Claimed(Index index, SlotClass slots, Charge& charge, Duration waited,
@@ -124,26 +154,30 @@ void ExecutorCredits::Claimed(Index index, SlotClass slots, Charge& charge, Dura
       charge.in != Charge::In::kNothing && charge.report == executors_[index].heartbeats;
   if (!reported) ChargeHere(index, slots, charge);
   Measure(RoomOf(index, slots), waited, now);
+  Reopen(index);
 }
 
 void ExecutorCredits::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
-  ChargeHere(index, slots, charge);
   ++executors_[index].open;
+  ChargeHere(index, slots, charge);
 }
 
 void ExecutorCredits::ChargeHere(Index index, SlotClass slots, Charge& charge) {
   ++RoomOf(index, slots).claimed_since;
   charge = {Charge::In::kSinceReport, executors_[index].heartbeats};
+  Reopen(index);
 }
 
 void ExecutorCredits::Returned(Index index, SlotClass slots) {
   --RoomOf(index, slots).published;
   --executors_[index].open;
+  Reopen(index);
 }
 
 bool ExecutorCredits::TimedOut(Index index, SlotClass slots) {
+  const bool silent = ++executors_[index].timeouts == kSilentAfter;
   Returned(index, slots);
-  return ++executors_[index].timeouts == kSilentAfter;
+  return silent;
 }
 
 void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) {
@@ -154,6 +188,7 @@ void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) 
     if (charge.in == Charge::In::kReport) ++room.ended_since;
   }
   --executors_[index].open;
+  Reopen(index);
 }
 
 void ExecutorCredits::OnEnd(Index index, SlotClass slots, Duration idle) {

@@ -34,7 +34,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/features.h"
 #include "common/domain/selector.h"
+#include "scheduler/route/index_set.h"
 
 namespace carillon::scheduler {
 
@@ -81,7 +83,7 @@ class ExecutorCredits {
     int free_slots = 0;        // process slots
     int free_light_slots = 0;  // in-process slots
     uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
-    bool takes_secrets = false;
+    Features features = {};
   };
   explicit ExecutorCredits(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
@@ -100,6 +102,12 @@ class ExecutorCredits {
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
+  // The executors with Available(…) > 0.
+  const IndexSet& open(SlotClass slots) const { return open_[static_cast<size_t>(slots)]; }
+  // Grows when an executor gets into the set of open ones, or may have become eligible for other runs.
+  uint64_t openings() const { return openings_; }
+  // Grows when the executors, their labels or their features change.
+  uint64_t changes() const { return changes_; }
   // Returns how busy the executor is, not counting prefetch. Only values for the same class of
   // slots are comparable. For process slots the value is the share of slots that are taken. For
   // light slots, of which there are many, it is the number of free slots with a minus sign.
@@ -107,7 +115,9 @@ class ExecutorCredits {
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
   }
-  bool takes_secrets(Index index) const { return executors_[index].takes_secrets; }
+  bool HasAll(Index index, Features needed) const {
+    return executors_[index].features.HasAll(needed);
+  }
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
@@ -128,7 +138,7 @@ class ExecutorCredits {
   // silent from this timeout on.
   bool TimedOut(Index index, SlotClass slots);
   // Call it when the executor has answered, so that it does not count as silent.
-  void Answers(Index index) { executors_[index].timeouts = 0; }
+  void Answers(Index index);
   void Ended(Index index, SlotClass slots, const Charge& charge);
   // Measures for how long a run was charged without running. `idle` is the part of that time after
   // the claim. Call it before Ended.
@@ -156,7 +166,7 @@ class ExecutorCredits {
     int slots = 0;
     bool usable = false;
     bool forgotten = false;
-    bool takes_secrets = false;
+    Features features = {};
     int open = 0;      // runs that refer to the executor's index
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
@@ -170,6 +180,8 @@ class ExecutorCredits {
     return executors_[index].rooms[static_cast<size_t>(slots)];
   }
   void ChargeHere(Index index, SlotClass slots, Charge& charge);
+  // Follows a change of the executor in the sets of open ones.
+  void Reopen(Index index);
   void Measure(Room& room, Duration waited, SteadyTime now);
 
   const int prefetch_max_;
@@ -177,6 +189,9 @@ class ExecutorCredits {
   std::map<ExecutorId, Index> index_;
   std::vector<Index> leaving_;  // forgotten, but not freed yet
   std::vector<Index> unused_;   // free for reuse
+  IndexSet open_[2];
+  uint64_t openings_ = 0;
+  uint64_t changes_ = 0;
 };
 
 }  // namespace carillon::scheduler

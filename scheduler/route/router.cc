@@ -1,83 +1,92 @@
 #include "scheduler/route/router.h"
 
+#include "common/base/failpoint.h"
+
 namespace carillon::scheduler {
 namespace {
 
-bool MayTake(const ExecutorCredits& credits, ExecutorCredits::Index at,
-             const RouteRequest& request) {
-  return credits.Available(at, request.slots) > 0 &&
-         (!request.secrets || credits.takes_secrets(at)) &&
-         (request.selector == nullptr || credits.Matches(at, *request.selector));
+using Index = ExecutorCredits::Index;
+
+std::optional<Index> Pinned(const ExecutorCredits& credits, const RouteRequest& request) {
+  const Index at = credits.Find(request.pinned);
+  const bool may = at != ExecutorCredits::kNone && credits.Available(at, request.slots) > 0 &&
+                   (credits.HasAll(at, request.needs) || failpoint::Broken("route.features"));
+  return may ? std::optional(at) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ExecutorCredits::Index> Router::Pick(const ExecutorCredits& credits,
-                                                   const RouteRequest& request) {
-  if (!request.pinned.empty()) {
-    const ExecutorCredits::Index at = credits.Find(request.pinned);
-    const bool may = at != ExecutorCredits::kNone && credits.Available(at, request.slots) > 0 &&
-                     (!request.secrets || credits.takes_secrets(at));
-    return may ? std::optional(at) : std::nullopt;
-  }
-  std::optional<ExecutorCredits::Index> picked;
-  switch (request.routing) {
-    case Routing::kRoundRobin: picked = RoundRobin(credits, request); break;
-    case Routing::kRandom: picked = Random(credits, request); break;
-    case Routing::kLeastLoaded: picked = LeastLoaded(credits, request); break;
-    case Routing::kFirstHealthy: picked = FirstHealthy(credits, request); break;
-  }
-  const ExecutorCredits::Index avoid = request.avoid;
-  if (!picked && avoid < credits.size() && MayTake(credits, avoid, request)) return avoid;
-  return picked;
-}
-
-std::optional<ExecutorCredits::Index> Router::RoundRobin(const ExecutorCredits& credits,
-                                                         const RouteRequest& request) {
-  for (size_t i = 0; i < credits.size(); ++i) {
-    const ExecutorCredits::Index at = (next_ + i) % credits.size();
-    if (at == request.avoid || !MayTake(credits, at, request)) continue;
-    next_ = at + 1;
-    return at;
+// The first open and able executor from `from` on, in a circle; not `avoid`.
+std::optional<Index> FirstFrom(const IndexSet& open, const IndexSet& able, Index from,
+                               Index avoid) {
+  for (const Index begin : {from, Index{0}}) {
+    std::optional<size_t> found = open.FirstIn(able, begin);
+    if (found == avoid) found = open.FirstIn(able, avoid + 1);
+    if (found) return found;
   }
   return std::nullopt;
 }
 
-// Chooses uniformly in one pass: the n-th candidate replaces the choice with probability 1/n.
-std::optional<ExecutorCredits::Index> Router::Random(const ExecutorCredits& credits,
-                                                     const RouteRequest& request) {
-  std::optional<ExecutorCredits::Index> choice;
-  uint64_t candidates = 0;
-  for (ExecutorCredits::Index at = 0; at < credits.size(); ++at) {
-    if (at == request.avoid || !MayTake(credits, at, request)) continue;
-    if (rng_.Below(++candidates) == 0) choice = at;
+}  // namespace
+
+std::optional<Index> Router::Pick(const ExecutorCredits& credits, const RouteRequest& request,
+                                  Candidates& candidates) {
+  if (!request.pinned.empty()) return Pinned(credits, request);
+  candidates.Follow(credits, request.selector, request.needs);
+  const IndexSet& open = credits.open(request.slots);
+  const IndexSet& able = candidates.all();
+  std::optional<Index> picked;
+  switch (request.routing) {
+    case Routing::kRoundRobin: picked = RoundRobin(open, able, request.avoid); break;
+    case Routing::kRandom: picked = Random(open, able, request.avoid); break;
+    case Routing::kLeastLoaded: picked = LeastLoaded(credits, request, able); break;
+    case Routing::kFirstHealthy:
+      picked = candidates.FirstByName(credits, open, request.avoid);
+      break;
   }
-  return choice;
+  if (!picked && open.Contains(request.avoid) && able.Contains(request.avoid)) {
+    return request.avoid;
+  }
+  return picked;
+}
+
+std::optional<Index> Router::RoundRobin(const IndexSet& open, const IndexSet& able, Index avoid) {
+  const auto found = FirstFrom(open, able, next_, avoid);
+  if (found) next_ = *found + 1;
+  return found;
+}
+
+std::optional<Index> Router::Random(const IndexSet& open, const IndexSet& able, Index avoid) {
+  const bool avoids = open.Contains(avoid) && able.Contains(avoid);
+  const size_t count = open.CountIn(able);
+  if (count <= (avoids ? 1 : 0)) return std::nullopt;
+  // One place less if one is avoided: the last one stands for it.
+  const size_t drawn = rng_.Below(count - (avoids ? 1 : 0));
+  const Index found = open.NthIn(able, drawn);
+  return avoids && found == avoid ? open.NthIn(able, count - 1) : found;
 }
 
 // Equally busy executors are chosen in turn, so that several idle ones share the load.
-std::optional<ExecutorCredits::Index> Router::LeastLoaded(const ExecutorCredits& credits,
-                                                          const RouteRequest& request) {
-  std::optional<ExecutorCredits::Index> choice;
+std::optional<Index> Router::LeastLoaded(const ExecutorCredits& credits,
+                                         const RouteRequest& request, const IndexSet& able) {
+  const IndexSet& open = credits.open(request.slots);
+  const size_t count = open.CountIn(able);
+  const bool exact = count <= kExactMax;
+  std::optional<Index> choice;
   double least = 0;
-  for (size_t i = 0; i < credits.size(); ++i) {
-    const ExecutorCredits::Index at = (next_ + i) % credits.size();
-    if (at == request.avoid || !MayTake(credits, at, request)) continue;
-    const double busy = credits.Busy(at, request.slots);
+  Index from = next_;
+  for (size_t i = 0; i < (exact ? count : size_t{kDrawn}); ++i) {
+    // The first one after a random place, which is quicker to find than the n-th one. One after a gap is drawn more
+    // often, and then is busier than the others.
+    if (!exact) from = rng_.Below(credits.size());
+    const auto at = FirstFrom(open, able, from, request.avoid);
+    if (!at) break;
+    from = *at + 1;
+    const double busy = credits.Busy(*at, request.slots);
     if (choice && busy >= least) continue;
     choice = at;
     least = busy;
   }
   if (choice) next_ = *choice + 1;
   return choice;
-}
-
-std::optional<ExecutorCredits::Index> Router::FirstHealthy(const ExecutorCredits& credits,
-                                                           const RouteRequest& request) {
-  for (const auto& [id, at] : credits.by_id()) {
-    if (at != request.avoid && MayTake(credits, at, request)) return at;
-  }
-  return std::nullopt;
 }
 
 }  // namespace carillon::scheduler

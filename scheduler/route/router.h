@@ -4,13 +4,14 @@
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   Never returns an executor without credit; disabled, draining and lost executors have
 //          none. Never returns an executor that the request's constraints exclude.
+// Cost     Less than 2 us among 10,000 executors: `./dev bench route`.
 #pragma once
 
 #include <optional>
 
 #include "common/base/rng.h"
 #include "common/domain/job/job.h"
-#include "scheduler/route/executor_credits.h"
+#include "scheduler/route/candidates.h"
 
 namespace carillon::scheduler {
 
@@ -19,7 +20,7 @@ struct RouteRequest {
   Routing routing = Routing::kRoundRobin;
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
-  bool secrets = false;                // true = only executors that accept secrets
+  Features needs = {};                 // only executors that have all of them
   // The executor at which the run timed out, or that returned the run. Chosen only if there
   // is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
@@ -27,23 +28,25 @@ struct RouteRequest {
 
 class Router {
  public:
+  using Index = ExecutorCredits::Index;
+  // Up to this many open candidates, least_loaded finds the least busy one. Among more it takes the better of
+  // kDrawn random ones, which keeps the load as even and does not look at all.
+  static constexpr size_t kExactMax = 64;
+  static constexpr int kDrawn = 4;
+
   explicit Router(uint64_t seed) : rng_(seed) {}
-  // nullopt: no eligible executor has room.
-  std::optional<ExecutorCredits::Index> Pick(const ExecutorCredits& credits,
-                                             const RouteRequest& request);
+  // nullopt: no eligible executor has room. `candidates` are those of runs with this selector and these needs.
+  std::optional<Index> Pick(const ExecutorCredits& credits, const RouteRequest& request,
+                            Candidates& candidates);
 
  private:
-  std::optional<ExecutorCredits::Index> RoundRobin(const ExecutorCredits& credits,
-                                                   const RouteRequest& request);
-  std::optional<ExecutorCredits::Index> Random(const ExecutorCredits& credits,
-                                               const RouteRequest& request);
-  std::optional<ExecutorCredits::Index> LeastLoaded(const ExecutorCredits& credits,
-                                                    const RouteRequest& request);
-  std::optional<ExecutorCredits::Index> FirstHealthy(const ExecutorCredits& credits,
-                                                     const RouteRequest& request);
+  std::optional<Index> RoundRobin(const IndexSet& open, const IndexSet& able, Index avoid);
+  std::optional<Index> Random(const IndexSet& open, const IndexSet& able, Index avoid);
+  std::optional<Index> LeastLoaded(const ExecutorCredits& credits, const RouteRequest& request,
+                                   const IndexSet& able);
 
   Rng rng_;
-  ExecutorCredits::Index next_ = 0;  // where the next round robin begins
+  Index next_ = 0;  // where the next round robin begins
 };
 
 }  // namespace carillon::scheduler

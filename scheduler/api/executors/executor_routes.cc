@@ -43,7 +43,9 @@ json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
 
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
   const ExecutorRecord executor = LiveExecutors(call.api.status.Read()).Latest(stored);
-  HttpResponse response = JsonResponse(200, ShowExecutor(call, executor));
+  json shown = ShowExecutor(call, executor);
+  shown["report"] = HostChecksToJson(executor.checks);
+  HttpResponse response = JsonResponse(200, shown);
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
 }

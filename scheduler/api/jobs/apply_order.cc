@@ -1,5 +1,6 @@
 #include "scheduler/api/jobs/apply_order.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,17 +21,26 @@ std::string MemberText(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The ids of the jobs after which the document's job starts.
-std::vector<std::string> NamedUpstream(const json& document) {
-  std::vector<std::string> upstream;
-  if (!document.is_object() || !document.contains("schedules")) return upstream;
-  const json& schedules = document["schedules"];
-  if (!schedules.is_array()) return upstream;
-  for (const json& schedule : schedules) {
+// The member if it is a list; else an empty list.
+const json& MemberList(const json& object, const char* name) {
+  static const json kNone = json::array();
+  if (!object.is_object()) return kNone;
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+// The ids of the jobs after which the document's job starts, and of those that its nodes run.
+std::vector<std::string> NamedBefore(const json& document) {
+  std::vector<std::string> before;
+  for (const json& schedule : MemberList(document, "schedules")) {
     if (MemberText(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
-    upstream.push_back(MemberText(schedule, "job"));
+    before.push_back(MemberText(schedule, "job"));
   }
-  return upstream;
+  if (!document.is_object() || !document.contains("workflow")) return before;
+  for (const json& node : MemberList(document["workflow"], "nodes")) {
+    before.push_back(MemberText(node, "job"));
+  }
+  return before;
 }
 
 // The numbers below `count` in their order, except that each comes after those of before(number).
@@ -55,6 +65,15 @@ std::vector<size_t> Ordered(size_t count, const Before& before) {
 
 }  // namespace
 
+std::vector<JobId> JobsBefore(const JobDefinition& definition) {
+  std::vector<JobId> jobs = UpstreamOf(definition);
+  const std::vector<JobId> nodes = NodeJobsOf(definition);
+  jobs.insert(jobs.end(), nodes.begin(), nodes.end());
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  return jobs;
+}
+
 std::vector<size_t> UpstreamFirst(const json& documents) {
   std::map<std::string, size_t> by_id;
   for (size_t i = 0; i < documents.size(); ++i) {
@@ -63,7 +82,7 @@ std::vector<size_t> UpstreamFirst(const json& documents) {
   }
   return Ordered(documents.size(), [&](size_t i) {
     std::vector<size_t> before;
-    for (const std::string& id : NamedUpstream(documents[i])) {
+    for (const std::string& id : NamedBefore(documents[i])) {
       const auto upstream = by_id.find(id);
       if (upstream != by_id.end()) before.push_back(upstream->second);
     }
@@ -79,13 +98,16 @@ StoredJob OutlineOf(const StoredJob& job) {
   outline.definition.user_id = job.definition.user_id;
   outline.definition.labels = job.definition.labels;
   outline.definition.schedules = job.definition.schedules;
+  const std::vector<JobId> nodes = NodeJobsOf(job.definition);
+  if (!nodes.empty()) outline.definition.workflow.emplace();
+  for (const JobId& node : nodes) outline.definition.workflow->nodes.push_back({.job = node});
   return outline;
 }
 
 std::vector<StoredJob> DependentsFirst(std::vector<StoredJob> jobs) {
-  std::map<JobId, std::vector<size_t>> dependents;  // by the job for which they wait
+  std::map<JobId, std::vector<size_t>> dependents;  // by the job that must outlive them
   for (size_t i = 0; i < jobs.size(); ++i) {
-    for (const JobId& id : UpstreamOf(jobs[i].definition)) dependents[id].push_back(i);
+    for (const JobId& id : JobsBefore(jobs[i].definition)) dependents[id].push_back(i);
   }
   const auto before = [&](size_t i) {
     const auto found = dependents.find(jobs[i].job_id);

@@ -56,8 +56,9 @@ Problem HasDependents(const Call& call, const JobId& id) {
   Problem problem{.status = 409,
                   .code = "has_dependents",
                   .detail = fmt::format(
-                      "Jobs start after this one: {}. Change them first, or repeat the request "
-                      "with force=true; they then start only after its runs that are under way.",
+                      "Jobs start after this one or run it as a node: {}. Change them first, or "
+                      "repeat the request with force=true; they then start only after its runs that "
+                      "are under way, and workflows skip the node.",
                       listed)};
   problem.members["details"] = {{"jobs", names}};
   return problem;

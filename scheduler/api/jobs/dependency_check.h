@@ -17,7 +17,7 @@ Outcome<bool> CheckUpstream(const Call& call, const JobDefinition* before,
 // error as usual.
 Problem DependencyProblem(const Error& error);
 
-// 409 has_dependents, with the names of the jobs that start after this one.
+// 409 has_dependents, with the names of the jobs that start after this one or run it as a node.
 Problem HasDependents(const Call& call, const JobId& id);
 // 409 has_dependents if one of these jobs `stays`.
 Outcome<bool> CheckNotAwaited(const Call& call, const JobId& id,

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
-#include "common/domain/run/dependents.h"
 #include "common/wire/json/job_changes.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -164,7 +163,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base
   CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
                             Read(document, base ? &*base : nullptr));
-  for (const JobId& id : UpstreamOf(definition)) named_.insert(id);
+  for (const JobId& id : JobsBefore(definition)) named_.insert(id);
   if (version && (!base || base->job.version != *version)) {
     return Item(
         412, "stale_version", "/version",
@@ -218,7 +217,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
 
 // If a document does not name the pause, the owner or the namespace, they do not change.
 Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed(document, [&](Mistakes* further) {
                               return base == nullptr
                                          ? ParseJob(document, further)
                                          : ParseReplacement(base->job, document, further);
@@ -243,11 +242,11 @@ Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
   Fate fate{.result = "created", .changes = JobChanges(definition)};
   if (!given.empty()) fate.id = JobId(given);
   if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
+  const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, nullptr, WithoutDocumented(definition)));
+    CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), documented_));
     return fate;
   }
-  const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   StoreUpstream(definition);
   CARILLON_TRY(CheckNew(call_, id, definition));
   documented_.insert(id.value());
@@ -256,9 +255,9 @@ Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
   return fate;
 }
 
-// A job that others start after must exist before them.
+// A job that others start after, or run as a node, must exist before them.
 void JobApplier::StoreUpstream(const JobDefinition& definition) {
-  const std::vector<JobId> upstream = UpstreamOf(definition);
+  const std::vector<JobId> upstream = JobsBefore(definition);
   const bool queued = std::any_of(queued_.begin(), queued_.end(), [&](const Queued& one) {
     return std::find(upstream.begin(), upstream.end(), one.job.job_id) != upstream.end();
   });
@@ -364,7 +363,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, &base, WithoutDocumented(definition)));
+    CARILLON_TRY(CheckEdit(call_, job.job_id, &base, WithoutDocumented(definition), documented_));
     return fate;
   }
   // Jobs of earlier documents are stored first, so that the order of the list is kept.

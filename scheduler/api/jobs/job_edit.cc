@@ -141,7 +141,8 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
   return base;
 }
 
-Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse) {
+Outcome<ParsedJob> ReadParsed(const json& body,
+                              const std::function<Result<ParsedJob>(Mistakes*)>& parse) {
   Mistakes further;
   auto parsed = parse(&further);
   if (parsed.ok()) return std::move(parsed).value();
@@ -151,6 +152,7 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
     for (const Error& one : further) {
       problem.errors.push_back({one.pointer, problem.code, one.message});
     }
+    NameWorkflowMistakes(body, problem);
     return problem;
   }
   return Problem{.status = 422,
@@ -159,13 +161,15 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
                  .errors = {{error.pointer, "contradiction", error.message}}};
 }
 
-Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
+Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
+                        const JobDefinition& definition, const ComingJobs& coming) {
   CARILLON_TRY(CheckAccess(call, before, definition));
   CARILLON_TRY(CheckGroup(call, definition));
   CARILLON_TRY(CheckCalendars(call, definition));
   const bool readable = before != nullptr && before->readable;
   const JobDefinition* stored = readable ? &before->job.definition : nullptr;
   CARILLON_TRY(CheckUpstream(call, stored, definition));
+  CARILLON_TRY(CheckNodeJobs(call, id, stored, definition, coming));
   return CheckMembers(call, stored, definition);
 }
 
@@ -175,7 +179,7 @@ Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& d
         "/job_id", "bad_value",
         "This job_id is reserved for the console's page /jobs/new. Choose another.");
   }
-  return CheckEdit(call, nullptr, definition);
+  return CheckEdit(call, id, nullptr, definition);
 }
 
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
@@ -221,7 +225,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
                                    const JobDefinition& definition, WallTime now) {
   const StoredJob& job = base.job;
   if (base.readable && definition == job.definition) return job;
-  CARILLON_TRY(CheckEdit(call, &base, definition));
+  CARILLON_TRY(CheckEdit(call, job.job_id, &base, definition));
   AuditedWrite write(call, now);
   auto written = write.Count(
       call.stores.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));

@@ -5,6 +5,7 @@
 #include "scheduler/api/call/call.h"
 #include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {
 
@@ -24,14 +25,17 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The present job if the caller's precondition names its version; otherwise 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now);
-// Parses the job in a body. 422 if the body describes the schedules in two ways that contradict
+// Parses the job in `body`. 422 if the body describes the schedules in two ways that contradict
 // each other.
-Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
+Outcome<ParsedJob> ReadParsed(const nlohmann::json& body,
+                              const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Returns true if the caller may write this definition, the job may use the secrets that it names,
-// and all members follow it (upgrade_check.h), otherwise the problem. A caller with access through a share may add secrets of the owner
-// only if the caller may use them too.
-Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
+// Returns true if the caller may write this definition, the job may use the secrets that it names and run
+// the jobs of its nodes (node_job_check.h), and all members follow it (upgrade_check.h), otherwise the
+// problem. A caller with access through a share may add secrets of the owner only if the caller may use
+// them too.
+Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
+                        const JobDefinition& definition, const ComingJobs& coming = {});
 
 // The functions below write, and note the changes for the audit in `call.note`. The store refuses
 // the write if the job has changed since the permission was checked.

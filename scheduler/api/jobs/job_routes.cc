@@ -50,7 +50,7 @@ ReadNewJob ReaderOf(const Call& call, const json& body) {
   return [&call, &body](WallTime now) -> Outcome<ParsedJob> {
     json resolved = body;
     ResolveRelativeTimes(resolved, now);
-    CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+    CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed(resolved, [&](Mistakes* further) {
                                 return carillon::ParseJob(resolved, further);
                               }));
     if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
@@ -181,6 +181,18 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
       "No such executor. Omit it to use any, or choose one from GET /api/executors.");
 }
 
+// A workflow itself runs on no executor, and the caller's parameters reach the jobs of its nodes. A job
+// that cannot be read is left to the store, which reports the error.
+Outcome<bool> CheckWorkflowExecute(const Call& call, const ExecuteRequest& request) {
+  if (request.executor.empty() && request.parameters_json.empty()) return true;
+  const auto job = call.stores.jobs.GetJob(request.job_id);
+  if (!job.ok() || !job->definition.workflow) return true;
+  if (!request.executor.empty()) {
+    return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");
+  }
+  return CheckNodeJobs(call, request.job_id, nullptr, job->definition, {});
+}
+
 // The answer to an execute, which is also stored for its Idempotency-Key.
 StoredAnswer ExecutedAnswer(const CreatedRun& created) {
   const std::string run_id = EncodeRunId(created.key);
@@ -194,7 +206,7 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 
 Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request,
-                                                           {"status", "user_id", "q", "selector",
+                                                           {"status", "type", "user_id", "q", "selector",
                                                             "sort", "page_size", "page_token"},
                                                            {"namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
@@ -216,6 +228,13 @@ Reply ListJobs(const Call& call) {
       return InvalidField("?status", "unknown_value", "Must be ENABLED or PAUSED.");
     }
     filter.enabled = *status == "ENABLED";
+  }
+  if (const auto text = query.Text("type")) {
+    const auto type = ParseName<JobType>(*text);
+    if (!type.ok()) {
+      return InvalidField("?type", "unknown_value", "Must be shell, noop or workflow.");
+    }
+    filter.type = *type;
   }
   CARILLON_ASSIGN_OR_RETURN(const auto selector, ReadSelector(query));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -254,7 +273,7 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   ResolveRelativeTimes(body, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(body, [&](Mistakes* further) {
                                                        return carillon::ParseReplacement(
                                                            base.job, body, further);
                                                      }),
@@ -274,7 +293,7 @@ Reply PatchJobFields(const Call& call) {
   ResolveRelativeTimes(patch, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(patch, [&](Mistakes* further) {
                                                        return carillon::PatchJob(base.job, patch,
                                                                                  further);
                                                      }),
@@ -300,6 +319,7 @@ Reply ResumeJob(const Call& call) { return ChangeState(call, &JobStore::ResumeJo
 Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(ExecuteRequest request, ReadExecute(call, id));
+  CARILLON_TRY(CheckWorkflowExecute(call, request));
   if (!call.idempotency_key.empty()) {
     request.keyed = KeyedAnswer<CreatedRun>{
         .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};

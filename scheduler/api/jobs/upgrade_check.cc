@@ -33,6 +33,12 @@ struct NewField {
   bool (*is_used)(const JobDefinition&);
 };
 constexpr std::array kNewFields = {
+    NewField{"workflow", [](const JobDefinition& job) { return job.workflow.has_value(); }},
+    NewField{"script", [](const JobDefinition& job) { return job.script.has_value(); }},
+    NewField{"retry_on",
+             [](const JobDefinition& job) {
+               return !job.retry_on.empty() || !job.no_retry_on.empty();
+             }},
     NewField{"overlap_policy", QueuesOrEnds},
     // A job that queues already has a limit that older members do not know.
     NewField{"max_running",

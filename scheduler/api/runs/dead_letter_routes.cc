@@ -7,7 +7,7 @@
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
-#include "scheduler/api/runs/run_routes.h"
+#include "scheduler/api/runs/retry_routes.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -49,7 +49,7 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
       return InvalidField("?kind", "unknown_value",
-                          "Must be cron, rate, once, delay, manual, backfill or after.");
+                          "Must be cron, rate, once, delay, manual, backfill, after or workflow.");
     }
     filter.kinds.push_back(*kind);
   }
@@ -129,7 +129,8 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
       const auto waiting,
       ExplainWaiting({.jobs = call.stores.jobs,
                       .executors = call.stores.executors,
-                      .queues = call.stores.queues},
+                      .queues = call.stores.queues,
+                      .live = LiveExecutors(call.api.status.Read())},
                      {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
                      run.job_id));
   if (!waiting) return json(nullptr);
@@ -141,40 +142,6 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
     if (!waiting->place->group.empty()) shown["group"] = waiting->place->group;
   }
   return shown;
-}
-
-StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
-  shown["allowed_actions"] = allowed_actions;
-  return {.status = 202,
-          .body = JsonToText(shown),
-          .location = "/api/runs/" + EncodeRunId(run.row.key),
-          .etag = {}};
-}
-
-// Returns the answer that is stored with an Idempotency-Key. It is made in the transaction of the
-// write, in which nothing else can be read. The output of the attempts is left out. With the
-// output, the answers of one day would take gigabytes.
-StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
-  json shown = RunToJson(run, true);
-  shown["output"] = "";
-  shown["attempts"] = json::array();
-  shown["outputs"] = json::object();
-  return RetriedAnswer(run, std::move(shown), allowed_actions);
-}
-
-// True if the run's next attempt was created, or its waiting attempt became due sooner.
-bool IsRetried(const RunRow& before, const RunRow& after) {
-  if (after.attempt != before.attempt) return after.attempt > before.attempt;
-  return before.state == RunState::kPending && after.due < before.due;
-}
-
-HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
-  call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
-  // If the caller lacks the permission to read, the output of earlier attempts is not shown.
-  if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
-    return FromStored(KeptAnswer(run, allowed_actions));
-  }
-  return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
 // Lists runs, for /api/runs?job_id= and for the history of a job.
@@ -249,38 +216,6 @@ Reply CancelRun(const Call& call) {
   if (!cancelled.ok()) return cancelled.error();
   if (*cancelled) NudgeOwner(call, key);
   return JsonResponse(202, {{"cancelled", *cancelled ? 1 : 0}});
-}
-
-Reply RetryRun(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kOptional, {"confirm_overlap"}));
-  CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.stores.runs.GetRun(key));
-  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
-  const AuditedWrite write(call, now, "", confirm);
-  RetryRequest request{.key = key};
-  if (!call.idempotency_key.empty()) {
-    request.keyed = KeyedAnswer<RunDetail>{
-        .scope = call.idempotency_scope,
-        .key = call.idempotency_key,
-        .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
-  }
-  const auto retried = call.stores.runs.RetryRun(request, write.context());
-  if (retried.ok()) return RetriedResponse(call, *retried, allowed);
-  if (retried.code() != ErrorCode::kTimeout) return retried.error();
-  // With an Idempotency-Key, the client repeats the request to learn whether the retry took
-  // effect. Without a key, the run's state is the best evidence, although another request may
-  // have caused it.
-  if (call.idempotency_key.empty()) {
-    const auto after = call.stores.runs.GetRun(key);
-    if (after.ok() && IsRetried(before.row, after->row))
-      return RetriedResponse(call, *after, allowed);
-  }
-  return OutcomeUnknown(
-      "It is unknown whether the run will be retried. GET it before trying again.",
-      retried.error());
 }
 
 Reply ListGaps(const Call& call) {

@@ -10,7 +10,6 @@ Reply ListRuns(const Call& call);
 Reply JobHistory(const Call& call);
 Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);
-Reply RetryRun(const Call& call);
 Reply ListGaps(const Call& call);
 
 }  // namespace carillon::scheduler

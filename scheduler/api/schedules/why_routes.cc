@@ -156,7 +156,8 @@ Reply WhyJob(const Call& call) {
         ExplainWaiting(
             {.jobs = call.stores.jobs,
              .executors = call.stores.executors,
-             .queues = call.stores.queues},
+             .queues = call.stores.queues,
+             .live = LiveExecutors(call.api.status.Read())},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;

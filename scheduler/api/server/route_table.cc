@@ -20,6 +20,7 @@
 #include "scheduler/api/runs/dead_letter_routes.h"
 #include "scheduler/api/runs/failing_job_routes.h"
 #include "scheduler/api/runs/recent_run_routes.h"
+#include "scheduler/api/runs/retry_routes.h"
 #include "scheduler/api/runs/run_routes.h"
 #include "scheduler/api/schedules/calendar_routes.h"
 #include "scheduler/api/schedules/schedule_routes.h"
@@ -30,6 +31,8 @@
 #include "scheduler/api/system/config_routes.h"
 #include "scheduler/api/system/status_routes.h"
 #include "scheduler/api/system/topology_routes.h"
+#include "scheduler/api/workflows/run_node_routes.h"
+#include "scheduler/api/workflows/workflow_routes.h"
 
 namespace carillon::scheduler {
 
@@ -58,6 +61,7 @@ const Routes& RouteTable() {
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
       {"GET", "/api/jobs/{}/queue", kRead, kNo, &GetJobQueue},
       {"GET", "/api/jobs/{}/dependencies", kRead, kNo, &GetJobDependencies},
+      {"GET", "/api/jobs/{}/graph", kRead, kNo, &GetJobGraph},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
       {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},
@@ -84,11 +88,14 @@ const Routes& RouteTable() {
        kBackfill},
       {"POST", "/api/backfills/{}/cancel", kRunJobs, kNo, &CancelBackfill, "backfill.cancel",
        kBackfill},
+      {"POST", "/api/workflows/validate", kRead, kNo, &ValidateWorkflow},
       {"GET", "/api/namespaces", kRead, kNo, &ListNamespaces},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/recent-runs", kRead, kNo, &ListRecentRuns},
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
+      {"GET", "/api/runs/{}/nodes", kRead, kNo, &GetRunNodes},
+      {"POST", "/api/runs/{}/nodes/{}/skip", kRunJobs, kNo, &SkipRunNode, "run.skip", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
       {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},

@@ -1,0 +1,193 @@
+#include "scheduler/api/runs/retry_routes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
+#include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/ownership.h"
+#include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/call/unknown_outcome.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
+  shown["allowed_actions"] = allowed_actions;
+  return {.status = 202,
+          .body = JsonToText(shown),
+          .location = "/api/runs/" + EncodeRunId(run.row.key),
+          .etag = {}};
+}
+
+// Returns the answer that is stored with an Idempotency-Key. It is made in the transaction of the
+// write, in which nothing else can be read. The output of the attempts is left out. With the
+// output, the answers of one day would take gigabytes.
+StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
+  json shown = RunToJson(run, true);
+  shown["output"] = "";
+  shown["attempts"] = json::array();
+  shown["outputs"] = json::object();
+  return RetriedAnswer(run, std::move(shown), allowed_actions);
+}
+
+// True if the run's next attempt was created, or its waiting attempt became due sooner.
+bool IsRetried(const RunRow& before, const RunRow& after) {
+  if (after.attempt != before.attempt) return after.attempt > before.attempt;
+  return before.state == RunState::kPending && after.due < before.due;
+}
+
+HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
+  call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
+  // If the caller lacks the permission to read, the output of earlier attempts is not shown.
+  if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
+    return FromStored(KeptAnswer(run, allowed_actions));
+  }
+  return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
+}
+
+// The body of a retry. The choices of nodes are only allowed for the run of a workflow.
+struct RetryBody {
+  bool confirm_overlap = false;
+  bool dry_run = false;
+  std::string reason = {};
+  WorkflowRetry workflow = {};
+  bool chooses_nodes = false;
+};
+
+Outcome<std::vector<std::string>> NodeList(const json& value, const std::string& pointer) {
+  if (!value.is_array() || value.size() > kWorkflowNodesMax) {
+    return InvalidField(pointer, "bad_value", "Must be a list of at most 500 nodes.");
+  }
+  std::vector<std::string> nodes;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (!value[i].is_string() || !IsNodeId(value[i].get<std::string>())) {
+      return InvalidField(fmt::format("{}/{}", pointer, i), "bad_value",
+                          "Must be the id of a node.");
+    }
+    nodes.push_back(value[i].get<std::string>());
+  }
+  return nodes;
+}
+
+Outcome<bool> ReadFrom(const json& value, WorkflowRetry& retry) {
+  if (value == "failed" || value == "start") {
+    retry.from = value == "start" ? RetryFrom::kStart : RetryFrom::kFailed;
+    return true;
+  }
+  if (!value.is_array() || value.empty()) {
+    return InvalidField("/from", "bad_value", "Must be failed, start or a list of nodes.");
+  }
+  retry.from = RetryFrom::kNodes;
+  CARILLON_ASSIGN_OR_RETURN(retry.nodes, NodeList(value, "/from"));
+  return true;
+}
+
+Outcome<RetryBody> ReadRetry(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kOptional,
+                                  {"confirm_overlap", "reason", "from", "skip", "dry_run"}));
+  RetryBody retry;
+  CARILLON_ASSIGN_OR_RETURN(retry.confirm_overlap, FlagMember(body, "confirm_overlap"));
+  CARILLON_ASSIGN_OR_RETURN(retry.dry_run, FlagMember(body, "dry_run"));
+  CARILLON_ASSIGN_OR_RETURN(retry.reason, TextMember(body, "reason", kReasonCharactersMax));
+  retry.workflow.overlap =
+      retry.confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed;
+  const auto given = [&](const char* name) { return body.contains(name) && !body[name].is_null(); };
+  if (given("from")) CARILLON_TRY(ReadFrom(body["from"], retry.workflow));
+  if (given("skip")) {
+    CARILLON_ASSIGN_OR_RETURN(retry.workflow.skip, NodeList(body["skip"], "/skip"));
+  }
+  retry.chooses_nodes = given("from") || given("skip") || retry.dry_run;
+  return retry;
+}
+
+Problem NoNodes(const RunKey& key) {
+  return {.status = 422,
+          .code = "no_nodes",
+          .detail = fmt::format("Run {} is not of a workflow, or has not begun.",
+                                EncodeRunId(key))};
+}
+
+Problem ExplainRetry(const Error& error) {
+  Problem problem = ToProblem(error);
+  if (NamesOpenNodes(error)) problem.code = "still_open";
+  return problem;
+}
+
+// The retry of a node's run also runs the nodes after it, so the caller must be able to retry the workflow run.
+Outcome<bool> CheckWorkflowOf(const Call& call, const RunDetail& run) {
+  if (!run.node) return true;
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail own, call.stores.runs.GetRun(run.node->workflow_run));
+  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, own.job_id));
+  if (std::find(allowed.begin(), allowed.end(), "retry") != allowed.end()) return true;
+  return NotOwner(Permission::kRunJobs);
+}
+
+// The nodes that the retry would change. Changes nothing, so there is no audit record, and an Idempotency-Key
+// may be used again.
+Reply Preview(const Call& call, const RunKey& key, const WorkflowRetry& retry) {
+  call.note.told = true;
+  if (!call.idempotency_key.empty()) {
+    CARILLON_TRY(
+        call.stores.idempotency.AbandonRequest(call.idempotency_scope, call.idempotency_key));
+  }
+  const auto view = call.stores.workflows.GetWorkflowRun(key);
+  if (!view.ok()) {
+    return view.code() == ErrorCode::kNotFound ? NoNodes(key) : ToProblem(view.error());
+  }
+  const auto plan = call.stores.workflows.PreviewRetry(key, retry);
+  if (!plan.ok()) return ExplainRetry(plan.error());
+  json skipped = json::array();
+  for (const NodeChange& change : plan->changes) {
+    if (change.to == NodeChange::To::kSkippedByHand) {
+      skipped.push_back(view->definition.nodes[change.position].id);
+    }
+  }
+  return JsonResponse(200, {{"run_again", plan->run_again}, {"skipped", std::move(skipped)}});
+}
+
+}  // namespace
+
+Reply RetryRun(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
+  CARILLON_ASSIGN_OR_RETURN(const RetryBody retry, ReadRetry(call));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.stores.runs.GetRun(key));
+  if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NoNodes(key);
+  CARILLON_TRY(CheckWorkflowOf(call, before));
+  if (retry.dry_run) return Preview(call, key, retry.workflow);
+  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
+  const AuditedWrite write(call, now, retry.reason, retry.confirm_overlap);
+  RetryRequest request{.key = key, .workflow = retry.workflow};
+  if (!call.idempotency_key.empty()) {
+    request.keyed = KeyedAnswer<RunDetail>{
+        .scope = call.idempotency_scope,
+        .key = call.idempotency_key,
+        .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
+  }
+  const auto retried = call.stores.runs.RetryRun(request, write.context());
+  if (retried.ok()) return RetriedResponse(call, *retried, allowed);
+  if (retried.code() != ErrorCode::kTimeout) return ExplainRetry(retried.error());
+  // With an Idempotency-Key, the client repeats the request to learn whether the retry took
+  // effect. Without a key, the run's state is the best evidence, although another request may
+  // have caused it.
+  if (call.idempotency_key.empty()) {
+    const auto after = call.stores.runs.GetRun(key);
+    if (after.ok() && IsRetried(before.row, after->row))
+      return RetriedResponse(call, *after, allowed);
+  }
+  return OutcomeUnknown(
+      "It is unknown whether the run will be retried. GET it before trying again.",
+      retried.error());
+}
+
+}  // namespace carillon::scheduler

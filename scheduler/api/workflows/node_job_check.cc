@@ -1,0 +1,128 @@
+#include "scheduler/api/workflows/node_job_check.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/domain/run/dependents.h"
+#include "common/domain/workflow/command_parameters.h"
+#include "common/wire/json/workflow_json.h"
+#include "scheduler/api/call/ownership.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kReadTogether = 100;
+constexpr std::string_view kWorkflowPart = "/workflow/";
+
+bool MayRun(const Call& call, const JobAccessScope& job) {
+  const Reach reach = call.caller.ReachFor(Permission::kRunJobs);
+  return reach == Reach::kAll || (reach == Reach::kOwn && MayAct(call.caller, job));
+}
+
+WorkflowJob SeenBy(const Call& call, const JobDefinition& definition) {
+  WorkflowJob job{.may_run = MayRun(call, ScopeOf(definition)),
+                  .command_parameters = CommandParameters(definition)};
+  if (definition.workflow) job.node_jobs = NodeJobsOf(definition);
+  return job;
+}
+
+// True if nothing that CheckWorkflowJobs looks at, or that the caller gives to the nodes, has changed.
+bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
+  return before != nullptr && before->workflow == definition.workflow &&
+         before->parameters == definition.parameters &&
+         before->parameter_rules == definition.parameter_rules;
+}
+
+Problem NodeJobProblem(const WorkflowProblems& found) {
+  Problem problem{.status = 422,
+                  .code = std::string(Name(found.front().code)),
+                  .detail = found.front().message + "."};
+  for (const WorkflowProblem& one : found) {
+    problem.errors.push_back(
+        {"/workflow" + one.pointer, std::string(Name(one.code)), one.message + "."});
+  }
+  return problem;
+}
+
+}  // namespace
+
+NodeJobs::NodeJobs(const Call& call, const WorkflowDefinition& workflow, const ComingJobs& coming)
+    : call_(call), coming_(coming) {
+  for (const WorkflowNode& node : workflow.nodes) wanted_.insert(node.job);
+}
+
+Result<std::optional<WorkflowJob>> NodeJobs::Find(const JobId& job) {
+  if (!known_.contains(job)) {
+    wanted_.insert(job);
+    CARILLON_TRY(Read());
+  }
+  const std::optional<WorkflowJob>& found = known_.at(job);
+  if (!found || !found->node_jobs) return found;
+  for (const JobId& node : *found->node_jobs) {
+    if (!known_.contains(node)) wanted_.insert(node);
+  }
+  return found;
+}
+
+Status NodeJobs::Read() {
+  const std::set<JobId> wanted = std::exchange(wanted_, {});
+  for (auto next = wanted.begin(); next != wanted.end();) {
+    JobKeys keys;
+    for (; next != wanted.end() && keys.ids.size() < kReadTogether; ++next) {
+      keys.ids.push_back(*next);
+    }
+    CARILLON_ASSIGN_OR_RETURN(const FoundJobs found, call_.stores.jobs.FindJobs(keys));
+    for (const StoredJob& job : found.jobs) {
+      known_.emplace(job.job_id, SeenBy(call_, job.definition));
+    }
+    for (const JobId& id : keys.ids) {
+      if (known_.contains(id)) continue;
+      std::optional<WorkflowJob> job;
+      if (found.taken.contains(id)) {
+        CARILLON_ASSIGN_OR_RETURN(job, ReadHead(id));
+      }
+      if (!job && coming_.contains(id.value())) job = WorkflowJob{};
+      known_.emplace(id, std::move(job));
+    }
+  }
+  return {};
+}
+
+// A job that is deleted or unreadable.
+Result<std::optional<WorkflowJob>> NodeJobs::ReadHead(const JobId& job) {
+  const auto head = call_.stores.jobs.GetJobHead(job);
+  if (!head.ok() && head.code() != ErrorCode::kNotFound) return head.error();
+  if (!head.ok() || head->deleted) return std::optional<WorkflowJob>();
+  return std::optional(WorkflowJob{
+      .may_run = MayRun(call_, {.user_id = head->user_id, .name_space = head->name_space})});
+}
+
+Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition* before,
+                            const JobDefinition& definition, const ComingJobs& coming) {
+  if (!definition.workflow || StaysAsItIs(before, definition)) return true;
+  NodeJobs jobs(call, *definition.workflow, coming);
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowProblems found,
+                            CheckWorkflowJobs(*definition.workflow, self, jobs));
+  if (found.empty()) return true;
+  return NodeJobProblem(found);
+}
+
+void NameWorkflowMistakes(const json& body, Problem& problem) {
+  if (!body.is_object() || !body.contains("workflow")) return;
+  std::map<std::string, std::string> codes;  // by pointer
+  // Without the parameters of the job: what names an unknown one is the only mistake below that has no
+  // code here.
+  for (const WorkflowProblem& one : ParseWorkflow(body["workflow"]).problems) {
+    codes.emplace("/workflow" + one.pointer, Name(one.code));
+  }
+  for (FieldError& error : problem.errors) {
+    if (!error.pointer.starts_with(kWorkflowPart)) continue;
+    const auto found = codes.find(error.pointer);
+    error.code = found != codes.end() ? found->second : Name(WorkflowMistake::kBadTemplate);
+  }
+}
+
+}  // namespace carillon::scheduler
