@@ -7,9 +7,11 @@
 
 #include "cli/access/commands.h"
 #include "cli/commands/help_texts.h"
+#include "cli/crontab/commands.h"
 #include "cli/jobs/commands.h"
 #include "cli/operations/commands.h"
 #include "cli/runs/commands.h"
+#include "cli/workflows/commands.h"
 
 namespace carillon::cli {
 namespace {
@@ -193,6 +195,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   // The order matters: the help shows the groups in the order in which their first commands
   // are added.
   AddJobCommands(app, session);
+  AddWorkflowCommands(app, session);
   AddScheduleCommands(app, session);
   AddGroupCommands(app, session);
   AddCalendarCommands(app, session);

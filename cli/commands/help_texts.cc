@@ -11,7 +11,7 @@ struct CommandGroup {
 };
 
 constexpr std::array kCommandGroups = {
-    CommandGroup{"Jobs", "job schedule group calendar namespace"},
+    CommandGroup{"Jobs", "job workflow schedule group calendar namespace"},
     CommandGroup{"Runs", "run output bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor system delivery notify audit backup"},
@@ -55,6 +55,9 @@ constexpr std::array kExamples = {
     Examples{"schedule",
              {"carillon schedule next '0 9 * * MON-FRI' --tz Europe/Paris",
               "carillon schedule lint '*/7 * * * *'"}},
+    Examples{"workflow",
+             {"carillon workflow graph nightly-sales",
+              "carillon workflow validate -f nightly-sales.yaml"}},
     Examples{"group", {"carillon group set db --limit 3", "carillon job edit backup --group db"}},
     Examples{"calendar",
              {"carillon calendar set workdays -f workdays.yaml",
@@ -69,6 +72,12 @@ constexpr std::array kExamples = {
              {"carillon run logs RUN_ID -f", "carillon run logs RUN_ID --tail 100 --timestamps"}},
     Examples{"run outputs",
              {"carillon run outputs RUN_ID", "carillon run outputs RUN_ID --json | jq -r .rows"}},
+    Examples{"run nodes", {"carillon run nodes RUN_ID", "carillon run nodes RUN_ID -o wide"}},
+    Examples{"run skip",
+             {"carillon run skip RUN_ID --node audit", "carillon run skip RUN_ID --node audit --reason 'audited by hand'"}},
+    Examples{"run retry",
+             {"carillon run retry RUN_ID",
+              "carillon run retry RUN_ID --from load,audit --skip report --dry-run"}},
     Examples{"output",
              {"carillon output rows \"$(wc -l < rows.csv)\"", "carillon output change -- -5"}},
     Examples{"run cancel",

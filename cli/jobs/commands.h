@@ -13,7 +13,6 @@ void AddDependenciesCommand(CLI::App& job, Session& session);
 void AddJobBackfillCommand(CLI::App& job, Session& session);
 void AddBackfillCommands(CLI::App& app, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);
-void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate
 void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);

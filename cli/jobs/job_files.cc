@@ -105,7 +105,9 @@ Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
 }
 
 json AsWritten(const json& job, bool with_owner) {
-  static const json defaults = DefinitionToJson(JobDefinition{});
+  json defaults = DefinitionToJson(JobDefinition{});
+  for (const char* of_one_type : {"script", "workflow"}) defaults[of_one_type] = nullptr;
+  if (job.value("type", json()) == "workflow") defaults["timeout"] = kWorkflowTimeoutS;
   json written = json::object();
   for (const auto& [name, value] : job.items()) {
     const auto fallback = defaults.find(name);

@@ -2,9 +2,13 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/session.h"
+#include "common/domain/job/script.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
@@ -12,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-enum class Kind { kText, kNumber, kSeconds, kSecondsList };
+enum class Kind { kText, kTextList, kNumber, kSeconds, kSecondsList };
 
 struct FieldFlag {
   const char* flag;
@@ -24,7 +28,7 @@ struct FieldFlag {
 constexpr std::array kFieldFlags = {
     FieldFlag{"--name", "name", Kind::kText, "Display name"},
     FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
-    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default) or noop"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, workflow or noop"},
     FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
               "IANA time zone of the schedules (default: UTC)"},
     FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Maximum run time, e.g. 90s, 15m"},
@@ -38,6 +42,10 @@ constexpr std::array kFieldFlags = {
               "Delay before each retry, e.g. 1m,5m,10m; the last one repeats"},
     FieldFlag{"--retry-backoff", "retry_backoff", Kind::kText,
               "Growth of the retry delay: fixed or exponential"},
+    FieldFlag{"--retry-on", "retry_on", Kind::kTextList,
+              "Failures to retry, e.g. exit:75,exit:100-110,signal,timeout,spawn; '' = all"},
+    FieldFlag{"--no-retry-on", "no_retry_on", Kind::kTextList,
+              "Failures not to retry, like --retry-on"},
     FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},
     FieldFlag{"--priority", "priority", Kind::kNumber,
               "Priority, 0 to 100; a higher priority starts first"},
@@ -92,10 +100,14 @@ Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
     return number;
   }
   json list = json::array();
+  if (flag.kind == Kind::kTextList && text.empty()) return list;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    CARILLON_ASSIGN_OR_RETURN(json seconds, SecondsOf(flag, text.substr(at, comma - at)));
-    list.push_back(std::move(seconds));
+    json one = text.substr(at, comma - at);
+    if (flag.kind == Kind::kSecondsList) {
+      CARILLON_ASSIGN_OR_RETURN(one, SecondsOf(flag, one.get<std::string>()));
+    }
+    list.push_back(std::move(one));
     at = comma + 1;
   }
   return list;
@@ -176,6 +188,31 @@ Result<json> SchedulesOf(const JobFlags& flags) {
   return schedules;
 }
 
+// A part of the script that no flag names stays as it is in `body`.
+Status ApplyScriptFlags(const JobFlags& flags, json& body) {
+  if (!flags.script_file.empty()) {
+    if (!std::filesystem::is_regular_file(flags.script_file)) {
+      return {ErrorCode::kInvalid, "--script: there is no file " + flags.script_file};
+    }
+    std::ifstream file(flags.script_file, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file || text.empty()) {
+      return {ErrorCode::kInvalid, "--script: cannot read " + flags.script_file + ", or it is empty"};
+    }
+    body["type"] = "script";
+    const auto interpreter = InterpreterOf(flags.script_file, text);
+    if (interpreter) body["script"]["interpreter"] = Name(*interpreter);
+    if (!interpreter && flags.interpreter.empty()) {
+      return {ErrorCode::kInvalid,
+              "--script: neither the first line nor the suffix names an interpreter; use --interpreter"};
+    }
+    body["script"]["body"] = std::move(text);
+  }
+  if (!flags.interpreter.empty()) body["script"]["interpreter"] = flags.interpreter;
+  if (!flags.args.empty()) body["script"]["args"] = flags.args;
+  return {};
+}
+
 bool NamesSchedules(const JobFlags& flags) {
   return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
          !flags.delays.empty() || !flags.pauses.empty() || !flags.upstream.empty() ||
@@ -186,7 +223,7 @@ bool NamesSchedules(const JobFlags& flags) {
 
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
-         labels.empty() && !paused;
+         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && !paused;
 }
 
 json ParameterOf(const std::string& text) {
@@ -232,6 +269,12 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
                                            "Calendar within which --cron and --every do not fire");
   calendar->check(NotEmpty);
   blackout->check(NotEmpty);
+  verb->add_option("--script", flags.script_file, "File with the script of the job (type script)")
+      ->check(NotEmpty);
+  verb->add_option("--interpreter", flags.interpreter,
+                   "Program that runs the script; by default that of its first line or suffix")
+      ->check(NotEmpty);
+  repeated("--arg", flags.args, "Argument of the script; repeatable");
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
@@ -252,6 +295,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
     CARILLON_ASSIGN_OR_RETURN(body["schedules"], SchedulesOf(flags));
     body.erase("cron_expression");
   }
+  CARILLON_TRY(ApplyScriptFlags(flags, body));
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ParsePairs(flags.labels));

@@ -27,6 +27,9 @@ struct JobFlags {
   std::vector<std::string> pauses;    // of fixed-delay schedules
   std::vector<std::string> upstream;  // IDs of the jobs of --after
   std::string outcome;                // of every schedule in `upstream`; empty = not given
+  std::string script_file;
+  std::string interpreter;
+  std::vector<std::string> args;
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

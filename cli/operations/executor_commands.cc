@@ -47,7 +47,21 @@ Outcome<ExitCode> List(Session& session, const ExecutorArguments& arguments) {
 Outcome<ExitCode> Get(Session& session, const ExecutorArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse executor,
                             session.Call({.path = PathOf(arguments.ids[0])}));
-  session.Print().Object(executor.body, ExecutorView());
+  static const View report_view{
+      {{"CHECK", "name"}, {"STATE", "state"}, {"DETAIL", "detail"}, {"CURE", "cure"}}, "name"};
+  Printer print = session.Print();
+  json shown = executor.body;
+  if (print.form() != Form::kTable || session.flags().quiet || !shown.is_object()) {
+    print.Object(shown, ExecutorView());
+    return ExitCode::kDone;
+  }
+  json report = shown.value("report", json::array());
+  shown.erase("report");
+  print.Object(shown, ExecutorView());
+  if (!report.is_array() || report.empty()) return ExitCode::kDone;
+  print.Line("");
+  print.Line("Report of its host:");
+  print.List({{"items", std::move(report)}}, report_view);
   return ExitCode::kDone;
 }
 

@@ -20,6 +20,10 @@ struct RunArguments {
   bool confirm_overlap = false;
   bool kill = false;
   bool as_json = false;
+  // Of a retry of a workflow run.
+  std::string from;
+  std::vector<std::string> skip;
+  bool dry_run = false;
   RunListFlags list;
 };
 
@@ -105,15 +109,46 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
   return ExitCode::kDone;
 }
 
-Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
+json RetryBody(const RunArguments& arguments) {
   json body = json::object();
   if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  if (arguments.from == "failed" || arguments.from == "start") {
+    body["from"] = arguments.from;
+  } else if (!arguments.from.empty()) {
+    body["from"] = CLI::detail::split(arguments.from, ',');
+  }
+  if (!arguments.skip.empty()) body["skip"] = arguments.skip;
+  if (arguments.dry_run) body["dry_run"] = true;
+  return body;
+}
+
+// A table of the nodes that a retry would change.
+void PrintPreview(Session& session, const json& preview) {
+  static const View view{{{"NODE", "node"}, {"WOULD", "would"}}, "node"};
+  Printer print = session.Print();
+  const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
+  if (!rows && !session.flags().quiet) return print.Object(preview, view);
+  json nodes = json::array();
+  for (const auto& [list, would] : {std::pair{"run_again", "run again"}, {"skipped", "be skipped"}}) {
+    const json named = preview.value(list, json::array());
+    for (const json& node : named) nodes.push_back({{"node", node}, {"would", would}});
+  }
+  print.List({{"items", std::move(nodes)}}, view);
+}
+
+Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
+  const json body = RetryBody(arguments);
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(
-        const ApiResponse run,
-        session.Call(
-            {.method = "POST", .path = PathOf(id, "retry"), .body = body, .idempotent = true}));
-    session.Print().Row(run.body, RunView());
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.method = "POST",
+                                                                   .path = PathOf(id, "retry"),
+                                                                   .body = body,
+                                                                   .idempotent = !arguments.dry_run}));
+    if (arguments.dry_run) {
+      PrintPreview(session, run.body);
+    } else {
+      session.Print().Row(run.body, RunView());
+    }
   }
   return ExitCode::kDone;
 }
@@ -143,7 +178,8 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
       ->allow_extra_args(false);
   verb->add_option(
           "--kind", flags.kinds,
-          "Only runs of this kind: cron, rate, once, delay, after, manual or backfill; repeatable")
+          "Only runs of this kind: cron, rate, once, delay, after, workflow, manual or backfill; "
+          "repeatable")
       ->allow_extra_args(false);
   verb->add_option(
       "--since", flags.since,
@@ -217,16 +253,23 @@ void AddRunCommands(CLI::App& app, Session& session) {
   AddLogFlags(logs, *log_flags);
   session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
-  cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
   CLI::App* retry =
       verb("retry", "Retry runs that have ended, or start the next attempt of waiting runs now",
            true, &Retry);
+  retry->add_option("--from", a->from,
+                    "Of a workflow run: failed (default), start, or nodes, comma-separated");
+  retry->add_option("--skip", a->skip, "Nodes to be skipped instead, comma-separated")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  retry->add_flag("--dry-run", a->dry_run, "Show the nodes, without changing anything");
   for (CLI::App* added : {cancel, retry}) {
+    added->add_option("--reason", a->reason, "Reason, kept in the audit log");
     added->add_flag(
         "--confirm-overlap", a->confirm_overlap,
         "Include runs whose process may still be alive; another may then start beside it");
   }
+  AddNodeCommands(*run, session);
   CLI::App* wait = verb("wait", "Wait for runs; the exit code is their result", true, &Wait);
   wait->add_option("--wait-timeout,--timeout", a->longest, "Maximum time to wait, e.g. 5m");
 }

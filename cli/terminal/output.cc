@@ -132,6 +132,7 @@ const View& ExecutorView() {
                           {"DISK", "load.disk", false, true},
                           {"IO", "load.io", false, true},
                           {"LABELS", "labels"},
+                          {"CAN RUN", "features"},
                           {"VERSION", "version"},
                           {"REGISTERED", "register_time"}}};
   return view;

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/crontab/commands.h"
+#include "cli/crontab/crontab.h"
 #include "cli/jobs/commands.h"
-#include "cli/jobs/crontab.h"
 #include "cli/terminal/yaml.h"
 #include "common/domain/schedule/zone.h"
 

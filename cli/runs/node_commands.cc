@@ -1,0 +1,67 @@
+// Nodes of a workflow run: what they do, and the skip of one.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/runs/commands.h"
+#include "cli/runs/node_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct NodeArguments {
+  std::string run;
+  std::string node;
+  std::string reason;
+};
+
+const View& NodeView() {
+  static const View view{{{"NODE", "id"},
+                          {"STATE", "state"},
+                          {"JOB", "job_id"},
+                          {"ATTEMPT", "attempt"},
+                          {"STARTED", "started_at"},
+                          {"ENDED", "ended_at"},
+                          {"EXIT", "exit_code"},
+                          {"WHY", "why"}},
+                         "run_id",
+                         {{"RUN", "run_id"}, {"AFTER", "after_text"}, {"EXECUTOR", "executor_id"}}};
+  return view;
+}
+
+Outcome<ExitCode> ShowNodes(Session& session, const NodeArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse nodes,
+      session.Call({.path = "/api/runs/" + Escape(arguments.run) + "/nodes"}));
+  PrintNodes(session, nodes.body, NodeView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
+  ApiRequest request{.method = "POST",
+                     .path = "/api/runs/" + Escape(arguments.run) + "/nodes/" +
+                             Escape(arguments.node) + "/skip",
+                     .body = json::object()};
+  if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse nodes, session.Call(request));
+  PrintNodes(session, nodes.body, NodeView());
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddNodeCommands(CLI::App& run, Session& session) {
+  const auto a = std::make_shared<NodeArguments>();  // shared by the subcommands' callbacks
+  CLI::App* nodes = run.add_subcommand("nodes", "Show the nodes of a workflow run");
+  nodes->add_option("run", a->run, "Run ID")->required();
+  session.On(nodes, [&session, a] { return ShowNodes(session, *a); });
+  CLI::App* skip = run.add_subcommand(
+      "skip", "Skip a node of a workflow run that waits or has failed; it counts as a success");
+  skip->add_option("run", a->run, "Run ID")->required();
+  skip->add_option("--node", a->node, "ID of the node")->required()->check(NotEmpty);
+  skip->add_option("--reason", a->reason, "Reason, kept in the audit log");
+  session.On(skip, [&session, a] { return Skip(session, *a); });
+}
+
+}  // namespace carillon::cli

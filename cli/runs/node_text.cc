@@ -1,0 +1,67 @@
+#include "cli/runs/node_text.h"
+
+#include <nlohmann/json.hpp>
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+void Append(std::string& list, const std::string& word) {
+  list += (list.empty() ? "" : ", ") + word;
+}
+
+std::string TextIn(const json& object, const char* name) {
+  const json value = object.is_object() ? object.value(name, json()) : json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::string EdgeText(const json& edge) {
+  std::string how;
+  const std::string on = TextIn(edge, "on");
+  if (!on.empty() && on != "success") Append(how, on);
+  const std::string condition = TextIn(edge, "if");
+  if (!condition.empty()) Append(how, "if " + condition);
+  if (edge.is_object() && edge.value("recovers", json()) == true) Append(how, "recovers");
+  return TextIn(edge, "node") + (how.empty() ? "" : " (" + how + ")");
+}
+
+json EdgesOf(const json& node) {
+  json edges = node.value("after", json());
+  return edges.is_array() ? edges : json::array();
+}
+
+// The reason why a blocked node has not started: the open nodes before it, or max_parallel.
+std::string WaitText(const json& node) {
+  std::string open;
+  for (const json& edge : EdgesOf(node)) {
+    if (TextIn(edge, "verdict") == "open") Append(open, TextIn(edge, "node"));
+  }
+  return open.empty() ? "waits until fewer nodes are active" : "waits for " + open;
+}
+
+}  // namespace
+
+json NodesOf(const json& graph) {
+  json nodes = graph.is_object() ? graph.value("nodes", json()) : json();
+  return nodes.is_array() ? nodes : json::array();
+}
+
+void PrintNodes(Session& session, const json& graph, const View& view) {
+  Printer print = session.Print();
+  const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
+  if (!rows && !session.flags().quiet) return print.Object(graph, view);
+  json nodes = json::array();
+  for (json node : NodesOf(graph)) {
+    if (!node.is_object()) continue;
+    std::string after;
+    for (const json& edge : EdgesOf(node)) Append(after, EdgeText(edge));
+    node["after_text"] = after.empty() ? json(nullptr) : json(after);
+    node["why"] = node.value("reason", json());
+    if (node.value("blocked", json()) == true) node["why"] = WaitText(node);
+    nodes.push_back(std::move(node));
+  }
+  print.List({{"items", std::move(nodes)}}, view);
+}
+
+}  // namespace carillon::cli

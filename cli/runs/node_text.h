@@ -1,0 +1,18 @@
+// Nodes of workflows and of their runs, as tables show them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/terminal/session.h"
+
+namespace carillon::cli {
+
+// The list `nodes` of a graph, a workflow or a run of one; empty if there is none.
+nlohmann::json NodesOf(const nlohmann::json& graph);
+
+// Prints a graph. In a table, a node also has
+//   `after_text`   "load, audit (failure, if exit_code == 3, recovers)"
+//   `why`          of a run: its reason, or what it waits for
+void PrintNodes(Session& session, const nlohmann::json& graph, const View& view);
+
+}  // namespace carillon::cli

@@ -1,0 +1,123 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/jobs/commands.h"
+#include "cli/jobs/job_files.h"
+#include "cli/runs/node_text.h"
+#include "cli/workflows/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct WorkflowArguments {
+  std::string id;
+  std::vector<std::string> files;
+  std::vector<std::string> namespaces;
+  std::string search;
+  std::optional<int64_t> limit;
+};
+
+Outcome<ExitCode> List(Session& session, const WorkflowArguments& arguments) {
+  ApiRequest request{.path = "/api/jobs", .query = {{"type", "workflow"}}};
+  if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
+  for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
+  static const View view{{{"JOB", "job_id"},
+                          {"NAME", "name"},
+                          {"STATE", "state"},
+                          {"NODES", "nodes"},
+                          {"SCHEDULE", "schedule"},
+                          {"NEXT", "next_fire_time"}},
+                         "job_id"};
+  return session.List(request, {.view = view, .limit = arguments.limit, .for_table = [](json& job) {
+                                  job["schedule"] = ScheduleSummary(job);
+                                  job["nodes"] = NodesOf(job.value("workflow", json())).size();
+                                }});
+}
+
+Outcome<ExitCode> ShowGraph(Session& session, const WorkflowArguments& arguments) {
+  static const View view{{{"NODE", "id"},
+                          {"JOB", "job_id"},
+                          {"AFTER", "after_text"},
+                          {"RULE", "trigger_rule"},
+                          {"ALLOW FAILURE", "allow_failure"}},
+                         "id",
+                         {{"JOB NAME", "job_name"}, {"JOB STATE", "job_state"}}};
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse graph,
+                            session.Call({.path = JobPath(arguments.id, "graph")}));
+  PrintNodes(session, graph.body, view);
+  return ExitCode::kDone;
+}
+
+// The mistakes that the server finds in one document; empty if it is valid.
+Outcome<json> ProblemsOf(Session& session, const json& job) {
+  json body = {{"workflow", job.value("workflow", json())}};
+  for (const char* field : {"job_id", "parameters"}) {
+    if (job.contains(field)) body[field] = job[field];
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse answer,
+      session.Call({.method = "POST", .path = "/api/workflows/validate", .body = body}));
+  const json problems = answer.body.is_object() ? answer.body.value("problems", json()) : json();
+  if (problems.is_array()) return problems;
+  return Failure{.message = "unexpected answer from the server: no list of problems",
+                 .code = "bad_answer"};
+}
+
+Outcome<ExitCode> Validate(Session& session, const WorkflowArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const auto documents, ReadJobFiles(session, arguments.files));
+  static const View view{{{"VALID", "valid"}, {"JOB", "job_id"}, {"PLACE", "place"}}, "place"};
+  json result = {{"items", json::array()}, {"valid", true}};
+  for (const JobDocument& document : documents) {
+    if (document.job.value("type", json()) != "workflow") continue;
+    CARILLON_ASSIGN_OR_RETURN(const json problems, ProblemsOf(session, document.job));
+    json item = {{"place", document.Place()},
+                 {"job_id", document.job.value("job_id", json())},
+                 {"valid", problems.empty()},
+                 {"problems", json::array()}};
+    for (json problem : problems) {
+      const std::string pointer = problem.value("pointer", "");
+      problem["place"] = document.Place(pointer);
+      session.Complain({.message = document.Place(pointer) + ": " + problem.value("message", ""),
+                        .code = problem.value("code", ""),
+                        .details = {pointer}});
+      item["problems"].push_back(std::move(problem));
+      result["valid"] = false;
+    }
+    result["items"].push_back(std::move(item));
+  }
+  if (session.Print().form() != Form::kTable) session.Print().List(result, view);
+  const bool valid = result["valid"] == true;
+  const auto count = static_cast<int64_t>(result["items"].size());
+  if (valid) session.Say(Counted(count, "workflow") + " checked, no errors.");
+  return valid ? ExitCode::kDone : ExitCode::kUsage;
+}
+
+}  // namespace
+
+void AddWorkflowCommands(CLI::App& app, Session& session) {
+  CLI::App* workflow = app.add_subcommand("workflow", "Show and check workflows");
+  workflow->require_subcommand(1);
+  const auto a = std::make_shared<WorkflowArguments>();  // shared by the subcommands' callbacks
+  CLI::App* list = workflow->add_subcommand("list", "List the jobs that are workflows");
+  list->add_option("--q", a->search, "Only those with this text in the name or ID");
+  list->add_option("--namespace", a->namespaces, "Only those in this namespace; repeatable")
+      ->allow_extra_args(false)
+      ->check(NotEmpty);
+  AddLimit(list, a->limit, "workflows");
+  session.On(list, [&session, a] { return List(session, *a); });
+  CLI::App* graph = workflow->add_subcommand("graph", "Show what each node of a workflow waits for");
+  graph->add_option("job", a->id, "Job ID")->required();
+  session.On(graph, [&session, a] { return ShowGraph(session, *a); });
+  CLI::App* validate = workflow->add_subcommand(
+      "validate", "Check the workflows of job files, and the jobs of their nodes on the server");
+  validate
+      ->add_option("-f,--file", a->files,
+                   "YAML or JSON file or directory, - for standard input; repeatable")
+      ->required()
+      ->allow_extra_args(false);
+  session.On(validate, [&session, a] { return Validate(session, *a); });
+}
+
+}  // namespace carillon::cli
