@@ -193,9 +193,97 @@ export interface components {
       job_id: components['schemas']['JobId'];
       job_name: string;
       /** @enum {string} */
-      on: 'success' | 'failure' | 'done';
+      kind: 'after' | 'node';
+      /** @enum {string|null} */
+      on: 'success' | 'failure' | 'done' | null;
       /** @constant */
       deleted?: true;
+    };
+    /** @enum {string} */
+    JobType: 'shell' | 'script' | 'noop' | 'workflow';
+    Script: {
+      /** @enum {string} */
+      interpreter: 'sh' | 'bash' | 'python3' | 'perl' | 'node' | 'php' | 'pwsh';
+      body: string;
+      args?: string[];
+    };
+    ResourceUsage: {
+      cpu_us: number;
+      memory_bytes: number;
+      read_bytes: number;
+      written_bytes: number;
+    } | null;
+    RetryConditions: string[];
+    NodeId: string;
+    /** @enum {string} */
+    EdgeOn: 'success' | 'failure' | 'done';
+    TriggerRule: ('all' | 'any') | number;
+    Workflow: {
+      /** @default 32 */
+      max_parallel?: number;
+      nodes: components['schemas']['WorkflowNode'][];
+    };
+    WorkflowNode: {
+      id: components['schemas']['NodeId'];
+      job: components['schemas']['JobId'];
+      parameters?: components['schemas']['Parameters'];
+      after?: (
+        | components['schemas']['NodeId']
+        | {
+            node: components['schemas']['NodeId'];
+            /** @default success */
+            on?: components['schemas']['EdgeOn'];
+            if?: string;
+            /** @default false */
+            recovers?: boolean;
+          }
+      )[];
+      /** @default all */
+      trigger_rule?: components['schemas']['TriggerRule'];
+      /** @default false */
+      allow_failure?: boolean;
+    };
+    WorkflowProblem: {
+      /** @enum {string} */
+      code:
+        | 'bad_field'
+        | 'limit'
+        | 'duplicate_node'
+        | 'duplicate_edge'
+        | 'unknown_node'
+        | 'cycle'
+        | 'not_upstream'
+        | 'bad_trigger_rule'
+        | 'bad_condition'
+        | 'bad_template'
+        | 'never_starts'
+        | 'unknown_job'
+        | 'forbidden'
+        | 'unsafe_parameter'
+        | 'too_deep';
+      pointer: string;
+      message: string;
+    };
+    JobGraph: {
+      job_id: components['schemas']['JobId'];
+      version: number;
+      max_parallel: number;
+      nodes: {
+        id: components['schemas']['NodeId'];
+        job_id: components['schemas']['JobId'];
+        job_name: string | null;
+        job_type: components['schemas']['JobType'] | null;
+        job_state: components['schemas']['JobState'] | null;
+        after: {
+          node: components['schemas']['NodeId'];
+          on: components['schemas']['EdgeOn'];
+          if: string | null;
+          recovers: boolean;
+        }[];
+        trigger_rule: components['schemas']['TriggerRule'];
+        allow_failure: boolean;
+        parameters: components['schemas']['Parameters'];
+      }[];
     };
     RunTrigger: {
       run_id: components['schemas']['RunId'];
@@ -266,11 +354,10 @@ export interface components {
     };
     JobWrite: {
       name: string;
-      /**
-       * @default shell
-       * @enum {string}
-       */
-      type?: 'shell' | 'noop';
+      /** @default shell */
+      type?: components['schemas']['JobType'];
+      script?: components['schemas']['Script'] | null;
+      workflow?: components['schemas']['Workflow'] | null;
       command?: string;
       cron_expression?: string | null;
       schedules?: components['schemas']['ScheduleWrite'][];
@@ -294,6 +381,8 @@ export interface components {
        */
       retry_backoff?: 'fixed' | 'exponential';
       retry_intervals?: number[];
+      retry_on?: components['schemas']['RetryConditions'];
+      no_retry_on?: components['schemas']['RetryConditions'];
       /**
        * @default retry
        * @enum {string}
@@ -367,11 +456,10 @@ export interface components {
     };
     Job: {
       name: string;
-      /**
-       * @default shell
-       * @enum {string}
-       */
-      type: 'shell' | 'noop';
+      /** @default shell */
+      type: components['schemas']['JobType'];
+      script?: components['schemas']['Script'] | null;
+      workflow?: components['schemas']['Workflow'] | null;
       command: string;
       cron_expression: string | null;
       schedules: components['schemas']['Schedule'][];
@@ -395,6 +483,8 @@ export interface components {
        */
       retry_backoff: 'fixed' | 'exponential';
       retry_intervals: number[];
+      retry_on: components['schemas']['RetryConditions'];
+      no_retry_on: components['schemas']['RetryConditions'];
       /**
        * @default retry
        * @enum {string}
@@ -615,7 +705,7 @@ export interface components {
       job_name: string;
       schedule_id: number;
       /** @enum {string} */
-      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after';
+      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow';
       fire_time: components['schemas']['Time'];
       shard: number;
       state: components['schemas']['RunState'];
@@ -630,6 +720,7 @@ export interface components {
       exit_code: number | null;
       output: string;
       output_truncated: boolean;
+      usage?: components['schemas']['ResourceUsage'];
       error: string | null;
       priority: number;
       job_version: number;
@@ -637,6 +728,46 @@ export interface components {
       cancel_mode: components['schemas']['CancelMode'];
       trace_id: string;
       parameters: components['schemas']['Parameters'];
+      job_type?: components['schemas']['JobType'];
+      workflow_run_id?: string | null;
+      node?: string | null;
+    };
+    RunNodes: {
+      run_id: components['schemas']['RunId'];
+      job_id: components['schemas']['JobId'];
+      job_version: number;
+      state: components['schemas']['RunState'];
+      deadline: components['schemas']['TimeOrNull'];
+      max_parallel: number;
+      nodes: components['schemas']['RunNode'][];
+    };
+    RunNode: {
+      id: components['schemas']['NodeId'];
+      job_id: components['schemas']['JobId'];
+      job_name: string;
+      job_type: components['schemas']['JobType'];
+      run_id: components['schemas']['RunId'];
+      state: components['schemas']['RunState'];
+      blocked: boolean;
+      reason: string | null;
+      error: string | null;
+      attempt: number;
+      started_at: components['schemas']['TimeOrNull'];
+      ended_at: components['schemas']['TimeOrNull'];
+      exit_code: number | null;
+      executor_id: string | null;
+      trigger_rule: components['schemas']['TriggerRule'];
+      allow_failure: boolean;
+      failure: boolean;
+      repaired: boolean;
+      after: {
+        node: components['schemas']['NodeId'];
+        on: components['schemas']['EdgeOn'];
+        if: string | null;
+        recovers: boolean;
+        /** @enum {string} */
+        verdict: 'open' | 'met' | 'failed' | 'ignored' | 'broken';
+      }[];
     };
     RunDetail: {
       run_id: components['schemas']['RunId'];
@@ -644,7 +775,7 @@ export interface components {
       job_name?: string;
       schedule_id?: number;
       /** @enum {string} */
-      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after';
+      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow';
       fire_time?: components['schemas']['Time'];
       shard?: number;
       state: components['schemas']['RunState'];
@@ -659,6 +790,7 @@ export interface components {
       exit_code?: number | null;
       output?: string;
       output_truncated?: boolean;
+      usage?: components['schemas']['ResourceUsage'];
       error?: string | null;
       priority?: number;
       job_version?: number;
@@ -666,24 +798,29 @@ export interface components {
       cancel_mode?: components['schemas']['CancelMode'];
       trace_id?: string;
       parameters?: components['schemas']['Parameters'];
+      job_type?: components['schemas']['JobType'];
+      workflow_run_id?: string | null;
+      node?: string | null;
       attempts: components['schemas']['Attempt'][];
       trigger?: components['schemas']['RunTrigger'] | null;
       outputs: {
         [key: string]: string;
       };
-      allowed_actions: ('cancel' | 'retry')[];
+      allowed_actions: ('cancel' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */
         code:
           | 'paused'
           | 'not_due'
           | 'cluster_paused'
+          | 'upstream'
           | 'slot'
           | 'group'
           | 'unreadable'
           | 'no_executor'
           | 'pinned_unknown'
           | 'no_match'
+          | 'no_feature'
           | 'away'
           | 'no_room'
           | 'queued';
@@ -714,6 +851,7 @@ export interface components {
       exit_code: number | null;
       output: string;
       output_truncated: boolean;
+      usage?: components['schemas']['ResourceUsage'];
       error: string | null;
     };
     Gap: {
@@ -793,6 +931,14 @@ export interface components {
       version: string;
       config_version: number;
       tasks_behind: number | null;
+      features: string[] | null;
+      report?: {
+        name: string;
+        /** @enum {string} */
+        state: 'works' | 'partly' | 'no';
+        detail: string;
+        cure: string | null;
+      }[];
     };
     AuditRecord: {
       changes: components['schemas']['FieldChange'][] | null;
@@ -1134,6 +1280,10 @@ export interface components {
         reason: string;
       } | null;
     };
+    ValidateWorkflow: {
+      valid: boolean;
+      problems: components['schemas']['WorkflowProblem'][];
+    };
     PreviewSchedule: {
       valid: boolean;
       errors: components['schemas']['FieldError'][];
@@ -1148,6 +1298,10 @@ export interface components {
         job_id: components['schemas']['JobId'];
         runs: components['schemas']['RecentRun'][];
       }[];
+    };
+    RetryRun: {
+      run_again: components['schemas']['NodeId'][];
+      skipped: components['schemas']['NodeId'][];
     };
     TestNotices: {
       channels: {

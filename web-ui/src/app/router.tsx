@@ -108,6 +108,7 @@ const editJob = createRoute({
 
 export const JOB_TABS = [
   'overview',
+  'graph',
   'runs',
   'configuration',
   'dependencies',
@@ -166,6 +167,13 @@ const run = createRoute({
     level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
   }),
   component: lazyRouteComponent(() => import('../features/runs/detail/run_page'), 'RunPage'),
+});
+
+const workflows = createRoute({
+  getParentRoute: () => root,
+  path: '/workflows',
+  validateSearch: (search): { q?: string } => ({ q: one(search.q) }),
+  component: lazyRouteComponent(() => import('../features/workflows/workflows_page'), 'WorkflowsPage'),
 });
 
 const gaps = createRoute({
@@ -360,6 +368,7 @@ const tree = root.addChildren([
   job,
   runs,
   run,
+  workflows,
   gaps,
   bulks,
   bulk,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSearch, stringifySearch } from '../app/search_params';
 import { timeline } from '../features/runs/detail/run_text';
-import { absoluteTime, countdown, readable, relativeTime, span } from './format';
+import { absoluteTime, bytes, countdown, readable, relativeTime, span } from './format';
 import type { Run } from '../api/types';
 
 const T = Date.parse('2026-03-29T01:00:00Z');
@@ -66,6 +66,13 @@ describe('spans', () => {
     expect(countdown(61, 'en')).toBe('1 min 1 s');
     expect(countdown(0, 'en')).toBe('0 s');
     expect(countdown(0, 'zh-CN')).toBe('0 秒');
+  });
+});
+
+describe('bytes', () => {
+  it('are written in binary units', () => {
+    const texts = [0, 1023, 1024, 25_165_824, 5 * 2 ** 30, 2500 * 2 ** 40].map((value) => bytes(value, 'en'));
+    expect(texts).toEqual(['0 B', '1,023 B', '1 KiB', '24 MiB', '5 GiB', '2,500 TiB']);
   });
 });
 

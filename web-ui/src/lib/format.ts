@@ -120,3 +120,11 @@ export const count = numbers({});
 export const percent = numbers({ style: 'percent', maximumFractionDigits: 0 });
 // Formats a number in a compact form for cells: 3.6K.
 export const brief = numbers({ notation: 'compact', maximumFractionDigits: 1 });
+
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const shortNumber = numbers({ maximumFractionDigits: 1 });
+// Formats a number of bytes: "25.2 MiB".
+export function bytes(value: number, language: string): string {
+  const step = value < 1024 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(value) / 10));
+  return `${shortNumber(value / 1024 ** step, language)} ${BYTE_UNITS[step]}`;
+}

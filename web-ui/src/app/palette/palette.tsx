@@ -4,6 +4,7 @@ import '../../features/calendars/texts.en';
 import '../../features/dead_letters/texts.en';
 import '../../features/executors/texts.en';
 import '../../features/gaps/texts.en';
+import '../../features/workflows/texts.en';
 import '../../features/groups/texts.en';
 import '../../features/notices/texts.en';
 import '../../features/secrets/texts.en';
@@ -23,6 +24,7 @@ import {
   ScrollText,
   Server,
   UserRound,
+  Workflow,
 } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../../api/client';
@@ -65,6 +67,7 @@ function usePages(): Entry[] {
     ...PLACES.map((place) => page(place.to, t(place.label), place.icon, 'g ' + place.key)),
     page('/jobs/new', t('jobs.new'), Plus, 'n'),
     page('/bulk', t('bulk.title'), ListChecks),
+    page('/workflows', t('workflows.title'), Workflow),
     page('/gaps', t('gaps.title'), CalendarX2),
     page('/groups', t('groups.title'), Gauge),
     page('/calendars', t('calendars.title'), CalendarDays),

@@ -26,6 +26,7 @@ export const en = {
   'action.job.cancel': 'Cancelled all runs of a job',
   'action.run.cancel': 'Cancelled a run',
   'action.run.retry': 'Retried a run',
+  'action.run.skip': 'Skipped a node',
   'action.executor.patch': 'Changed executor labels',
   'action.executor.enable': 'Enabled an executor',
   'action.executor.disable': 'Disabled an executor',

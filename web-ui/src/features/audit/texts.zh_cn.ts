@@ -27,6 +27,7 @@ export const zhCN: TwinOf<typeof en> = {
   'action.job.cancel': '取消任务的所有运行',
   'action.run.cancel': '取消运行',
   'action.run.retry': '重试运行',
+  'action.run.skip': '跳过节点',
   'action.executor.patch': '修改执行器标签',
   'action.executor.enable': '启用执行器',
   'action.executor.disable': '禁用执行器',

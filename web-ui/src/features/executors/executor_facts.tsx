@@ -57,3 +57,8 @@ export function Load({ load }: { load: Executor['load'] }) {
     </span>
   );
 }
+
+// The names are those of the API, which selectors and messages use too.
+export function Features({ names }: { names: readonly string[] | null | undefined }) {
+  return <span className="mono">{names?.length ? names.join(', ') : '–'}</span>;
+}

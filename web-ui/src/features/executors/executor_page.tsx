@@ -21,7 +21,8 @@ import {
 import { RunTable } from '../runs/list/run_table';
 import { ExecutorActions } from './executor_actions';
 import { executorPath } from './executor_path';
-import { Behind, Load, Slots, States } from './executor_facts';
+import { Behind, Features, Load, Slots, States } from './executor_facts';
+import { HostReport } from './host_report';
 
 const route = getRouteApi('/executors/$id');
 
@@ -60,7 +61,10 @@ function Known({ executor }: { executor: Executor }) {
         actions={<ExecutorActions executor={executor} />}
       />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
-        <Runs id={name} />
+        <div className="grid content-start gap-4">
+          <Runs id={name} />
+          <HostReport report={executor.report} />
+        </div>
         <Card title={t('run.facts')} className="self-start">
           <Facts
             items={[
@@ -75,6 +79,7 @@ function Known({ executor }: { executor: Executor }) {
                   {executor.host}:{executor.port}
                 </span>,
               ],
+              [t('executors.features'), <Features key="f" names={executor.features} />],
               [t('executors.version'), executor.version],
               [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
             ]}

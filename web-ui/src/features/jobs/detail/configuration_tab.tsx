@@ -3,6 +3,7 @@ import './texts.en';
 import '../form/texts.en';
 import '../list/texts.en';
 import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { stringify } from 'yaml';
 import type { Job } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
@@ -18,6 +19,22 @@ import { NamespaceLink } from '../list/namespace_link';
 import { TellFact } from './notifications_fact';
 import { zoneOf } from './schedule_text';
 
+const Mono = ({ text }: { text: string }) => <span className="mono">{text}</span>;
+
+const scriptFacts = (script: NonNullable<Job['script']>, t: TFunction) =>
+  [
+    [t('form.script_interpreter'), <Mono key="i" text={script.interpreter} />],
+    ...(script.args?.length
+      ? [[t('form.script_args'), <Mono key="a" text={script.args.join(' ')} />] as const]
+      : []),
+    [
+      t('form.script_body'),
+      <pre key="b" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">
+        {script.body}
+      </pre>,
+    ],
+  ] as const;
+
 export function ConfigurationTab({ job }: { job: Job }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
@@ -30,7 +47,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
         <Facts
           items={[
             [t('form.type'), textOr('option.type.', job.type)],
-            ...(job.command === undefined
+            ...(job.command === undefined || job.type !== 'shell'
               ? []
               : [
                   [
@@ -40,6 +57,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
                     </pre>,
                   ] as const,
                 ]),
+            ...(job.script ? scriptFacts(job.script, t) : []),
             ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
             [t('jobs.owner'), ownerOf(job.user_id)],
             [t('jobs.version'), 'v' + job.version],
@@ -70,6 +88,12 @@ export function ConfigurationTab({ job }: { job: Job }) {
             [t('jobs.queue_timeout'), seconds(job.queue_timeout)],
             [t('form.retry_count'), job.retry_count],
             [t('jobs.retry_interval'), seconds(job.retry_interval)],
+            ...(job.retry_on?.length
+              ? [[t('form.retry_on'), <Mono key="r" text={job.retry_on.join(', ')} />] as const]
+              : []),
+            ...(job.no_retry_on?.length
+              ? [[t('form.no_retry_on'), <Mono key="nr" text={job.no_retry_on.join(', ')} />] as const]
+              : []),
             [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
             [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],

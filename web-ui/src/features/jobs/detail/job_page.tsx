@@ -36,6 +36,7 @@ const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const AuditTab = lazy(() => import('./audit_tab'));
+const GraphTab = lazy(() => import('../../workflows/graph_tab'));
 const DependenciesTab = lazy(() => import('../dependencies/dependencies_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
@@ -94,6 +95,7 @@ export function JobPage() {
           value={tab}
           choices={[
             { value: 'overview', label: t('jobs.tab_overview') },
+            ...(data.type === 'workflow' ? [{ value: 'graph', label: t('jobs.tab_graph') }] : []),
             { value: 'runs', label: t('nav.runs') },
             { value: 'configuration', label: t('jobs.tab_configuration') },
             { value: 'dependencies', label: t('jobs.tab_dependencies') },
@@ -110,6 +112,7 @@ export function JobPage() {
       {tab === 'runs' && <Runs job={data} />}
       {tab === 'configuration' && <ConfigurationTab job={data} />}
       <Suspense fallback={<Loading />}>
+        {tab === 'graph' && <GraphTab id={data.job_id} />}
         {tab === 'dependencies' && <DependenciesTab job={data} />}
         {tab === 'versions' && <VersionsTab job={data} />}
         {tab === 'why' && <WhyTab job={data} />}

@@ -18,6 +18,7 @@ export const en = {
   'audit.all': 'View in the full audit log',
   'jobs.tab_versions': 'Versions',
   'jobs.tab_why': 'Did it run?',
+  'jobs.tab_graph': 'Graph',
   'jobs.tab_dependencies': 'Dependencies',
   'versions.pick': 'Select two versions to compare.',
   'versions.compare': 'Compare',

@@ -19,6 +19,7 @@ export const zhCN: TwinOf<typeof en> = {
   'audit.all': '在完整审计日志中查看',
   'jobs.tab_versions': '版本',
   'jobs.tab_why': '是否运行',
+  'jobs.tab_graph': '图',
   'jobs.tab_dependencies': '依赖',
   'versions.pick': '选择两个版本进行比较。',
   'versions.compare': '比较',

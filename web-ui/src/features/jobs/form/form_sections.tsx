@@ -1,7 +1,7 @@
 // Sections of the form: what to run, when, where, and on failure. Notifications are in
 // ./notifications_section.
 import './texts.en';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { Suspense, lazy, useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useGroupNames } from '../../../api/groups';
 import { useNamespaces } from '../../../api/queries';
@@ -16,10 +16,17 @@ import type { Definition } from './definition';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
 import { RuleRows } from './rule_rows';
+import { ScriptFields } from '../script/script_fields';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './notifications_section';
 import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
+
+// Words of the API.
+const RETRY_ON_EXAMPLE = 'exit:75, exit:100-110, timeout';
+const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
+
+const WorkflowField = lazy(() => import('../../workflows/workflow_field'));
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (
@@ -44,7 +51,7 @@ function What({ isNew }: { isNew: boolean }) {
         {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
         <Text name="description" label={t('form.description')} />
         <Namespace />
-        <Choose name="type" label={t('form.type')} values={['shell', 'noop']} />
+        <Choose name="type" label={t('form.type')} values={['shell', 'script', 'workflow', 'noop']} />
         <label className="flex items-center gap-2 self-center">
           <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />
           {t('form.enabled')}
@@ -58,6 +65,12 @@ function What({ isNew }: { isNew: boolean }) {
             hint={t('form.command_hint')}
             className="sm:col-span-2"
           />
+        )}
+        {type === 'script' && <ScriptFields />}
+        {type === 'workflow' && (
+          <Suspense>
+            <WorkflowField isNew={isNew} />
+          </Suspense>
         )}
       </div>
       <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>
@@ -369,6 +382,20 @@ function OnFailure() {
           mono
           placeholder="10, 60, 600"
           hint={t('form.retry_intervals_hint')}
+        />
+        <Text
+          name="retry_on"
+          label={t('form.retry_on')}
+          mono
+          placeholder={RETRY_ON_EXAMPLE}
+          hint={t('form.retry_on_hint')}
+        />
+        <Text
+          name="no_retry_on"
+          label={t('form.no_retry_on')}
+          mono
+          placeholder={NO_RETRY_ON_EXAMPLE}
+          hint={t('form.no_retry_on_hint')}
         />
         <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
         <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />

@@ -3,6 +3,7 @@
 // A definition keeps all fields that the server sent, including those that the form does not show; the form
 // overrides only its own fields.
 import * as z from 'zod/mini';
+import { parse, stringify } from 'yaml';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';
 import { parametersOf, parametersText, type Definition } from './definition';
@@ -16,6 +17,13 @@ import {
 } from './notifications_values';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
+import {
+  SCRIPT_DEFAULTS,
+  conditionsOf,
+  scriptFieldOf,
+  scriptFrom,
+  scriptValuesOf,
+} from '../script/script_values';
 
 export { parametersOf } from './definition';
 
@@ -50,6 +58,7 @@ const INTERVALS_MAX = 100;
 const RUNNING_MAX = 1000;
 const QUEUED_MAX = 10_000;
 const intervals = z.string().check(z.refine((text) => intervalsOf(text) !== null, { error: 'intervals' }));
+const conditions = z.string().check(z.refine((text) => conditionsOf(text) !== null, { error: 'conditions' }));
 const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
 
 const NAMESPACE = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$/;
@@ -69,6 +78,10 @@ export const formSchema = z
     user_id: z.string(),
     type: z.string(),
     command: z.string(),
+    script_interpreter: z.string(),
+    script_body: z.string(),
+    script_args: z.string(),
+    workflow: z.string(),
     labels: lines,
     env: lines,
     parameters: json,
@@ -130,6 +143,8 @@ export const formSchema = z
     retry_interval: number(0, 86_400),
     retry_backoff: z.string(),
     retry_intervals: intervals,
+    retry_on: conditions,
+    no_retry_on: conditions,
     on_lost: z.string(),
     retention_days: number(0, 3650),
     tell: z.string(),
@@ -139,6 +154,14 @@ export const formSchema = z
   })
   .check(
     z.refine((v) => v.type !== 'shell' || v.command.trim() !== '', { error: 'required', path: ['command'] }),
+    z.refine((v) => v.type !== 'script' || v.script_body.trim() !== '', {
+      error: 'required',
+      path: ['script_body'],
+    }),
+    z.refine((v) => v.type !== 'workflow' || workflowOf(v.workflow) !== null, {
+      error: 'yaml',
+      path: ['workflow'],
+    }),
     z.refine((v) => v.kind !== 'cron' || v.cron_expression.trim() !== '', {
       error: 'required',
       path: ['cron_expression'],
@@ -221,6 +244,8 @@ export const DEFAULTS: FormValues = {
   user_id: '',
   type: 'shell',
   command: '',
+  ...SCRIPT_DEFAULTS,
+  workflow: '',
   labels: '',
   env: '',
   parameters: '',
@@ -255,10 +280,33 @@ export const DEFAULTS: FormValues = {
   retry_interval: '60',
   retry_backoff: 'fixed',
   retry_intervals: '',
+  retry_on: '',
+  no_retry_on: '',
   on_lost: 'retry',
   retention_days: '0',
   ...TELL_DEFAULTS,
 };
+
+// Each node begins with its id and its job. The server sends the fields in alphabetical order.
+function readable(workflow: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(workflow.nodes)) return workflow;
+  const nodes = (workflow.nodes as unknown[]).map((node) => {
+    if (!isObject(node)) return node;
+    const { id, job, ...rest } = node;
+    return { id, job, ...rest };
+  });
+  return { ...workflow, nodes };
+}
+
+// Reads the workflow of the form, which is YAML; null if it is not an object.
+export function workflowOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
 
 // Reads "NAME=value" lines; null if a line has another form or repeats a name.
 export function linesOf(text: string): Record<string, string> | null {
@@ -325,10 +373,14 @@ export function valuesOf(definition: Definition): FormValues {
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
+  if (isObject(full.workflow)) values.workflow = stringify(readable(full.workflow), { lineWidth: 0 });
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
   if (typeof full.concurrency_group === 'string') values.concurrency_group = full.concurrency_group;
   if (typeof full.user_id === 'string') values.user_id = full.user_id;
-  if (Array.isArray(full.retry_intervals)) values.retry_intervals = full.retry_intervals.join(', ');
+  for (const name of ['retry_intervals', 'retry_on', 'no_retry_on'] as const) {
+    const list = full[name];
+    if (Array.isArray(list)) values[name] = list.join(', ');
+  }
   values.labels = linesFrom(full.labels);
   values.env = linesFrom(full.env);
   values.rules = ruleRowsOf(full);
@@ -339,6 +391,7 @@ export function valuesOf(definition: Definition): FormValues {
   values.parameters = parametersText(Object.fromEntries(free));
   return {
     ...values,
+    ...scriptValuesOf(full.script),
     ...tellValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
   };
@@ -391,6 +444,10 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   out.enabled = values.enabled;
   if (values.type === 'shell') out.command = values.command;
   else delete out.command;
+  if (values.type === 'script') out.script = scriptFrom(values, base.script);
+  else delete out.script;
+  if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
+  else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
   else delete out.job_id;
   out.namespace = values.namespace.trim() || NO_NAMESPACE;
@@ -412,6 +469,10 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   if ('concurrency_group' in base || group !== '') out.concurrency_group = group;
   const between = intervalsOf(values.retry_intervals) ?? [];
   if ('retry_intervals' in base || between.length > 0) out.retry_intervals = between;
+  for (const name of ['retry_on', 'no_retry_on'] as const) {
+    const found = conditionsOf(values[name]) ?? [];
+    if (name in base || found.length > 0) out[name] = found;
+  }
   out.schedules = schedulesOf(values);
   delete out.cron_expression;
   return normalised(out);
@@ -428,6 +489,7 @@ export function fieldOf(
   if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
+  if (first === 'script') return scriptFieldOf(second);
   if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);
   if (first === 'parameters' && second !== undefined && rules.includes(second))
     return `rules.${rules.indexOf(second)}.default`;

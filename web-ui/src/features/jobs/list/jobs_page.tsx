@@ -1,9 +1,21 @@
 // List of all jobs with their next fires. It has the most frequent actions on one job or on many jobs.
 import '../detail/texts.en';
 import './texts.en';
+import '../../workflows/texts.en';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload } from 'lucide-react';
+import {
+  Copy,
+  Ellipsis,
+  Pause,
+  Pencil,
+  Play,
+  Plus,
+  SlidersHorizontal,
+  Trash2,
+  Upload,
+  Workflow,
+} from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { itemsOf, totalOf, useJobs } from '../../../api/queries';
 import type { Job, RecentRun } from '../../../api/types';
@@ -91,6 +103,10 @@ export function JobsPage() {
         documentTitle={t('nav.jobs')}
         actions={
           <>
+            <Link to="/workflows" className="button">
+              <Workflow aria-hidden size={15} />
+              {t('workflows.title')}
+            </Link>
             <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}>
               <Upload aria-hidden size={15} />
               {t('jobs.import')}

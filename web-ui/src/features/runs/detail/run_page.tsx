@@ -22,9 +22,11 @@ import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
 import { ExecutorLink } from './executor_link';
 import { Output } from '../log/output';
-import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
+import { attemptOf, attemptToShow, duration, failedBefore, timeline, usageText } from './run_text';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
+const NodesCard = lazy(() => import('../../workflows/nodes_card'));
+const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
 const StartedBy = lazy(() => import('./started_by'));
@@ -35,6 +37,9 @@ const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
 // True if the run is PENDING and its next attempt waits until it is due, or until the job is resumed.
 const waitsForRetry = (run: Run) =>
   run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
+const isWorkflow = (run: Run) => run.job_type === 'workflow';
+// True if the run has nodes, of which a retry makes a choice.
+const hasNodes = (run: Run) => isWorkflow(run) && run.claimed_at !== null;
 const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
 
 export function RunPage() {
@@ -53,7 +58,7 @@ export function RunPage() {
 }
 
 function Known({ run }: { run: Run }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const textOr = useTextOr();
   const search = route.useSearch();
   const name = run.job_name || run.job_id;
@@ -87,7 +92,13 @@ function Known({ run }: { run: Run }) {
       <Sentence run={run} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
-          <OutputCard run={run} />
+          {isWorkflow(run) ? (
+            <Suspense fallback={<Loading />}>
+              <NodesCard run={run} />
+            </Suspense>
+          ) : (
+            <OutputCard run={run} />
+          )}
           {run.outputs && Object.keys(run.outputs).length > 0 && (
             <Suspense>
               <Outputs outputs={run.outputs} />
@@ -115,10 +126,26 @@ function Known({ run }: { run: Run }) {
                       ] as const,
                     ]
                   : []),
+                ...(run.workflow_run_id
+                  ? [
+                      [
+                        t('run.part_of'),
+                        <Link
+                          key="w"
+                          to="/runs/$id"
+                          params={{ id: run.workflow_run_id }}
+                          className="link inline-flex min-h-6 items-center"
+                        >
+                          {t('run.workflow_node', { node: run.node })}
+                        </Link>,
+                      ] as const,
+                    ]
+                  : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
                 [t('run.attempt'), shown.attempt],
                 [t('run.exit_code'), shown.exit_code ?? '–'],
                 [t('run.reason'), shown.reason ? textOr('reason.', shown.reason) : '–'],
+                ...(shown.usage ? [[t('run.usage'), usageText(shown.usage, t, i18n.language)] as const] : []),
                 [t('run.priority'), run.priority],
                 [t('run.definition'), 'v' + run.job_version],
                 [
@@ -214,6 +241,7 @@ function Actions({ run }: { run: Run }) {
   const client = useQueryClient();
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
+  const [choosing, setChoosing] = useState(false);
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
   // If the run is being cancelled already, the button offers to kill it.
   const kills = run.state === 'RUNNING' && run.cancel_requested;
@@ -273,7 +301,24 @@ function Actions({ run }: { run: Run }) {
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
-      {(RETRIABLE.has(run.state) || waitsForRetry(run)) && (
+      {hasNodes(run) && (
+        <button
+          type="button"
+          className="button"
+          disabled={Boolean(noRetry)}
+          title={noRetry && t(noRetry)}
+          onClick={() => setChoosing(true)}
+        >
+          <RotateCcw aria-hidden size={15} />
+          {t('run.retry_nodes')}
+        </button>
+      )}
+      {choosing && (
+        <Suspense>
+          <RetryNodesDialog run={run} onClose={() => setChoosing(false)} />
+        </Suspense>
+      )}
+      {!hasNodes(run) && (RETRIABLE.has(run.state) || waitsForRetry(run)) && (
         <button
           type="button"
           className="button"

@@ -1,6 +1,8 @@
 // Values for texts about a run: its steps, its attempts, its name. Pure.
+import './texts.en';
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
-import { difference } from '../../../lib/format';
+import type { TFunction } from 'i18next';
+import { bytes, difference, span } from '../../../lib/format';
 
 export interface Step {
   key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
@@ -90,3 +92,12 @@ export function duration(
 // Returns the name of a run for use outside of a list: the job and the fire time.
 export const nameOfRun = (run: Run) =>
   `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;
+
+// "1.5 s CPU, 25.2 MiB memory, 4.1 KiB read, 0 B written"
+export const usageText = (usage: NonNullable<Attempt['usage']>, t: TFunction, language: string): string =>
+  t('run.usage_of', {
+    cpu: span(usage.cpu_us / 1000, language),
+    memory: bytes(usage.memory_bytes, language),
+    read: bytes(usage.read_bytes, language),
+    written: bytes(usage.written_bytes, language),
+  });

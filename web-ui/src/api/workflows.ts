@@ -1,0 +1,62 @@
+// Queries about the graphs of workflows, and about the nodes of their runs.
+import { useQuery } from '@tanstack/react-query';
+import { call, get } from './client';
+import { CALM_MS, FAST_MS, isRefused, useEvery } from './queries';
+import { FINAL_STATES } from './types';
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+export type JobGraph = Schemas['JobGraph'];
+export type RunNodes = Schemas['RunNodes'];
+export type RunNode = Schemas['RunNode'];
+export type WorkflowProblem = Schemas['WorkflowProblem'];
+export interface RetryPreview {
+  run_again: string[];
+  skipped: string[];
+}
+
+export const nodesPath = (run: string) => `runs/${encodeURIComponent(run)}/nodes`;
+
+export function useGraph(id: string) {
+  const refetchInterval = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: ['jobs', id, 'graph'],
+    queryFn: ({ signal }) => get<JobGraph>(`jobs/${encodeURIComponent(id)}/graph`, {}, signal),
+    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
+  });
+}
+
+export function useRunNodes(run: string) {
+  const soon = useEvery(FAST_MS / 2);
+  const calm = useEvery(CALM_MS);
+  return useQuery({
+    queryKey: ['runs', run, 'nodes'],
+    queryFn: ({ signal }) => get<RunNodes>(nodesPath(run), {}, signal),
+    refetchInterval: ({ state }) =>
+      !isRefused(state.error) && (FINAL_STATES.has(state.data?.state ?? '') ? calm : soon),
+  });
+}
+
+export const previewRetry = async (run: string, body: object) =>
+  (
+    await call<RetryPreview>('POST', `runs/${encodeURIComponent(run)}/retry`, {
+      body: { ...body, dry_run: true },
+    })
+  ).data;
+
+// The mistakes of a draft.
+export function useProblems(workflow: unknown, job_id: string | undefined) {
+  return useQuery({
+    queryKey: ['workflow draft', workflow, job_id],
+    queryFn: async ({ signal }) =>
+      (
+        await call<{ valid: boolean; problems: WorkflowProblem[] }>('POST', 'workflows/validate', {
+          body: { workflow, ...(job_id ? { job_id } : {}) },
+          signal,
+        })
+      ).data.problems,
+    enabled: workflow !== undefined,
+    placeholderData: (before) => before,
+    gcTime: 0,
+  });
+}

@@ -1,0 +1,234 @@
+// Cards of a workflow run: the graph with the state of each node, the times as bars, and the table with the
+// same content, from which nodes are skipped.
+import './texts.en';
+import { Link } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { SkipForward } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { call } from '../../api/client';
+import { serverNow } from '../../api/reachability';
+import type { Run } from '../../api/types';
+import { nodesPath, useRunNodes, type RunNode, type RunNodes } from '../../api/workflows';
+import { useDenied } from '../../auth/session';
+import { useTextOr } from '../../i18n/text_or';
+import { useTranslation } from '../../i18n/use_translation';
+import { useNow } from '../../lib/clock';
+import { span } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { DataTable, type Column } from '../../ui/data_table';
+import { Modal } from '../../ui/dialogs/modal';
+import { StateBadge } from '../../ui/state_badge';
+import { Time } from '../../ui/time';
+import { toast, toastError } from '../../ui/toasts';
+import { Card, LoadFailure, Loading, explain } from '../../ui/ui';
+import { waitText } from './edge_text';
+import { barsOf, msOf } from './node_times';
+import { WorkflowGraph } from './workflow_graph';
+
+const SKIPPABLE = new Set(['FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
+const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
+// True if the server would probably skip the node. The server decides.
+const maySkip = (node: RunNode) =>
+  node.blocked || (SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? ''));
+
+export default function NodesCard({ run }: { run: Run }) {
+  const nodes = useRunNodes(run.run_id);
+  if (nodes.isPending) return <Loading />;
+  if (!nodes.data) return <LoadFailure error={nodes.error} onRetry={() => void nodes.refetch()} />;
+  return <Known run={run} shown={nodes.data} />;
+}
+
+function Known({ run, shown }: { run: Run; shown: RunNodes }) {
+  const { t } = useTranslation();
+  const denied = useDenied()(run, 'skip');
+  const [skipping, setSkipping] = useState<string | null>(null);
+  const drawn = useMemo(
+    () =>
+      shown.nodes.map((node) => ({
+        ...node,
+        state: node.blocked ? 'BLOCKED' : node.state,
+        name: node.job_name,
+      })),
+    [shown.nodes],
+  );
+  const columns: Column<RunNode>[] = [
+    {
+      id: 'name',
+      header: t('nodes.node'),
+      cell: (node) => (
+        <Link
+          to="/runs/$id"
+          params={{ id: node.run_id }}
+          className="link mono inline-flex min-h-6 items-center"
+        >
+          {node.id}
+        </Link>
+      ),
+    },
+    { id: 'state', header: t('runs.state'), cell: (node) => <State node={node} /> },
+    {
+      id: 'job',
+      header: t('nodes.job'),
+      cell: (node) => (
+        <Link to="/jobs/$id" params={{ id: node.job_id }} className="text-ink no-underline hover:underline">
+          {node.job_name || node.job_id}
+        </Link>
+      ),
+    },
+    { id: 'attempt', header: t('nodes.attempt'), cell: (node) => node.attempt },
+    {
+      id: 'started',
+      header: t('nodes.started'),
+      cell: (node) => (node.started_at ? <Time at={node.started_at} /> : '–'),
+    },
+    { id: 'duration', header: t('nodes.duration'), cell: (node) => <Duration node={node} /> },
+    { id: 'why', header: t('nodes.why'), cell: (node) => <Why node={node} /> },
+    {
+      id: 'actions',
+      header: t('nodes.actions'),
+      cell: (node) =>
+        shown.state === 'RUNNING' && maySkip(node) ? (
+          <button
+            type="button"
+            className="button"
+            aria-label={t('nodes.skip_node', { node: node.id })}
+            disabled={Boolean(denied)}
+            title={denied && t(denied)}
+            onClick={() => setSkipping(node.id)}
+          >
+            <SkipForward aria-hidden size={15} />
+            {t('nodes.skip')}
+          </button>
+        ) : null,
+    },
+  ];
+  return (
+    <>
+      <Card title={t('nodes.graph')}>
+        <WorkflowGraph
+          nodes={drawn}
+          link={(node, drawing, label) => (
+            <Link to="/runs/$id" params={{ id: node.run_id }} aria-label={label}>
+              {drawing}
+            </Link>
+          )}
+        />
+      </Card>
+      <Card title={t('nodes.time')}>
+        <Bars nodes={shown.nodes} />
+      </Card>
+      <div className="card overflow-hidden">
+        <DataTable label={t('nodes.title')} columns={columns} rows={shown.nodes} rowId={(node) => node.id} />
+      </div>
+      {skipping !== null && <SkipDialog run={run} node={skipping} onClose={() => setSkipping(null)} />}
+    </>
+  );
+}
+
+function State({ node }: { node: RunNode }) {
+  const { t } = useTranslation();
+  return node.blocked ? (
+    <span className="text-muted">{t('nodes.blocked')}</span>
+  ) : (
+    <StateBadge state={node.state} />
+  );
+}
+
+function Duration({ node }: { node: RunNode }) {
+  const { language } = usePreferences();
+  const ms = msOf(node, useNow());
+  return <span className="tabular-nums">{ms === null ? '–' : span(ms, language)}</span>;
+}
+
+function Why({ node }: { node: RunNode }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  if (node.blocked) return waitText(node, t);
+  if (node.repaired) return t('nodes.repaired');
+  if (!node.reason) return '–';
+  const text = textOr('reason.', node.reason);
+  return (
+    <span title={node.error ?? undefined}>
+      {node.reason === 'exit_code' && node.exit_code !== null ? `${text} ${node.exit_code}` : text}
+    </span>
+  );
+}
+
+// Each node's time as a bar. The table has its start and its duration.
+function Bars({ nodes }: { nodes: readonly RunNode[] }) {
+  const { t } = useTranslation();
+  useNow(); // once a second
+  const bars = barsOf(nodes, serverNow());
+  return (
+    <div className="grid gap-1" role="img" aria-label={t('nodes.time_label')}>
+      {bars.map((bar) => (
+        <div key={bar.id} className="grid grid-cols-[8rem_1fr] items-center gap-2 text-xs">
+          <span className="mono truncate">{bar.id}</span>
+          <span className="relative h-4 rounded bg-raised">
+            {bar.width !== null && (
+              <span
+                className={
+                  'absolute inset-y-0 min-w-0.5 rounded ' +
+                  (bar.bad ? 'bg-bad' : bar.open ? 'bg-busy' : 'bg-ok')
+                }
+                style={{ left: bar.left + '%', width: bar.width + '%' }}
+              />
+            )}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function SkipDialog(props: { run: Run; node: string; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [reason, setReason] = useState('');
+  const { node } = props;
+  const skip = useMutation({
+    mutationFn: () =>
+      call<RunNodes>('POST', `${nodesPath(props.run.run_id)}/${encodeURIComponent(node)}/skip`, {
+        body: reason.trim() ? { reason: reason.trim() } : {},
+      }),
+    onSuccess: ({ data }) => {
+      client.setQueryData(['runs', props.run.run_id, 'nodes'], data);
+      toast(t('nodes.skipped', { node }));
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+    onSettled: props.onClose,
+  });
+  return (
+    <Modal
+      open
+      onClose={props.onClose}
+      title={t('nodes.skip_title', { node })}
+      actions={
+        <>
+          <button type="button" className="button" onClick={props.onClose}>
+            {t('cancel')}
+          </button>
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={skip.isPending}
+            onClick={() => skip.mutate()}
+          >
+            {t('nodes.skip')}
+          </button>
+        </>
+      }
+    >
+      <p className="mb-3 text-muted">{t('nodes.skip_explain')}</p>
+      <label className="block">
+        <span className="mb-1 block">{t('reason.label')}</span>
+        <input
+          className="input"
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+    </Modal>
+  );
+}
