@@ -9,6 +9,7 @@ shell     like steady, but processes on 8 slots, compared with a bare loop of po
 overload  1.5 times a rate for --seconds, then this rate for as long: the time until p99 is below 100 ms again
 stored    1,000 fires a second beside --stored jobs that fire once a day; the time of lists of jobs
 backfill  500 fires a second beside a backfill of 10,000 past fires; then a backfill that is cancelled midway
+workflow  200 nodes of workflows a second, then as many plain fires: the time from one node to the next, and the cost
 members   one rate with 1, 2 and 3 schedulers (1, 2 and 2 executors)
 soak      one rate for ten minutes: lateness and memory for each minute
 
@@ -54,7 +55,8 @@ def parse():
     parser.add_argument("--seconds", type=int, help=f"of the window; {SECONDS}, soak {SOAK_SECONDS}")
     parser.add_argument("--warm", type=int, default=10, help="seconds between the first fire and the window")
     parser.add_argument("--rates", type=rates, help="steady, spread, shell: comma-separated, ascending\n"
-                                                    "overload, stored, backfill, members, soak: one")
+                                                    "workflow: comma-separated; overload, stored, backfill,\n"
+                                                    "members, soak: one")
     parser.add_argument("--stored", type=int, default=100_000, help="jobs of the scenario stored")
     parser.add_argument("--on", default="cluster", choices=["cluster", "standalone"])
     parser.add_argument("--schedulers", type=int, default=1, help="of the cluster")

@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from firing import judge, load, past, plot, processes, report  # noqa: E402
+from firing import graphs, judge, load, past, plot, processes, report  # noqa: E402
 
 SECOND = 1_000_000
 BEGIN = 1_800_000_000 * SECOND
@@ -20,6 +20,33 @@ def result(**changed):
     return {"missed": 0, "doubled": 0, "early": 0, "completed": 10, "fires_planned": 10, "late_ms": lateness(100.0),
             "setup_in_time": True,
             "first": {"missed": 0, "doubled": 0, "early": 0, "completed": 2, "fires_planned": 2}, **changed}
+
+
+class GraphsTest(unittest.TestCase):
+    def rows(self, **changed):
+        """A run in which each node takes 10 ms, and starts 5 ms after the nodes before it."""
+        ends, rows = [], []
+        for position, after in enumerate(graphs.AFTER):
+            start = changed.get(f"start{position}", max([ends[one] for one in after] or [BEGIN]) + 5_000)
+            ends.append(start + 10_000)
+            rows.append((str(BEGIN), str(7 * graphs.POSITIONS + position), "COMPLETED", "1", str(start), str(ends[-1])))
+        return rows
+
+    def test_time_to_the_next_node_counts_from_the_last_end_before_it(self):
+        result = graphs.judge_runs(graphs.runs_of(self.rows()), 1)
+        self.assertEqual((1, 1, 10, 0), (result["runs"], result["completed"], result["nodes"], result["early"]))
+        self.assertEqual((5.0, 5.0), (result["next_ms"]["p50"], result["next_ms"]["max"]))
+        self.assertTrue(graphs.held(result))
+
+    def test_a_node_that_starts_early_or_is_missing_or_tried_twice_is_noticed(self):
+        self.assertEqual(1, graphs.judge_runs(graphs.runs_of(self.rows(start9=BEGIN)), 1)["early"])
+        self.assertFalse(graphs.held(graphs.judge_runs(graphs.runs_of(self.rows(start9=BEGIN)), 1)))
+        self.assertFalse(graphs.held(graphs.judge_runs(graphs.runs_of(self.rows()[:-1]), 1)))
+        self.assertFalse(graphs.held(graphs.judge_runs(graphs.runs_of(self.rows()), 2)))
+        again = [row[:3] + ("2",) + row[4:] for row in self.rows()]
+        self.assertFalse(graphs.held(graphs.judge_runs(graphs.runs_of(again), 1)))
+        late = graphs.judge_runs(graphs.runs_of(self.rows(start5=BEGIN + 2_000_000)), 1)
+        self.assertFalse(graphs.held(late))
 
 
 class LoadTest(unittest.TestCase):

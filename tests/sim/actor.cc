@@ -1,11 +1,14 @@
 #include "tests/sim/actor.h"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace carillon::sim {
 namespace {
+
+bool IsWorkflow(const StoredJob& job) { return job.definition.type == JobType::kWorkflow; }
 
 bool IsDependent(const StoredJob& job) {
   return !job.schedules.empty() && job.schedules.front().spec.kind == ScheduleKind::kAfter;
@@ -175,7 +178,21 @@ JobDefinition Actor::NewDefinition() {
     job.max_running = 1;
   }
   if (profile_.delays) job.schedules.front() = NewDelay();
+  // A run that is HELD would hold up its workflow for ever. With `fail`, one that is being cancelled may be.
+  if (profile_.workflows) job.on_lost = OnLost::kRetry;
+  if (profile_.scripts) BecomeScript(job);
   return job;
+}
+
+// Decided without a random draw, as WithWindowAndJitter.
+void Actor::BecomeScript(JobDefinition& job) const {
+  if (made_ % 3 != 0) job.retry_on = {"exit:1"};
+  if (made_ % 4 == 0) job.no_retry_on = {"timeout"};
+  if (job.type != JobType::kShell || made_ % 2 != 0) return;
+  job.type = JobType::kScript;
+  job.script = {.interpreter = made_ % 4 == 0 ? Interpreter::kPython3 : Interpreter::kSh,
+                .body = std::exchange(job.command, {}),
+                .args = {}};
 }
 
 // Decided without a random draw, as WithWindowAndJitter. Jobs 2, 4, 6, … start after the one before
@@ -194,10 +211,46 @@ void Actor::StartAfterOthers(JobDefinition& job) const {
   if (made_ % 4 == 0) after(made_ - 2, made_ / 4);
 }
 
+// Drawn from a generator of its own, as WithWindowAndJitter. Every third job is a workflow.
+void Actor::BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const {
+  std::vector<JobId> jobs;
+  for (const StoredJob& other : others) {
+    if (!IsWorkflow(other)) jobs.push_back(other.job_id);
+  }
+  if (!profile_.workflows || made_ % 3 != 0 || jobs.empty()) return;
+  Rng rng(profile_.seed * 1000 + static_cast<uint64_t>(made_));
+  job.type = JobType::kWorkflow;
+  job.command.clear();
+  job.retry_count = 0;
+  job.concurrency_group.clear();
+  job.on_lost = OnLost::kRetry;
+  job.timeout_s = 40 + static_cast<int64_t>(rng.Below(200));
+  job.workflow.emplace();
+  job.workflow->max_parallel = 1 + static_cast<int64_t>(rng.Below(4));
+  const size_t nodes = 3 + rng.Below(7);
+  for (size_t i = 0; i < nodes; ++i) {
+    WorkflowNode node{.id = fmt::format("n{}", i), .job = jobs[rng.Below(jobs.size())]};
+    node.allow_failure = rng.Chance(0.2);
+    for (size_t before = 0; before < i; ++before) {
+      if (node.after.size() == 3 || !rng.Chance(0.35)) continue;
+      WorkflowEdge edge{.node = fmt::format("n{}", before)};
+      if (rng.Chance(0.4)) edge.on = rng.Chance(0.5) ? EdgeOn::kFailure : EdgeOn::kDone;
+      if (edge.on == EdgeOn::kFailure && rng.Chance(0.4)) edge.condition = "exit_code == 3";
+      edge.recovers = edge.on != EdgeOn::kSuccess && rng.Chance(0.4);
+      node.after.push_back(edge);
+    }
+    if (node.after.size() > 1 && rng.Chance(0.3)) {
+      node.trigger_rule.least = 1 + static_cast<int64_t>(rng.Below(2));
+    }
+    job.workflow->nodes.push_back(std::move(node));
+  }
+}
+
 void Actor::Create() {
   const JobId id(fmt::format("job-{}", ++made_));
   JobDefinition definition = NewDefinition();
   StartAfterOthers(definition);
+  if (profile_.workflows) BecomeWorkflow(definition, Jobs());
   WriteJob(id,
            [&](WallTime now) { return p_.stores.jobs.CreateJob(id, definition, {.now = now}); });
 }
@@ -221,6 +274,12 @@ void Actor::Edit(const StoredJob& job) {
     edited.schedules = job.definition.schedules;
     edited.enabled = true;
   }
+  if (IsWorkflow(job)) {
+    const bool enabled = edited.enabled;
+    edited = job.definition;
+    edited.enabled = enabled;
+    edited.workflow->max_parallel = 1 + edited.workflow->max_parallel % 4;
+  }
   WriteJob(job.job_id, [&](WallTime now) {
     return p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
   });
@@ -228,6 +287,8 @@ void Actor::Edit(const StoredJob& job) {
 
 void Actor::Delete(const StoredJob& job) {
   if (IsDependent(job)) return;
+  // A workflow whose node has no job any more could not be edited, so its schedules could not be ended.
+  if (profile_.workflows && !IsWorkflow(job)) return;
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;
   // After a lost answer the caller reads the job again and sees that it was deleted.
@@ -241,7 +302,10 @@ void Actor::Delete(const StoredJob& job) {
 
 void Actor::Execute(const StoredJob& job) {
   ExecuteRequest request{.job_id = job.job_id};
-  if (p_.rng.Chance(0.2)) request.executor = Pick(p_.executors);
+  // A run that is pinned to a host without the interpreter of its script would wait for ever.
+  if (p_.rng.Chance(0.2) && !IsWorkflow(job) && !profile_.scripts) {
+    request.executor = Pick(p_.executors);
+  }
   const auto run = p_.stores.runs.ExecuteJob(request, {.now = p_.now()});
   if (run.ok()) p_.nudge({run->job_no, run->segment, run->key});
 }
@@ -281,10 +345,28 @@ void Actor::RetrySomething() {
   const bool confirm = p_.rng.Chance(0.5);
   p_.checker.BeginByHand(row.key,
                          confirm ? Checker::ByHand::kConfirmed : Checker::ByHand::kUnconfirmed);
+  RetryRequest request{.key = row.key};
+  if (confirm) request.workflow.overlap = Overlap::kConfirmed;
+  if (ToUnixMicros(row.key.fire) % 4 == 0) request.workflow.from = RetryFrom::kStart;
   const auto retried =
-      p_.stores.runs.RetryRun({.key = row.key}, {.now = p_.now(), .confirm_overlap = confirm});
+      p_.stores.runs.RetryRun(request, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge({row.job_no, row.segment, row.key});
+}
+
+void Actor::SkipSomeNode() {
+  for (const auto& [key, row] : p_.checker.rows()) {
+    if (row.state != RunState::kRunning) continue;
+    const auto view = p_.stores.workflows.GetWorkflowRun(key);
+    if (!view.ok()) continue;
+    const std::string node = view->definition.nodes[deeds_ % view->definition.nodes.size()].id;
+    p_.checker.BeginByHand(key, Checker::ByHand::kUnconfirmed);
+    const auto skipped =
+        p_.stores.workflows.SkipNode({.key = key, .node = node}, {.now = p_.now()});
+    p_.checker.EndByHand();
+    if (skipped.ok()) p_.nudge({row.job_no, row.segment, key});
+    return;
+  }
 }
 
 void Actor::ToggleExecutor() {
@@ -330,6 +412,7 @@ void Actor::Act() {
   if (profile_.groups && deeds_ % 6 == 0) {
     return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", static_cast<int64_t>(deeds_ / 12 % 4));
   }
+  if (profile_.workflows && deeds_ % 9 == 0) return SkipSomeNode();
   const std::vector<StoredJob> jobs = Jobs();
   if (jobs.empty()) return Create();
   const StoredJob& job = Pick(jobs);

@@ -28,6 +28,8 @@ struct ActorProfile {
   bool groups = false;          // jobs name concurrency groups, whose limits change
   bool delays = false;          // the first schedule of each job is a delay schedule
   bool dependents = false;      // half of the jobs start after an earlier job, some in chains
+  bool scripts = false;         // half of the jobs are scripts, and failures are retried selectively
+  bool workflows = false;       // a third of the jobs are workflows of earlier ones
   uint64_t seed = 0;            // of what is not drawn from the actor's generator
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
@@ -74,7 +76,10 @@ class Actor {
   void SetLimit(const std::string& group, int64_t limit);
   ScheduleSpec NewSchedule();
   ScheduleSpec NewDelay();
+  void BecomeScript(JobDefinition& job) const;
   void StartAfterOthers(JobDefinition& job) const;
+  void BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const;
+  void SkipSomeNode();
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();
   void Create();

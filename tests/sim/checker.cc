@@ -8,9 +8,6 @@
 namespace carillon::sim {
 namespace {
 
-// An owner renews leases only with a proof younger than this, measured from the proof's request.
-constexpr Duration kProofMaxAge = 4s;
-constexpr Duration kProofTolerance = 100ms;
 constexpr Duration kClockTolerance = 100ms;
 
 std::string Describe(const RunRow& row) {
@@ -44,6 +41,10 @@ void Checker::Wrote(const std::string& process, std::string_view call, const Fen
   }
 }
 
+bool Checker::IsByHand(const RunKey& key) const {
+  return by_hand_ && (*by_hand_ == key || workflows_.AreOfOne(*by_hand_, key));
+}
+
 void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   ++events_;
   if (after == nullptr) {
@@ -60,6 +61,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   }
   rows_[after->key] = *after;
   if (const auto wrong = dependents_.RunWritten(before, after)) Fail("dependents", *wrong);
+  if (const auto wrong = workflows_.RunWritten(before, *after)) Fail("workflows", *wrong);
   if (IsBackfilled(before, *after)) Backfilled(*after);
   if (before != nullptr) {
     FollowGroup(*before, *after);
@@ -76,7 +78,11 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   if (before->state == RunState::kPending && after->state == RunState::kRunning) {
     Claimed(*before, *after);
   }
-  if (after->attempt > before->attempt && !IsBackfilled(before, *after)) Retried(*after);
+  // A run that was SKIPPED keeps its attempt.
+  const bool again = IsFinal(before->state) && after->state == RunState::kPending;
+  const bool tried = again || after->attempt > before->attempt;
+  if (tried && !IsBackfilled(before, *after)) Retried(*after);
+  CheckRetryConditions(*before, *after);
   CheckTreeIsDead(*before, *after);
   CheckCancelStays(*before, *after);
   CheckTransition(*before, *after);
@@ -116,14 +122,20 @@ void Checker::CheckDelay(const RunRow& row) {
 void Checker::Claimed(const RunRow& before, const RunRow& after) {
   ++claims_;
   // A second or later attempt may start before the fire time: a user can cancel a run before it is
-  // due and retry it at once.
-  const bool early = before.attempt == 1 && after.key.fire > ports_.now();
+  // due and retry it at once. So may the nodes of a workflow run.
+  const bool of_a_fire = before.attempt == 1 && after.kind != RunKind::kWorkflow;
+  const bool early = of_a_fire && after.key.fire > ports_.now();
   if (early || before.due > ports_.now()) {
     Fail("P1 never early", "claimed before it was due: " + Describe(after));
   }
   const AttemptName name{after.key, after.attempt};
   if (!accepted_.emplace(name, after.claim_token).second) {
     Fail("P3 one start per attempt", "claimed twice: " + Describe(after));
+  }
+  if (const auto own = workflows_.OwnOf(after.key)) {
+    if (OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own)) {
+      Fail("P8 edits are obeyed", "claimed after the cancel of its workflow: " + Describe(after));
+    }
   }
   CheckObeys(after);
   CheckOverlapPolicy(after);
@@ -316,7 +328,7 @@ bool Checker::Rests(const RunRow& row) const {
 }
 
 void Checker::Retried(const RunRow& after) {
-  if (by_hand_ == after.key) {
+  if (IsByHand(after.key)) {
     retried_at_[after.key] = events_;
     if (by_hand_confirmed_ && ports_.is_alive(after.key, 0)) confirmed_overlap_.insert(after.key);
     return;
@@ -363,7 +375,7 @@ void Checker::CheckCancelStays(const RunRow& before, const RunRow& after) {
 }
 
 void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
-  const bool by_hand = by_hand_ == after.key || IsBackfilled(&before, after);
+  const bool by_hand = IsByHand(after.key) || IsBackfilled(&before, after);
   const bool late_success = before.state == RunState::kPending &&
                             after.state == RunState::kCompleted &&
                             after.attempt + 1 == before.attempt;
@@ -390,8 +402,11 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
   if (before.state == RunState::kSkipped && after.attempt != before.attempt && !by_hand_) {
     legal = false;  // it was not tried, so the backfill does not count an attempt
   }
-  const bool steps = after.attempt == before.attempt || late_success ||
-                     (after.attempt == before.attempt + 1 && after.state == RunState::kPending);
+  // A node that failed and is skipped by a user has the next attempt, which it does not make.
+  const bool skipped = by_hand && after.state == RunState::kSkipped;
+  const bool steps =
+      after.attempt == before.attempt || late_success ||
+      (after.attempt == before.attempt + 1 && (after.state == RunState::kPending || skipped));
   if (!legal || !steps) {
     Fail("run-states.md", fmt::format("{} -> {}", Describe(before), Describe(after)));
   }
@@ -408,6 +423,13 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
       fmt::format("run {} attempt {} on {}", EncodeRunId(name.first), name.second, host.value());
   ports_.trace(fmt::format("{}: {} started, killed at lease end: {}", host.value(), what,
                            start.kill_at_lease_end));
+  if (start.script) {
+    ++scripts_;
+    // Without a path: this host does not have the interpreter.
+    if (!start.script->interpreter.starts_with('/')) {
+      Fail("features", "a script without its interpreter: " + what);
+    }
+  }
   if (++truth.starts > 1) Fail("P3 one start per attempt", "started twice: " + what);
   const auto accepted = accepted_.find(name);
   if (accepted == accepted_.end() || accepted->second != start.attempt.token) {
@@ -419,8 +441,10 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   const auto row = rows_.find(name.first);
   // A row keeps its due time while its run is active.
   const bool active = row != rows_.end() && row->second.state == RunState::kRunning;
-  const WallTime due = active ? row->second.due : start.attempt.key.fire;
-  if (name.second == 1 && ports_.now() < std::max(due, start.attempt.key.fire)) {
+  const bool of_a_node = row != rows_.end() && row->second.kind == RunKind::kWorkflow;
+  const WallTime fire = of_a_node ? WallTime{} : start.attempt.key.fire;
+  const WallTime due = active ? row->second.due : fire;
+  if (name.second == 1 && ports_.now() < std::max(due, fire)) {
     Fail("P1 never early", "started early: " + what);
   }
   const bool superseded = row != rows_.end() && row->second.attempt > name.second &&
@@ -445,46 +469,6 @@ void Checker::AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& end
 
 void Checker::LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) {
   ports_.trace(fmt::format("{}: {} leases end in {} ms", host.value(), count, ahead / 1ms));
-}
-
-// ---- leases ------------------------------------------------------------------------------------
-
-void Checker::Taken(const std::string& process, const Fence& fence) {
-  for (const FencedSegment& held : fence) taken_[held.segment] = {process, ports_.now()};
-}
-
-void Checker::LeaseRenewed(const std::string& process, SegmentId segment, const RunKey& key,
-                           ClaimToken token) {
-  const auto taken = taken_.find(segment);
-  if (taken != taken_.end() && taken->second.process != process) {
-    const Duration since = ports_.now() - taken->second.at;
-    if (since > kProofMaxAge + kProofTolerance) {
-      Fail("P4 leases", fmt::format("{} renewed run {} {} ms after {} took its segment", process,
-                                    EncodeRunId(key), since / 1ms, taken->second.process));
-    }
-  }
-  const auto losing = losing_.find(token);
-  if (losing != losing_.end()) losing->second = true;
-}
-
-void Checker::LosingBegins(const std::vector<LostReport>& reports) {
-  for (const LostReport& report : reports) losing_[report.token] = false;
-}
-
-void Checker::LosingEnded(const std::vector<LostReport>& reports, bool answered) {
-  for (const LostReport& report : reports) {
-    const auto losing = losing_.find(report.token);
-    if (losing == losing_.end()) continue;
-    const bool renewed = losing->second;
-    losing_.erase(losing);
-    const auto row = rows_.find(report.key);
-    const bool lost = row != rows_.end() && (row->second.state != RunState::kRunning ||
-                                             row->second.claim_token != report.token);
-    if (answered && renewed && lost) {
-      Fail("P4 leases", fmt::format("run {} attempt {} was renewed while it was declared lost",
-                                    EncodeRunId(report.key), report.attempt));
-    }
-  }
 }
 
 void Checker::JobAcknowledged(const StoredJob& job) {

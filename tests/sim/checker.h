@@ -18,6 +18,7 @@
 #include "common/ports/store/job_store.h"
 #include "tests/sim/dependents_check.h"
 #include "tests/sim/sim_warden.h"
+#include "tests/sim/workflows_check.h"
 
 namespace carillon::sim {
 
@@ -54,6 +55,7 @@ class Checker : public WardenObserver {
     std::function<void(const std::string&)> trace;
     // The group for which a run is queued, as it is while a write is observed; empty = none.
     std::function<std::string(const RunKey&)> group_awaited;
+    memory::MemoryTables& tables;  // locked while a write of a run is observed
   };
   explicit Checker(Ports ports) : ports_(std::move(ports)) {}
 
@@ -98,6 +100,7 @@ class Checker : public WardenObserver {
   const std::map<AttemptName, AttemptTruth>& attempts() const { return attempts_; }
   const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
   size_t starts() const { return starts_; }
+  size_t scripts() const { return scripts_; }  // of the starts
   size_t claims() const { return claims_; }
   size_t losses() const { return losses_; }                    // LOST batches written
   size_t killed_by_lease() const { return killed_by_lease_; }  // processes
@@ -119,12 +122,16 @@ class Checker : public WardenObserver {
   bool WaitsForGroup(const RunKey& key) const { return group_waits_.contains(key); }
   size_t delays() const { return delays_; }  // runs planned after the end of another one
   const DependentsCheck& dependents() const { return dependents_; }
+  const WorkflowsCheck& workflows() const { return workflows_; }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
   void Claimed(const RunRow& before, const RunRow& after);
+  // True if a user is about to change this run, or another one of its workflow run.
+  bool IsByHand(const RunKey& key) const;
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
+  void CheckRetryConditions(const RunRow& before, const RunRow& after);
   void CheckDelay(const RunRow& row);
   void FollowQueue(const RunRow& before, const RunRow& after);
   void CheckTakesSlot(const RunRow& row, std::string_view what);
@@ -166,6 +173,7 @@ class Checker : public WardenObserver {
   std::map<RunKey, WallTime> delay_ends_;  // the first end of each, not after it was stored
   size_t delays_ = 0;
   DependentsCheck dependents_;
+  WorkflowsCheck workflows_{ports_.tables};
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {
@@ -174,6 +182,7 @@ class Checker : public WardenObserver {
   };
   std::map<SegmentId, Taking> taken_;
   std::map<ClaimToken, bool> losing_;  // tokens in a LOST batch; true: its lease was renewed since
+  size_t scripts_ = 0;
   size_t starts_ = 0;
   size_t claims_ = 0;
   size_t losses_ = 0;

@@ -104,7 +104,7 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
     if (row.kind == RunKind::kBackfill) {
       backfilled[key.schedule_id].insert(key.fire);
     } else if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay &&
-               row.kind != RunKind::kAfter) {
+               row.kind != RunKind::kAfter && row.kind != RunKind::kWorkflow) {
       planned[key.schedule_id].insert(key.fire);
     }
   }
@@ -206,6 +206,11 @@ void CheckNothingIsLeftOver(const FinalPorts& ports) {
 void CheckDependentsRan(const FinalPorts& ports) {
   const auto wrong = ports.checker.dependents().AtRest(ports.checker.rows());
   if (wrong) ports.checker.Fail("dependents", *wrong);
+}
+
+void CheckWorkflowsEnded(const FinalPorts& ports) {
+  const auto wrong = ports.checker.workflows().AtRest();
+  if (wrong) ports.checker.Fail("workflows", *wrong);
 }
 
 void CheckNoMisfireGap(const FinalPorts& ports) {

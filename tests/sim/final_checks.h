@@ -30,6 +30,8 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports);
 void CheckQueuedRunsAreNoMisfires(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
 void CheckDependentsRan(const FinalPorts& ports);
+// No workflow run is open.
+void CheckWorkflowsEnded(const FinalPorts& ports);
 // Only for worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);
 

@@ -284,6 +284,10 @@ void ExecutorProcess::Create() {
   options.host = name();
   options.tuning.slots = slots_;
   options.light_slots = 64;
+  options.interpreters[Interpreter::kSh] = "/bin/sh";
+  // The first executor has it, so that no script waits for ever.
+  const bool has_python = id_.value().back() % 2 != 0;
+  if (has_python) options.interpreters[Interpreter::kPython3] = "/bin/python3";
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
                                       ports_->link, *ports_->warden, warden_.spool(), ports_->load,

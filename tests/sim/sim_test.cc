@@ -71,7 +71,7 @@ TEST_F(SimTest, SeedsAreClean) {
 // process may end because one of the three hangs, no matter how long.
 TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
-  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
   size_t faults = 0, starts = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -88,7 +88,7 @@ TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
 // that waits for the store must still notice a new generation.
 TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
-  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
   size_t faults = 0, starts = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -105,7 +105,7 @@ TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
 // than it says.
 TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
-  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
   size_t delays = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -121,7 +121,7 @@ TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
 // else does.
 TEST_F(SimTest, DependentsStartOnceAfterEachEnd) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
-  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
   size_t started = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -133,10 +133,40 @@ TEST_F(SimTest, DependentsStartOnceAfterEachEnd) {
   EXPECT_GT(started, count * 5);
 }
 
+// A script runs only on an executor that has its interpreter, and only chosen failures are retried.
+TEST_F(SimTest, ScriptsRunWhereTheyCan) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t scripts = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .scripts = true, .trace = trace});
+    scripts += outcome.scripts;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} scripts\n", count, scripts);
+  EXPECT_GT(scripts, count * 10);
+}
+
+// Each node of a workflow starts when the rules say so, and each workflow run ends as its nodes did.
+TEST_F(SimTest, WorkflowsFollowTheirGraphs) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t nodes = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .workflows = true, .trace = trace});
+    nodes += outcome.nodes;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} nodes\n", count, nodes);
+  EXPECT_GT(nodes, count * 10);
+}
+
 // A version of a calendar takes effect a minute after it was written, so these worlds last longer.
 TEST_F(SimTest, EditedCalendarsAreObeyed) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
-  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
   size_t runs = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {

@@ -42,6 +42,8 @@ struct WorldOptions {
   bool calendars = false;   // schedules with a calendar that is edited
   bool delays = false;      // jobs with delay schedules
   bool dependents = false;  // half of the jobs start after others
+  bool scripts = false;     // half of the jobs are scripts; some executors lack an interpreter
+  bool workflows = false;   // a third of the jobs are workflows of the others
   bool trace = false;       // prints every event to stderr
 };
 
@@ -56,7 +58,9 @@ struct Outcome {
   size_t losses = 0;
   size_t admissions = 0;
   size_t delays = 0;
+  size_t scripts = 0;     // started processes of scripts
   size_t dependents = 0;  // runs that the end of another one has started
+  size_t nodes = 0;       // that were released
   size_t faults = 0;
 };
 

@@ -333,6 +333,30 @@ Result<std::map<CalendarNo, int64_t>> FaultCalendarStore::CountCalendarJobs() {
   return store_.CountCalendarJobs();
 }
 
+// ---- WorkflowStore -----------------------------------------------------------------------------
+
+Result<BeginReply> FaultWorkflowStore::Begin(const ClaimRequest& request, const Fence& fence,
+                                             WallTime now) {
+  return Run(gate_, "begin", [&] { return store_.Begin(request, fence, now); });
+}
+// Simulations without workflows take the course that they took before there were any.
+Result<std::vector<WakeUp>> FaultWorkflowStore::ScanWakeUps(const std::vector<SegmentId>& segments,
+                                                            size_t limit) {
+  auto found = store_.ScanWakeUps(segments, limit);
+  if (found.ok() && found->empty()) return found;
+  return Run(gate_, "scan_wake_ups", [&] { return found; });
+}
+Result<std::vector<OpenWorkflowRun>> FaultWorkflowStore::ScanOpen(
+    const std::vector<SegmentId>& segments, uint64_t after, size_t limit) {
+  auto found = store_.ScanOpen(segments, after, limit);
+  if (found.ok() && found->empty()) return found;
+  return Run(gate_, "scan_open_workflows", [&] { return found; });
+}
+Result<StepEffect> FaultWorkflowStore::Step(const StepRequest& request, const Fence& fence,
+                                            WallTime now) {
+  return Run(gate_, "step", [&] { return store_.Step(request, fence, now); });
+}
+
 // ---- Housekeeping ------------------------------------------------------------------------------
 
 Result<Upkeep> FaultHousekeeping::Maintain(WallTime now, Duration retention) {

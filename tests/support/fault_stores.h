@@ -234,6 +234,34 @@ class FaultCalendarStore final : public CalendarStore {
   CallGate& gate_;
 };
 
+// Only the calls of owners go through the gate.
+class FaultWorkflowStore final : public WorkflowStore {
+ public:
+  FaultWorkflowStore(WorkflowStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
+  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
+                           WallTime now) override;
+  Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
+                                          size_t limit) override;
+  Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
+                                                uint64_t after, size_t limit) override;
+  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override;
+  Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override {
+    return store_.GetWorkflowRun(key);
+  }
+  Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
+                                   const WriteContext& context) override {
+    return store_.SkipNode(request, context);
+  }
+  Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override {
+    return store_.PreviewRetry(key, retry);
+  }
+
+ private:
+  WorkflowStore& store_;
+  CallGate& gate_;
+};
+
 class FaultHousekeeping final : public Housekeeping {
  public:
   FaultHousekeeping(Housekeeping& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -259,14 +287,16 @@ struct FaultStores {
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate),
         backfills(stores.backfills, gate),
-        calendars(stores.calendars, gate) {}
+        calendars(stores.calendars, gate),
+        workflows(stores.workflows, gate) {}
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
     return {identity,           segments,    firing,       queues,         stores.groups,
             stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
             stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
-            stores.secrets,     stores.bulk, completions,  backfills,      calendars};
+            stores.secrets,     stores.bulk, completions,  backfills,      calendars,
+            workflows};
   }
 
   FaultIdentityStore identity;
@@ -279,6 +309,7 @@ struct FaultStores {
   FaultHousekeeping housekeeping;
   FaultBackfillStore backfills;
   FaultCalendarStore calendars;
+  FaultWorkflowStore workflows;
 };
 
 }  // namespace carillon::test

@@ -30,6 +30,7 @@ Result<std::vector<RunCompletion>> MemoryCompletionStore::ScanCompletions(
   std::vector<RunCompletion> found;
   for (const auto& [id, end] : tables_.completions) {
     if (found.size() == limit) break;
+    if (end.target == CompletionTarget::kWorkflow) continue;
     if (Contains(segments, end.segment)) found.push_back(end);
   }
   return found;

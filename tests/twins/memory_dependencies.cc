@@ -6,16 +6,51 @@
 namespace carillon::memory {
 namespace {
 
+// Causes of runs of these jobs (ReadUpstream). Without what the definition of `writer` says.
 std::multimap<JobNo, JobNo> UpstreamNumbersOf(const MemoryTables& tables,
-                                              const std::vector<JobNo>& jobs) REQUIRES(tables.mu) {
+                                              const std::vector<JobNo>& jobs, JobNo writer)
+    REQUIRES(tables.mu) {
+  const std::set<JobNo> wanted(jobs.begin(), jobs.end());
   std::multimap<JobNo, JobNo> found;
   for (const auto& [schedule, entry] : tables.dependencies) {
     const JobNo job_no = entry.dependent.job_no;
-    if (std::find(jobs.begin(), jobs.end(), job_no) != jobs.end()) {
-      found.emplace(job_no, entry.upstream);
+    if (job_no != writer && wanted.contains(job_no)) found.emplace(job_no, entry.upstream);
+  }
+  for (const auto& [workflow, nodes] : tables.node_jobs) {
+    if (workflow == writer) continue;
+    for (const JobNo node : nodes) {
+      if (wanted.contains(node)) found.emplace(node, workflow);
     }
   }
   return found;
+}
+
+// The dependencies of a definition that is being checked.
+struct FreshDependencies {
+  JobNo self;  // 0: the job does not exist yet
+  const JobDefinition& definition;
+  std::multimap<JobNo, JobNo> rows = {};
+};
+
+// The names of a cycle that would arise if `job` waited for `upstream`.
+Result<std::vector<std::string>> CycleWith(MemoryTables& tables, const FreshDependencies& fresh,
+                                           JobNo job, JobNo upstream) REQUIRES(tables.mu) {
+  const auto read = [&](const std::vector<JobNo>& jobs)
+                        REQUIRES(tables.mu) -> Result<std::multimap<JobNo, JobNo>> {
+    auto found = UpstreamNumbersOf(tables, jobs, fresh.self);
+    for (const JobNo one : jobs) {
+      const auto [first, last] = fresh.rows.equal_range(one);
+      found.insert(first, last);
+    }
+    return found;
+  };
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle, FindCycle(job, upstream, read));
+  std::vector<std::string> names;
+  for (const JobNo one : cycle) {
+    names.push_back(one == fresh.self ? fresh.definition.name
+                                      : tables.FindJob(one)->definition.name);
+  }
+  return names;
 }
 
 size_t CountOthers(const MemoryTables& tables, JobNo upstream, const JobEntry* job)
@@ -35,8 +70,8 @@ bool WaitsFor(const MemoryTables& tables, const JobEntry& job, JobNo upstream) R
 }
 
 Status CheckOne(MemoryTables& tables, const JobEntry* job, size_t schedule,
-                const JobDefinition& definition, size_t siblings) REQUIRES(tables.mu) {
-  const JobId named(definition.schedules[schedule].upstream);
+                FreshDependencies& fresh, size_t siblings) REQUIRES(tables.mu) {
+  const JobId named(fresh.definition.schedules[schedule].upstream);
   const JobEntry* upstream = tables.FindJob(named);
   if (upstream == nullptr) return UnknownUpstream(schedule, named);
   if (upstream->deleted) {
@@ -47,18 +82,35 @@ Status CheckOne(MemoryTables& tables, const JobEntry* job, size_t schedule,
   if (CountOthers(tables, upstream->job_no, job) + siblings >= kDependentsMax) {
     return TooManyDependents(schedule, named);
   }
+  fresh.rows.emplace(fresh.self, upstream->job_no);
   if (job == nullptr) return {};  // nothing waits for a new job
-  const auto read = [&](const std::vector<JobNo>& jobs)
-                        REQUIRES(tables.mu) -> Result<std::multimap<JobNo, JobNo>> {
-    return UpstreamNumbersOf(tables, jobs);
-  };
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle,
-                            FindCycle(job->job_no, upstream->job_no, read));
-  if (cycle.empty()) return {};
-  std::vector<std::string> names;
-  for (const JobNo job_no : cycle) names.push_back(tables.FindJob(job_no)->definition.name);
-  names.front() = names.back() = definition.name;
+  CARILLON_ASSIGN_OR_RETURN(const auto names,
+                            CycleWith(tables, fresh, job->job_no, upstream->job_no));
+  if (names.empty()) return {};
   return DependencyCycle(schedule, names);
+}
+
+Status CheckNodeJobs(MemoryTables& tables, const JobId& id, FreshDependencies& fresh)
+    REQUIRES(tables.mu) {
+  const JobDefinition& definition = fresh.definition;
+  for (const JobId& named : NodeJobsOf(definition)) {
+    if (named == id) return NodeCycle(definition, named, {definition.name, definition.name});
+    const JobEntry* node = tables.FindJob(named);
+    if (node == nullptr || node->deleted) return UnknownNodeJob(definition, named);
+    CARILLON_ASSIGN_OR_RETURN(const auto names,
+                              CycleWith(tables, fresh, node->job_no, fresh.self));
+    if (!names.empty()) return NodeCycle(definition, named, names);
+    fresh.rows.emplace(node->job_no, fresh.self);
+  }
+  return {};
+}
+
+JobDependency NodeLinkTo(MemoryTables& tables, JobNo job_no) REQUIRES(tables.mu) {
+  const JobEntry& job = *tables.FindJob(job_no);
+  return {.job_id = job.id,
+          .job_name = job.definition.name,
+          .kind = DependencyKind::kNode,
+          .deleted = job.deleted};
 }
 
 JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on) REQUIRES(tables.mu) {
@@ -70,6 +122,8 @@ JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on) REQUIR
 
 Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
                      const JobDefinition& definition, const std::map<JobId, size_t>& siblings) {
+  FreshDependencies fresh{.self = job == nullptr ? JobNo{} : job->job_no,
+                          .definition = definition};
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
     if (definition.schedules[i].kind != ScheduleKind::kAfter) continue;
     if (definition.schedules[i].upstream == id.value()) {
@@ -77,9 +131,9 @@ Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
     }
     const auto sibling = siblings.find(JobId(definition.schedules[i].upstream));
     CARILLON_TRY(
-        CheckOne(tables, job, i, definition, sibling == siblings.end() ? 0 : sibling->second));
+        CheckOne(tables, job, i, fresh, sibling == siblings.end() ? 0 : sibling->second));
   }
-  return {};
+  return CheckNodeJobs(tables, id, fresh);
 }
 
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
@@ -102,6 +156,10 @@ void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
 
 // Keeps those of schedules that stay: ends that are older than them start nothing.
 void PutDependencies(MemoryTables& tables, const JobEntry& job) {
+  tables.node_jobs.erase(job.job_no);
+  for (const JobId& node : NodeJobsOf(job.definition)) {
+    tables.node_jobs[job.job_no].insert(tables.FindJob(node)->job_no);
+  }
   const auto& schedules = job.schedules;
   std::erase_if(tables.dependencies, [&](const auto& entry) {
     return entry.second.dependent.job_no == job.job_no &&
@@ -118,11 +176,16 @@ void PutDependencies(MemoryTables& tables, const JobEntry& job) {
 }
 
 void EraseDependencies(MemoryTables& tables, const JobEntry& job) {
+  tables.node_jobs.erase(job.job_no);
   std::erase_if(tables.dependencies,
                 [&](const auto& entry) { return entry.second.dependent.job_no == job.job_no; });
 }
 
 Status CheckNotAwaited(const MemoryTables& tables, const JobEntry& job) {
+  for (const auto& [workflow, nodes] : tables.node_jobs) {
+    if (!nodes.contains(job.job_no)) continue;
+    return {ErrorCode::kExists, "job " + job.id.value() + " is run by a workflow"};
+  }
   for (const auto& [schedule, entry] : tables.dependencies) {
     if (entry.upstream != job.job_no || entry.dependent.job_no == job.job_no) continue;
     return {ErrorCode::kExists, "job " + job.id.value() + " is awaited by others"};
@@ -139,6 +202,13 @@ JobDependencies DependenciesOf(MemoryTables& tables, const JobEntry& job) {
     }
     if (entry.upstream == job.job_no) {
       found.downstream.push_back(LinkTo(tables, dependent.job_no, dependent.on));
+    }
+  }
+  for (const auto& [workflow, nodes] : tables.node_jobs) {
+    if (workflow == job.job_no) {
+      for (const JobNo node : nodes) found.upstream.push_back(NodeLinkTo(tables, node));
+    } else if (nodes.contains(job.job_no)) {
+      found.downstream.push_back(NodeLinkTo(tables, workflow));
     }
   }
   const auto by_id = [](const JobDependency& a, const JobDependency& b) {

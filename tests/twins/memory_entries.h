@@ -12,6 +12,7 @@
 #include "common/domain/refresh_family.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/group.h"
+#include "common/domain/workflow/node_template.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
@@ -23,6 +24,7 @@
 #include "common/ports/store/run_store.h"
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
+#include "common/ports/store/workflow_store.h"
 
 namespace carillon::memory {
 
@@ -33,6 +35,7 @@ struct RunEntry {
   std::string parameters_json = {};
   std::string trace_id = {};
   std::optional<RunTrigger> trigger = {};
+  std::optional<NodeOrigin> node = {};    // of the run of a workflow's node
   std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
 };
 
@@ -105,6 +108,25 @@ struct GroupEntry {
 std::string Lower(std::string_view text);  // ASCII letters only
 // True if the name or the id of the job contains `text`, ignoring case.
 bool NameContains(const JobEntry& job, std::string_view text);
+
+// A workflow run that has begun at least once.
+struct WorkflowEntry {
+  enum class State {
+    kWaiting,  // it was retried, and has not begun again
+    kRunning,
+    kEnded,
+  };
+
+  WorkflowRunId run;
+  RunKey own;
+  JobNo job_no;
+  SegmentId segment;
+  int64_t def_version = 0;
+  State state = State::kRunning;
+  WallTime deadline = kNever;
+  bool is_late = false;  // its nodes are ended because of the deadline
+  RenderedParameters parameters = {};  // of the own run, with the defaults
+};
 
 struct GapEntry {
   ScheduleId schedule_id;

@@ -4,8 +4,9 @@
 #include <map>
 #include <set>
 
-#include "common/base/failpoint.h"
 #include "common/domain/run/plain.h"
+#include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_open_runs.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -55,83 +56,6 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   const bool all = std::all_of(split.plain.begin(), split.plain.end(),
                                [&](size_t place) { return is_plain(items[place]); });
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
-}
-
-bool TakesRuns(const MemoryTables& tables, const ExecutorId& executor) REQUIRES(tables.mu) {
-  const auto found = tables.executors.find(executor);
-  return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
-}
-
-SlotFacts SlotsOf(const JobEntry& job, const RunKey& key) {
-  const bool has_slot = job.active.contains(key);
-  return {.has_slot = has_slot,
-          .taken = static_cast<int64_t>(job.active.size()) - (has_slot ? 1 : 0),
-          .queued = static_cast<int64_t>(job.queue.size()),
-          .queued_before = !job.queue.empty() && job.queue.begin()->first < key};
-}
-
-// Null: the request names no group, or one that was deleted.
-GroupEntry* GroupOf(MemoryTables& tables, const ClaimRequest& request) REQUIRES(tables.mu) {
-  const auto found = tables.groups.find(request.group);
-  return found == tables.groups.end() ? nullptr : &found->second;
-}
-
-GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, const RunRow& row) {
-  if (request.group.empty()) return {};
-  if (group == nullptr) return {.named = true};
-  const bool stale = failpoint::Broken("group.limit_lock");
-  const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
-  const auto taken = static_cast<int64_t>(group->holders.size());
-  return {
-      .named = true,
-      .has_slot = row.group == group->group_no,
-      .too_many = taken > limit,
-      .free = FreeInGroup(limit, taken) > 0,
-      .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
-}
-
-// `group`: null if the run waits for a slot of its job.
-void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const OverlapRules& rules,
-                 WallTime now) REQUIRES(tables.mu) {
-  const RunKey key = entry.row.key;
-  const bool expires =
-      rules.queue_timeout > Duration::zero() && entry.row.kind != RunKind::kBackfill;
-  const QueueEntry place{now, expires ? now + rules.queue_timeout : kNever};
-  JobEntry& job = *tables.FindJob(entry.row.job_no);
-  entry.row.due = kQueued;
-  entry.row.group = {};
-  if (group != nullptr) {
-    if (TakesSlots(rules.policy)) job.active.insert(key);
-    tables.QueueForGroup(*group, entry.row, place);
-    tables.PutRun(std::move(entry));
-    return;
-  }
-  tables.PutRun(std::move(entry));
-  job.active.erase(key);
-  job.queue[key] = place;
-}
-
-// Writes a claim. Returns the notice of a late start, if it is one.
-std::optional<Notice> WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& request,
-                                 WallTime now) REQUIRES(tables.mu) {
-  entry.row.state = RunState::kRunning;
-  entry.row.claim_token = request.token;
-  entry.row.executor = request.executor;
-  entry.row.incarnation = request.incarnation;
-  entry.row.claimed = now;
-  const GroupEntry* group = GroupOf(tables, request);
-  entry.row.group = group == nullptr ? GroupNo{} : group->group_no;
-  entry.result = {};
-  const RunRow row = entry.row;
-  tables.PutRun(std::move(entry));
-  if (!StartsLate(row, request, now)) return std::nullopt;
-  return Notice{.kind = NoticeKind::kLate,
-                .segment = row.segment,
-                .job_no = row.job_no,
-                .key = row.key,
-                .attempt = row.attempt,
-                .state = row.state,
-                .created = now};
 }
 
 // Writes only the run's own columns, as the statement of the MariaDB adapter does.
@@ -302,14 +226,15 @@ Result<std::vector<ClaimReply>> MemoryFiringStore::Claim(const std::vector<Claim
   std::vector<ClaimReply> replies(requests.size());
   for (const size_t place : split.plain) {
     const ClaimRequest& request = requests[place];
-    auto late = WriteClaim(tables_, *tables_.FindRun(request.key), request, now);
-    if (late) AddNotice(tables_, *std::move(late));
+    WriteClaim(tables_, *tables_.FindRun(request.key), request, now);
     replies[place] = {.verdict = ClaimVerdict::kAccepted,
                       .job_no = request.job_no,
                       .def_version = request.def_version};
   }
   SortForGroups(requests, &split.others);
-  for (const size_t place : split.others) replies[place] = ClaimOne(requests[place], now);
+  for (const size_t place : split.others) {
+    replies[place] = ClaimOne(tables_, requests[place], now);
+  }
   return replies;
 }
 
@@ -324,34 +249,6 @@ void MemoryFiringStore::SortForGroups(const std::vector<ClaimRequest>& requests,
   };
   std::stable_sort(places->begin(), places->end(),
                    [&](size_t a, size_t b) REQUIRES(tables_.mu) { return order(a) < order(b); });
-}
-
-ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now) {
-  const RunEntry* found = tables_.FindRun(request.key);
-  // A request that names another segment was checked against the wrong fence.
-  if (found != nullptr && found->row.segment != request.segment) found = nullptr;
-  ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables_, request.executor)};
-  if (found != nullptr) facts.slots = SlotsOf(*tables_.FindJob(found->row.job_no), request.key);
-  GroupEntry* const group = GroupOf(tables_, request);
-  if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
-  ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
-  if (decision.for_group && group == nullptr) {
-    decision = {ClaimVerdict::kRefused, ClaimReason::kVersionMoved};
-  }
-  if (decision.verdict == ClaimVerdict::kAccepted) {
-    auto late = WriteClaim(tables_, *found, request, now);
-    if (late) AddNotice(tables_, *std::move(late));
-  } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    WriteSkip(tables_, *found, SkipReasonOf(decision), now);
-  } else if (decision.verdict == ClaimVerdict::kEnqueued) {
-    WriteQueued(tables_, *found, decision.for_group ? group : nullptr, request.overlap, now);
-  }
-  ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
-  if (found != nullptr) {
-    reply.job_no = found->row.job_no;
-    reply.def_version = found->row.def_version;
-  }
-  return reply;
 }
 
 Result<size_t> MemoryFiringStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
@@ -435,7 +332,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
   std::vector<RunEffect> effects;
   for (const LostReport& report : reports) {
     const RunEntry* found = tables_.FindRun(report.key);
-    if (found == nullptr) continue;
+    if (found == nullptr || IsRunningWorkflow(found->row)) continue;
     const JobEntry& entry = *tables_.FindJob(found->row.job_no);
     JobRow job = ToJobRow(entry);
     if (found->row.def_version != entry.version) {

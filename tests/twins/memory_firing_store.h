@@ -47,7 +47,6 @@ class MemoryFiringStore final : public FiringStore {
   Status CheckNewRuns(const PlanBatch& batch) REQUIRES(tables_.mu);
   void SortForGroups(const std::vector<ClaimRequest>& requests, std::vector<size_t>* places)
       REQUIRES(tables_.mu);
-  ClaimReply ClaimOne(const ClaimRequest& request, WallTime now) REQUIRES(tables_.mu);
   RunEffect ApplyOne(const ResultReport& report, WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

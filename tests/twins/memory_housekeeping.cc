@@ -3,6 +3,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/twins/memory_workflow_runs.h"
+
 namespace carillon::memory {
 namespace {
 
@@ -69,10 +71,16 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
     return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
   });
   DropShortLived(now, retention);
+  DropWorkflowRuns();
+  std::set<JobVersionKey> graphs;  // workflow runs may be run again
+  for (const auto& [no, workflow] : tables_.workflow_runs) {
+    graphs.insert({workflow.job_no, workflow.def_version});
+  }
   for (const auto& [id, job_no] : tables_.job_ids()) {
     JobEntry& job = *tables_.FindJob(job_no);
     std::erase_if(job.versions, [&](const auto& entry) {
       const int64_t version = entry.first;
+      if (graphs.contains({job.job_no, version})) return false;
       const auto next = job.made.find(version + 1);
       return version <= job.version - kJobVersionsKept && next != job.made.end() &&
              next->second < before;
@@ -84,15 +92,31 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
 void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {
   std::set<RunKey> gone;
   for (const auto& [key, entry] : tables_.runs()) {
+    if (entry.node) continue;  // it goes with its workflow run
     const JobEntry* job = tables_.FindJob(entry.row.job_no);
     const Duration kept = job == nullptr ? Duration{} : 24h * job->definition.retention_days;
     if (kept <= Duration{} || kept >= retention || !IsFinal(entry.row.state)) continue;
-    if (entry.result.ended < now - kept) gone.insert(key);
+    if (entry.result.ended < now - kept) AddWithNodes(key, gone);
   }
   for (const RunKey& key : gone) tables_.EraseRun(key);
   std::erase_if(tables_.logs, [&](const auto& log) { return gone.contains(log.first.first); });
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return gone.contains(letter.second.key); });
+}
+
+void MemoryHousekeeping::AddWithNodes(const RunKey& key, std::set<RunKey>& gone) {
+  gone.insert(key);
+  const WorkflowEntry* workflow = tables_.FindWorkflow(key);
+  if (workflow == nullptr) return;
+  for (const RunKey& node : NodeKeysOf(tables_, *workflow)) AddWithNodes(node, gone);
+}
+
+void MemoryHousekeeping::DropWorkflowRuns() {
+  std::erase_if(tables_.workflow_runs, [&](const auto& entry) REQUIRES(tables_.mu) {
+    if (tables_.FindRun(entry.second.own) != nullptr) return false;
+    tables_.workflow_numbers.erase(entry.second.own);
+    return true;
+  });
 }
 
 }  // namespace carillon::memory

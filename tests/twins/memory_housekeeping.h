@@ -1,6 +1,8 @@
 // The port Housekeeping in memory: deletes rows that are older than their retention.
 #pragma once
 
+#include <set>
+
 #include "common/ports/store/housekeeping.h"
 #include "tests/twins/memory_tables.h"
 
@@ -15,6 +17,10 @@ class MemoryHousekeeping final : public Housekeeping {
  private:
   // Runs of jobs with a retention of their own.
   void DropShortLived(WallTime now, Duration retention) REQUIRES(tables_.mu);
+  // Adds the run, and those of its nodes if it is of a workflow.
+  void AddWithNodes(const RunKey& key, std::set<RunKey>& gone) REQUIRES(tables_.mu);
+  // Those whose own run has been deleted.
+  void DropWorkflowRuns() REQUIRES(tables_.mu);
 
   MemoryTables& tables_;
 };

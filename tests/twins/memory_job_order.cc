@@ -7,6 +7,7 @@ namespace carillon::memory {
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
+  if (filter.type && job.definition.type != *filter.type) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
   if (!filter.name.empty() && job.definition.name != filter.name) return false;
   return NameContains(job, filter.name_contains);

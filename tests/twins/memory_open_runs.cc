@@ -4,6 +4,8 @@
 #include <functional>
 #include <queue>
 
+#include "common/domain/workflow/node_key.h"
+
 namespace carillon::memory {
 namespace {
 
@@ -122,6 +124,7 @@ RunningPage PageOf(MemoryTables& tables, RunIndex index, std::vector<SegmentId> 
     const size_t begin = found.size();
     for (const RunKey& key : (tables.*index)(segment)) {
       const RunRow& row = tables.FindRun(key)->row;
+      if (IsRunningWorkflow(row)) continue;
       const RunCursor place{segment, row.due, key};
       if (!after || *after < place) found.emplace_back(place, &row);
     }

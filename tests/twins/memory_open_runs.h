@@ -22,7 +22,8 @@ JobPendingPage PendingRunsOfJob(MemoryTables& tables, const JobWindow& window,
                                 std::optional<RunKey> after, size_t limit) REQUIRES(tables.mu);
 OverdueReport Overdue(MemoryTables& tables, WallTime now) REQUIRES(tables.mu);
 
-// Reads a page of one index of the tables: of running runs, or of runs to be cancelled.
+// Reads a page of one index of the tables: of running runs, or of runs to be cancelled. Leaves out
+// those of workflows, which no executor has claimed.
 using RunIndex = const std::set<RunKey>& (MemoryTables::*)(SegmentId) const;
 RunningPage PageOf(MemoryTables& tables, RunIndex index, std::vector<SegmentId> segments,
                    std::optional<RunCursor> after, size_t limit) REQUIRES(tables.mu);

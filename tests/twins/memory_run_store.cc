@@ -12,6 +12,7 @@
 #include "common/wire/json/parameters_json.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
+#include "tests/twins/memory_workflow_runs.h"
 
 namespace carillon::memory {
 namespace {
@@ -78,36 +79,11 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
   return created;
 }
 
-bool MemoryRunStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing) return false;
-  if (effect == CancelEffect::kAskedHarder) return true;
-  RunEntry changed = entry;
-  const std::string sentence = CancelSentence({.effect = effect,
-                                               .mode = context.cancel_mode,
-                                               .actor = context.actor,
-                                               .reason = context.reason});
-  if (!sentence.empty()) changed.result.error = sentence;
-  if (effect == CancelEffect::kRequested) {
-    changed.row.cancel_requested = context.cancel_mode;
-    tables_.PutRun(std::move(changed));
-    return true;
-  }
-  changed.row.state = RunState::kCancelled;
-  changed.row.cancel_requested.reset();
-  changed.result.reason = std::string(CancelReason(entry.row));
-  changed.result.ended = context.now;
-  // A lost attempt that may still run stays LOST, because its real end may still be reported.
-  if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
-  PutEnded(tables_, std::move(changed));
-  return true;
-}
-
 Result<bool> MemoryRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  const bool done = CancelEntry(RunEntry(*found), context);
+  const bool done = CancelWithNodes(tables_, key, context);
   ReportEnds(tables_, context);
   return done;
 }
@@ -118,9 +94,8 @@ Result<int64_t> MemoryRunStore::CancelJobRuns(const JobId& id, const WriteContex
   const std::set<RunKey> open = job->open;
   int64_t cancelled = 0;
   for (const RunKey& key : open) {
-    const RunEntry entry = *tables_.FindRun(key);
-    if (IsAhead(entry.row, context.now)) continue;
-    if (CancelEntry(entry, context)) ++cancelled;
+    if (IsAhead(tables_.FindRun(key)->row, context.now)) continue;
+    if (CancelWithNodes(tables_, key, context)) ++cancelled;
   }
   ReportEnds(tables_, context);
   return cancelled;
@@ -132,6 +107,19 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   const RunKey& key = request.key;
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  WorkflowRetry choice = request.workflow;
+  if (context.confirm_overlap) choice.overlap = Overlap::kConfirmed;
+  CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, key, choice));
+  if (planned) {
+    if (request.keyed) {
+      CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+    }
+    WriteWorkflowRetry(tables_, *planned, context.now);
+    ReportEnds(tables_, context);
+    RunDetail retried = ToDetail(tables_, *tables_.FindRun(key), true);
+    if (request.keyed) tables_.Settle(*request.keyed, retried);
+    return retried;
+  }
   const JobEntry& entry = *tables_.FindJob(found->row.job_no);
   if (!IsReadable(entry)) {
     return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};

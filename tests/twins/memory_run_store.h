@@ -32,7 +32,6 @@ class MemoryRunStore final : public RunStore {
   Status DiscardDeadLetter(uint64_t id) override;
 
  private:
-  bool CancelEntry(const RunEntry& entry, const WriteContext& context) REQUIRES(tables_.mu);
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -43,6 +43,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
+    if (change.clear_token) row.claim_token = {};
     if (!failpoint::Broken("group.free_on_retry")) row.group = {};
   }
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
@@ -95,7 +96,9 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .parameters_json = entry.parameters_json,
                    .trace_id = entry.trace_id,
                    .attempts = {},
-                   .trigger = entry.trigger};
+                   .trigger = entry.trigger,
+                   .node = entry.node,
+                   .job_type = job.definition.type};
   if (with_attempts) detail.attempts = entry.attempts;
   return detail;
 }
@@ -146,6 +149,31 @@ void RecordAttempt(RunEntry& entry, RunAttempt attempt) {
   attempt.executor = place->executor;
   attempt.claimed = place->claimed;
   *place = std::move(attempt);
+}
+
+bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
+  if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
+  RunEntry changed = entry;
+  const std::string sentence = CancelSentence({.effect = effect,
+                                               .mode = context.cancel_mode,
+                                               .actor = context.actor,
+                                               .reason = context.reason});
+  if (!sentence.empty()) changed.result.error = sentence;
+  if (effect == CancelEffect::kRequested) {
+    changed.row.cancel_requested = context.cancel_mode;
+    tables.PutRun(std::move(changed));
+    return true;
+  }
+  changed.row.state = RunState::kCancelled;
+  changed.row.cancel_requested.reset();
+  changed.result.reason = std::string(CancelReason(entry.row));
+  changed.result.ended = context.now;
+  // A lost attempt that may still run stays LOST, because its real end may still be reported.
+  if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
+  PutEnded(tables, std::move(changed));
+  return true;
 }
 
 void PutEnded(MemoryTables& tables, RunEntry entry) {

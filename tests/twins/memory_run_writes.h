@@ -29,6 +29,9 @@ void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallT
 // replaces LOST.
 void RecordAttempt(RunEntry& entry, RunAttempt attempt);
 
+// Applies DecideCancel to this run alone. True if it was cancelled or received a request.
+bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
+    REQUIRES(tables.mu);
 // Writes a run that was ended by a user's request.
 void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);
 // Reports to the caller of the request which runs it ended.

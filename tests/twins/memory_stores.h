@@ -29,6 +29,7 @@
 #include "tests/twins/memory_segment_store.h"
 #include "tests/twins/memory_settings_store.h"
 #include "tests/twins/memory_tables.h"
+#include "tests/twins/memory_workflow_store.h"
 
 namespace carillon::memory {
 
@@ -67,7 +68,8 @@ struct MemoryStores {
   Stores Ports() {
     return {identity, segments, firing,    queues,      groups,    jobs,     runs,
             logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
-            auth,     secrets,  bulk,      completions, backfills, calendars};
+            auth,     secrets,  bulk,      completions, backfills, calendars,
+            workflows};
   }
 
   MemoryTables tables;
@@ -91,6 +93,7 @@ struct MemoryStores {
   MemoryCompletionStore completions{tables};
   MemoryBackfillStore backfills{tables};
   MemoryCalendarStore calendars{tables};
+  MemoryWorkflowStore workflows{tables};
 };
 
 }  // namespace carillon::memory

@@ -5,6 +5,7 @@
 
 #include "common/base/check.h"
 #include "common/base/failpoint.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::memory {
 namespace {
@@ -58,9 +59,15 @@ void MemoryTables::PutRun(RunEntry entry) {
 void MemoryTables::AddCompletion(const RunEntry& entry) {
   const RunRow& row = entry.row;
   for (const CompletionTarget target : TargetsOf(row)) {
+    SegmentId segment = row.segment;
+    if (target == CompletionTarget::kWorkflow) {
+      const WorkflowEntry* workflow = WorkflowOfNode(row.key);
+      if (workflow == nullptr) continue;
+      segment = workflow->segment;
+    }
     const uint64_t id = ++last_completion_id;
     completions[id] = {.id = id,
-                       .segment = row.segment,
+                       .segment = segment,
                        .key = row.key,
                        .job_no = row.job_no,
                        .state = row.state,
@@ -68,6 +75,31 @@ void MemoryTables::AddCompletion(const RunEntry& entry) {
                        .target = target};
     if (end_observer_) end_observer_(completions.at(id));
   }
+}
+
+WorkflowEntry* MemoryTables::FindWorkflow(const RunKey& own) {
+  const auto number = workflow_numbers.find(own);
+  return number == workflow_numbers.end() ? nullptr : &workflow_runs.at(number->second);
+}
+
+WorkflowEntry* MemoryTables::WorkflowOfNode(const RunKey& node) {
+  const auto place = NodePlaceOf(node);
+  if (!place) return nullptr;
+  const auto found = workflow_runs.find(place->workflow_run_no);
+  return found == workflow_runs.end() || found->second.run.fire != node.fire ? nullptr
+                                                                             : &found->second;
+}
+
+void MemoryTables::WakeUpWorkflow(const WorkflowEntry& workflow, WallTime now) {
+  const NodePlace any{.workflow_run_no = workflow.run.no};
+  const uint64_t id = ++last_completion_id;
+  completions[id] = {.id = id,
+                     .segment = workflow.segment,
+                     .key = NodeKey(workflow.run.fire, any).value(),
+                     .job_no = workflow.job_no,
+                     .state = RunState::kPending,
+                     .ended = now,
+                     .target = CompletionTarget::kWorkflow};
 }
 
 void MemoryTables::EraseRun(const RunKey& key) {

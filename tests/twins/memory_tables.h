@@ -104,6 +104,13 @@ class MemoryTables {
     requests.at({keyed.scope, keyed.key}).answer = keyed.answer(written);
   }
 
+  // Null: the run is not of a workflow, or has never begun.
+  WorkflowEntry* FindWorkflow(const RunKey& own) REQUIRES(mu);
+  // The workflow run of which the run is a node; null = none.
+  WorkflowEntry* WorkflowOfNode(const RunKey& node) REQUIRES(mu);
+  // Adds a wake-up for a request. Ends of nodes add theirs in PutRun.
+  void WakeUpWorkflow(const WorkflowEntry& workflow, WallTime now) REQUIRES(mu);
+
   // The present calendars; valid until one is changed.
   const CalendarSet& Calendars() REQUIRES(mu);
 
@@ -132,9 +139,14 @@ class MemoryTables {
   std::map<uint64_t, AuditRecord> audit GUARDED_BY(mu);
   // By attempt, then by the first sequence number.
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
-  std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);  // by id
+  // By id. Those of the target kWorkflow are the wake-ups; the key is that of any node.
+  std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);
   uint64_t last_completion_id GUARDED_BY(mu) = 0;
   std::map<ScheduleId, DependencyEntry> dependencies GUARDED_BY(mu);
+  std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);  // of workflows
+  std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
+  std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
+  uint64_t last_workflow_no GUARDED_BY(mu) = 0;
   uint64_t last_job_no GUARDED_BY(mu) = 0;
   uint64_t last_schedule_id GUARDED_BY(mu) = 0;
   uint64_t last_gap_id GUARDED_BY(mu) = 0;

@@ -4,6 +4,7 @@ import time
 
 from firing import judge, load, processes, report
 from firing.judge import SECOND_US
+from firing.graphs import workflow
 from firing.past import backfill
 
 STEADY_RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
@@ -190,5 +191,5 @@ def soak(bench, options):
     return {"held": judge.clean(result), **result}, [(f"soak, {rate}/s", result["by_second"])]
 
 
-ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, overload, stored, backfill, members,
-                                        soak)}
+ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, overload, stored, backfill, workflow,
+                                        members, soak)}

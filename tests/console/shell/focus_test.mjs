@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { until, withServer } from '../support/server.mjs';
+import { LONG, until, withServer } from '../support/server.mjs';
 
 // {page: [the elements that Tab reaches, in order]}. `./dev regen` writes this file.
 const KNOWN = new URL('focus_order.json', import.meta.url);
@@ -21,7 +21,7 @@ const { server, person } = withServer(async () => {
   await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'the run');
 });
 
-const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
+const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/workflows', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
   '/jobs/backup/edit', '/runs', '/runs/' + run, '/bulk', '/schedule', '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes',
   '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/gaps'];
 
@@ -60,7 +60,9 @@ test('Tab leads through each page in the order that is known', async () => {
   await person({}, async (page) => {
     await steadily(page);
     const seen = {};
-    for (const path of PAGES()) {
+    // The short form looks at every second page.
+    const all = LONG || process.env.CARILLON_REGEN;
+    for (const path of PAGES().filter((_path, i) => all || i % 2 === 0)) {
       await page.goto(server.url + path);
       await settled(page);
       const stops = await stopsOf(page);
@@ -69,7 +71,8 @@ test('Tab leads through each page in the order that is known', async () => {
       seen[path.replace(run, '#')] = stops;
     }
     if (process.env.CARILLON_REGEN) writeFileSync(KNOWN, JSON.stringify(seen, null, 1) + '\n');
-    assert.deepEqual(seen, JSON.parse(readFileSync(KNOWN, 'utf8')));
+    const known = JSON.parse(readFileSync(KNOWN, 'utf8'));
+    assert.deepEqual(seen, all ? known : Object.fromEntries(Object.keys(seen).map((path) => [path, known[path]])));
   });
 });
 
@@ -156,6 +159,7 @@ test('a dialog opens with the focus where it is answered, and Enter in its field
     await settled(page);
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.locator('.dialog').waitFor();
+    await until(async () => /^(text|textbox)/.test((await focused(page)) ?? ''), 'the focus on the reason');
     await page.keyboard.type('Warehouse is down');
     await page.keyboard.press('Enter');
     await page.locator('.dialog').waitFor({ state: 'detached' });

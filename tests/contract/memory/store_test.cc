@@ -28,6 +28,7 @@ class MemoryStoreHandle final : public StoreHandle {
   CompletionStore& completions() override { return stores_.completions; }
   BackfillStore& backfills() override { return stores_.backfills; }
   CalendarStore& calendars() override { return stores_.calendars; }
+  WorkflowStore& workflows() override { return stores_.workflows; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -94,3 +95,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/segment_store_contract.h"
 #include "tests/contract/store/settings_store_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
+#include "tests/contract/store/workflow_contract.h"
+#include "tests/contract/store/workflow_control_contract.h"
+#include "tests/contract/store/workflow_nested_contract.h"
+#include "tests/contract/store/workflow_nodes_contract.h"

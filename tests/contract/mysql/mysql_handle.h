@@ -29,6 +29,7 @@ class MysqlHandle final : public StoreHandle {
   CompletionStore& completions() override { return stores_->completions; }
   BackfillStore& backfills() override { return stores_->backfills; }
   CalendarStore& calendars() override { return stores_->calendars; }
+  WorkflowStore& workflows() override { return stores_->workflows; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

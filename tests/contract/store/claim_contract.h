@@ -227,6 +227,34 @@ TYPED_TEST(ClaimContract, HeldBackRetryIsRefusedAsPausedUntilItsJobResumes) {
   EXPECT_EQ(s.Claim(s.ClaimOf(released, 3), fence, kT0 + 20s).verdict, ClaimVerdict::kAccepted);
 }
 
+TYPED_TEST(ClaimContract, RetryConditionsAreThoseOfThePresentDefinition) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 5;
+  definition.retry_on = {"exit:75", "exit:100-110"};
+  definition.no_retry_on = {"exit:105", "signal"};
+  const StoredJob job = s.Create("a", definition);
+  RunRow row = s.Execute(job, kT0);
+  uint64_t token = 0;
+  const auto fail_with = [&](int code) {
+    const RunRow running = s.Start(row, ++token, fence, row.due);
+    ResultReport report = s.ReportOf(running, RunState::kFailed);
+    report.result.exit_code = code;
+    s.Apply(report, fence, row.due + 1s);
+    row = s.Get(running.key).row;
+    return row.state;
+  };
+  EXPECT_EQ(fail_with(75), RunState::kPending);
+  EXPECT_EQ(fail_with(100), RunState::kPending);
+  definition.retry_on = {};
+  s.v(s.jobs.ReplaceJob(job.job_id, job.version, definition, {.now = row.due}));
+  row = s.Get(row.key).row;
+  EXPECT_EQ(fail_with(3), RunState::kPending);
+  EXPECT_EQ(fail_with(105), RunState::kFailed);
+  EXPECT_EQ(s.Get(row.key).result.reason, "not_retryable");
+}
+
 // ---- overlap ------------------------------------------------------------------------------------
 
 // A job with overlap=skip and two due runs of it.

@@ -24,6 +24,8 @@ TYPED_TEST(JobListContract, JobsCreatedTogetherAreAsIfCreatedAlone) {
   full.env = {{"PATHLIKE", "a:b"}};
   full.labels = {{"team", "bells"}};
   full.retry_intervals_s = {1, 5, 10};
+  full.retry_on = {"exit:75", "signal"};
+  full.no_retry_on = {"timeout"};
   full.user_id = "u1";
   full.name_space = "payroll";
   full.priority = -3;

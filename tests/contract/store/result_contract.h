@@ -61,6 +61,33 @@ TYPED_TEST(ResultContract, LongestOutputsComeBackWhole) {
   EXPECT_EQ(s.Get(running.key).result, report.result);
 }
 
+TYPED_TEST(ResultContract, UsageIsKeptWithEveryAttempt) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const ResourceUsage usage{1'234'567, int64_t{5} << 30, 4096, INT64_MAX};
+  // A plain result, one with a text, and a failure that is retried.
+  for (const bool with_output : {false, true}) {
+    const StoredJob job = s.Create(with_output ? "a" : "b", s.Manual());
+    const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+    ResultReport report = s.ReportOf(running, RunState::kCompleted, kT0 + 3s);
+    report.result.usage = usage;
+    report.result.output = with_output ? "text" : "";
+    s.Apply(report, fence, kT0 + 4s);
+    EXPECT_EQ(s.Get(running.key).result, report.result);
+  }
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  const RunRow running =
+      s.Start(s.Execute(s.Create("c", definition), kT0), 7, fence, kT0 + 1s);
+  ResultReport report = s.ReportOf(running, RunState::kFailed);
+  report.result.usage = usage;
+  EXPECT_EQ(s.Apply(report, fence, kT0 + 10s).state, RunState::kPending);
+  const RunDetail waiting = s.Get(running.key);
+  EXPECT_EQ(waiting.result.usage, std::nullopt);
+  ASSERT_EQ(waiting.attempts.size(), 1u);
+  EXPECT_EQ(waiting.attempts[0].result.usage, usage);
+}
+
 TYPED_TEST(ResultContract, RetryClearsTheOutputs) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

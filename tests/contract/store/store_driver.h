@@ -45,6 +45,7 @@
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
+#include "common/ports/store/workflow_store.h"
 
 namespace carillon::test {
 
@@ -74,6 +75,7 @@ class StoreHandle {
   virtual CompletionStore& completions() = 0;
   virtual BackfillStore& backfills() = 0;
   virtual CalendarStore& calendars() = 0;
+  virtual WorkflowStore& workflows() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -120,7 +122,8 @@ class StoreDriver {
         bulk(store.bulk()),
         completions(store.completions()),
         backfills(store.backfills()),
-        calendars(store.calendars()) {}
+        calendars(store.calendars()),
+        workflows(store.workflows()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -142,6 +145,7 @@ class StoreDriver {
   CompletionStore& completions;
   BackfillStore& backfills;
   CalendarStore& calendars;
+  WorkflowStore& workflows;
 
   template <typename T>
   static T v(Result<T> result) {

@@ -12,7 +12,8 @@ class OneStoreGate final : public StoreGate {
     return {ErrorCode::kUnavailable, "closed by the test"};
   }
   uint64_t Stamp() const override { return stamp_; }
-  Status Admit(const Result<StoreIdentity>& seen) override {
+  uint64_t Mark() const override { return 0; }
+  Status Admit(const Result<StoreIdentity>& seen, uint64_t /*mark*/) override {
     ++shown_;
     if (!seen.ok()) return seen.error();
     if (seen->store_id == wanted_) return {};

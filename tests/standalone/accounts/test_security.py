@@ -27,9 +27,10 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/auth/login"),
         ("POST", "/api/auth/refresh"), ("POST", "/api/auth/logout"), ("GET", "/api/openapi.json"),
         ("GET", "/api/reference"), ("GET", "/livez"), ("GET", "/readyz")}
-# The writes that a read-only user may do: manage their own account, and run previews.
+# The writes that a read-only user may do: manage their own account, and run previews and checks.
 READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
-                  ("POST", "/api/schedules/preview"), ("POST", "/api/calendars/preview")}
+                  ("POST", "/api/schedules/preview"), ("POST", "/api/calendars/preview"),
+                  ("POST", "/api/workflows/validate")}
 
 
 def b64(data):

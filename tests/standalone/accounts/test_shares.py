@@ -67,7 +67,7 @@ class SharesTest(unittest.TestCase):
         status, run = self.ask("bert", "POST", job + "/execute", {})
         self.assertEqual(status, 202)
         status, shown = self.ask("bert", "GET", "/api/runs/" + run["run_id"])
-        self.assertEqual(shown["allowed_actions"], ["cancel", "retry"])
+        self.assertEqual(shown["allowed_actions"], ["cancel", "retry", "skip"])
         status, edited = self.ask("bert", "PATCH", job, {"command": "echo hello"})
         self.assertEqual((status, edited["user_id"]), (200, self.users["anna"]))
         self.refused(self.ask("bert", "PATCH", job, {"namespace": "default"}), "out_of_reach")

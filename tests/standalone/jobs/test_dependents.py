@@ -147,7 +147,8 @@ class DependentsTest(unittest.TestCase):
         self.make("upper", {"job": "base", "on": "failure"})
         self.assertEqual(self.dependencies("base"),
                          {"upstream": [], "hidden": 0,
-                          "downstream": [{"job_id": "upper", "job_name": "Upper", "on": "failure"}]})
+                          "downstream": [{"job_id": "upper", "job_name": "Upper", "kind": "after",
+                                          "on": "failure"}]})
         status, problem = self.refused("DELETE", "/api/jobs/base", headers={"If-Match": "*"})
         self.assertEqual((status, problem["code"], problem["details"]), (409, "has_dependents", {"jobs": ["Upper"]}))
         code, out, _ = cli(self.server, "job", "deps", "upper")

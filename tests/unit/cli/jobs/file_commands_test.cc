@@ -308,6 +308,25 @@ TEST_F(FileCommandsTest, ExportWritesWhatAPersonWould) {
   EXPECT_EQ(SentBody(1)[1]["schedules"][0]["every_ms"], 5000);
 }
 
+TEST_F(FileCommandsTest, ExportOfAWorkflowHasItsNodes) {
+  json job = JobShown("sales");
+  const json workflow = {{"max_parallel", 32}, {"nodes", {{{"id", "load"}, {"job", "load"}}}}};
+  job["type"] = "workflow";
+  job["command"] = "";
+  job["timeout"] = 86'400;
+  job["workflow"] = workflow;
+  Answer("GET /api/jobs/sales", job);
+  const std::string to = directory_ + "/flows";
+  ASSERT_EQ(Run({"export", "--job", "sales", "-d", to}), 0) << err();
+  EXPECT_EQ(Run({"validate", "-f", to}), 0) << err();
+  ASSERT_EQ(Run({"export", "--job", "sales", "-d", to, "-o", "json"}), 0) << err();
+  std::ifstream in(to + "/sales.json");
+  const json written = test::ParseJson(std::string(std::istreambuf_iterator<char>(in), {}));
+  EXPECT_EQ(written["workflow"], workflow);
+  EXPECT_EQ(written["type"], "workflow");
+  EXPECT_FALSE(written.contains("timeout")) << written;
+}
+
 TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
   json job = JobShown("nightly");
   job["user_id"] = "ann";

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "cli/jobs/last_runs.h"
+#include "tests/support/process_wait.h"
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -427,6 +428,34 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
   Answer("POST /api/jobs/j/execute", {{"run_id", "R1"}}, 202);
   EXPECT_EQ(Run({"job", "run", "j", "--param", "rows=7"}), 0) << err();
   EXPECT_EQ(SentBody(1)["parameters"], (json{{"rows", 7}}));
+}
+
+TEST_F(JobCommandsTest, CreateSendsTheScriptOfAFile) {
+  const test::ScratchDirectory scratch;
+  const std::string file = scratch / "report.py";
+  std::ofstream(file) << "print(1)\n";
+  Answer("POST /api/jobs", JobShown("report"), 201);
+  Answer("POST /api/jobs", JobShown("report"), 201);
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--script", file, "--arg", "--day", "--arg",
+                 "{{params.day}}", "--retry-on", "exit:75,timeout", "--no-retry-on", ""}),
+            0)
+      << err();
+  EXPECT_EQ(SentBody(0), (json{{"name", "Report"},
+                               {"type", "script"},
+                               {"script",
+                                {{"interpreter", "python3"},
+                                 {"body", "print(1)\n"},
+                                 {"args", {"--day", "{{params.day}}"}}}},
+                               {"retry_on", {"exit:75", "timeout"}},
+                               {"no_retry_on", json::array()}}));
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--script", file, "--interpreter", "bash"}),
+            0);
+  EXPECT_EQ(SentBody(1)["script"]["interpreter"], "bash");
+  const std::string plain = scratch / "report";
+  std::ofstream(plain) << "print(1)\n";
+  EXPECT_EQ(Run({"job", "create", "--name", "Report", "--script", plain}), 2);
+  EXPECT_NE(err().find("--interpreter"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job", "create", "--name", "Report", "--script", scratch / "none.py"}), 2);
 }
 
 }  // namespace

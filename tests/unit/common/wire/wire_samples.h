@@ -50,6 +50,11 @@ inline TaskMessage RandomTask(Rng& rng) {
                    .on_lost = static_cast<OnLost>(rng.Below(3)),
                    .shard_total = 8,
                    .trace_id = rng.Chance(0.5) ? TraceIdOf(RandomKey(rng)) : ""};
+  if (rng.Chance(0.3)) {
+    task.type = JobType::kScript;
+    task.interpreter = AllInterpreters()[rng.Below(AllInterpreters().size())];
+    for (size_t n = rng.Below(4); n > 0; --n) task.args.push_back(RandomText(rng, 10));
+  }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
     task.secret_env["S_" + RandomName(rng)] = {{.text = RandomText(rng, 10)},
@@ -78,6 +83,10 @@ inline ResultMessage RandomResult(Rng& rng) {
   if (rng.Chance(0.5)) result.ended = FromUnixMicros(static_cast<int64_t>(1 + rng.Below(1e15)));
   for (size_t n = rng.Below(50); n > 0; --n) result.output += static_cast<char>(rng.Next());
   result.output_truncated = rng.Chance(0.5);
+  if (rng.Chance(0.5)) {
+    const auto number = [&rng] { return static_cast<int64_t>(rng.Below(uint64_t{1} << 50)); };
+    result.usage = {number(), number(), number(), number()};
+  }
   const bool exited = result.exit_code &&
                       (result.state == RunState::kCompleted || result.state == RunState::kFailed);
   for (size_t n = exited ? rng.Below(5) : 0; n > 0; --n) {

@@ -67,9 +67,16 @@ TEST(AttemptCodecTest, StoredEndHasTheOldVersionUnlessItHasOutputs) {
   EXPECT_TRUE(in.Finished());
   ByteReader version(with.bytes());
   EXPECT_EQ(version.U32(), 2u);
+  ended.result.usage = ResourceUsage{1, 2, 3, 4};
+  ByteWriter whole;
+  PutStoredEnd(whole, ended);
+  ByteReader read(whole.bytes());
+  EXPECT_EQ(GetStoredEnd(read).result, ended.result);
+  EXPECT_TRUE(read.Finished());
+  EXPECT_EQ(ByteReader(whole.bytes()).U32(), 3u);
   ByteWriter later;
-  later.U32(3);
-  PutEndedOutputs(later, ended);
+  later.U32(4);
+  PutEndedWhole(later, ended);
   ByteReader unknown(later.bytes());
   GetStoredEnd(unknown);
   EXPECT_FALSE(unknown.Finished());
@@ -85,15 +92,20 @@ TEST(WardenProtocolTest, EndCarriesOutputsOnlyToADaemonThatTakesThem) {
   };
   AttemptEnded ended = Sample();
   EXPECT_TRUE(
-      std::holds_alternative<warden_message::Ended>(WithOutputs(warden_message::Ended{ended})));
+      std::holds_alternative<warden_message::Ended>(WithParts(warden_message::Ended{ended}, EndParts::kOutputs)));
   ended.result.outputs = {{"a", "1"}};
   const auto without = received(warden_message::Ended{ended});
   EXPECT_EQ(std::get<warden_message::Ended>(without).ended.result.outputs, Outputs{});
-  const auto with = received(WithOutputs(warden_message::Ended{ended}));
+  const auto with = received(WithParts(warden_message::Ended{ended}, EndParts::kOutputs));
   EXPECT_EQ(std::get<warden_message::EndedOutputs>(with).ended.result, ended.result);
-  const auto listed = received(WithOutputs(warden_message::ListEnded{7, ended}));
+  const auto listed = received(WithParts(warden_message::ListEnded{7, ended}, EndParts::kOutputs));
   EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).request, 7u);
   EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).ended.result, ended.result);
+  ended.result.usage = ResourceUsage{1, 2, 3, 4};
+  const auto whole = received(WithParts(warden_message::Ended{ended}, EndParts::kWhole));
+  EXPECT_EQ(std::get<warden_message::EndedWhole>(whole).ended.result, ended.result);
+  const auto all = received(WithParts(warden_message::ListEnded{7, ended}, EndParts::kWhole));
+  EXPECT_EQ(std::get<warden_message::ListEndedWhole>(all).ended.result, ended.result);
 }
 
 TEST(WardenProtocolTest, StartGoesThereAndBackInAnyPieces) {

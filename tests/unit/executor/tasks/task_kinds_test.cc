@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "common/domain/trace.h"
+#include "tests/support/process_wait.h"
 
 namespace carillon::executor {
 namespace {
@@ -68,6 +72,44 @@ TEST(TaskKindsTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {
   EXPECT_FALSE(StartOf(task, {}, {}, {}).kill_at_lease_end);
   task.on_lost = OnLost::kFail;
   EXPECT_FALSE(StartOf(task, {}, {}, {}).kill_at_lease_end);
+}
+
+TEST(TaskKindsTest, AScriptNamesItsProgramSuffixAndArguments) {
+  TaskMessage task = Task();
+  task.type = JobType::kScript;
+  task.command = "print(1)";
+  task.interpreter = Interpreter::kPython3;
+  task.args = {"a", "b c"};
+  const Interpreters here = {{Interpreter::kPython3, "/opt/bin/python3"}};
+  const StartAttempt start = StartOf(task, {}, {}, {.interpreters = here});
+  ASSERT_TRUE(start.script);
+  EXPECT_EQ(start.script->interpreter, "/opt/bin/python3");
+  EXPECT_EQ(start.script->suffix, ".py");
+  EXPECT_EQ(start.script->args, task.args);
+  EXPECT_EQ(start.command, "print(1)");
+  EXPECT_FALSE(StartOf(Task(), {}, {}, {}).script);
+  EXPECT_FALSE(KindOf(JobType::kScript).in_process);
+}
+
+TEST(TaskKindsTest, InterpretersAreProgramsInAbsoluteDirectories) {
+  const test::ScratchDirectory scratch;
+  const std::string first = scratch / "first";
+  const std::string second = scratch / "second";
+  for (const std::string& directory : {first, second}) std::filesystem::create_directory(directory);
+  const auto write = [](const std::string& path, int mode) {
+    std::ofstream(path) << "#!/bin/sh\n";
+    std::filesystem::permissions(path, static_cast<std::filesystem::perms>(mode));
+  };
+  write(first + "/perl", 0644);  // cannot be executed
+  write(second + "/perl", 0755);
+  write(first + "/php", 0755);
+  write(second + "/php", 0755);
+  std::filesystem::create_directory(first + "/node");
+  const Interpreters found = FindInterpreters("bin:" + first + "::" + second);
+  EXPECT_EQ(found, (Interpreters{{Interpreter::kPerl, second + "/perl"},
+                                 {Interpreter::kPhp, first + "/php"}}));
+  EXPECT_EQ(FeaturesOf(found),
+            Features({Feature::kSecrets, Feature::kScriptPerl, Feature::kScriptPhp}));
 }
 
 }  // namespace

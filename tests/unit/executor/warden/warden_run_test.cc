@@ -209,5 +209,73 @@ TEST_F(WardenRunTest, ManyQuickProcesses) {
   for (const auto& [name, count] : end_counts_) EXPECT_EQ(count, 1);
 }
 
+// ---- scripts ------------------------------------------------------------------------------------
+
+TEST_F(WardenRunTest, AScriptRunsAsAFileWithItsArguments) {
+  StartAttempt start = Command("cat \"$0\"; echo; ls -l \"$0\"; printf '<%s>' \"$@\"; cat");
+  start.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {"-a", "b c", ""}};
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
+  EXPECT_NE(result.output.find(start.command), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("-r-------- 1"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("<-a><b c><>"), std::string::npos) << result.output;
+  const std::string work = directory() + "/work";
+  EXPECT_TRUE(test::WaitUntil([&] {
+    const std::filesystem::directory_iterator files(work);
+    return std::none_of(begin(files), end(files), [](const auto& file) {
+      return file.path().extension() == ".sh";
+    });
+  })) << "the script is removed at the end";
+}
+
+TEST_F(WardenRunTest, AScriptOfFullSizeRuns) {
+  StartAttempt start = Command(std::string(256u << 10, '#') + "\nexit 3\n");
+  start.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {}};
+  EXPECT_EQ(Run(start).exit_code, 3);
+}
+
+TEST_F(WardenRunTest, AScriptWithoutItsInterpreterFailsAsSpawn) {
+  StartAttempt start = Command("print(1)");
+  start.script = {.interpreter = "/no/such/python3", .suffix = ".py", .args = {}};
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_EQ(result.reason, reason::kSpawn);
+  EXPECT_NE(result.error.find("exec /no/such/python3"), std::string::npos) << result.error;
+}
+
+TEST_F(WardenRunTest, AScriptShowsNoSecrets) {
+  StartAttempt start = Command("echo \"$1 $KEY\"");
+  start.env["KEY"] = "open-sesame";
+  start.masked = {"open-sesame"};
+  start.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {"open"}};
+  EXPECT_EQ(Run(start).output, "open ***\n");
+}
+
+// ---- usage --------------------------------------------------------------------------------------
+
+TEST_F(WardenRunTest, UsageIsThatOfAllProcesses) {
+  // A grandchild that is left behind burns CPU time and memory until it is killed.
+  const StartAttempt start = Command(
+      "(setsid perl -e '$x = \"a\" x 50_000_000; open F, \">\", \"ready\"; close F; 1 while 1' &) ; "
+      "while [ ! -e ready ]; do :; done; "
+      "dd if=/dev/zero of=big bs=1M count=4 conv=fsync 2>/dev/null");
+  const AttemptResult result = Run(start);
+  ASSERT_EQ(result.state, RunState::kCompleted) << result.error;
+  ASSERT_TRUE(result.usage);
+  EXPECT_GT(result.usage->cpu_us, 100'000) << "half a second passes before the rest is killed";
+  EXPECT_LT(result.usage->cpu_us, 30'000'000);
+  EXPECT_GT(result.usage->memory_bytes, 50'000'000);
+}
+
+TEST_F(WardenRunTest, AKilledAttemptHasItsUsageToo) {
+  StartAttempt start = Command("while :; do :; done");
+  start.timeout = 1s;
+  start.kill_grace = 0s;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kTimedOut);
+  ASSERT_TRUE(result.usage);
+  EXPECT_GT(result.usage->cpu_us, 100'000);
+}
+
 }  // namespace
 }  // namespace carillon::executor

@@ -33,6 +33,7 @@ class OldWarden {
   }
   int starts() const { return starts_; }
   int masked_starts() const { return masked_starts_; }
+  int script_starts() const { return script_starts_; }
   int cancels() const { return cancels_; }
   int kills() const { return kills_; }
   int asked_for_outputs() const { return asked_for_outputs_; }
@@ -63,6 +64,8 @@ class OldWarden {
       ++starts_;
     } else if (std::holds_alternative<warden_message::StartMasked>(message)) {
       ++masked_starts_;
+    } else if (std::holds_alternative<warden_message::StartScript>(message)) {
+      ++script_starts_;
     } else if (std::holds_alternative<warden_message::Cancel>(message)) {
       ++cancels_;
     } else if (std::holds_alternative<warden_message::Kill>(message)) {
@@ -85,6 +88,7 @@ class OldWarden {
   std::atomic<bool> stop_ = false;
   std::atomic<int> starts_ = 0;
   std::atomic<int> masked_starts_ = 0;
+  std::atomic<int> script_starts_ = 0;
   std::atomic<int> cancels_ = 0;
   std::atomic<int> kills_ = 0;
   std::atomic<int> asked_for_outputs_ = 0;
@@ -158,6 +162,23 @@ TEST_F(WardenVersionTest, OneThatCanIsToldToKill) {
   EXPECT_TRUE(client->Cancel(Attempt(1, "").attempt, CancelMode::kKill).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return warden.kills() == 1; }));
   EXPECT_EQ(warden.cancels(), 1);
+}
+
+TEST_F(WardenVersionTest, OnlyOneThatRunsScriptsIsSentThem) {
+  StartAttempt script = Attempt(1, "");
+  script.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {"a"}};
+  {
+    OldWarden warden(directory(), kWardenSendsOutputs);
+    const auto client = Attach();
+    EXPECT_FALSE(client->RunsScripts());
+    EXPECT_EQ(client->Start(script).code(), ErrorCode::kInvalid);
+  }
+  OldWarden warden(directory(), kWardenRunsScripts);
+  const auto client = Attach();
+  EXPECT_TRUE(client->RunsScripts());
+  EXPECT_TRUE(client->Start(script).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.script_starts() == 1; }));
+  EXPECT_EQ(warden.starts(), 0);
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ class ApiEnv : public ::testing::Test {
             faults_.groups,   faults_.jobs,         faults_.runs,        faults_.logs,
             stores_.notices,  stores_.executors,    faults_.idempotency, faults_.settings,
             faults_.audit,    stores_.housekeeping, faults_.auth,        stores_.secrets,
-            faults_.bulk,     stores_.completions,  faults_.backfills,   stores_.calendars};
+            faults_.bulk,     stores_.completions,  faults_.backfills,   stores_.calendars,
+            stores_.workflows};
   }
 
   scheduler::ApiContext Context(const std::string& link_authority) {

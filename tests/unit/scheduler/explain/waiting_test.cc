@@ -163,5 +163,21 @@ TEST_F(WaitingRouteTest, IsShownWithTheRunAndByWhy) {
   EXPECT_TRUE(Get("/api/runs/" + id).body()["waiting"].is_null());
 }
 
+TEST_F(WaitingTest, AMissingInterpreterIsNamed) {
+  job_ = {.name = "report", .type = JobType::kScript};
+  job_.script = {.interpreter = Interpreter::kPhp, .body = "<?php", .args = {}};
+  executors_ = {Executor("e1")};
+  executors_[0].features = Features{Feature::kScriptSh};
+  EXPECT_EQ(Code(), "no_feature");
+  EXPECT_NE(Detail().find("e1"), std::string::npos) << Detail();
+  EXPECT_NE(Detail().find("script:php"), std::string::npos) << Detail();
+  executors_.push_back(Executor("e2"));
+  EXPECT_EQ(Code(), "queued") << "an executor of another member may have it";
+  executors_[1].features = Features{};
+  EXPECT_EQ(Code(), "no_feature");
+  executors_[1].features = Features{Feature::kScriptPhp};
+  EXPECT_EQ(Code(), "queued");
+}
+
 }  // namespace
 }  // namespace carillon::test

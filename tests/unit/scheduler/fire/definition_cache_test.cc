@@ -40,6 +40,15 @@ TEST_F(DefinitionCacheTest, EveryPartOfADefinitionCounts) {
   job.schedules[0].parameters["p"] = kilobytes;
   EXPECT_EQ(Held("schedule_parameters", job, limit), 2u);
   job = {};
+  CreateJob("a", {});
+  job.type = JobType::kWorkflow;
+  job.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = JobId("a")}}};
+  job.workflow->nodes[0].parameters["p"] = kilobytes;
+  EXPECT_EQ(Held("node_parameters", job, limit), 2u);
+  job.workflow->nodes[0].parameters.clear();
+  job.workflow->nodes[0].after = {{.node = "b", .condition = kilobytes}};
+  EXPECT_EQ(Held("conditions", job, limit), 2u);
+  job = {};
   job.schedules.assign(14, {.kind = ScheduleKind::kCron, .cron_expression = "0 0 * * *"});
   EXPECT_EQ(Held("schedules", job, limit), 2u);
 }

@@ -38,7 +38,12 @@ class FiringLoopTest : public test::RoomTest {
                                                           .signer = signer_,
                                                           .metrics = metrics_,
                                                           .paused = [this] { return paused_; },
-                                                          .look_again = [this] { ++looks_; }},
+                                                          .look_again = [this] { ++looks_; },
+                                                          .begin_workflow =
+                                                              [this](const PendingRun& run,
+                                                                     const JobDefinition& job) {
+                                                                begin_workflow_(run, job);
+                                                              }},
                                         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
@@ -101,6 +106,8 @@ class FiringLoopTest : public test::RoomTest {
   uint64_t schedules_ = 100;
   int looks_ = 0;
   bool paused_ = false;
+  std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
+      [](const PendingRun&, const JobDefinition&) {};
   std::unique_ptr<FiringLoop> loop_;
 };
 

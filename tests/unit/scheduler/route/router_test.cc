@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace carillon::scheduler {
 namespace {
 
@@ -27,10 +29,14 @@ class RouterTest : public ::testing::Test {
   std::map<std::string, int> Picks(const RouteRequest& request, int picks) {
     std::map<std::string, int> counts;
     for (int i = 0; i < picks; ++i) {
-      const auto at = router_.Pick(credits_, request);
+      const auto at = Pick(request);
       ++counts[at ? credits_.id(*at).value() : ""];
     }
     return counts;
+  }
+  std::optional<ExecutorCredits::Index> Pick(const RouteRequest& request) {
+    Candidates candidates;
+    return router_.Pick(credits_, request, candidates);
   }
   Router router_{7};
   uint64_t beats_ = 0;
@@ -40,13 +46,13 @@ TEST_F(RouterTest, RoundRobinTakesTurnsAmongThoseWithRoom) {
   const auto a = Add("a", 2);
   Add("b", 0);
   const auto c = Add("c", 1);
-  EXPECT_EQ(router_.Pick(credits_, {}), a);
+  EXPECT_EQ(Pick({}), a);
   credits_.Published(a, kProcess);
-  EXPECT_EQ(router_.Pick(credits_, {}), c);
+  EXPECT_EQ(Pick({}), c);
   credits_.Published(c, kProcess);
-  EXPECT_EQ(router_.Pick(credits_, {}), a);
+  EXPECT_EQ(Pick({}), a);
   credits_.Published(a, kProcess);
-  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+  EXPECT_FALSE(Pick({}).has_value());
 }
 
 TEST_F(RouterTest, RandomPicksEachOfThoseWithRoomAboutAsOften) {
@@ -64,17 +70,17 @@ TEST_F(RouterTest, LeastLoadedPicksTheLeastShareOfTakenSlotsAndTakesTurnsAmongEq
   const auto large = Add("large", 30, true, 64);
   const auto small = Add("small", 3, true, 4);
   const RouteRequest request{.routing = Routing::kLeastLoaded};
-  EXPECT_EQ(router_.Pick(credits_, request), small) << "a quarter taken against a half";
+  EXPECT_EQ(Pick(request), small) << "a quarter taken against a half";
   credits_.Published(small, kProcess);
   credits_.Published(small, kProcess);
-  EXPECT_EQ(router_.Pick(credits_, request), large) << "what is on its way counts";
+  EXPECT_EQ(Pick(request), large) << "what is on its way counts";
   const auto one = Add("one", 8);
   const auto two = Add("two", 8);
   EXPECT_EQ(Picks(request, 10), (std::map<std::string, int>{{"one", 5}, {"two", 5}}));
   credits_.Published(one, SlotClass::kLight);
   credits_.Published(large, SlotClass::kLight);
   credits_.Published(small, SlotClass::kLight);
-  EXPECT_EQ(router_.Pick(credits_, {.slots = SlotClass::kLight, .routing = Routing::kLeastLoaded}),
+  EXPECT_EQ(Pick({.slots = SlotClass::kLight, .routing = Routing::kLeastLoaded}),
             two);
 }
 
@@ -83,12 +89,12 @@ TEST_F(RouterTest, FirstHealthyGoesByTheNameAndOverflowsToTheNext) {
   const auto b = Add("b", 1);
   const auto a = Add("a", 5, false);
   const RouteRequest request{.routing = Routing::kFirstHealthy};
-  EXPECT_EQ(router_.Pick(credits_, request), b);
+  EXPECT_EQ(Pick(request), b);
   Add("a", 5);
-  EXPECT_EQ(router_.Pick(credits_, request), a);
+  EXPECT_EQ(Pick(request), a);
   Add("a", 5, false);
   credits_.Published(b, kProcess);
-  EXPECT_EQ(credits_.id(*router_.Pick(credits_, request)), ExecutorId("c"));
+  EXPECT_EQ(credits_.id(*Pick(request)), ExecutorId("c"));
 }
 
 TEST_F(RouterTest, SelectorLeavesOutWhomItDoesNotMatchUnderEveryRouting) {
@@ -118,16 +124,16 @@ TEST_F(RouterTest, SecretsGoOnlyToExecutorsThatTakeThem) {
                    .slots = 8,
                    .free_slots = 5,
                    .heartbeats = ++beats_,
-                   .takes_secrets = true});
+                   .features = {Feature::kSecrets}});
   for (const Routing routing :
        {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy}) {
-    const auto counts = Picks({.routing = routing, .secrets = true}, 20);
+    const auto counts = Picks({.routing = routing, .needs = {Feature::kSecrets}}, 20);
     EXPECT_EQ(counts, (std::map<std::string, int>{{"b", 20}}));
   }
-  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("b"), .secrets = true}), fresh);
-  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("a"), .secrets = true}), std::nullopt);
-  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("a")}), old);
-  EXPECT_EQ(router_.Pick(credits_, {.secrets = true, .avoid = old}), fresh);
+  EXPECT_EQ(Pick({.pinned = ExecutorId("b"), .needs = {Feature::kSecrets}}), fresh);
+  EXPECT_EQ(Pick({.pinned = ExecutorId("a"), .needs = {Feature::kSecrets}}), std::nullopt);
+  EXPECT_EQ(Pick({.pinned = ExecutorId("a")}), old);
+  EXPECT_EQ(Pick({.needs = {Feature::kSecrets}, .avoid = old}), fresh);
 }
 
 TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
@@ -139,7 +145,7 @@ TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
     EXPECT_EQ(credits_.Find(ExecutorId(id)), ExecutorCredits::kNone);
   }
   EXPECT_EQ(credits_.size(), 1u);
-  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+  EXPECT_FALSE(Pick({}).has_value());
 }
 
 TEST_F(RouterTest, IndexOfAForgottenExecutorIsGivenAwayWhenItsLastRunIsOver) {
@@ -150,7 +156,7 @@ TEST_F(RouterTest, IndexOfAForgottenExecutorIsGivenAwayWhenItsLastRunIsOver) {
   credits_.Claimed(a, kProcess, charge, 1ms, kStart);
   credits_.Forget(ExecutorId("a"));
   credits_.Forget(ExecutorId("a"));
-  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
+  EXPECT_FALSE(Pick({}).has_value());
   credits_.Returned(a, kProcess);
   credits_.RemoveForgotten();
   EXPECT_NE(Add("b", 1), a);
@@ -172,36 +178,36 @@ TEST_F(RouterTest, ForgottenExecutorThatRegistersAgainKeepsItsIndex) {
   credits_.Returned(a, kProcess);
   credits_.RemoveForgotten();
   EXPECT_EQ(credits_.Find(ExecutorId("a")), a);
-  EXPECT_EQ(router_.Pick(credits_, {}), a);
+  EXPECT_EQ(Pick({}), a);
 }
 
 TEST_F(RouterTest, UnusableExecutorHasNoCredit) {
   Add("a", 5, false);
-  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
-  EXPECT_FALSE(router_.Pick(credits_, {.pinned = ExecutorId("a")}).has_value());
+  EXPECT_FALSE(Pick({}).has_value());
+  EXPECT_FALSE(Pick({.pinned = ExecutorId("a")}).has_value());
 }
 
 TEST_F(RouterTest, PinnedRunGoesToItsExecutorOnly) {
   Add("a", 5);
   const auto b = Add("b", 1);
-  EXPECT_EQ(router_.Pick(credits_, {.pinned = ExecutorId("b")}), b);
+  EXPECT_EQ(Pick({.pinned = ExecutorId("b")}), b);
   credits_.Published(b, kProcess);
-  EXPECT_FALSE(router_.Pick(credits_, {.pinned = ExecutorId("b")}).has_value());
-  EXPECT_FALSE(router_.Pick(credits_, {.pinned = ExecutorId("nobody")}).has_value());
+  EXPECT_FALSE(Pick({.pinned = ExecutorId("b")}).has_value());
+  EXPECT_FALSE(Pick({.pinned = ExecutorId("nobody")}).has_value());
 }
 
 TEST_F(RouterTest, AvoidsTheOneThatTimedOutUnlessItIsTheOnlyOne) {
   const auto a = Add("a", 5);
-  EXPECT_EQ(router_.Pick(credits_, {.avoid = a}), a);
+  EXPECT_EQ(Pick({.avoid = a}), a);
   const auto b = Add("b", 5);
-  EXPECT_EQ(router_.Pick(credits_, {.avoid = a}), b);
-  EXPECT_EQ(router_.Pick(credits_, {.avoid = a}), b);
+  EXPECT_EQ(Pick({.avoid = a}), b);
+  EXPECT_EQ(Pick({.avoid = a}), b);
 }
 
 TEST_F(RouterTest, SlotClassesAreCountedApart) {
   const auto a = Add("a", 0);
-  EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
-  EXPECT_EQ(router_.Pick(credits_, {.slots = SlotClass::kLight}), a);
+  EXPECT_FALSE(Pick({}).has_value());
+  EXPECT_EQ(Pick({.slots = SlotClass::kLight}), a);
 }
 
 TEST_F(RouterTest, CreditsFollowARunFromPublishingToItsEnd) {
@@ -366,6 +372,114 @@ TEST_F(RouterTest, UpdateTellsWhenPublishedTasksShouldGoElsewhere) {
                                .incarnation = Incarnation("j"),
                                .usable = false,
                                .heartbeats = ++beats_}));
+}
+
+// ---- many executors -----------------------------------------------------------------------------
+
+// A plain implementation of the rules: looks at every executor.
+struct Plain {
+  const ExecutorCredits& credits;
+  const RouteRequest& request;
+
+  bool May(ExecutorCredits::Index at) const {
+    return credits.Available(at, request.slots) > 0 && credits.HasAll(at, request.needs) &&
+           (request.selector == nullptr || credits.Matches(at, *request.selector));
+  }
+  // Those among which the router must choose.
+  std::set<ExecutorCredits::Index> Eligible() const {
+    std::set<ExecutorCredits::Index> eligible;
+    for (const auto& [id, at] : credits.by_id()) {
+      if (at != request.avoid && May(at)) eligible.insert(at);
+    }
+    if (eligible.empty() && request.avoid < credits.size() && May(request.avoid)) {
+      eligible.insert(request.avoid);
+    }
+    return eligible;
+  }
+};
+
+TEST_F(RouterTest, AgreesWithAPlainSearchWhileExecutorsComeGoAndFill) {
+  Rng rng(11);
+  const auto selector = Selector::Parse("zone = y");
+  Candidates candidates[2][2];  // by selector and needs, as lanes keep them
+  for (int step = 0; step < 20'000; ++step) {
+    const std::string id = "e" + std::to_string(rng.Below(150));
+    const auto at = credits_.Find(ExecutorId(id));
+    const auto slots = rng.Chance(0.5) ? SlotClass::kProcess : SlotClass::kLight;
+    switch (rng.Below(6)) {
+      case 0:
+        credits_.Forget(ExecutorId(id));
+        credits_.RemoveForgotten();
+        break;
+      case 1:
+        if (at != ExecutorCredits::kNone) credits_.Published(at, slots);
+        break;
+      case 2:
+        if (at != ExecutorCredits::kNone) {
+          credits_.Published(at, slots);
+          credits_.TimedOut(at, slots);
+        }
+        break;
+      case 3:
+        if (at != ExecutorCredits::kNone) credits_.Answers(at);
+        break;
+      default:
+        credits_.Update({.id = ExecutorId(id),
+                         .incarnation = Incarnation("i"),
+                         .usable = rng.Chance(0.9),
+                         .labels = {{"zone", rng.Chance(0.5) ? "x" : "y"}},
+                         .slots = 4,
+                         .free_slots = static_cast<int>(rng.Below(3)),
+                         .free_light_slots = static_cast<int>(rng.Below(3)),
+                         .heartbeats = ++beats_,
+                         .features = Features::FromBits(rng.Below(4))});
+    }
+    const bool selects = rng.Chance(0.5);
+    const bool needs = rng.Chance(0.5);
+    const RouteRequest request{
+        .slots = slots,
+        .routing = static_cast<Routing>(rng.Below(4)),
+        .selector = selects ? &*selector : nullptr,
+        .needs = needs ? Features{Feature::kScriptSh} : Features{},
+        .avoid = rng.Chance(0.3) ? rng.Below(150) : ExecutorCredits::kNone};
+    const auto picked = router_.Pick(credits_, request, candidates[selects][needs]);
+    const std::set<ExecutorCredits::Index> eligible = Plain{credits_, request}.Eligible();
+    ASSERT_EQ(picked.has_value(), !eligible.empty()) << "step " << step;
+    if (!picked) continue;
+    ASSERT_TRUE(eligible.contains(*picked)) << "step " << step;
+    if (request.routing == Routing::kFirstHealthy) {
+      for (const auto other : eligible) ASSERT_LE(credits_.id(*picked), credits_.id(other));
+    }
+    const bool exact = eligible.size() <= Router::kExactMax / 2;
+    if (request.routing == Routing::kLeastLoaded && exact) {
+      for (const auto other : eligible) {
+        ASSERT_LE(credits_.Busy(*picked, slots), credits_.Busy(other, slots)) << "step " << step;
+      }
+    }
+  }
+}
+
+TEST_F(RouterTest, ManyExecutorsShareTheLoadUnderEveryRouting) {
+  constexpr int kExecutors = 200;
+  for (int i = 0; i < kExecutors; ++i) Add("e" + std::to_string(i), 50, true, 50);
+  for (const Routing routing :
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded}) {
+    Candidates candidates;
+    std::map<ExecutorCredits::Index, int> given;
+    for (int i = 0; i < kExecutors * 25; ++i) {
+      const auto at = router_.Pick(credits_, {.routing = routing}, candidates);
+      ASSERT_TRUE(at);
+      ++given[*at];
+      credits_.Published(*at, kProcess);
+    }
+    ASSERT_EQ(given.size(), static_cast<size_t>(kExecutors)) << Name(routing);
+    for (const auto& [at, count] : given) {
+      // Random picks have a deviation of five.
+      const int allowed = routing == Routing::kRoundRobin ? 0 : routing == Routing::kRandom ? 22 : 6;
+      EXPECT_NEAR(count, 25, allowed) << Name(routing);
+      for (int i = 0; i < count; ++i) credits_.Returned(at, kProcess);
+    }
+  }
 }
 
 }  // namespace

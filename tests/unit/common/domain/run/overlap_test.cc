@@ -109,7 +109,7 @@ TEST(OverlapTest, ARunThatNeverStartedIsSkippedNotCancelled) {
 TEST(OverlapTest, DueTimesThatAreNoTimesAreLaterThanAllTimes) {
   EXPECT_FALSE(IsTime(kNever));
   EXPECT_FALSE(IsTime(kQueued));
-  EXPECT_TRUE(IsTime(kQueued - 1us));
+  EXPECT_TRUE(IsTime(kBlocked - 1us));
 }
 
 }  // namespace

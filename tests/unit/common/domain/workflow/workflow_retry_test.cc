@@ -13,7 +13,7 @@ std::string PlanText(const WorkflowGraph& graph, const Result<RetryPlan>& plan) 
   std::string text;
   for (const NodeChange& change : plan->changes) {
     if (!text.empty()) text += ", ";
-    text += change.to == NodeChange::To::kBlocked ? "block " : "skip ";
+    text += change.to == NodeChange::To::kAgain ? "block " : "skip ";
     text += graph.node(change.position).id + " " + std::to_string(change.attempt);
     if (change.record_attempt) text += "+";
   }

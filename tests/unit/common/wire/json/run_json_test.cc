@@ -142,7 +142,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                                     .registered = kFire,
                                     .version = "0.1.0",
                                     .config_version = 7,
-                                    .tasks_behind = 12});
+                                    .tasks_behind = 12,
+                                    .features = Features{Feature::kSecrets, Feature::kScriptSh}});
   EXPECT_EQ(body, (json{{"executor_id", "e"},
                         {"host", "h"},
                         {"port", 1},
@@ -157,8 +158,10 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"register_time", "2023-11-14T22:13:20.000000Z"},
                         {"version", "0.1.0"},
                         {"config_version", 7},
-                        {"tasks_behind", 12}}));
+                        {"tasks_behind", 12},
+                        {"features", {"secrets", "script:sh"}}}));
   EXPECT_TRUE(ExecutorToJson({})["tasks_behind"].is_null()) << "not known";
+  EXPECT_TRUE(ExecutorToJson({})["features"].is_null()) << "not known";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "carillon/v1/control.pb.h"
 #include "common/base/rng.h"
 
 namespace carillon {
@@ -55,6 +56,20 @@ TEST(ControlCodecTest, RegisterSaysWhoByTheStreamOnly) {
   EXPECT_EQ(got.labels, sent.record.labels);
 }
 
+TEST(ControlCodecTest, TheReportOfAHostComesBackAsItWas) {
+  Register sent;
+  sent.record.checks = {{"user", HostCheckState::kPartly, "root", "Use another one."},
+                        {"script:sh", HostCheckState::kWorks, "/bin/sh", ""}};
+  EXPECT_EQ(FromExecutorAgain(sent).record.checks, sent.record.checks);
+  v1::FromExecutor later;
+  later.mutable_register_()->add_checks()->set_state("excellent");
+  const auto left_out = DecodeFromExecutor(later.SerializeAsString(), kExecutor, kFirstLife);
+  ASSERT_TRUE(left_out.ok());
+  EXPECT_TRUE(std::get<Register>(*left_out).record.checks.empty());
+  for (size_t i = 0; i < kHostChecksMax; ++i) later.mutable_register_()->add_checks();
+  EXPECT_FALSE(DecodeFromExecutor(later.SerializeAsString(), kExecutor, kFirstLife).ok());
+}
+
 TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   const Heartbeat sent{.sent_us = -5,
                        .running_count = 3,
@@ -63,6 +78,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .free_light_slots = 4096,
                        .slots = 12,
                        .config_version = 7,
+                       .features = {Feature::kScriptSh, Feature::kScriptPhp},
                        .tasks_behind = 0,
                        .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
@@ -79,6 +95,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.slots, 12);
   EXPECT_EQ(got.config_version, 7);
   EXPECT_EQ(got.tasks_behind, 0);
+  EXPECT_EQ(got.features, sent.features);
   EXPECT_TRUE(got.leaving);
   EXPECT_EQ(got.trouble, sent.trouble);
   EXPECT_FALSE(FromExecutorAgain(Heartbeat{}).leaving);
@@ -273,6 +290,14 @@ TEST(ControlCodecTest, MutatedBytesAreRefusedOrStable) {
   }
   EXPECT_GT(accepted, 0);
   EXPECT_LT(accepted, 4000);
+}
+
+TEST(ControlCodecTest, AnEarlierExecutorThatTakesSecretsHasThatFeature) {
+  v1::FromExecutor message;
+  message.mutable_heartbeat()->set_takes_secrets(true);
+  const auto got = DecodeFromExecutor(message.SerializeAsString(), kExecutor, kFirstLife);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(std::get<Heartbeat>(*got).features, Features({Feature::kSecrets}));
 }
 
 }  // namespace

@@ -293,5 +293,22 @@ TEST(TaskCodecTest, VariablesWithSecretsAreChecked) {
   })) << "which of the two holds?";
 }
 
+TEST(TaskCodecTest, AScriptThatCannotRunIsCorrupt) {
+  const auto corrupt = [](const std::function<void(v1::Task&)>& change) {
+    return TaskIsCorruptAfter([&](v1::Task& task) {
+      task.set_type("script");
+      task.set_interpreter("python3");
+      change(task);
+    });
+  };
+  EXPECT_FALSE(corrupt([](v1::Task& task) { task.add_args("a"); }));
+  EXPECT_TRUE(corrupt([](v1::Task& task) { task.set_interpreter("ruby"); }));
+  EXPECT_TRUE(corrupt([](v1::Task& task) { task.clear_interpreter(); }));
+  EXPECT_TRUE(corrupt([](v1::Task& task) { task.add_args(std::string(1, '\0')); }));
+  EXPECT_TRUE(corrupt([](v1::Task& task) {
+    for (size_t i = 0; i <= kScriptArgsMax; ++i) task.add_args("a");
+  }));
+}
+
 }  // namespace
 }  // namespace carillon

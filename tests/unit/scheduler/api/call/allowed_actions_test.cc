@@ -87,7 +87,7 @@ TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
   const std::map<Owned, json> all = {
       {Owned::kJob,
        {"backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"}},
-      {Owned::kRun, {"cancel", "retry"}},
+      {Owned::kRun, {"cancel", "retry", "skip"}},
       {Owned::kDeadLetter, {"discard", "retry"}}};
   for (const auto& [kind, actions] : all) {
     for (const auto& [what, job_id] : jobs_) {
@@ -188,7 +188,7 @@ TEST_F(AllowedActionsTest, OfADeletedJobsRunsStayItsOwners) {
   const std::string letter = Get("/api/dead-letters").body()["items"][0]["id"];
   for (const auto& [who, may] : reach) {
     const json shown = As(bearers_[who], "GET", "/api/runs/" + run).body()["allowed_actions"];
-    EXPECT_EQ(shown, may ? json({"cancel", "retry"}) : json::array()) << who;
+    EXPECT_EQ(shown, may ? json({"cancel", "retry", "skip"}) : json::array()) << who;
     const int status = As(bearers_[who], "POST", "/api/runs/" + run + "/cancel", "{}").status;
     EXPECT_EQ(status == 403, !may) << who << " " << status;
   }

@@ -46,10 +46,10 @@ TEST_F(DependencyRoutesTest, ShowsBothSides) {
   EXPECT_EQ(b["schedules"][0]["job"], "a");
   EXPECT_EQ(b["schedules"][0]["on"], "done");
   EXPECT_TRUE(b["next_fire_time"].is_null());
-  const json below = {{"job_id", "b"}, {"job_name", "Report"}, {"on", "done"}};
+  const json below = {{"job_id", "b"}, {"job_name", "Report"}, {"kind", "after"}, {"on", "done"}};
   EXPECT_EQ(Get("/api/jobs/a/dependencies").body(),
             json({{"upstream", json::array()}, {"downstream", {below}}, {"hidden", 0}}));
-  const json above = {{"job_id", "a"}, {"job_name", "Nightly"}, {"on", "done"}};
+  const json above = {{"job_id", "a"}, {"job_name", "Nightly"}, {"kind", "after"}, {"on", "done"}};
   EXPECT_EQ(Get("/api/jobs/b/dependencies").body(),
             json({{"upstream", {above}}, {"downstream", json::array()}, {"hidden", 0}}));
   EXPECT_EQ(Get("/api/jobs/none/dependencies").status, 404);

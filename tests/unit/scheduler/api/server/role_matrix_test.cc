@@ -36,6 +36,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/jobs/{}/history", {kKnown, 200}},
       {"GET /api/jobs/{}/queue", {kKnown, 200}},
       {"GET /api/jobs/{}/dependencies", {kKnown, 200}},
+      {"GET /api/jobs/{}/graph", {kKnown, 422}},  // the job is no workflow
+      {"POST /api/workflows/validate", {kKnown, 400, "{}"}},
       {"GET /api/jobs/{}/next", {kKnown, 200}},
       {"GET /api/jobs/{}/why", {kKnown, 400}},  // the time is missing
       {"GET /api/jobs/{}/versions", {kKnown, 200}},
@@ -68,6 +70,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/recent-runs", {kKnown, 400}},  // the jobs are missing
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
+      {"GET /api/runs/{}/nodes", {kKnown, 422}},  // the run is not of a workflow
+      {"POST /api/runs/{}/nodes/{}/skip", {kOwner, 422, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
       {"GET /api/runs/{}/logs", {kKnown, 200}},
       {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // there is no such attempt

@@ -1,4 +1,4 @@
-#include "cli/jobs/crontab.h"
+#include "cli/crontab/crontab.h"
 
 #include "tests/unit/cli/cli_harness.h"
 

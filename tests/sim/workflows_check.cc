@@ -1,0 +1,193 @@
+#include "tests/sim/workflows_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/domain/workflow/node_key.h"
+
+namespace carillon::sim {
+namespace {
+
+std::string Describe(const RunRow& row) {
+  return fmt::format("run {} {} attempt {}", EncodeRunId(row.key), Name(row.state), row.attempt);
+}
+
+bool IsBlocked(const RunRow& row) { return row.state == RunState::kPending && row.due == kBlocked; }
+
+// The number in "exit_code == 3".
+int WantedCode(const std::string& condition) {
+  return std::stoi(condition.substr(condition.rfind(' ') + 1));
+}
+
+}  // namespace
+
+std::optional<WorkflowsCheck::View> WorkflowsCheck::ViewOf(uint64_t no) const {
+  const auto entry = tables_.workflow_runs.find(no);
+  if (entry == tables_.workflow_runs.end()) return std::nullopt;
+  const memory::JobEntry* job = tables_.FindJob(entry->second.job_no);
+  const auto definition = job->versions.find(entry->second.def_version);
+  if (definition == job->versions.end() || !definition->second.workflow) return std::nullopt;
+  View view{.entry = entry->second, .definition = *definition->second.workflow, .nodes = {}};
+  for (size_t i = 0; i < view.definition.nodes.size(); ++i) {
+    const auto key = NodeKey(entry->second.run.fire, {no, i});
+    const memory::RunEntry* run = tables_.FindRun(*key);
+    if (run == nullptr) return std::nullopt;  // the begin is still writing them
+    view.nodes.push_back(run);
+  }
+  return view;
+}
+
+std::optional<RunKey> WorkflowsCheck::OwnOf(const RunKey& key) const {
+  const auto place = NodePlaceOf(key);
+  if (!place) return std::nullopt;
+  const auto entry = tables_.workflow_runs.find(place->workflow_run_no);
+  if (entry == tables_.workflow_runs.end()) return std::nullopt;
+  return entry->second.own;
+}
+
+bool WorkflowsCheck::AreOfOne(const RunKey& a, const RunKey& b) const {
+  return OwnOf(a).value_or(a) == OwnOf(b).value_or(b);
+}
+
+WorkflowsCheck::End WorkflowsCheck::EndOf(const memory::RunEntry& run) {
+  if (!IsFinal(run.row.state)) return End::kOpen;
+  if (run.row.state == RunState::kCompleted) return End::kSuccess;
+  if (run.row.state != RunState::kSkipped) return End::kFailure;
+  const std::string& why = run.result.reason;
+  if (why == "skipped_by_hand") return End::kSuccess;
+  if (why == "not_selected") return End::kNotSelected;
+  return why == "upstream_failed" ? End::kUpstreamFailed : End::kFailure;
+}
+
+WorkflowsCheck::Answer WorkflowsCheck::AnswerOf(const View& view, const WorkflowEdge& edge) {
+  const auto& nodes = view.definition.nodes;
+  const auto at = static_cast<size_t>(
+      std::find_if(nodes.begin(), nodes.end(),
+                   [&](const WorkflowNode& node) { return node.id == edge.node; }) -
+      nodes.begin());
+  const memory::RunEntry& run = *view.nodes[at];
+  const bool failure_counts = nodes[at].allow_failure;
+  Answer answer = Answer::kIgnored;
+  switch (EndOf(run)) {
+    case End::kOpen: return Answer::kOpen;
+    case End::kNotSelected: return Answer::kIgnored;
+    case End::kUpstreamFailed:
+      answer = edge.on == EdgeOn::kSuccess ? Answer::kFailed
+               : edge.on == EdgeOn::kDone  ? Answer::kMet
+                                           : Answer::kIgnored;
+      break;
+    case End::kSuccess:
+      answer = edge.on == EdgeOn::kFailure ? Answer::kIgnored : Answer::kMet;
+      break;
+    case End::kFailure:
+      answer = edge.on == EdgeOn::kSuccess && !failure_counts ? Answer::kFailed : Answer::kMet;
+      break;
+  }
+  const bool asked = answer == Answer::kMet && !edge.condition.empty() &&
+                     run.result.reason != "skipped_by_hand";
+  if (asked && run.result.exit_code != WantedCode(edge.condition)) return Answer::kIgnored;
+  return answer;
+}
+
+WorkflowsCheck::Fate WorkflowsCheck::FateOf(const View& view, const WorkflowNode& node) {
+  int64_t met = 0, failed = 0, open = 0;
+  for (const WorkflowEdge& edge : node.after) {
+    const Answer answer = AnswerOf(view, edge);
+    met += answer == Answer::kMet ? 1 : 0;
+    failed += answer == Answer::kFailed ? 1 : 0;
+    open += answer == Answer::kOpen ? 1 : 0;
+  }
+  const bool all = node.trigger_rule.least == TriggerRule::kAll;
+  if (all && node.after.empty()) return Fate::kStart;
+  if (!all && met >= node.trigger_rule.least) return Fate::kStart;
+  if (open > 0) return Fate::kWait;
+  if (all && met > 0 && failed == 0) return Fate::kStart;
+  return failed > 0 ? Fate::kUpstreamFailed : Fate::kNotSelected;
+}
+
+bool WorkflowsCheck::Fails(const View& view) {
+  const auto& nodes = view.definition.nodes;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].allow_failure) continue;
+    const End end = EndOf(*view.nodes[i]);
+    // The late success of a lost run has come after this node had been skipped.
+    if (end == End::kUpstreamFailed && FateOf(view, nodes[i]) != Fate::kUpstreamFailed) return true;
+    if (end != End::kFailure) continue;
+    bool recovered = false;
+    for (size_t j = 0; j < nodes.size(); ++j) {
+      const End other = EndOf(*view.nodes[j]);
+      const bool counts = other == End::kSuccess || other == End::kFailure;
+      for (const WorkflowEdge& edge : nodes[j].after) {
+        recovered = recovered || (edge.recovers && edge.node == nodes[i].id && counts &&
+                                  AnswerOf(view, edge) == Answer::kMet);
+      }
+    }
+    if (!recovered) return true;
+  }
+  return false;
+}
+
+std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
+                                                       const RunRow& after) {
+  const auto place = NodePlaceOf(after.key);
+  const auto view = ViewOf(place->workflow_run_no);
+  if (!view) return std::nullopt;
+  const WorkflowNode& node = view->definition.nodes[place->position];
+  const Fate fate = FateOf(*view, node);
+  if (IsBlocked(before) && after.state == RunState::kPending && !IsBlocked(after)) {
+    ++released_;
+    const memory::RunEntry* own = tables_.FindRun(view->entry.own);
+    if (own->row.state != RunState::kRunning || own->row.cancel_requested) {
+      return "released although its workflow run does not run: " + Describe(after);
+    }
+    if (fate != Fate::kStart) return "released against the rules: " + Describe(after);
+    const auto active =
+        std::count_if(view->nodes.begin(), view->nodes.end(), [](const memory::RunEntry* one) {
+          return !IsFinal(one->row.state) && !IsBlocked(one->row);
+        });
+    if (active > view->definition.max_parallel) {
+      return fmt::format("released as one of {}, max_parallel {}: {}", active,
+                         view->definition.max_parallel, Describe(after));
+    }
+  }
+  if (!IsBlocked(before) || after.state != RunState::kSkipped) return std::nullopt;
+  const End end = EndOf(*view->nodes[place->position]);
+  const bool wrong = (end == End::kNotSelected && fate != Fate::kNotSelected) ||
+                     (end == End::kUpstreamFailed && fate != Fate::kUpstreamFailed);
+  if (wrong) return "skipped against the rules: " + Describe(after);
+  return std::nullopt;
+}
+
+std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const RunRow& after) const {
+  if (after.state != RunState::kCompleted && after.state != RunState::kFailed) return std::nullopt;
+  const bool open = std::any_of(view.nodes.begin(), view.nodes.end(), [](const auto* node) {
+    return !IsFinal(node->row.state);
+  });
+  if (open) return "ended before its nodes: " + Describe(after);
+  if (Fails(view) != (after.state == RunState::kFailed)) {
+    return "ended against the rules: " + Describe(after);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WorkflowsCheck::RunWritten(const RunRow* before, const RunRow& after) {
+  if (before == nullptr) return std::nullopt;
+  if (NodePlaceOf(after.key)) return NodeWritten(*before, after);
+  if (before->state != RunState::kRunning || !IsFinal(after.state)) return std::nullopt;
+  const auto number = tables_.workflow_numbers.find(after.key);
+  if (number == tables_.workflow_numbers.end()) return std::nullopt;
+  const auto view = ViewOf(number->second);
+  return view ? OwnWritten(*view, after) : std::nullopt;
+}
+
+std::optional<std::string> WorkflowsCheck::AtRest() const {
+  MutexLock lock(tables_.mu);
+  for (const auto& [no, entry] : tables_.workflow_runs) {
+    if (entry.state == memory::WorkflowEntry::State::kEnded) continue;
+    return fmt::format("workflow run {} of run {} is open", no, EncodeRunId(entry.own));
+  }
+  return std::nullopt;
+}
+
+}  // namespace carillon::sim

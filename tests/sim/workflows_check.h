@@ -1,0 +1,60 @@
+// Rules of workflow runs, judged at each write of a run by a second implementation of the rules of a graph.
+//
+// - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start, and if fewer
+//   than max_parallel nodes are active.
+// - A node is skipped as not_selected or upstream_failed only if its upstream nodes say so.
+// - A workflow run ends when all its nodes have ended, with the result that follows from them.
+// - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
+// - At rest, no workflow run is open.
+//
+// The graphs of these worlds have conditions on exit codes only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::sim {
+
+class WorkflowsCheck {
+ public:
+  explicit WorkflowsCheck(memory::MemoryTables& tables) : tables_(tables) {}
+
+  // Returns what is wrong with the write of a run, inside the write; nullopt: nothing.
+  std::optional<std::string> RunWritten(const RunRow* before, const RunRow& after)
+      REQUIRES(tables_.mu);
+  // The own run of the workflow run that the node's run is a part of; nullopt: it is no node's run.
+  std::optional<RunKey> OwnOf(const RunKey& key) const REQUIRES(tables_.mu);
+  // True if both runs belong to one workflow run.
+  bool AreOfOne(const RunKey& a, const RunKey& b) const REQUIRES(tables_.mu);
+  std::optional<std::string> AtRest() const;
+
+  size_t released() const { return released_; }
+
+ private:
+  enum class End { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed };
+  enum class Answer { kOpen, kMet, kFailed, kIgnored };
+  enum class Fate { kWait, kStart, kNotSelected, kUpstreamFailed };
+  struct View {
+    const memory::WorkflowEntry& entry;
+    const WorkflowDefinition& definition;
+    std::vector<const memory::RunEntry*> nodes;  // by position
+  };
+
+  std::optional<View> ViewOf(uint64_t no) const REQUIRES(tables_.mu);
+  static End EndOf(const memory::RunEntry& run);
+  static Answer AnswerOf(const View& view, const WorkflowEdge& edge);
+  static Fate FateOf(const View& view, const WorkflowNode& node);
+  static bool Fails(const View& view);
+  std::optional<std::string> NodeWritten(const RunRow& before, const RunRow& after)
+      REQUIRES(tables_.mu);
+  std::optional<std::string> OwnWritten(const View& view, const RunRow& after) const
+      REQUIRES(tables_.mu);
+
+  memory::MemoryTables& tables_;
+  size_t released_ = 0;
+};
+
+}  // namespace carillon::sim

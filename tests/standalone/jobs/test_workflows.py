@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Workflows on a real server with a real executor and database: the processes of the nodes write down what they do,
+and the order of the graph, conditions, values, cancels, retries and skips are judged by that."""
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import Standalone, cli, wait_until  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "..", "docs", "examples")
+SECONDS = 60
+
+
+class WorkflowsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
+        cls.server = Standalone(directory=cls.scratch).start()
+        cls.api = cls.server.api(timeout=60)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.api.close()
+        try:
+            cls.server.stop()
+        finally:
+            shutil.rmtree(cls.scratch, ignore_errors=True)
+
+    def setUp(self):
+        self.name = self.id().split(".")[-1].removeprefix("test_").replace("_", "-")[:40]
+        self.journal = os.path.join(self.scratch, self.name + ".journal")
+
+    def job(self, name, command="true", **more):
+        """A job that writes its name when it starts and ends."""
+        told = f'echo "+{name}" >> {self.journal}; ( {command} ); code=$?; echo "-{name}" >> {self.journal}; exit $code'
+        job_id = f"{self.name}-{name}"
+        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "command": told, **more})
+        return job_id
+
+    def flow(self, *nodes, max_parallel=32, suffix="", **more):
+        job_id = self.name + suffix
+        nodes = [{**node, "job": f"{self.name}-{node.get('job', node['id'])}"} for node in nodes]
+        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "type": "workflow",
+                                    "workflow": {"max_parallel": max_parallel, "nodes": nodes}, **more})
+        return job_id
+
+    def begin(self, job_id, **parameters):
+        body = {"parameters": parameters} if parameters else {}
+        return self.api.post(f"/api/jobs/{job_id}/execute", body)["run_id"]
+
+    def run_of(self, run_id):
+        return self.api.get(f"/api/runs/{run_id}")
+
+    def nodes(self, run_id):
+        return {node["id"]: node for node in self.api.get(f"/api/runs/{run_id}/nodes")["nodes"]}
+
+    def states(self, run_id):
+        return {name: node["state"] for name, node in self.nodes(run_id).items()}
+
+    def ends(self, run_id, state):
+        run = wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.run_of(run_id)), SECONDS, run_id)
+        self.assertEqual(run["state"], state, (run["error"], self.states(run_id)))
+        return run
+
+    def told(self):
+        try:
+            with open(self.journal, encoding="utf-8") as journal:
+                return journal.read().split()
+        except FileNotFoundError:
+            return []
+
+    def waits_for(self, word):
+        wait_until(lambda: word in self.told(), SECONDS, word)
+
+    def test_values_go_from_node_to_node_and_a_branch_repairs(self):
+        self.job("load", f'printf "file={self.scratch}/orders\\nrows=0\\n" >> "$CARILLON_OUTPUT_FILE"')
+        self.job("audit", 'test "$CARILLON_PARAM_ROWS" -gt 0 || exit 3', parameters={"rows": "9"})
+        self.job("repair", f'test "$CARILLON_PARAM_FILE" = {self.scratch}/orders', parameters={"file": ""})
+        self.job("never")
+        self.job("report", 'test "$CARILLON_PARAM_DAY $CARILLON_PARAM_END" = "monday FAILED"', parameters={"day": "", "end": ""})
+        run = self.begin(self.flow(
+            {"id": "load"},
+            {"id": "audit", "after": ["load"], "parameters": {"rows": "{{nodes.load.outputs.rows}}"}},
+            {"id": "repair", "after": [{"node": "audit", "on": "failure", "if": "exit_code == 3", "recovers": True}],
+             "parameters": {"file": "{{nodes.load.outputs.file}}"}},
+            {"id": "never", "after": [{"node": "audit", "on": "failure", "if": "exit_code == 4"}]},
+            {"id": "report", "after": ["repair", "never"],
+             "parameters": {"day": "{{workflow.parameters.day}}", "end": "{{nodes.audit.state}}"}},
+            parameters={"day": "sunday"}), day="monday")
+        self.ends(run, "COMPLETED")
+        self.assertEqual(self.told(), ["+load", "-load", "+audit", "-audit", "+repair", "-repair", "+report", "-report"])
+        nodes = self.nodes(run)
+        self.assertEqual({name: node["reason"] for name, node in nodes.items()},
+                         {"load": None, "audit": "exit_code", "repair": None, "never": "not_selected", "report": None})
+        self.assertTrue(nodes["audit"]["repaired"])
+        own = self.run_of(nodes["load"]["run_id"])
+        self.assertEqual((own["kind"], own["node"], own["workflow_run_id"]), ("workflow", "load", run))
+
+    def test_a_failure_stops_what_follows_and_the_retry_goes_on_from_there(self):
+        flag = os.path.join(self.scratch, "there")
+        self.job("a")
+        self.job("b", f"test -e {flag}")
+        self.job("c")
+        self.job("d", "exit 1")
+        run = self.begin(self.flow({"id": "a"}, {"id": "b", "after": ["a"]}, {"id": "c", "after": ["b"]},
+                                   {"id": "d", "allow_failure": True}))
+        self.assertIn("b", self.ends(run, "FAILED")["error"])
+        self.assertEqual(self.states(run), {"a": "COMPLETED", "b": "FAILED", "c": "SKIPPED", "d": "FAILED"})
+        with open(flag, "w", encoding="utf-8"):
+            pass
+        preview = self.api.post(f"/api/runs/{run}/retry", {"dry_run": True})
+        self.assertEqual(preview, {"run_again": ["b", "c"], "skipped": []})
+        self.api.post(f"/api/runs/{run}/retry", {})
+        wait_until(lambda: self.run_of(run)["state"] == "COMPLETED", SECONDS, "the retry")
+        told = [word for word in self.told() if word[1] != "d"]
+        self.assertEqual(told, ["+a", "-a", "+b", "-b", "+b", "-b", "+c", "-c"])
+        self.assertEqual({name: node["attempt"] for name, node in self.nodes(run).items()}, {"a": 1, "b": 2, "c": 1, "d": 1})
+
+    def test_no_node_starts_after_a_cancel(self):
+        self.job("slow", "sleep 300", kill_grace=1)
+        self.job("next")
+        inner = self.flow({"id": "slow"}, {"id": "next", "after": [{"node": "slow", "on": "done"}]}, suffix="-inner")
+        self.assertTrue(inner)
+        run = self.begin(self.flow({"id": "inner"}, {"id": "next", "after": [{"node": "inner", "on": "done"}]}))
+        self.waits_for("+slow")
+        self.api.post(f"/api/runs/{run}/cancel", {"reason": "wrong day"})
+        self.ends(run, "CANCELLED")
+        self.assertEqual(self.states(run), {"inner": "CANCELLED", "next": "CANCELLED"})
+        self.assertEqual(self.told(), ["+slow"])
+
+    def test_as_many_nodes_at_once_as_may_be(self):
+        self.job("part", "sleep 0.4")
+        run = self.begin(self.flow(*({"id": f"p{i}", "job": "part"} for i in range(5)), max_parallel=2))
+        self.ends(run, "COMPLETED")
+        active = most = 0
+        for word in self.told():
+            active += 1 if word[0] == "+" else -1
+            most = max(most, active)
+        self.assertEqual((len(self.told()), most), (10, 2))
+
+    def test_a_deadline_ends_the_run(self):
+        self.job("slow", "sleep 300", kill_grace=1)
+        self.job("next")
+        run = self.begin(self.flow({"id": "slow"}, {"id": "next", "after": ["slow"]}, timeout=2))
+        self.ends(run, "TIMED_OUT")
+        self.assertEqual(self.told(), ["+slow"])
+
+    def test_a_skipped_node_lets_the_others_go_on(self):
+        go = os.path.join(self.scratch, "go")
+        self.job("first", f"while ! test -e {go}; do sleep 0.1; done")
+        self.job("second")
+        self.job("third")
+        run = self.begin(self.flow({"id": "first"}, {"id": "second", "after": ["first"]}, {"id": "third", "after": ["second"]}))
+        self.waits_for("+first")
+        shown = self.api.post(f"/api/runs/{run}/nodes/second/skip", {"reason": "done by hand"})
+        self.assertEqual(shown["nodes"][1]["reason"], "skipped_by_hand")
+        self.waits_for("-third")  # it waits for the skipped node only, not for those before it
+        with open(go, "w", encoding="utf-8"):
+            pass
+        self.ends(run, "COMPLETED")
+        self.assertEqual(self.told(), ["+first", "+third", "-third", "-first"])
+
+    def test_the_node_of_a_paused_job_waits(self):
+        self.job("a")
+        held = self.job("b", enabled=False)
+        run = self.begin(self.flow({"id": "a"}, {"id": "b", "after": ["a"]}))
+        self.waits_for("-a")
+        wait_until(lambda: self.nodes(run)["b"]["blocked"] is False, SECONDS, "the release of b")
+        self.assertEqual(self.states(run)["b"], "PENDING")
+        self.api.post(f"/api/jobs/{held}/resume", {})
+        self.ends(run, "COMPLETED")
+        self.assertEqual(self.told(), ["+a", "-a", "+b", "-b"])
+
+    def test_the_examples_do_what_they_say(self):
+        cli(self.server, "apply", "-f", EXAMPLES)
+        self.assertIn("5 workflows checked", cli(self.server, "workflow", "validate", "-f", EXAMPLES)[2])
+        cli(self.server, "diff", "-f", EXAMPLES)  # fails if anything differs
+        runs = {job: self.begin(job) for job in ("etl", "backup-all", "monthly-report", "index", "deploy", "daily-report")}
+        for job in ("etl", "backup-all", "index", "deploy"):
+            self.ends(runs[job], "COMPLETED")
+        written = wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.run_of(runs["daily-report"])),
+                             SECONDS, "the report")
+        self.assertEqual(written["state"], "COMPLETED", written)
+        self.assertGreater(int(written["outputs"]["rows"]), 0)
+        self.assertEqual(self.states(runs["etl"])["repair"], "SKIPPED")
+        self.assertEqual(self.states(runs["deploy"])["rollback"], "SKIPPED")
+        report = runs["monthly-report"]
+        self.ends(report, "FAILED")
+        cli(self.server, "run", "retry", report, "--skip", "approval", "--reason", "seen")
+        wait_until(lambda: self.run_of(report)["state"] == "COMPLETED", SECONDS, "the approved report")
+        self.assertEqual(self.states(report), {"build": "COMPLETED", "approval": "SKIPPED", "send": "COMPLETED"})
+        self.assertIn("skipped_by_hand", cli(self.server, "run", "nodes", report)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+#include "tests/twins/memory_claims.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/failpoint.h"
+#include "tests/twins/memory_run_writes.h"
+
+namespace carillon::memory {
+namespace {
+
+SlotFacts SlotsOf(const JobEntry& job, const RunKey& key) {
+  const bool has_slot = job.active.contains(key);
+  return {.has_slot = has_slot,
+          .taken = static_cast<int64_t>(job.active.size()) - (has_slot ? 1 : 0),
+          .queued = static_cast<int64_t>(job.queue.size()),
+          .queued_before = !job.queue.empty() && job.queue.begin()->first < key};
+}
+
+// Null: the request names no group, or one that was deleted.
+GroupEntry* GroupOf(MemoryTables& tables, const ClaimRequest& request) REQUIRES(tables.mu) {
+  const auto found = tables.groups.find(request.group);
+  return found == tables.groups.end() ? nullptr : &found->second;
+}
+
+GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, const RunRow& row) {
+  if (request.group.empty()) return {};
+  if (group == nullptr) return {.named = true};
+  const bool stale = failpoint::Broken("group.limit_lock");
+  const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
+  const auto taken = static_cast<int64_t>(group->holders.size());
+  return {
+      .named = true,
+      .has_slot = row.group == group->group_no,
+      .too_many = taken > limit,
+      .free = FreeInGroup(limit, taken) > 0,
+      .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
+}
+
+// `group`: null if the run waits for a slot of its job.
+void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const OverlapRules& rules,
+                 WallTime now) REQUIRES(tables.mu) {
+  const RunKey key = entry.row.key;
+  const bool expires =
+      rules.queue_timeout > Duration::zero() && entry.row.kind != RunKind::kBackfill;
+  const QueueEntry place{now, expires ? now + rules.queue_timeout : kNever};
+  JobEntry& job = *tables.FindJob(entry.row.job_no);
+  entry.row.due = kQueued;
+  entry.row.group = {};
+  if (group != nullptr) {
+    if (TakesSlots(rules.policy)) job.active.insert(key);
+    tables.QueueForGroup(*group, entry.row, place);
+    tables.PutRun(std::move(entry));
+    return;
+  }
+  tables.PutRun(std::move(entry));
+  job.active.erase(key);
+  job.queue[key] = place;
+}
+
+}  // namespace
+
+bool TakesRuns(const MemoryTables& tables, const ExecutorId& executor) {
+  const auto found = tables.executors.find(executor);
+  return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
+}
+
+void WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& request, WallTime now) {
+  entry.row.state = RunState::kRunning;
+  entry.row.claim_token = request.token;
+  entry.row.executor = request.executor;
+  entry.row.incarnation = request.incarnation;
+  entry.row.claimed = now;
+  const GroupEntry* group = GroupOf(tables, request);
+  entry.row.group = group == nullptr ? GroupNo{} : group->group_no;
+  entry.result = {};
+  const RunRow row = entry.row;
+  tables.PutRun(std::move(entry));
+  if (!StartsLate(row, request, now)) return;
+  AddNotice(tables, {.kind = NoticeKind::kLate,
+                     .segment = row.segment,
+                     .job_no = row.job_no,
+                     .key = row.key,
+                     .attempt = row.attempt,
+                     .state = row.state,
+                     .created = now});
+}
+
+ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime now) {
+  const RunEntry* found = tables.FindRun(request.key);
+  // A request that names another segment was checked against the wrong fence.
+  if (found != nullptr && found->row.segment != request.segment) found = nullptr;
+  ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables, request.executor)};
+  if (found != nullptr) facts.slots = SlotsOf(*tables.FindJob(found->row.job_no), request.key);
+  GroupEntry* const group = GroupOf(tables, request);
+  if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
+  ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
+  if (decision.for_group && group == nullptr) {
+    decision = {ClaimVerdict::kRefused, ClaimReason::kVersionMoved};
+  }
+  if (decision.verdict == ClaimVerdict::kAccepted) {
+    WriteClaim(tables, *found, request, now);
+  } else if (decision.verdict == ClaimVerdict::kSkipped) {
+    WriteSkip(tables, *found, SkipReasonOf(decision), now);
+  } else if (decision.verdict == ClaimVerdict::kEnqueued) {
+    WriteQueued(tables, *found, decision.for_group ? group : nullptr, request.overlap, now);
+  }
+  ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
+  if (found != nullptr) {
+    reply.job_no = found->row.job_no;
+    reply.def_version = found->row.def_version;
+  }
+  return reply;
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,214 @@
+#include "tests/twins/memory_workflow_runs.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/domain/run/dependents.h"
+#include "common/domain/run/run_kind.h"
+#include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_run_writes.h"
+
+namespace carillon::memory {
+namespace {
+
+// If the current attempt was reported after it was given up as lost, that report is among the
+// earlier attempts.
+bool MayItselfStillRun(const RunEntry& entry) {
+  const bool reported =
+      std::any_of(entry.attempts.begin(), entry.attempts.end(), [&](const RunAttempt& known) {
+        return known.attempt == entry.row.attempt;
+      });
+  return entry.row.may_still_run && !reported;
+}
+
+// Of a nested workflow's run: a run below it may.
+bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu) {
+  if (MayItselfStillRun(entry)) return true;
+  const WorkflowEntry* nested = tables.FindWorkflow(entry.row.key);
+  if (nested == nullptr) return false;
+  const std::vector<RunKey> nodes = NodeKeysOf(tables, *nested);
+  return std::any_of(nodes.begin(), nodes.end(), [&](const RunKey& key) REQUIRES(tables.mu) {
+    return MayStillRunBelow(tables, *tables.FindRun(key));
+  });
+}
+
+// The end of the attempt that is given up for another one.
+RunAttempt LastAttempt(const RunEntry& entry) {
+  RunAttempt last{.attempt = entry.row.attempt,
+                  .executor = entry.row.executor,
+                  .claimed = entry.row.claimed,
+                  .result = entry.result};
+  // A lost attempt stays LOST, because its real end may still be reported.
+  if (last.result.state != RunState::kLost) last.result.state = entry.row.state;
+  last.state = last.result.state;
+  return last;
+}
+
+Error NestedIn(MemoryTables& tables, const WorkflowEntry& nested) REQUIRES(tables.mu) {
+  const WorkflowEntry* outermost = &nested;
+  while (const WorkflowEntry* outer = tables.WorkflowOfNode(outermost->own)) outermost = outer;
+  return {ErrorCode::kConflict,
+          "retry: the workflow run " + EncodeRunId(nested.own) +
+              " is a node of another one; retry the outermost run " + EncodeRunId(outermost->own)};
+}
+
+// An ended run begins again, if its job still exists.
+Status CheckMayBeginAgain(MemoryTables& tables, const WorkflowEntry& workflow)
+    REQUIRES(tables.mu) {
+  if (!IsFinal(tables.FindRun(workflow.own)->row.state)) return {};
+  const JobEntry& job = *tables.FindJob(workflow.job_no);
+  if (job.deleted) {
+    return {ErrorCode::kNotFound,
+            "retry: the job of run " + EncodeRunId(workflow.own) + " is deleted"};
+  }
+  if (IsReadable(job)) return {};
+  return {ErrorCode::kCorrupt, "job " + job.id.value() + ": its definition cannot be read"};
+}
+
+}  // namespace
+
+Result<const JobDefinition*> WorkflowVersion(MemoryTables& tables, JobNo job_no, int64_t version) {
+  const JobEntry& job = *tables.FindJob(job_no);
+  const auto found = job.versions.find(version);
+  const bool readable = found != job.versions.end() && !job.unreadable.contains(version);
+  if (readable && found->second.workflow) return &found->second;
+  return {ErrorCode::kCorrupt, "job " + job.id.value() + ": the workflow of version " +
+                                   std::to_string(version) + " is unreadable or gone"};
+}
+
+Result<WorkflowGraph> GraphOf(MemoryTables& tables, const WorkflowEntry& workflow) {
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
+                            WorkflowVersion(tables, workflow.job_no, workflow.def_version));
+  return WorkflowGraph::Compile(*definition->workflow);
+}
+
+RunKey NodeKeyOf(const WorkflowEntry& workflow, size_t position) {
+  return NodeKey(workflow.run.fire,
+                 {.workflow_run_no = workflow.run.no, .position = position})
+      .value();
+}
+
+std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workflow) {
+  const NodeKeyRange range = carillon::NodeKeysOf(workflow.run.fire, workflow.run.no).value();
+  std::vector<RunKey> keys;
+  for (auto run = tables.runs().lower_bound(range.first);
+       run != tables.runs().end() && !(range.last < run->first); ++run) {
+    if (NodePlaceOf(run->first)) keys.push_back(run->first);
+  }
+  return keys;
+}
+
+NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
+  NodeRows rows;
+  for (const RunKey& key : NodeKeysOf(tables, workflow)) {
+    const RunEntry& entry = *tables.FindRun(key);
+    rows.push_back(NodeRowOf(entry.row, entry.result));
+    rows.back().may_still_run = MayStillRunBelow(tables, entry);
+  }
+  return rows;
+}
+
+bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context) {
+  if (!CancelOne(tables, RunEntry(*tables.FindRun(key)), context)) return false;
+  const WorkflowEntry* workflow = tables.FindWorkflow(key);
+  if (workflow == nullptr || workflow->state == WorkflowEntry::State::kEnded) return true;
+  const EndedRuns asked_for = tables.ended;  // not the ends of the nodes
+  for (const RunKey& node : NodeKeysOf(tables, *workflow)) CancelWithNodes(tables, node, context);
+  tables.ended = asked_for;
+  tables.WakeUpWorkflow(*workflow, context.now);
+  return true;
+}
+
+void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
+                      const std::vector<NodeChange>& changes, WallTime now) {
+  for (const NodeChange& change : changes) {
+    RunEntry entry = *tables.FindRun(NodeKeyOf(workflow, change.position));
+    RunRow& row = entry.row;
+    JobEntry& job = *tables.FindJob(row.job_no);
+    std::erase_if(tables.dead_letters,
+                  [&](const auto& letter) { return letter.second.key == row.key; });
+    if (change.record_attempt) RecordAttempt(entry, LastAttempt(entry));
+    const bool was_open = !IsFinal(row.state);
+    row.attempt = change.attempt;
+    row.claim_token = {};
+    row.cancel_requested.reset();
+    row.group = {};
+    row.flags |= EndFlags(row.kind, job.has_dependents);
+    entry.result = {};
+    entry.parameters_json.clear();
+    if (change.to == NodeChange::To::kSkippedByHand) {
+      row.state = RunState::kSkipped;
+      entry.result.reason = reason::kSkippedByHand;
+      entry.result.ended = now;
+      if (was_open) ++tables.ended[row.state];
+      tables.PutRun(std::move(entry));
+      continue;
+    }
+    row.state = RunState::kPending;
+    row.due = kBlocked;
+    row.def_version = job.version;
+    row.priority = job.definition.priority;
+    const RunKey key = row.key;
+    tables.PutRun(std::move(entry));
+    job.active.erase(key);  // a HELD run had a slot of its job
+  }
+}
+
+Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) {
+  const RunRow& own = tables.FindRun(workflow.own)->row;
+  if (!own.cancel_requested && !workflow.is_late) return {};
+  return {ErrorCode::kConflict, "workflow run " + EncodeRunId(own.key) +
+                                    (own.cancel_requested ? " is being cancelled"
+                                                          : " has reached its deadline")};
+}
+
+Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
+                                                           WorkflowRetry retry) {
+  WorkflowEntry* workflow = tables.FindWorkflow(key);
+  if (workflow == nullptr) {
+    workflow = tables.WorkflowOfNode(key);
+    if (workflow == nullptr) return std::optional<WorkflowRetryPlan>();
+    retry = {.from = RetryFrom::kNodes,
+             .nodes = {tables.FindRun(key)->node->node},
+             .overlap = retry.overlap};
+  }
+  if (tables.WorkflowOfNode(workflow->own) != nullptr) return NestedIn(tables, *workflow);
+  CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
+  if (workflow->state != WorkflowEntry::State::kEnded) {
+    CARILLON_TRY(CheckNotCancelled(tables, *workflow));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, *workflow));
+  CARILLON_ASSIGN_OR_RETURN(RetryPlan plan,
+                            PlanRetry(graph, NodeRowsOf(tables, *workflow), retry));
+  if (plan.refused()) {
+    return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow->own) + ": " +
+                                      RefusalSentence(graph, plan)};
+  }
+  return std::optional<WorkflowRetryPlan>({.workflow = workflow, .plan = std::move(plan)});
+}
+
+void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now) {
+  WorkflowEntry& workflow = *retry.workflow;
+  WriteNodeChanges(tables, workflow, retry.plan.changes, now);
+  RunEntry own = *tables.FindRun(workflow.own);
+  if (!IsFinal(own.row.state)) return tables.WakeUpWorkflow(workflow, now);
+  const JobEntry& job = *tables.FindJob(workflow.job_no);
+  const bool was_tried = own.row.state != RunState::kSkipped;
+  own.row.flags |= EndFlags(own.row.kind, job.has_dependents);
+  const RunChange change{
+      .state = RunState::kPending,
+      .attempt = own.row.attempt + (was_tried ? 1 : 0),
+      .due = now,
+      .def_version = job.version,
+      .priority = KeepsPriority(own.row.kind) ? own.row.priority : job.definition.priority,
+      .record_attempt = was_tried,
+      .clear_token = true};
+  const AttemptResult ended = LastAttempt(own).result;
+  WriteChange(tables, std::move(own), change, ended, now);
+  workflow.state = WorkflowEntry::State::kWaiting;
+  workflow.deadline = kNever;
+  workflow.is_late = false;
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,48 @@
+// Reads and changes of workflow runs and of their nodes' runs that several stores share.
+//
+// Threads  The caller holds the lock of the tables.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/domain/workflow/workflow_retry.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+// A workflow at a version. kCorrupt: the version is unreadable or gone, or not of a workflow.
+Result<const JobDefinition*> WorkflowVersion(MemoryTables& tables, JobNo job_no, int64_t version)
+    REQUIRES(tables.mu);
+Result<WorkflowGraph> GraphOf(MemoryTables& tables, const WorkflowEntry& workflow)
+    REQUIRES(tables.mu);
+
+RunKey NodeKeyOf(const WorkflowEntry& workflow, size_t position);
+// By position. Of a workflow run that housekeeping has not deleted, all of them.
+std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workflow)
+    REQUIRES(tables.mu);
+NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
+
+// Cancels the run; if it is one of a workflow that has begun, also the runs of its nodes, level by
+// level, and wakes the workflow up. True as CancelOne.
+bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context)
+    REQUIRES(tables.mu);
+
+void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
+                      const std::vector<NodeChange>& changes, WallTime now) REQUIRES(tables.mu);
+
+struct WorkflowRetryPlan {
+  WorkflowEntry* workflow = nullptr;
+  RetryPlan plan;
+};
+// The retry of a workflow run or of a node's run; nullopt: the run is neither. Errors as
+// RunStore::RetryRun.
+Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
+                                                           WorkflowRetry retry)
+    REQUIRES(tables.mu);
+void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now)
+    REQUIRES(tables.mu);
+// kConflict: the run has ended, is being cancelled, or has reached its deadline.
+Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
+
+}  // namespace carillon::memory

@@ -1,0 +1,167 @@
+#include "tests/twins/memory_workflow_step.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/domain/run/dependents.h"
+#include "common/domain/workflow/workflow_release.h"
+#include "common/wire/json/given_parameters.h"
+#include "tests/twins/memory_run_writes.h"
+#include "tests/twins/memory_workflow_runs.h"
+
+namespace carillon::memory {
+namespace {
+
+bool AllFinal(const NodeRows& rows) {
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const NodeRow& row) { return IsFinal(row.state); });
+}
+
+// A SKIPPED or CANCELLED node leaves no dead letter: that of the workflow run stands for it.
+void EndNode(MemoryTables& tables, RunEntry entry, RunState state, std::string_view why,
+             WallTime now) REQUIRES(tables.mu) {
+  entry.row.state = state;
+  entry.row.cancel_requested.reset();
+  entry.result.reason = std::string(why);
+  entry.result.ended = now;
+  if (state == RunState::kCancelled) entry.result.state = state;
+  tables.PutRun(std::move(entry));
+}
+
+class Step {
+ public:
+  Step(MemoryTables& tables, WorkflowEntry& workflow, const WorkflowGraph& graph,
+       WallTime now)
+      : tables_(tables),
+        workflow_(workflow),
+        graph_(graph),
+        facts_{.run = workflow.own,
+               .parameters = workflow.parameters.values,
+               .untrusted = workflow.parameters.untrusted},
+        now_(now) {}
+
+  StepEffect Take() REQUIRES(tables_.mu) {
+    const RunRow own = tables_.FindRun(workflow_.own)->row;
+    rows_ = NodeRowsOf(tables_, workflow_);
+    const WorkflowStep step = StepWorkflow(graph_, rows_, CauseOf(own));
+    for (const NodeDecision& decision : step.decisions) Write(decision, own);
+    if (IsFinal(own.state)) {
+      // It was cancelled, or skipped, while it waited for its begin.
+      if (AllFinal(NodeRowsOf(tables_, workflow_))) workflow_.state = WorkflowEntry::State::kEnded;
+    } else if (step.end && !effect_.again) {
+      End(*step.end);
+    }
+    return std::move(effect_);
+  }
+
+ private:
+  WorkflowCause CauseOf(const RunRow& own) REQUIRES(tables_.mu) {
+    if (IsFinal(own.state) || own.cancel_requested) return WorkflowCause::kCancel;
+    if (now_ >= workflow_.deadline && !AllFinal(rows_)) workflow_.is_late = true;
+    return workflow_.is_late ? WorkflowCause::kDeadline : WorkflowCause::kNone;
+  }
+
+  void Write(const NodeDecision& decision, const RunRow& own) REQUIRES(tables_.mu) {
+    const RunEntry node = *tables_.FindRun(NodeKeyOf(workflow_, decision.position));
+    const WriteContext cancel{
+        .now = now_, .cancel_mode = own.cancel_requested.value_or(CancelMode::kGraceful)};
+    switch (decision.action) {
+      case NodeAction::kRelease: Release(decision.position, node); break;
+      case NodeAction::kSkip: Skip(decision.position, node, decision.reason); break;
+      case NodeAction::kCancel:
+        CancelWithNodes(tables_, node.row.key, cancel);
+        ++effect_.cancelled;
+        break;
+      case NodeAction::kStop: Stop(node.row.key, cancel); break;
+    }
+  }
+
+  void Stop(const RunKey& key, const WriteContext& cancel) REQUIRES(tables_.mu) {
+    CancelWithNodes(tables_, key, cancel);
+    const bool ended = IsFinal(tables_.FindRun(key)->row.state);  // HELD, and its process is dead
+    ++(ended ? effect_.cancelled : effect_.stopping);
+    effect_.again |= ended;
+  }
+
+  void Skip(size_t position, RunEntry node, std::string_view why) REQUIRES(tables_.mu) {
+    EndNode(tables_, std::move(node), RunState::kSkipped, why, now_);
+    rows_[position].state = RunState::kSkipped;
+    rows_[position].reason = why;
+    ++effect_.skipped;
+  }
+
+  void Release(size_t position, RunEntry node) REQUIRES(tables_.mu) {
+    const JobEntry& job = *tables_.FindJob(node.row.job_no);
+    if (!IsReadable(job) && !job.deleted) return;  // it waits until it can be read
+    NodeRelease release =
+        DecideRelease(graph_, position, rows_, facts_, ToJobRow(job), job.definition);
+    if (!release.skip.empty()) {
+      node.result.error = std::move(release.error);
+      Skip(position, std::move(node), release.skip);
+      effect_.again = true;  // what follows it, which was decided as if it ran
+      return;
+    }
+    node.row.due = job.definition.enabled ? now_ : kNever;
+    node.row.def_version = job.version;
+    node.row.priority = job.definition.priority;
+    node.row.flags |= EndFlags(node.row.kind, job.has_dependents);
+    node.parameters_json = GivenToText(release.parameters);
+    rows_[position].blocked = false;
+    if (job.definition.enabled) effect_.released.push_back(node.row);
+    tables_.PutRun(std::move(node));
+  }
+
+  void End(const WorkflowEnd& end) REQUIRES(tables_.mu) {
+    RunEntry own = *tables_.FindRun(workflow_.own);
+    const RunKey key = own.row.key;
+    const JobEntry& job = *tables_.FindJob(own.row.job_no);
+    const bool held_slot =
+        job.active.contains(key) && TakesSlots(job.definition.overlap_policy);
+    const bool held_group = own.row.group != GroupNo{};
+    const bool failed = end.state == RunState::kFailed;
+    const RunChange change{.state = end.state,
+                           .attempt = own.row.attempt,
+                           .def_version = own.row.def_version,
+                           .reason = std::string(ReasonOf(end.state)),
+                           .store_result = true,
+                           .dead_letter = failed || end.state == RunState::kTimedOut};
+    const AttemptResult result{.state = end.state,
+                               .reason = change.reason,
+                               .error = failed ? FailureSentence(graph_, end.failures) : "",
+                               .started = own.row.claimed,
+                               .ended = now_};
+    own.row.flags |= EndFlags(own.row.kind, job.has_dependents);
+    WriteChange(tables_, std::move(own), change, result, now_);
+    workflow_.state = WorkflowEntry::State::kEnded;
+    effect_.ended = end.state;
+    effect_.freed_slot = held_slot || held_group;
+    effect_.completed = IsAwaited(tables_.FindRun(key)->row);
+  }
+
+  static std::string_view ReasonOf(RunState state) {
+    switch (state) {
+      case RunState::kFailed: return reason::kNodeFailed;
+      case RunState::kTimedOut: return reason::kTimeout;
+      case RunState::kCancelled: return reason::kCancelRequested;
+      default: return "";
+    }
+  }
+
+  MemoryTables& tables_;
+  WorkflowEntry& workflow_;
+  const WorkflowGraph& graph_;
+  const WorkflowFacts facts_;
+  const WallTime now_;
+  NodeRows rows_;  // as written so far
+  StepEffect effect_;
+};
+
+}  // namespace
+
+StepEffect TakeStep(MemoryTables& tables, WorkflowEntry& workflow, const WorkflowGraph& graph,
+                    WallTime now) {
+  return Step(tables, workflow, graph, now).Take();
+}
+
+}  // namespace carillon::memory

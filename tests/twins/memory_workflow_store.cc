@@ -1,0 +1,287 @@
+#include "tests/twins/memory_workflow_store.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/domain/job/template.h"
+#include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
+#include "common/wire/json/given_parameters.h"
+#include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_run_writes.h"
+#include "tests/twins/memory_workflow_runs.h"
+#include "tests/twins/memory_workflow_step.h"
+
+namespace carillon::memory {
+namespace {
+
+using WorkflowState = WorkflowEntry::State;
+
+Status CheckInFence(SegmentId segment, const Fence& fence, std::string_view what) {
+  const bool covered =
+      std::any_of(fence.begin(), fence.end(),
+                  [segment](const FencedSegment& held) { return held.segment == segment; });
+  if (covered) return {};
+  return {ErrorCode::kInvalid, std::string(what) + ": the workflow run is outside the fence"};
+}
+
+bool IsOneOf(const std::vector<SegmentId>& segments, SegmentId segment) {
+  return std::find(segments.begin(), segments.end(), segment) != segments.end();
+}
+
+Error NoWorkflowRun(const RunKey& key) {
+  return {ErrorCode::kNotFound,
+          "run " + EncodeRunId(key) + " is not of a workflow, or has never begun"};
+}
+
+// The defaults of the workflow's job, overridden by its schedule and by the request.
+Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job,
+                                        const JobDefinition& definition) {
+  Parameters merged = definition.parameters;
+  const auto schedule =
+      std::find(job.schedules.begin(), job.schedules.end(), own.row.key.schedule_id);
+  if (own.row.def_version == job.version && schedule != job.schedules.end()) {
+    const auto place = static_cast<size_t>(schedule - job.schedules.begin());
+    const Parameters& fixed = definition.schedules[place].parameters;
+    merged = MergeParameters(std::move(merged),
+                             own.trigger ? FillTrigger(fixed, *own.trigger) : fixed);
+  }
+  CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own.parameters_json));
+  given.values = MergeParameters(std::move(merged), given.values);
+  return given;
+}
+
+// Writes the run of a node, blocked.
+void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, size_t position,
+                const WorkflowNode& node, WallTime now) REQUIRES(tables.mu) {
+  const JobEntry& job = *tables.FindJob(node.job);
+  RunEntry entry{.row = {.key = NodeKeyOf(workflow, position),
+                         .job_no = job.job_no,
+                         .segment = job.segment,
+                         .kind = RunKind::kWorkflow,
+                         .due = kBlocked,
+                         .priority = job.definition.priority,
+                         .def_version = job.version,
+                         .flags = run_flag::kNode | run_flag::kHasRequest |
+                                  EndFlags(RunKind::kWorkflow, job.has_dependents)},
+                 .planned = now,
+                 .node = NodeOrigin{.workflow_run = workflow.own, .node = node.id}};
+  if (job.deleted) {
+    entry.row.state = RunState::kSkipped;
+    entry.result.reason = reason::kDeleted;
+    entry.result.ended = now;
+  }
+  tables.PutRun(std::move(entry));
+}
+
+// The facts about a run that begins.
+struct Beginning {
+  WorkflowGraph graph;
+  RenderedParameters parameters;
+};
+
+// Checks all that could refuse the nodes.
+Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
+                               const WorkflowEntry* workflow) REQUIRES(tables.mu) {
+  const RunRow& row = own.row;
+  const int64_t version = workflow == nullptr ? row.def_version : workflow->def_version;
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
+                            WorkflowVersion(tables, row.job_no, version));
+  CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, WorkflowGraph::Compile(*definition->workflow));
+  CARILLON_TRY(NodeKey(row.key.fire, {.workflow_run_no = tables.last_workflow_no + 1}));
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const JobId& job = graph.node(i).job;
+    if (tables.FindJob(job) == nullptr) return {ErrorCode::kCorrupt, "no job " + job.value()};
+  }
+  CARILLON_ASSIGN_OR_RETURN(RenderedParameters parameters,
+                            ParametersOf(own, *tables.FindJob(row.job_no), *definition));
+  return Beginning{.graph = std::move(graph), .parameters = std::move(parameters)};
+}
+
+void BlockNestedAgain(MemoryTables& tables, const WorkflowEntry& workflow,
+                      const WorkflowGraph& graph, WallTime now) REQUIRES(tables.mu) {
+  const auto plan = PlanNestedAgain(graph, NodeRowsOf(tables, workflow));
+  if (plan.ok()) WriteNodeChanges(tables, workflow, plan->changes, now);
+}
+
+// Makes the workflow run of an own run that was just claimed.
+WorkflowEntry& AddWorkflowRun(MemoryTables& tables, const RunRow& own, Beginning beginning,
+                              WallTime now) REQUIRES(tables.mu) {
+  const WorkflowGraph& graph = beginning.graph;
+  const uint64_t no = ++tables.last_workflow_no;
+  tables.workflow_numbers[own.key] = no;
+  WorkflowEntry& workflow = tables.workflow_runs[no];
+  workflow = {.run = {.fire = own.key.fire, .no = no},
+              .own = own.key,
+              .job_no = own.job_no,
+              .segment = own.segment,
+              .def_version = own.def_version,
+              .parameters = std::move(beginning.parameters)};
+  for (size_t i = 0; i < graph.size(); ++i) InsertNode(tables, workflow, i, graph.node(i), now);
+  return workflow;
+}
+
+}  // namespace
+
+Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const Fence& fence,
+                                              WallTime now) {
+  CARILLON_TRY(CheckInFence(request.segment, fence, "begin"));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  const RunEntry* found = tables_.FindRun(request.key);
+  WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
+  std::optional<Beginning> beginning;
+  if (found != nullptr && found->row.state == RunState::kPending &&
+      found->row.job_no == request.job_no && found->row.def_version == request.def_version) {
+    CARILLON_ASSIGN_OR_RETURN(beginning, PrepareBegin(tables_, *found, workflow));
+  }
+  const ClaimReply claimed = ClaimOne(tables_, request, now);
+  BeginReply reply{.verdict = claimed.verdict, .reason = claimed.reason};
+  if (reply.verdict == ClaimVerdict::kAccepted) {
+    const RunRow own = tables_.FindRun(request.key)->row;
+    if (workflow == nullptr) {
+      workflow = &AddWorkflowRun(tables_, own, *std::move(beginning), now);
+    } else if (workflow->state == WorkflowState::kEnded) {
+      BlockNestedAgain(tables_, *workflow, beginning->graph, now);
+    }
+    const JobDefinition& definition =
+        *WorkflowVersion(tables_, workflow->job_no, workflow->def_version).value();
+    workflow->state = WorkflowState::kRunning;
+    workflow->deadline = now + std::chrono::seconds(definition.timeout_s);
+    workflow->is_late = false;
+    tables_.WakeUpWorkflow(*workflow, now);
+  }
+  const bool runs = reply.verdict == ClaimVerdict::kAccepted ||
+                    reply.verdict == ClaimVerdict::kAcceptedAgain;
+  if (runs && workflow != nullptr) reply.run = workflow->run;
+  return reply;
+}
+
+Result<std::vector<WakeUp>> MemoryWorkflowStore::ScanWakeUps(const std::vector<SegmentId>& segments,
+                                                             size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<WakeUp> found;
+  for (const auto& [id, end] : tables_.completions) {
+    if (found.size() == limit) break;
+    if (end.target != CompletionTarget::kWorkflow || !IsOneOf(segments, end.segment)) continue;
+    found.push_back({.id = id,
+                     .segment = end.segment,
+                     .run = {.fire = end.key.fire, .no = NodePlaceOf(end.key)->workflow_run_no},
+                     .ended = end.ended});
+  }
+  return found;
+}
+
+Result<std::vector<OpenWorkflowRun>> MemoryWorkflowStore::ScanOpen(
+    const std::vector<SegmentId>& segments, uint64_t after, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<OpenWorkflowRun> found;
+  for (auto it = tables_.workflow_runs.upper_bound(after); it != tables_.workflow_runs.end();
+       ++it) {
+    if (found.size() == limit) break;
+    const WorkflowEntry& workflow = it->second;
+    if (workflow.state == WorkflowState::kEnded || !IsOneOf(segments, workflow.segment)) continue;
+    found.push_back({.run = workflow.run, .segment = workflow.segment});
+  }
+  return found;
+}
+
+// Deletes the wake-ups of the run for which `is_told` holds.
+template <typename IsTold>
+void MemoryWorkflowStore::DropWakeUps(const WorkflowRunId& run, IsTold is_told) {
+  std::erase_if(tables_.completions, [&](const auto& entry) {
+    const RunCompletion& end = entry.second;
+    return end.target == CompletionTarget::kWorkflow && end.key.fire == run.fire &&
+           NodePlaceOf(end.key)->workflow_run_no == run.no && is_told(entry.first);
+  });
+}
+
+Result<StepEffect> MemoryWorkflowStore::Step(const StepRequest& request, const Fence& fence,
+                                             WallTime now) {
+  CARILLON_TRY(CheckInFence(request.segment, fence, "step"));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  const auto found = tables_.workflow_runs.find(request.run.no);
+  WorkflowEntry* workflow = found == tables_.workflow_runs.end() ? nullptr : &found->second;
+  const bool astray = workflow != nullptr && (workflow->run != request.run ||
+                                              workflow->segment != request.segment);
+  if (astray) workflow = nullptr;
+  const bool works = workflow != nullptr && workflow->state != WorkflowState::kEnded &&
+                     tables_.FindRun(workflow->own)->row.state != RunState::kPending;
+  StepEffect effect;
+  if (works) {
+    CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
+    const uint64_t last = tables_.last_completion_id;
+    effect = TakeStep(tables_, *workflow, graph, now);
+    // The step has seen what it has written itself.
+    DropWakeUps(request.run, [last](uint64_t id) { return id > last; });
+    tables_.ended.clear();  // no user's request
+  }
+  const std::vector<uint64_t>& told = request.wake_ups;
+  DropWakeUps(request.run, [&told](uint64_t id) {
+    return std::find(told.begin(), told.end(), id) != told.end();
+  });
+  return effect;
+}
+
+Result<WorkflowRunView> MemoryWorkflowStore::ViewOf(const WorkflowEntry& workflow) {
+  CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
+                            WorkflowVersion(tables_, workflow.job_no, workflow.def_version));
+  WorkflowRunView view{.own = ToDetail(tables_, *tables_.FindRun(workflow.own), true),
+                       .run = workflow.run,
+                       .def_version = workflow.def_version,
+                       .deadline = workflow.deadline,
+                       .definition = *definition->workflow,
+                       .nodes = {}};
+  const std::vector<RunKey> keys = NodeKeysOf(tables_, workflow);
+  NodeRows rows = NodeRowsOf(tables_, workflow);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    RunDetail detail = ToDetail(tables_, *tables_.FindRun(keys[i]), false);
+    detail.result.output.clear();
+    view.nodes.push_back({.detail = std::move(detail), .row = std::move(rows[i])});
+  }
+  return view;
+}
+
+Result<WorkflowRunView> MemoryWorkflowStore::GetWorkflowRun(const RunKey& key) {
+  MutexLock lock(tables_.mu);
+  const WorkflowEntry* workflow = tables_.FindWorkflow(key);
+  if (workflow == nullptr) return NoWorkflowRun(key);
+  return ViewOf(*workflow);
+}
+
+Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& request,
+                                                      const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  const WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
+  if (workflow == nullptr) return NoWorkflowRun(request.key);
+  if (IsFinal(tables_.FindRun(workflow->own)->row.state)) {
+    return {ErrorCode::kConflict, "skip: run " + EncodeRunId(request.key) + " has ended"};
+  }
+  CARILLON_TRY(CheckNotCancelled(tables_, *workflow));
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
+  CARILLON_ASSIGN_OR_RETURN(
+      const RetryPlan plan,
+      PlanSkip(graph, NodeRowsOf(tables_, *workflow), request.node, context.overlap()));
+  if (plan.refused()) {
+    return {ErrorCode::kConflict, "skip: " + RefusalSentence(graph, plan)};
+  }
+  if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+  WriteNodeChanges(tables_, *workflow, plan.changes, context.now);
+  tables_.WakeUpWorkflow(*workflow, context.now);
+  ReportEnds(tables_, context);
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view, ViewOf(*workflow));
+  if (request.keyed) tables_.Settle(*request.keyed, view);
+  return view;
+}
+
+Result<RetryPlan> MemoryWorkflowStore::PreviewRetry(const RunKey& key, const WorkflowRetry& retry) {
+  MutexLock lock(tables_.mu);
+  if (tables_.FindRun(key) == nullptr) return NoWorkflowRun(key);
+  CARILLON_ASSIGN_OR_RETURN(auto planned, PlanWorkflowRetry(tables_, key, retry));
+  if (!planned) return NoWorkflowRun(key);
+  return std::move(planned->plan);
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,35 @@
+// The port WorkflowStore in memory. The rules are those of common/domain/workflow.
+#pragma once
+
+#include <vector>
+
+#include "common/ports/store/workflow_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+class MemoryWorkflowStore final : public WorkflowStore {
+ public:
+  explicit MemoryWorkflowStore(MemoryTables& tables) : tables_(tables) {}
+
+  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
+                           WallTime now) override;
+  Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
+                                          size_t limit) override;
+  Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
+                                                uint64_t after, size_t limit) override;
+  Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override;
+  Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override;
+  Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
+                                   const WriteContext& context) override;
+  Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override;
+
+ private:
+  Result<WorkflowRunView> ViewOf(const WorkflowEntry& workflow) REQUIRES(tables_.mu);
+  template <typename IsTold>
+  void DropWakeUps(const WorkflowRunId& run, IsTold is_told) REQUIRES(tables_.mu);
+
+  MemoryTables& tables_;
+};
+
+}  // namespace carillon::memory

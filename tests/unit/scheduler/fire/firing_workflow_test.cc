@@ -1,0 +1,88 @@
+// The firing loop, with due runs of workflows and of their nodes.
+#include "common/domain/workflow/node_rules.h"
+#include "tests/unit/scheduler/fire/firing_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class FiringWorkflowTest : public FiringLoopTest {
+ protected:
+  FiringWorkflowTest() {
+    begin_workflow_ = [this](const PendingRun& run, const JobDefinition&) {
+      begun_.push_back(run.key);
+    };
+  }
+  StoredJob Flow(int64_t queue_timeout_s = 0) {
+    JobDefinition flow;
+    flow.type = JobType::kWorkflow;
+    flow.queue_timeout_s = queue_timeout_s;
+    flow.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = Shell("node").job_id}}};
+    return CreateJob("flow", flow);
+  }
+
+  std::vector<RunKey> begun_;
+};
+
+TEST_F(FiringWorkflowTest, ADueRunIsHandedOverWithoutAnExecutor) {
+  const PendingRun run = Pending(Flow(), 1ms);
+  Feed({run});
+  Step(10ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{run.key});
+  EXPECT_TRUE(Tasks().empty());
+}
+
+TEST_F(FiringWorkflowTest, OneThatWaitedTooLongIsSkipped) {
+  PendingRun run = Pending(Flow(1), 1ms);
+  clock_.Advance(5s);
+  Feed({run});
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty());
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kQueueTimeout);
+}
+
+TEST_F(FiringWorkflowTest, OneThatGrewTooOldInAPauseIsJudgedAfterIt) {
+  paused_ = true;
+  PendingRun run = Pending(Flow(1), 1ms);
+  clock_.Advance(5s);
+  Feed({run});
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty());
+  EXPECT_TRUE(Skips().empty());
+  paused_ = false;
+  Step(3s);      // it is forgotten
+  Feed({run});  // as the sweep does
+  Step(10ms);
+  EXPECT_EQ(Skips().size(), 1u);
+}
+
+TEST_F(FiringWorkflowTest, TextFromOutsideBecomesNoCommand) {
+  JobDefinition job;
+  job.command = "echo {{params.path}}";
+  job.parameters["path"] = std::string("here");
+  const StoredJob stored = CreateJob("job", job);
+  const auto run_with = [&](const std::string& parameters) {
+    PendingRun run = Pending(stored, 1ms);
+    run.kind = RunKind::kWorkflow;
+    auto extras = std::make_shared<RunExtras>();
+    extras->request_loaded = true;
+    extras->request.parameters_json = parameters;
+    run.extras = extras;
+    return run;
+  };
+  Beat("x1", 4);
+  Feed({run_with(R"({"path": "there", "$untrusted": ["path"]})"), run_with(R"({"path": "there"})"),
+        run_with(R"({"path": [1]})")});
+  Step(10ms);
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].command, "echo there");
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 2u);
+  EXPECT_EQ(skips[0].reason, reason::kUnsafeParameter);
+  EXPECT_EQ(skips[1].reason, reason::kBadDefinition);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
