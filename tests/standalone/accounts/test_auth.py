@@ -2,7 +2,6 @@
 """Setup link, sign-in, roles, tokens and lock-out; and no secret is in any file that the server wrote."""
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,8 +21,7 @@ class AuthTest(unittest.TestCase):
         cls.admin = cls.server.api()
         cls.open = Api(cls.server.runtime["url"], None)
         cls.secrets = {cls.server.token}
-        with open(cls.server.log_path) as f:
-            cls.setup_token = re.search(r"http://\S+/setup#token=(\S+)", f.read()).group(1)
+        cls.setup_token = cls.server.setup_link().split("#token=")[1]
 
     @classmethod
     def tearDownClass(cls):

@@ -6,6 +6,7 @@ test passes; when the test fails, it is kept and its path is printed.
 import http.client
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -181,6 +182,13 @@ class Standalone:
     def tail(self):
         with open(self.log_path, "rb") as f:
             return f.read()[-3000:].decode("utf-8", "replace")
+
+    def setup_link(self):
+        """The link by which the first administrator signs up. It is printed after runtime.json has been written."""
+        def printed():
+            with open(self.log_path, encoding="utf-8") as log:
+                return re.search(r"http\S+/setup#token=\S+(?=\s)", log.read())
+        return wait_until(printed, 30, "the setup link in " + self.log_path).group()
 
     def api(self, **options):
         return Api(self.runtime["url"], self.token, **options)
