@@ -48,6 +48,18 @@ std::string IpAddress::Text() const {
   return "[" + std::string(text.data()) + "]";
 }
 
+std::optional<IpAddress> IpAddress::Embedded() const {
+  static const IpNetwork nat64 = *IpNetwork::Parse("64:ff9b::/96");
+  static const IpNetwork six_to_four = *IpNetwork::Parse("2002::/16");
+  const size_t begin = nat64.Contains(*this) ? kMapped.size() : six_to_four.Contains(*this) ? 2 : 0;
+  if (begin == 0) return std::nullopt;
+  IpAddress inner;
+  std::copy(kMapped.begin(), kMapped.end(), inner.bytes_.begin());
+  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), 4,
+              inner.bytes_.begin() + kMapped.size());
+  return inner;
+}
+
 IpAddress IpAddress::Prefix(int bits) const {
   IpAddress prefix = *this;
   for (int i = 0; i < static_cast<int>(bytes_.size()); ++i) {

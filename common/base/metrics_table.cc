@@ -106,6 +106,9 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_spool_entries", kGauge, "",
        "Results on disk that the scheduler has not applied yet."},
       {"carillon_log_bytes_total", kCounter, "", "Bytes of job logs sent by this executor."},
+      {"carillon_logs_dropped_total", kCounter, "",
+       "Logs of requests that were dropped because too many waited to be stored."},
+      {"carillon_http_requests_open", kGauge, "", "Requests of http jobs in progress here."},
       {"carillon_log_pieces_waiting", kGauge, "",
        "Log chunks that the scheduler has not stored yet."},
   };

@@ -410,7 +410,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "4096",
        .least = 1,
        .most = 100'000,
-       .help = "Concurrent attempts of in-process job types (`noop`)."},
+       .help = "Concurrent attempts of job types without a process (`http`, `noop`)."},
       {.name = "executor.output_bytes_max",
        .type = kInteger,
        .fallback = "65536",
@@ -428,6 +428,20 @@ std::vector<Setting> MakeTable() {
        .type = kPairs,
        .fallback = "",
        .help = "Labels this executor registers with, `name=value,…`."},
+      {.name = "executor.http_allow",
+       .type = kNetworks,
+       .fallback = "",
+       .help = "Addresses and networks to which jobs of type `http` may send requests although they "
+               "are denied by default: loopback, link-local, multicast and reserved addresses, and "
+               "those of cloud metadata services."},
+      {.name = "executor.http_deny",
+       .type = kNetworks,
+       .fallback = "",
+       .help = "Addresses and networks to which they may send none; goes before `http_allow`. All "
+               "other addresses are allowed, also private ones."},
+      {.name = "executor.http_ca_file",
+       .fallback = "",
+       .help = "PEM file with the CAs that requests trust; empty = those of the system."},
   };
 }
 

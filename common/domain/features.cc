@@ -7,14 +7,15 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 8> kFeatures{{{Feature::kSecrets, "secrets"},
+constexpr std::array<NameOf<Feature>, 9> kFeatures{{{Feature::kSecrets, "secrets"},
                                                     {Feature::kScriptSh, "script:sh"},
                                                     {Feature::kScriptBash, "script:bash"},
                                                     {Feature::kScriptPython3, "script:python3"},
                                                     {Feature::kScriptPerl, "script:perl"},
                                                     {Feature::kScriptNode, "script:node"},
                                                     {Feature::kScriptPhp, "script:php"},
-                                                    {Feature::kScriptPwsh, "script:pwsh"}}};
+                                                    {Feature::kScriptPwsh, "script:pwsh"},
+                                                    {Feature::kHttp, "http"}}};
 
 }  // namespace
 

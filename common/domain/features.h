@@ -22,6 +22,7 @@ enum class Feature : uint8_t {
   kScriptNode = 5,
   kScriptPhp = 6,
   kScriptPwsh = 7,
+  kHttp = 8,
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

@@ -33,26 +33,37 @@ std::set<std::string> SecretsIn(const SecretVariables& variables) {
   return names;
 }
 
+Result<std::string> FillSecretText(const SecretText& pieces, const SecretValues& values,
+                                   const std::function<std::string(std::string_view)>& escape) {
+  std::string filled;
+  for (const SecretPiece& piece : pieces) {
+    if (piece.secret.empty()) {
+      filled += piece.text;
+    } else {
+      const auto found = values.find(piece.secret);
+      if (found == values.end()) return {ErrorCode::kNotFound, "unknown secret " + piece.secret};
+      filled += escape ? escape(found->second) : found->second;
+    }
+    if (filled.size() > kFilledBytesMax) {
+      return {ErrorCode::kExhausted,
+              fmt::format("a text with secrets exceeds {} bytes", kFilledBytesMax)};
+    }
+  }
+  return filled;
+}
+
 Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& variables,
                                                        const SecretValues& values) {
   std::map<std::string, std::string> filled;
   size_t left = kFilledBytesMax;
   for (const auto& [variable, pieces] : variables) {
-    std::string& value = filled[variable];
-    for (const SecretPiece& piece : pieces) {
-      const auto found = values.find(piece.secret);
-      if (!piece.secret.empty() && found == values.end()) {
-        return {ErrorCode::kNotFound, "unknown secret " + piece.secret};
-      }
-      const std::string& part = piece.secret.empty() ? piece.text : found->second;
-      if (part.size() > left) {
-        return {
-            ErrorCode::kExhausted,
-            fmt::format("the variables with secrets exceed {} bytes in total", kFilledBytesMax)};
-      }
-      left -= part.size();
-      value += part;
+    CARILLON_ASSIGN_OR_RETURN(std::string value, FillSecretText(pieces, values));
+    if (value.size() > left) {
+      return {ErrorCode::kExhausted,
+              fmt::format("the variables with secrets exceed {} bytes in total", kFilledBytesMax)};
     }
+    left -= value.size();
+    filled[variable] = std::move(value);
   }
   return filled;
 }

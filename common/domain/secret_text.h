@@ -7,6 +7,7 @@
 // Place    Steps 6 to 8 of docs/life-of-a-run.md.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -49,6 +50,9 @@ std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);
 
+// The text with the values of its secrets, each passed through `escape` if there is one. Same errors as FillSecrets.
+Result<std::string> FillSecretText(const SecretText& pieces, const SecretValues& values,
+                                   const std::function<std::string(std::string_view)>& escape = {});
 // kNotFound naming the first secret missing in `values`; kExhausted above kFilledBytesMax.
 Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& variables,
                                                        const SecretValues& values);

@@ -92,6 +92,16 @@ Status CheckScriptField(const JobDefinition& job) {
                fmt::format("a {} job has no script; set type to script", Name(job.type)));
 }
 
+Status CheckHttpField(const JobDefinition& job) {
+  if (job.type != JobType::kHttp) {
+    if (!job.http) return {};
+    return Wrong("/http", fmt::format("a {} job has no request; set type to http", Name(job.type)));
+  }
+  if (!job.http) return Wrong("/http", "is missing");
+  if (job.env.empty()) return {};
+  return Wrong("/env", "a request has no environment; use parameters, or secrets in its headers");
+}
+
 // A workflow is no process, and its nodes have jobs of their own for everything that a process has.
 Status CheckWorkflowField(const JobDefinition& job) {
   if (job.type != JobType::kWorkflow) {
@@ -320,6 +330,10 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckScriptField(job));
   if (job.script) {
     for (Error& mistake : FindScriptMistakes(*job.script)) mistakes.push_back(std::move(mistake));
+  }
+  note(CheckHttpField(job));
+  if (job.http) {
+    for (Error& mistake : FindHttpMistakes(*job.http)) mistakes.push_back(std::move(mistake));
   }
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {

@@ -10,6 +10,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/job/http_request.h"
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"
@@ -18,7 +19,7 @@
 namespace carillon {
 
 // kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in job_types.h.
-enum class JobType { kShell, kNoop, kWorkflow, kScript };
+enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp };
 // Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
   kAllow,              // it runs as well; the job has no limit
@@ -52,6 +53,7 @@ struct JobDefinition {
   std::string command = {};                  // shell: 1-65,536 bytes; others: empty;
                                              // a template (template.h)
   std::optional<ScriptDefinition> script = {};      // of a script, and only there
+  std::optional<HttpDefinition> http = {};          // of an http job, and only there
   std::optional<WorkflowDefinition> workflow = {};  // of a workflow, and only there
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
   std::string time_zone = "UTC";             // for schedules without a zone of their own

@@ -14,17 +14,21 @@ Features NeedsInterpreter(const JobDefinition& job) {
   return {FeatureOf(job.script ? job.script->interpreter : Interpreter::kSh)};
 }
 
+Features NeedsHttp(const JobDefinition&) { return {Feature::kHttp}; }
+
 struct Row {
   JobType type;
   Runner runner;
   Features (*needs)(const JobDefinition& job);
 };
-constexpr std::array<Row, 4> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
+constexpr std::array<Row, 5> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
                                     {JobType::kScript, Runner::kWarden, NeedsInterpreter},
+                                    {JobType::kHttp, Runner::kHttp, NeedsHttp},
                                     {JobType::kNoop, Runner::kNoop, NeedsNothing},
                                     {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
-constexpr std::array<NameOf<JobType>, 4> kNames{{{JobType::kShell, "shell"},
+constexpr std::array<NameOf<JobType>, 5> kNames{{{JobType::kShell, "shell"},
                                                  {JobType::kScript, "script"},
+                                                 {JobType::kHttp, "http"},
                                                  {JobType::kNoop, "noop"},
                                                  {JobType::kWorkflow, "workflow"}}};
 

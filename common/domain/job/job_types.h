@@ -11,9 +11,12 @@ namespace carillon {
 enum class Runner {
   kWarden,     // a process on an executor's host
   kNoop,       // nothing: the executor's daemon answers at once
+  kHttp,       // a request of the executor's daemon, without a process
   kScheduler,  // no executor: the scheduler runs the nodes of a workflow
 };
 Runner RunnerOf(JobType type);
+// False: its runs need no process slot.
+inline bool StartsProcess(JobType type) { return RunnerOf(type) == Runner::kWarden; }
 
 // The features that an executor must have to run the job.
 Features NeedsOf(const JobDefinition& job);

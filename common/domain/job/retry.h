@@ -6,6 +6,9 @@
 
 namespace carillon {
 
+// The longest wait that a response to a request can ask for.
+inline constexpr Duration kRetryAfterMax = 1h;
+
 // A job's rules for further attempts, as in JobDefinition.
 struct RetryRules {
   int64_t retry_count = 0;  // tries after the first

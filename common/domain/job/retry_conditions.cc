@@ -7,19 +7,23 @@
 #include <charconv>
 #include <optional>
 
+#include "common/domain/job/http_request.h"
+
 namespace carillon {
 namespace {
 
 constexpr std::string_view kExitPrefix = "exit:";
+constexpr std::string_view kHttpPrefix = "http:";
 constexpr int kExitCodeMax = 255;
 
 struct Named {
   std::string_view name;
   RetryCondition::Kind kind;
 };
-constexpr std::array<Named, 3> kNamed{{{"signal", RetryCondition::Kind::kSignal},
+constexpr std::array<Named, 4> kNamed{{{"signal", RetryCondition::Kind::kSignal},
                                        {"timeout", RetryCondition::Kind::kTimeout},
-                                       {"spawn", RetryCondition::Kind::kSpawn}}};
+                                       {"spawn", RetryCondition::Kind::kSpawn},
+                                       {"http:error", RetryCondition::Kind::kHttpError}}};
 
 std::optional<int> ReadCode(std::string_view text) {
   int code = 0;
@@ -45,8 +49,16 @@ Result<RetryCondition> ParseRetryCondition(std::string_view text) {
       return RetryCondition{.kind = RetryCondition::Kind::kExit, .first = *first, .last = *last};
     }
   }
+  if (text.starts_with(kHttpPrefix)) {
+    const auto range = ParseHttpStatusRange(text.substr(kHttpPrefix.size()));
+    if (range.ok()) {
+      return RetryCondition{
+          .kind = RetryCondition::Kind::kHttp, .first = range->first, .last = range->last};
+    }
+  }
   return Error{ErrorCode::kInvalid,
-               fmt::format("'{}' is not one of exit:N and exit:N-M (1 to 255), signal, timeout, spawn",
+               fmt::format("'{}' is not one of exit:N and exit:N-M (1 to 255), signal, timeout, "
+                           "spawn, http:503, http:500-599, http:5xx, http:error",
                            text.substr(0, 64))};
 }
 
@@ -56,6 +68,9 @@ bool RetryCondition::Matches(const AttemptResult& result) const {
       return result.exit_code && *result.exit_code >= first && *result.exit_code <= last;
     case Kind::kSignal: return result.reason == reason::kSignal;
     case Kind::kTimeout: return result.state == RunState::kTimedOut;
+    case Kind::kHttp:
+      return result.http_status && *result.http_status >= first && *result.http_status <= last;
+    case Kind::kHttpError: return result.reason == reason::kHttpError;
     case Kind::kSpawn: return result.reason == reason::kSpawn;
   }
   return false;
@@ -69,7 +84,9 @@ bool RetryConditions::Allow(const AttemptResult& result) const {
 
 bool RetryConditions::Names(const AttemptResult& result) {
   return result.state == RunState::kTimedOut || result.reason == reason::kExitCode ||
-         result.reason == reason::kSignal || result.reason == reason::kSpawn;
+         result.reason == reason::kSignal || result.reason == reason::kSpawn ||
+         result.reason == reason::kHttpStatus || result.reason == reason::kHttpBody ||
+         result.reason == reason::kHttpError;
 }
 
 std::vector<Error> FindConditionMistakes(std::string_view field,

@@ -1,6 +1,7 @@
 // The failures after which a job is retried: its `retry_on` and `no_retry_on`. Pure.
 //
-// A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn. A lost executor is none of them; on_lost
+// A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn, and of requests http:503, http:500-599, http:5xx
+// and http:error, which is a request without a response. A lost executor is none of them; on_lost
 // decides about it.
 #pragma once
 
@@ -16,9 +17,9 @@ namespace carillon {
 inline constexpr size_t kRetryConditionsMax = 32;  // of each list
 
 struct RetryCondition {
-  enum class Kind { kExit, kSignal, kTimeout, kSpawn };
+  enum class Kind { kExit, kSignal, kTimeout, kSpawn, kHttp, kHttpError };
   Kind kind = Kind::kExit;
-  int first = 0;  // kExit: the range of exit codes
+  int first = 0;  // kExit: the range of exit codes; kHttp: of statuses
   int last = 0;
 
   bool Matches(const AttemptResult& result) const;

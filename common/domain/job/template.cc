@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "common/domain/job/http_template.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/template_text.h"
 #include "common/domain/job_text.h"
@@ -178,11 +179,16 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
   return UnknownName(name);
 }
 
-enum class Place { kCommand, kVariable };
+enum class Place { kCommand, kVariable, kUrl };
 
 Status CheckSecret(std::string_view name, Place place) {
   if (!IsSecretName(SecretName(name))) return UnknownName(name);
   if (place == Place::kVariable) return {};
+  if (place == Place::kUrl) {
+    return Invalid(fmt::format("'{}' is allowed in headers and the body only, because URLs are "
+                               "stored and logged",
+                               name.substr(0, kNameShownMax)));
+  }
   return Invalid(
       fmt::format("'{}' is allowed in `env` only, because commands are stored and visible in "
                   "process lists; set a variable there and write \"$VARIABLE\" here",
@@ -227,6 +233,15 @@ Status CheckTemplate(const JobDefinition& job, std::string_view text, Place plac
       text, kSkipText, [&](std::string_view name) { return CheckPlaceholder(job, name, place); });
   if (status.ok()) return {};
   return Error{ErrorCode::kInvalid, status.error().message, std::move(pointer)};
+}
+
+Status CheckHttpTemplates(const JobDefinition& job, const HttpDefinition& http) {
+  CARILLON_TRY(CheckTemplate(job, http.url, Place::kUrl, "/http/url"));
+  for (const auto& [name, value] : http.headers) {
+    CARILLON_TRY(
+        CheckTemplate(job, value, Place::kVariable, "/http/headers/" + EscapePointer(name)));
+  }
+  return CheckTemplate(job, http.body, Place::kVariable, "/http/body");
 }
 
 }  // namespace
@@ -302,6 +317,13 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     CARILLON_TRY(Render(value, lookup_in(nullptr), room, rendered));
     attempt.env[name] = std::move(rendered);
   }
+  if (job.http) {
+    // A request has no process, and so no environment.
+    CARILLON_ASSIGN_OR_RETURN(attempt.http, RenderHttp(*job.http, facts));
+    attempt.env.clear();
+    attempt.secret_env.clear();
+    return attempt;
+  }
   if (job.script) {
     attempt.command = job.script->body;
     CARILLON_TRY(room.Take(attempt.command.size()));
@@ -327,22 +349,28 @@ Status ValidateTemplates(const JobDefinition& job) {
   for (const auto& [name, value] : job.env) {
     CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
   }
+  if (job.http) CARILLON_TRY(CheckHttpTemplates(job, *job.http));
   if (SecretsOf(job).size() <= kJobSecretsMax) return {};
   return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
-               "/env"};
+               job.http ? "/http/headers" : "/env"};
 }
 
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
   std::map<std::string, std::string> variables;
   if (RunnerOf(job.type) == Runner::kNoop) return variables;
-  for (const auto& [variable, value] : job.env) {
-    const auto note = [&, &used_in = variable](std::string_view name) {
+  const auto look = [&](const std::string& used_in, std::string_view value) {
+    const auto note = [&](std::string_view name) {
       const std::string_view secret = SecretName(name);
       if (!secret.empty()) variables.try_emplace(std::string(secret), used_in);
       return Status();
     };
     // Malformed templates were rejected when the job was written.
     static_cast<void>(Scan(value, kSkipText, note).ok());
+  };
+  for (const auto& [variable, value] : job.env) look(variable, value);
+  if (job.http) {
+    for (const auto& [name, value] : job.http->headers) look(name, value);
+    look("body", job.http->body);
   }
   return variables;
 }
@@ -355,6 +383,15 @@ Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
                     const TemplateNameFn& on_name) {
   return Scan(text, on_text, on_name);
 }
+
+TemplateValues::TemplateValues(const AttemptFacts& facts)
+    : built_ins_(BuiltIns(CarillonVariables(facts), facts.trigger)), parameters_(facts.parameters) {}
+
+Result<std::string> TemplateValues::Find(std::string_view name) const {
+  return ValueOf(name, built_ins_, parameters_, nullptr);
+}
+
+std::string_view SecretPlaceholder(std::string_view name) { return SecretName(name); }
 
 Error TemplateError(std::string why) { return Invalid(std::move(why)); }
 

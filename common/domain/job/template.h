@@ -8,7 +8,8 @@
 // {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
 // {{env.NAME}} {{trigger.run_id}} {{trigger.state}} {{trigger.fire_time}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
 // inserted unchanged, without quoting: docs/schedules.md shows the safe way
-// ("$CARILLON_PARAM_NAME"). {{secrets.NAME}} is allowed in variables only, because every process of
+// ("$CARILLON_PARAM_NAME"); http_template.h says how a request escapes them. {{secrets.NAME}} is allowed in variables, and
+// in headers and the body of a request, only, because every process of
 // the host can see a command. The placeholder of a secret is not rendered here but kept as a piece
 // of the variable's value (secret_text.h).
 #pragma once
@@ -17,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/domain/job/http_request.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run_id.h"
@@ -62,6 +64,7 @@ struct RenderedAttempt {
   std::map<std::string, std::string> env;
   // The job's variables that contain secrets. They are not in `env`.
   SecretVariables secret_env = {};
+  std::optional<HttpCall> http = {};  // of an http job, which has nothing else
 };
 Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts);
 
@@ -72,10 +75,10 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 // known name. In a job with schedules, each parameter needs a default, or a value in every schedule; in
 // other jobs the execute request may give its value. A variable's value may not contain {{env.…}}, and the command may not
 // use a variable that contains a secret. Does not check that secrets exist. The pointer of an error
-// is "/command", "/script/args/N" or "/env/NAME".
+// is "/command", "/script/args/N", "/env/NAME" or one below "/http".
 Status ValidateTemplates(const JobDefinition& job);
 
-// Returns the names of the secrets that the job uses, each with one variable that uses the secret.
+// Returns the names of the secrets that the job uses, each with one variable, or header of a request, that uses the secret.
 // The job's runs receive these secrets. The definition must be valid. Empty for a job
 // without a process.
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job);

@@ -56,6 +56,12 @@ inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by
 inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
 // FAILED: it exited with 0, but its outputs are too large or not readable.
 inline constexpr std::string_view kBadOutputs = "bad_outputs";
+// FAILED, of a request: the response has another status than expected, or another body, or there was none, or the executor
+// does not allow requests to the address.
+inline constexpr std::string_view kHttpStatus = "http_status";
+inline constexpr std::string_view kHttpBody = "http_body";
+inline constexpr std::string_view kHttpError = "http_error";
+inline constexpr std::string_view kHttpForbidden = "http_forbidden";
 inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
 // FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
 inline constexpr std::string_view kNotRetryable = "not_retryable";
@@ -152,6 +158,9 @@ struct AttemptResult {
   bool output_truncated = false;
   Outputs outputs = {};  // only if its process exited by itself
   std::optional<ResourceUsage> usage = {};  // nullopt: no process, or not known
+  std::optional<int> http_status = {};      // 100-599, of the last response to a request
+  // The server asked for this wait before the next attempt (Retry-After); not stored.
+  std::optional<Duration> retry_after = {};
 
   bool operator==(const AttemptResult&) const = default;
 };

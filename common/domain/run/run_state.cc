@@ -1,5 +1,7 @@
 #include "common/domain/run/run_state.h"
 
+#include <algorithm>
+
 #include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
 
@@ -78,7 +80,11 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
   if (row.cancel_requested || job == nullptr || job->deleted) return ended;
   if (HasRetryLeft(job->retry, row.attempt)) {
     if (job->retry.conditions.Allow(result) || failpoint::Broken("retry.conditions")) {
-      return NextAttempt(row, *job, now + RetryDelay(job->retry, row.attempt, SeedOf(row.key)));
+      const Duration wait = RetryDelay(job->retry, row.attempt, SeedOf(row.key));
+      const Duration asked = failpoint::Broken("retry.after")
+                                 ? Duration{}
+                                 : std::min(result.retry_after.value_or(Duration{}), kRetryAfterMax);
+      return NextAttempt(row, *job, now + std::max(wait, asked));
     }
     // Other failures are rarer, and their reason says more.
     if (RetryConditions::Names(result)) ended.reason = reason::kNotRetryable;

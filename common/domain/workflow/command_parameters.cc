@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "common/domain/job/http_template.h"
 #include "common/domain/job/template_text.h"
 
 namespace carillon {
@@ -25,6 +26,7 @@ std::set<std::string> NamesIn(std::string_view text, std::string_view prefix) {
 }  // namespace
 
 std::set<std::string> CommandParameters(const JobDefinition& job) {
+  if (job.http) return PlainHttpParameters(*job.http);
   // A no-op has no command that runs, and the arguments of a script reach it as they are.
   if (job.type != JobType::kShell) return {};
   std::set<std::string> parameters = NamesIn(job.command, kParameterPrefix);

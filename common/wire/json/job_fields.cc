@@ -8,6 +8,7 @@
 #include "common/wire/json/json_values.h"
 #include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
+#include "common/wire/json/http_json.h"
 #include "common/wire/json/script_json.h"
 #include "common/wire/json/workflow_json.h"
 
@@ -43,6 +44,10 @@ Status Read(const json& value, const std::string& pointer,
 
 Status Read(const json& value, const std::string& pointer, std::optional<ScriptDefinition>& out) {
   return ReadScript(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<HttpDefinition>& out) {
+  return ReadHttp(value, pointer, out);
 }
 
 template <typename Enum>
@@ -275,6 +280,8 @@ json Write(const T& value) {
     return value ? WorkflowToJson(*value) : json(nullptr);
   } else if constexpr (std::is_same_v<T, std::optional<ScriptDefinition>>) {
     return value ? ScriptToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<HttpDefinition>>) {
+    return value ? HttpToJson(*value) : json(nullptr);
   } else {
     return value;
   }
@@ -322,6 +329,7 @@ constexpr std::array kFields = {
     Entry<&Job::type>("type"),
     Entry<&Job::command>("command"),
     Entry<&Job::script>("script"),
+    Entry<&Job::http>("http"),
     Entry<&Job::workflow>("workflow"),
     Entry<&Job::schedules>("schedules"),
     Entry<&Job::time_zone>("time_zone"),
@@ -408,6 +416,7 @@ json DefinitionToJson(const JobDefinition& job) {
   json body = json::object();
   for (const Field& field : kFields) body[std::string(field.name)] = field.write(job);
   if (!job.script) body.erase("script");
+  if (!job.http) body.erase("http");
   if (!job.workflow) body.erase("workflow");
   return body;
 }

@@ -36,6 +36,7 @@ void PutResult(const AttemptResult& result, json& to) {
   to["output_truncated"] = result.output_truncated;
   to["error"] = TextOrNull(result.error);
   to["usage"] = UsageToJson(result.usage);
+  to["http_status"] = result.http_status ? json(*result.http_status) : json(nullptr);
 }
 
 json AttemptToJson(const RunAttempt& attempt) {

@@ -7,11 +7,13 @@
 #include "common/base/check.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/job/retry.h"
 #include "common/domain/job_text.h"
 #include "common/domain/trace.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/messages/bundle_items.h"
 #include "common/wire/messages/decode_checks.h"
+#include "common/wire/messages/http_codec.h"
 
 namespace carillon {
 namespace {
@@ -82,16 +84,10 @@ Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
   size_t bytes = 0;
   for (const auto& [name, text] : from.secret_env()) {
     if (!IsEnvName(name) || from.env().contains(name)) return Corrupt("environment entry");
-    SecretText& pieces = variables[name];
-    bytes += name.size();
-    for (const v1::SecretText::Piece& piece : text.pieces()) {
-      bytes += piece.text().size() + piece.secret().size();
-      const bool named = piece.has_secret();
-      if (HasNul(piece.text()) || (named && !IsSecretName(piece.secret()))) {
-        return Corrupt("environment entry");
-      }
-      pieces.push_back({.text = piece.text(), .secret = piece.secret()});
-    }
+    auto pieces = wire::DecodeSecretText(text, kEnvBytesMax);
+    if (!pieces) return Corrupt("environment entry");
+    bytes += name.size() + text.ByteSizeLong();
+    variables[name] = std::move(*pieces);
   }
   if (bytes > kEnvBytesMax) return Corrupt("environment entry");
   return variables;
@@ -99,15 +95,7 @@ Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
 
 void EncodeSecretEnv(const SecretVariables& variables, v1::Task& to) {
   for (const auto& [name, pieces] : variables) {
-    v1::SecretText& text = (*to.mutable_secret_env())[name];
-    for (const SecretPiece& piece : pieces) {
-      v1::SecretText::Piece& added = *text.add_pieces();
-      if (piece.secret.empty()) {
-        added.set_text(piece.text);
-      } else {
-        added.set_secret(piece.secret);
-      }
-    }
+    wire::EncodeSecretText(pieces, (*to.mutable_secret_env())[name]);
   }
 }
 
@@ -177,6 +165,10 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.command = from.command();
   task.env = {from.env().begin(), from.env().end()};
   CARILLON_TRY(DecodeScript(from, task));
+  if (task.type == JobType::kHttp) {
+    task.http = wire::DecodeHttpCall(from.http());
+    if (!task.http) return Corrupt("http");
+  }
   CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
   task.timeout_s = from.timeout();
   task.kill_grace_s = from.kill_grace();
@@ -195,6 +187,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_command(task.command);
   if (task.interpreter) to.set_interpreter(std::string(Name(*task.interpreter)));
   for (const std::string& arg : task.args) to.add_args(arg);
+  if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
   to.set_timeout(static_cast<uint32_t>(task.timeout_s));
   to.set_retry_count(static_cast<uint32_t>(task.retry_count));
   to.set_retry_interval(static_cast<uint32_t>(task.retry_interval_s));
@@ -267,6 +260,14 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
                     .written_bytes = used.written_bytes()};
     if (!UsageFromText(UsageToText(*result.usage))) return Corrupt("usage");
   }
+  if (from.has_http_status()) {
+    if (from.http_status() < 100 || from.http_status() > 599) return Corrupt("http_status");
+    result.http_status = static_cast<int>(from.http_status());
+  }
+  if (from.has_retry_after()) {
+    if (std::chrono::seconds(from.retry_after()) > kRetryAfterMax) return Corrupt("retry_after");
+    result.retry_after = std::chrono::seconds(from.retry_after());
+  }
   // Only a process that exited by itself has outputs.
   const bool exited = result.exit_code &&
                       (result.state == RunState::kCompleted || result.state == RunState::kFailed);
@@ -321,6 +322,10 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
     to.mutable_usage()->set_memory_bytes(result.usage->memory_bytes);
     to.mutable_usage()->set_read_bytes(result.usage->read_bytes);
     to.mutable_usage()->set_written_bytes(result.usage->written_bytes);
+  }
+  if (result.http_status) to.set_http_status(static_cast<uint32_t>(*result.http_status));
+  if (result.retry_after) {
+    to.set_retry_after(static_cast<uint32_t>(*result.retry_after / std::chrono::seconds(1)));
   }
   for (const auto& [name, value] : result.outputs) {
     v1::Output& output = *to.add_outputs();

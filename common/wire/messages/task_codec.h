@@ -35,6 +35,7 @@ struct TaskMessage {
   std::string command;  // templates are already rendered; of a script: its text
   std::optional<Interpreter> interpreter = {};  // of a script
   std::vector<std::string> args = {};           // of a script
+  std::optional<HttpCall> http = {};            // of an http job
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

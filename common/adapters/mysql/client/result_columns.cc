@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/client/result_columns.h"
 
+#include "common/domain/run/result_detail.h"
+
 namespace carillon::mysql {
 
 void AddOptional(JsonRows& rows, const std::optional<int>& value) {
@@ -10,11 +12,12 @@ void AddOptional(JsonRows& rows, const std::optional<int>& value) {
   }
 }
 
-void AddUsage(JsonRows& rows, const std::optional<ResourceUsage>& usage) {
-  if (usage) {
-    rows.Add(UsageToText(*usage));
-  } else {
+void AddDetail(JsonRows& rows, const AttemptResult& result) {
+  const std::string detail = DetailToText(result);
+  if (detail.empty()) {
     rows.AddNull();
+  } else {
+    rows.Add(detail);
   }
 }
 

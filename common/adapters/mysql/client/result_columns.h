@@ -7,12 +7,13 @@
 #include <string_view>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/domain/run/resource_usage.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::mysql {
 
 void AddOptional(JsonRows& rows, const std::optional<int>& value);
-void AddUsage(JsonRows& rows, const std::optional<ResourceUsage>& usage);
+// The column `detail` (result_detail.h); NULL if it has nothing.
+void AddDetail(JsonRows& rows, const AttemptResult& result);
 // NULL if empty.
 void AddBlob(JsonRows& rows, std::string_view bytes);
 

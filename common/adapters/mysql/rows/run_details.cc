@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/run/result_detail.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/outputs_json.h"
 
@@ -21,14 +22,14 @@ AttemptResult ReadResult(const Rows& rows, uint32_t first) {
   result.ended = rows.Time(first + 4);
   result.output = rows.Text(first + 5);
   result.output_truncated = rows.Int(first + 6) != 0;
-  result.usage = UsageFromText(rows.Text(first + 7));  // empty: NULL
+  ReadDetail(rows.Text(first + 7), result);
   return result;
 }
 
 const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
-    "r.output_truncated, r.usage_of, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
+    "r.output_truncated, r.detail, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
     "r.parameters, r.trace_id, r.started_by, r.outputs, j.type";
 
 RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
@@ -63,7 +64,7 @@ Result<std::vector<RunAttempt>> ReadAttempts(Session& session, const RunKey& key
       Rows rows,
       session.Query("SELECT r.attempt, r.state + 0, r.executor_id, r.claimed_us, r.reason, "
                     "r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
-                    "r.output_truncated, r.usage_of FROM run_attempts r WHERE " +
+                    "r.output_truncated, r.detail FROM run_attempts r WHERE " +
                         std::string(kIsRun) + " ORDER BY r.attempt",
                     ParamsOf(key)));
   std::vector<RunAttempt> attempts;

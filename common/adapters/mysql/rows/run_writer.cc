@@ -38,11 +38,11 @@ const std::string kClaim = UpdateRuns(
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
     "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]', "
-    "q VARCHAR(100) PATH '$[11]'";
+    "q VARCHAR(200) PATH '$[11]'";
 // 4 is COMPLETED, 7 is CANCELLED.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
-    "r.reason = k.r, r.output_truncated = k.c, r.usage_of = k.q, r.open_segment = NULL, r.cancel_requested = 0, "
+    "r.reason = k.r, r.output_truncated = k.c, r.detail = k.q, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0, r.group_no = 0, r.group_slot = 0, r.ended_as = NULLIF(k.t, 4)";
 
 // `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
@@ -72,7 +72,7 @@ const std::string kPending = UpdateRuns(
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
     "r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
-    "r.outputs = NULL, r.usage_of = NULL, r.group_no = 0, r.group_slot = 0",
+    "r.outputs = NULL, r.detail = NULL, r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
@@ -86,13 +86,13 @@ const std::string kCancelFlag = UpdateRuns(
 // last, because the assignments before it read it.
 const std::string kAttempt =
     "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
-    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, usage_of, error, output) "
+    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, detail, error, output) "
     "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, k.q, FROM_BASE64(k.m), "
     "FROM_BASE64(k.w) FROM " +
     KeyedRuns(
         "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
         "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
-        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(100) PATH '$[12]', "
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(200) PATH '$[12]', "
         "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
     " ON DUPLICATE KEY UPDATE "
     "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "
@@ -104,8 +104,8 @@ const std::string kAttempt =
     "run_attempts.reason = IF(run_attempts.state = 'LOST', VALUES(reason), run_attempts.reason), "
     "run_attempts.output_truncated = IF(run_attempts.state = 'LOST', VALUES(output_truncated), "
     "run_attempts.output_truncated), "
-    "run_attempts.usage_of = IF(run_attempts.state = 'LOST', VALUES(usage_of), "
-    "run_attempts.usage_of), "
+    "run_attempts.detail = IF(run_attempts.state = 'LOST', VALUES(detail), "
+    "run_attempts.detail), "
     "run_attempts.error = IF(run_attempts.state = 'LOST', VALUES(error), run_attempts.error), "
     "run_attempts.output = IF(run_attempts.state = 'LOST', VALUES(output), run_attempts.output), "
     "run_attempts.state = IF(run_attempts.state = 'LOST', VALUES(state), run_attempts.state)";
@@ -270,7 +270,7 @@ Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const Att
       .Add(result.ended);
   AddOptional(rows, result.exit_code);
   rows.Add(reason).Add(result.output_truncated);
-  AddUsage(rows, result.usage);
+  AddDetail(rows, result);
   if (!with_output) return {};
   AddBlob(rows, result.error);
   AddBlob(rows, result.output);
@@ -406,7 +406,7 @@ Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
       .Add(result.ended);
   AddOptional(attempts_, result.exit_code);
   attempts_.Add(result.reason).Add(result.output_truncated);
-  AddUsage(attempts_, result.usage);
+  AddDetail(attempts_, result);
   AddBlob(attempts_, result.error);
   AddBlob(attempts_, result.output);
   return FlushIfLarge(kAttempt, attempts_, false);

@@ -1,0 +1,59 @@
+#include "common/domain/run/result_detail.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "common/domain/job/retry.h"
+
+namespace carillon {
+namespace {
+
+constexpr std::string_view kUsage = "usage";
+constexpr std::string_view kHttp = "http";
+constexpr std::string_view kRetry = "retry";  // seconds
+
+std::optional<int> ReadNumber(std::string_view text, int least, int64_t most) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || number < least || number > most) return std::nullopt;
+  return number;
+}
+
+void ReadPart(std::string_view name, std::string_view value, AttemptResult& result) {
+  if (name == kUsage) {
+    result.usage = UsageFromText(value);
+  } else if (name == kHttp) {
+    result.http_status = ReadNumber(value, 100, 599);
+  } else if (name == kRetry) {
+    const auto seconds = ReadNumber(value, 0, kRetryAfterMax / std::chrono::seconds(1));
+    if (seconds) result.retry_after = std::chrono::seconds(*seconds);
+  }
+}
+
+}  // namespace
+
+std::string DetailToText(const AttemptResult& result) {
+  std::string text;
+  const auto add = [&text](std::string_view name, const auto& value) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ";", name, value);
+  };
+  if (result.usage) add(kUsage, UsageToText(*result.usage));
+  if (result.http_status) add(kHttp, *result.http_status);
+  if (result.retry_after) add(kRetry, *result.retry_after / std::chrono::seconds(1));
+  return text;
+}
+
+void ReadDetail(std::string_view text, AttemptResult& result) {
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const size_t equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    ReadPart(part.substr(0, equals), part.substr(equals + 1), result);
+  }
+}
+
+}  // namespace carillon

@@ -1,0 +1,53 @@
+// Port from the executor's daemon to the servers that http jobs call. Requests belong to the daemon's process: they end
+// with it, and the attempt is then lost. In the simulator the requests are in memory.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/domain/job/http_request.h"
+#include "common/ports/executor_host.h"
+
+namespace carillon {
+
+// One request to make, with everything filled in.
+struct StartHttp {
+  HeldAttempt attempt;
+  JobId job_id = {};
+  HttpMethod method = HttpMethod::kGet;
+  std::string url;
+  std::map<std::string, std::string> headers;
+  std::set<std::string> secret_headers = {};  // of `headers`: not sent to another origin
+  std::string body;
+  bool secret_body = false;
+  HttpExpect expect;
+  int64_t follow = 0;
+  Duration connect_timeout = 10s;
+  bool tls_verify = true;
+  Duration timeout = 3600s;
+  SteadyTime lease_end;            // CLOCK_BOOTTIME
+  bool close_at_lease_end = true;  // false (on_lost is hold or fail): the request may finish
+  size_t output_bytes_max = 64u << 10;
+  std::vector<std::string> masked = {};  // values that output and log must not show
+};
+
+using HttpEvent = std::variant<AttemptOutput, AttemptEnded>;
+
+class HttpRunner {
+ public:
+  virtual ~HttpRunner() = default;
+  // Begins the request soon. Every start ends with one AttemptEnded, and nothing of the request is in progress then.
+  virtual void Start(StartHttp start) = 0;
+  // Extends leases; never shortens them. Unknown attempts are ignored.
+  virtual void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
+  // Closes the connection of the request; the attempt ends as CANCELLED. What the server did stays done.
+  virtual void Cancel(const HeldAttempt& attempt) = 0;
+  virtual std::vector<HttpEvent> Receive(size_t max) = 0;
+  virtual void OnReadable(std::function<void()> wake) = 0;
+};
+
+}  // namespace carillon
