@@ -4,6 +4,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/trace.h"
 #include "executor/tasks/task_kinds.h"
 #include "executor/warden/lease_watch.h"
@@ -17,6 +18,7 @@ void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
     StartDue(now);
     return;
   }
+  if (RunnerOf(entry.task.type) == Runner::kHttp) return StartRequest(entry);
   AttemptResult result = KindOf(entry.task.type).run(entry.task, ports_.clock.Wall());
   End(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
 }
@@ -46,9 +48,7 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
   if (!secrets.ok()) {
-    const bool missing = secrets.code() == ErrorCode::kNotFound;
-    FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn,
-                  secrets.error().message);
+    FailSecrets(entry, secrets.error());
     return false;
   }
   const Status asked = ports_.warden.Start(
@@ -69,6 +69,21 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
     return false;
   }
   return true;
+}
+
+void AttemptRunner::StartRequest(RunEntry& entry) {
+  auto start = HttpOf(entry.task, entry.held, entry.lease_end, output_bytes_max_.load(), entry.secrets);
+  if (!start.ok()) return FailSecrets(entry, start.error());
+  LogTrace(entry, "starts");
+  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
+  ports_.http.Start(*std::move(start));
+  entry.task.http.reset();  // the runner has it now, with its secrets
+  entry.secrets = {};
+}
+
+void AttemptRunner::FailSecrets(RunEntry& entry, const Error& error) {
+  const bool missing = error.code == ErrorCode::kNotFound;
+  FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn, error.message);
 }
 
 // Lets a user find a run by its trace id; costs nothing at other log levels. An attempt found at
@@ -98,16 +113,17 @@ void AttemptRunner::FailUnstarted(RunEntry& entry, std::string_view reason, std:
 void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, SteadyTime now) {
   const SteadyTime lease_end = GrantedEnd(reply.sent_us, reply.lease, now);
   std::vector<HeldAttempt> processes;
+  std::vector<HeldAttempt> requests;
   for (const HeldAttempt& held : reply.renewed) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
     if (entry == nullptr) continue;
     entry->member = member;
     entry->renewed = now;
     entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
-    if (entry->lane == Lane::kProcess && entry->stage != RunStage::kReporting) {
-      processes.push_back(entry->held);
-    }
+    if (entry->stage == RunStage::kReporting) continue;
+    (entry->lane == Lane::kProcess ? processes : requests).push_back(entry->held);
   }
+  if (!requests.empty()) ports_.http.RenewLeases(requests, lease_end);
   if (processes.empty()) return;
   const Status renewed = ports_.warden.RenewLeases(processes, lease_end);
   // The next heartbeat renews again, well before the lease ends.
@@ -117,8 +133,12 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
 void AttemptRunner::Cancel(const CancelAttempts& message) {
   for (const HeldAttempt& held : message.attempts) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
-    if (entry == nullptr || entry->lane == Lane::kLight) continue;
+    if (entry == nullptr) continue;
     if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
+    if (entry->lane == Lane::kLight) {
+      ports_.http.Cancel(entry->held);
+      continue;
+    }
     const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
     // The owner repeats the request until the run is over.
     if (!cancelled.ok()) log::Debug("executor", "cancel: {}", cancelled.error().message);

@@ -68,6 +68,8 @@ class AttemptRunner {
 
  private:
   bool StartOne(RunEntry& entry, SteadyTime now);
+  void StartRequest(RunEntry& entry);
+  void FailSecrets(RunEntry& entry, const Error& error);
   void End(RunEntry& entry, AttemptEnded ended, ResultHome home);
   void LogTrace(const RunEntry& entry, std::string_view what) const;
 

@@ -58,6 +58,7 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   const bool recovered = Recover();
   TakeMessages(now);
   TakeWardenEvents();
+  TakeHttpEvents();
   warden_.Observe(ports_.warden.CanStart(), now);
   runner_.StartDue(now);
   runner_.CheckLeases(now);
@@ -155,6 +156,18 @@ void ExecutorCore::TakeWardenEvents() {
       logs_.Add(std::move(*output));
     } else {
       AdoptEnded(std::get<AttemptEnded>(std::move(event)), ResultHome::kWarden);
+    }
+  }
+}
+
+void ExecutorCore::TakeHttpEvents() {
+  std::vector<HttpEvent> events = ports_.http.Receive(kMessagesPerStep);
+  more_ = more_ || events.size() == kMessagesPerStep;
+  for (HttpEvent& event : events) {
+    if (auto* output = std::get_if<AttemptOutput>(&event)) {
+      logs_.AddIfRoom(std::move(*output));
+    } else {
+      runner_.Ended(std::get<AttemptEnded>(std::move(event)), ResultHome::kMemory);
     }
   }
 }

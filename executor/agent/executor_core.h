@@ -54,6 +54,7 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const CancelAttempts& message, SteadyTime now);
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
   void TakeWardenEvents();
+  void TakeHttpEvents();
   void AdoptRunning(const AttemptStarted& started);
   void AdoptEnded(AttemptEnded ended, ResultHome home);
   void DropPretender(const HeldAttempt& held);

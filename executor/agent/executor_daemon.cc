@@ -28,6 +28,7 @@ class ExecutorDaemon::Impl {
     ports_.tasks.OnReadable({});
     ports_.link.OnReadable({});
     ports_.warden.OnReadable({});
+    ports_.http.OnReadable({});
   }
 
   void OnWake(const std::function<void(Stepper*)>& wake) {
@@ -35,6 +36,7 @@ class ExecutorDaemon::Impl {
     ports_.tasks.OnReadable(wake_core);
     ports_.link.OnReadable(wake_core);
     ports_.warden.OnReadable(wake_core);
+    ports_.http.OnReadable(wake_core);
     sender_.OnWork([this, wake] { wake(&sender_); });
     logs_.OnWork([this, wake] { wake(&logs_); });
   }

@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/ip_address.h"
 #include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
+#include "common/ports/http_runner.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/token_source.h"
 #include "common/wire/messages/task_codec.h"
@@ -55,6 +57,10 @@ struct ExecutorOptions {
       {"LANG", "C.UTF-8"}};
   Interpreters interpreters = {};  // none: this host runs no scripts
   std::vector<HostCheck> checks = {};  // the start-up report
+  // ---- of requests
+  std::vector<IpNetwork> http_allow = {};
+  std::vector<IpNetwork> http_deny = {};
+  std::string http_ca_file = {};
 };
 
 class ExecutorDaemon {
@@ -66,6 +72,7 @@ class ExecutorDaemon {
     BusProducer& results;  // for results and logs
     ExecutorLink& link;
     Warden& warden;
+    HttpRunner& http;
     ResultSpool& spool;
     LoadSource& load;
     Metrics& metrics;

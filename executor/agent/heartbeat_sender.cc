@@ -95,7 +95,8 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->load = load_;
   heartbeat->slots = rooms_.gate.slots();
   heartbeat->config_version = ports_.settings.version();
-  heartbeat->features = ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets};
+  heartbeat->features =
+      ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp};
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();
   // Counts the attempts that the store may count as RUNNING: from the claim, because its answer may

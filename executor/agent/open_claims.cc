@@ -14,6 +14,12 @@ bool Accepted(ClaimVerdict verdict) {
   return verdict == ClaimVerdict::kAccepted || verdict == ClaimVerdict::kAcceptedAgain;
 }
 
+bool WantsSecrets(const TaskMessage& task) {
+  return !task.secret_env.empty() ||
+         (task.http && !(SecretsIn(task.http->headers).empty() &&
+                         SecretsIn({{"body", task.http->body}}).empty()));
+}
+
 }  // namespace
 
 void OpenClaims::ClaimFree(SteadyTime now) {
@@ -51,7 +57,7 @@ void OpenClaims::SendClaim(RunEntry& entry, SteadyTime now) {
   request.executor = options_.executor_id;
   request.incarnation = options_.incarnation;
   request.overlap.policy = entry.task.overlap;
-  request.wants_secrets = !entry.task.secret_env.empty();
+  request.wants_secrets = WantsSecrets(entry.task);
   rooms_.sessions.QueueClaim(entry.member, std::move(request), now);
 }
 
@@ -132,7 +138,7 @@ void OpenClaims::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, St
   if (!answer.secret_failure.empty()) {
     return rooms_.runner.FailUnstarted(entry, answer.secret_failure, answer.secret_error);
   }
-  if (!entry.task.secret_env.empty() && answer.secrets.empty()) {
+  if (WantsSecrets(entry.task) && answer.secrets.empty()) {
     return rooms_.runner.FailUnstarted(
         entry, reason::kSecretUnsupported,
         "the member that accepted the claim runs a version without secrets");

@@ -16,6 +16,14 @@ constexpr Duration kClockTolerance = 10s;
 size_t BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size();
+  if (task.http) {
+    bytes += task.http->url.size();
+    for (const SecretPiece& piece : task.http->body) bytes += piece.text.size();
+    for (const auto& [name, pieces] : task.http->headers) {
+      bytes += name.size();
+      for (const SecretPiece& piece : pieces) bytes += piece.text.size();
+    }
+  }
   for (const std::string& arg : task.args) bytes += arg.size();
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
   return bytes;

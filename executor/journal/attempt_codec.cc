@@ -1,5 +1,7 @@
 #include "executor/journal/attempt_codec.h"
 
+#include "common/domain/run/result_detail.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -130,19 +132,18 @@ AttemptEnded GetEndedOutputs(ByteReader& in) {
 
 void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended) {
   PutEndedOutputs(out, ended);
-  const std::optional<ResourceUsage>& usage = ended.result.usage;
-  out.Text(usage ? UsageToText(*usage) : "");
+  out.Text(DetailToText(ended.result));
 }
 
 AttemptEnded GetEndedWhole(ByteReader& in) {
   AttemptEnded ended = GetEndedOutputs(in);
-  ended.result.usage = UsageFromText(in.Text());
+  ReadDetail(in.Text(), ended.result);
   return ended;
 }
 
 void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended) {
-  if (ended.result.usage) {
-    out.U32(kStoredUsageVersion);
+  if (!DetailToText(ended.result).empty()) {
+    out.U32(kStoredDetailVersion);
     return PutEndedWhole(out, ended);
   }
   if (ended.result.outputs.empty()) {
@@ -157,7 +158,7 @@ AttemptEnded GetStoredEnd(ByteReader& in) {
   const uint32_t version = in.U32();
   if (version == kAttemptCodecVersion) return GetEnded(in);
   if (version == kStoredOutputsVersion) return GetEndedOutputs(in);
-  if (version == kStoredUsageVersion) return GetEndedWhole(in);
+  if (version == kStoredDetailVersion) return GetEndedWhole(in);
   in.Fail();
   return {};
 }

@@ -13,8 +13,8 @@ inline constexpr uint32_t kAttemptCodecVersion = 1;
 // The version of a stored end with outputs. Ends without outputs keep the older version, which
 // programs from before outputs can read.
 inline constexpr uint32_t kStoredOutputsVersion = 2;
-// The version of a stored end with its usage.
-inline constexpr uint32_t kStoredUsageVersion = 3;
+// The version of a stored end with the facts of result_detail.h.
+inline constexpr uint32_t kStoredDetailVersion = 3;
 
 void PutHeld(ByteWriter& out, const HeldAttempt& held);
 HeldAttempt GetHeld(ByteReader& in);
@@ -30,7 +30,7 @@ AttemptEnded GetEnded(ByteReader& in);
 void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetEndedOutputs(ByteReader& in);
 
-// An end with its outputs and its usage.
+// An end with its outputs and the facts of result_detail.h.
 void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetEndedWhole(ByteReader& in);
 

@@ -13,12 +13,21 @@ constexpr char kUnknownJob[] = "unknown";
 
 void LogSender::Add(AttemptOutput output) {
   std::function<void()> wake;
+  waiting_bytes_ += output.chunk.entries.size();
   {
     MutexLock lock(mu_);
     added_.push_back(std::move(output));
     wake = wake_;
   }
   if (wake) wake();
+}
+
+void LogSender::AddIfRoom(AttemptOutput output) {
+  if (waiting_bytes_.load() + output.chunk.entries.size() > kUnboundBytesMax) {
+    ports_.metrics.counter("carillon_logs_dropped_total").Add();
+    return;
+  }
+  Add(std::move(output));
 }
 
 void LogSender::Stored(const std::vector<StoredOutput>& stored) {
@@ -55,7 +64,10 @@ void LogSender::TakeAdded() {
   }
   for (AttemptOutput& output : added) {
     const Name name{output.attempt.key, output.attempt.attempt, output.chunk.first_seq};
-    if (unstored_.contains(name)) continue;  // sent again by the warden after a reconnect
+    if (unstored_.contains(name)) {  // sent again by the warden after a reconnect
+      waiting_bytes_ -= output.chunk.entries.size();
+      continue;
+    }
     ports_.metrics.counter("carillon_log_bytes_total").Add(output.chunk.entries.size());
     unstored_[name].message = {
         .attempt = output.attempt,
@@ -72,7 +84,11 @@ void LogSender::DropStored() {
     stored.swap(stored_);
   }
   for (const StoredOutput& one : stored) {
-    unstored_.erase({one.attempt.key, one.attempt.attempt, one.first_seq});
+    const auto known = unstored_.find({one.attempt.key, one.attempt.attempt, one.first_seq});
+    if (known != unstored_.end()) {
+      waiting_bytes_ -= known->second.message.chunk.entries.size();
+      unstored_.erase(known);
+    }
     to_confirm_.push_back(one);
   }
   // If no warden is attached, the chunks are confirmed later; a restarted warden ignores them.

@@ -8,6 +8,7 @@
 //          record is lost and sent again.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -36,6 +37,7 @@ class LogSender final : public Stepper {
   static constexpr Duration kResendLongest = 60s;
   static constexpr Duration kRetryAfter = 100ms;
   static constexpr size_t kRecordBytesMax = 512u << 10;
+  static constexpr size_t kUnboundBytesMax = 32u << 20;
 
   LogSender(Ports ports, ExecutorId executor)
       : ports_(ports),
@@ -43,6 +45,8 @@ class LogSender final : public Stepper {
         partition_key_(StableHash(executor_.value())) {}
 
   void Add(AttemptOutput output);
+  // For a log that nothing else keeps or bounds: it is dropped and counted while kUnboundBytesMax wait.
+  void AddIfRoom(AttemptOutput output);
   void Stored(const std::vector<StoredOutput>& stored);
   void OnWork(std::function<void()> wake);
 
@@ -72,6 +76,7 @@ class LogSender final : public Stepper {
   // Used by the loop only.
   std::map<Name, Unstored> unstored_;
   std::vector<StoredOutput> to_confirm_;
+  std::atomic<size_t> waiting_bytes_{0};  // of all chunks that are not stored
 };
 
 }  // namespace carillon::executor

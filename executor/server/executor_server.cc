@@ -37,6 +37,10 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   server->warden_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = home + "/warden", .log_bytes_max = options.log_bytes_max},
       ports.clock, ports.metrics);
+  server->http_ = std::make_unique<CurlHttpRunner>(
+      ports.clock, ports.metrics,
+      CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),
+                              .ca_file = options.http_ca_file});
   CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =
@@ -46,6 +50,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .results = ports.results,
                                                              .link = ports.link,
                                                              .warden = *server->warden_,
+                                                             .http = *server->http_,
                                                              .spool = *server->spool_,
                                                              .load = *server->load_,
                                                              .metrics = ports.metrics,

@@ -2,7 +2,7 @@
 //
 // Place    The executor's half of `carillon standalone`, and all of `carillon-executor`.
 // Threads  Called by one thread. Its loops run on the Loops passed in.
-// Owns     Warden client, spool, load. The ports outlive it; the loops stop before it is destroyed.
+// Owns     Warden client, HTTP runner, spool, load. The ports outlive it; the loops stop before it is destroyed.
 // Errors   Make: kUnavailable if the directory cannot be used.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "common/base/loops.h"
 #include "common/wire/random_tokens.h"
 #include "executor/agent/executor_daemon.h"
+#include "executor/http/curl_http_runner.h"
 #include "executor/link/proc_load.h"
 #include "executor/warden/client/warden_client.h"
 
@@ -58,6 +59,7 @@ class ExecutorServer {
   const Clock& clock_;
   RandomTokens tokens_;
   std::unique_ptr<WardenClient> warden_;
+  std::unique_ptr<CurlHttpRunner> http_;
   std::unique_ptr<ResultSpool> spool_;
   std::unique_ptr<ProcLoad> load_;
   std::unique_ptr<ExecutorDaemon> daemon_;

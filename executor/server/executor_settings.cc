@@ -35,6 +35,9 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.tuning = ExecutorTuningOf(config);
   options.log_bytes_max = static_cast<size_t>(config.Integer("executor.log_bytes_max"));
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
+  options.http_allow = config.Networks("executor.http_allow");
+  options.http_deny = config.Networks("executor.http_deny");
+  options.http_ca_file = config.Text("executor.http_ca_file");
   options.interpreters = FindInterpreters(options.base_env["PATH"]);
   return options;
 }

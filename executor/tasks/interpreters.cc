@@ -40,7 +40,7 @@ Interpreters FindInterpreters(std::string_view path) {
 }
 
 Features FeaturesOf(const Interpreters& interpreters) {
-  Features features{Feature::kSecrets};
+  Features features{Feature::kSecrets, Feature::kHttp};
   for (const auto& [interpreter, program] : interpreters) features.Add(FeatureOf(interpreter));
   return features;
 }

@@ -1,6 +1,8 @@
 #include "executor/tasks/task_kinds.h"
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -13,9 +15,10 @@ AttemptResult RunNoop(const TaskMessage&, WallTime now) {
   return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
 }
 
-constexpr std::array<TaskKind, 3> kKinds = {{
+constexpr std::array<TaskKind, 4> kKinds = {{
     {JobType::kShell},
     {JobType::kScript},
+    {JobType::kHttp, true},
     {JobType::kNoop, true, RunNoop},
 }};
 
@@ -26,6 +29,11 @@ StartAttempt::Script ScriptOf(const TaskMessage& task, const Interpreters& inter
   return {.interpreter = found != interpreters.end() ? found->second : std::string(Name(interpreter)),
           .suffix = std::string(SuffixOf(interpreter)),
           .args = task.args};
+}
+
+bool HasSecret(const SecretText& pieces) {
+  return std::any_of(pieces.begin(), pieces.end(),
+                     [](const SecretPiece& piece) { return !piece.secret.empty(); });
 }
 
 }  // namespace
@@ -63,6 +71,38 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.job_id = task.job_id;
   start.masked = secrets.masked;
   if (task.interpreter) start.script = ScriptOf(task, defaults.interpreters);
+  return start;
+}
+
+Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                         size_t output_bytes_max, const SecretValues& values) {
+  CARILLON_CHECK(task.http.has_value(), "an http task has a request");
+  const HttpCall& call = *task.http;
+  StartHttp start{.attempt = held,
+                  .job_id = task.job_id,
+                  .method = call.method,
+                  .url = call.url,
+                  .expect = call.expect,
+                  .follow = call.follow,
+                  .connect_timeout = std::chrono::seconds(call.connect_timeout_s),
+                  .tls_verify = call.tls_verify,
+                  .timeout = std::chrono::seconds(task.timeout_s),
+                  .lease_end = lease_end,
+                  .close_at_lease_end = task.on_lost == OnLost::kRetry,
+                  .output_bytes_max = output_bytes_max};
+  CARILLON_ASSIGN_OR_RETURN(start.headers, FillSecrets(call.headers, values));
+  for (const auto& [name, pieces] : call.headers) {
+    if (HasSecret(pieces)) start.secret_headers.insert(name);
+  }
+  const BodyFormat format = BodyFormatOf(carillon::ContentTypeOf(start.headers));
+  CARILLON_ASSIGN_OR_RETURN(start.body,
+                            FillSecretText(call.body, values, [format](std::string_view value) {
+                              return EscapeFor(format, value);
+                            }));
+  start.secret_body = HasSecret(call.body);
+  std::set<std::string> names = SecretsIn(call.headers);
+  names.merge(SecretsIn({{"body", call.body}}));
+  for (const std::string& name : names) start.masked.push_back(values.at(name));
   return start;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/ports/executor_host.h"
+#include "common/ports/http_runner.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/tasks/interpreters.h"
 
@@ -18,7 +19,7 @@ struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.
   bool in_process = false;
-  // For in_process: runs the whole task synchronously.
+  // For in_process: runs the whole task synchronously; null: a runner of the daemon carries it out.
   AttemptResult (*run)(const TaskMessage& task, WallTime now) = nullptr;
 };
 
@@ -43,6 +44,9 @@ struct FilledSecrets {
 // override both.
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
+// Returns the start order for the HTTP runner. Same errors as FillSecrets (secret_text.h).
+Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                         size_t output_bytes_max, const SecretValues& values);
 // Same errors as FillSecrets (secret_text.h).
 Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values);
 

@@ -1,0 +1,224 @@
+#include "executor/http/curl_http_runner.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "common/base/check.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr int kIdleMilliseconds = 1000;
+constexpr size_t kIdleHandlesMax = 256;
+
+void InitialiseCurl() {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+}
+
+}  // namespace
+
+CurlHttpRunner::CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options)
+    : clock_(clock),
+      open_requests_(metrics.gauge("carillon_http_requests_open")),
+      options_(std::move(options)) {
+  InitialiseCurl();
+  multi_.reset(curl_multi_init());
+  CARILLON_CHECK(multi_ != nullptr, "curl_multi_init");
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, options_.connections_max);
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, options_.host_connections_max);
+  // Idle connections that are kept for the next request.
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, options_.connections_max);
+  thread_ = std::thread([this] { Run(); });
+}
+
+CurlHttpRunner::~CurlHttpRunner() {
+  {
+    MutexLock lock(mu_);
+    orders_.stop = true;
+  }
+  curl_multi_wakeup(multi_.get());
+  thread_.join();
+}
+
+void CurlHttpRunner::Start(StartHttp start) {
+  {
+    MutexLock lock(mu_);
+    orders_.starts.push_back(std::move(start));
+  }
+  curl_multi_wakeup(multi_.get());
+}
+
+void CurlHttpRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  {
+    MutexLock lock(mu_);
+    orders_.renewals.push_back({attempts, lease_end});
+  }
+  curl_multi_wakeup(multi_.get());
+}
+
+void CurlHttpRunner::Cancel(const HeldAttempt& attempt) {
+  {
+    MutexLock lock(mu_);
+    orders_.cancels.push_back(attempt);
+  }
+  curl_multi_wakeup(multi_.get());
+}
+
+std::vector<HttpEvent> CurlHttpRunner::Receive(size_t max) {
+  MutexLock lock(mu_);
+  const auto count = static_cast<std::ptrdiff_t>(std::min(max, events_.size()));
+  std::vector<HttpEvent> events(std::make_move_iterator(events_.begin()),
+                                std::make_move_iterator(events_.begin() + count));
+  events_.erase(events_.begin(), events_.begin() + count);
+  return events;
+}
+
+void CurlHttpRunner::OnReadable(std::function<void()> wake) {
+  MutexLock lock(mu_);
+  wake_ = std::move(wake);
+}
+
+void CurlHttpRunner::Run() {
+  while (true) {
+    Orders orders;
+    {
+      MutexLock lock(mu_);
+      orders = std::exchange(orders_, {});
+    }
+    if (orders.stop) break;
+    Carry(std::move(orders));
+    int running = 0;
+    curl_multi_perform(multi_.get(), &running);
+    TakeDone();
+    CloseDue();
+    Report();
+    curl_multi_poll(multi_.get(), nullptr, 0, WaitMilliseconds(), nullptr);
+  }
+  for (auto& [id, open] : open_) curl_multi_remove_handle(multi_.get(), open.handle.get());
+  open_.clear();
+}
+
+void CurlHttpRunner::Carry(Orders orders) {
+  for (StartHttp& start : orders.starts) Begin(std::move(start));
+  for (const Renewal& renewal : orders.renewals) {
+    for (const HeldAttempt& held : renewal.attempts) {
+      const auto open = open_.find(IdOf(held));
+      if (open != open_.end()) open->second.exchange->ExtendLease(renewal.lease_end);
+    }
+  }
+  for (const HeldAttempt& held : orders.cancels) {
+    const auto open = open_.find(IdOf(held));
+    if (open == open_.end() || open->second.exchange->attempt().token != held.token) continue;
+    open->second.exchange->Close(RunState::kCancelled, reason::kCancelRequested,
+                                 "the request was closed; what the server did stays done");
+    End(open);
+  }
+}
+
+void CurlHttpRunner::Begin(StartHttp start) {
+  const AttemptId id = IdOf(start.attempt);
+  if (open_.contains(id)) return;  // asked twice
+  Open open;
+  open.handle = TakeHandle();
+  open.exchange = std::make_unique<HttpExchange>(
+      std::move(start), open.handle.get(),
+      HttpExchange::Rules{.policy = options_.policy, .ca_file = options_.ca_file}, clock_);
+  const auto placed = open_.emplace(id, std::move(open)).first;
+  const SteadyTime now = clock_.Steady();
+  if (placed->second.exchange->CloseIfDue(now)) return End(placed);
+  const Status prepared = placed->second.exchange->Prepare(now);
+  if (!prepared.ok()) {
+    placed->second.exchange->Close(RunState::kFailed, reason::kSpawn, prepared.error().message);
+    return End(placed);
+  }
+  Join(placed->second);
+}
+
+void CurlHttpRunner::Join(Open& open) {
+  next_check_ = std::min(next_check_, open.exchange->NextCheck());
+  CARILLON_CHECK(curl_multi_add_handle(multi_.get(), open.handle.get()) == CURLM_OK,
+                 "curl_multi_add_handle");
+}
+
+void CurlHttpRunner::TakeDone() {
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    CURL* const handle = message->easy_handle;
+    const CURLcode code = message->data.result;
+    HttpExchange* exchange = nullptr;
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &exchange);
+    const auto open = open_.find(IdOf(exchange->attempt()));
+    if (!exchange->OnDone(code)) {
+      End(open);
+      continue;
+    }
+    curl_multi_remove_handle(multi_.get(), handle);
+    const Status prepared = exchange->Prepare(clock_.Steady());
+    if (prepared.ok()) {
+      Join(open->second);
+    } else {
+      exchange->Close(RunState::kFailed, reason::kHttpError, prepared.error().message);
+      End(open);
+    }
+  }
+}
+
+void CurlHttpRunner::CloseDue() {
+  const SteadyTime now = clock_.Steady();
+  if (now < next_check_) return;
+  next_check_ = SteadyTime::max();
+  for (auto open = open_.begin(); open != open_.end();) {
+    const auto current = open++;
+    if (current->second.exchange->CloseIfDue(now)) {
+      End(current);
+    } else {
+      next_check_ = std::min(next_check_, current->second.exchange->NextCheck());
+    }
+  }
+}
+
+void CurlHttpRunner::End(std::map<AttemptId, Open>::iterator open) {
+  // Closes the connection of a transfer that is in progress.
+  curl_multi_remove_handle(multi_.get(), open->second.handle.get());
+  if (auto log = open->second.exchange->TakeLog()) ended_.push_back(std::move(*log));
+  ended_.push_back(open->second.exchange->TakeEnded());
+  // The handle refers to the exchange.
+  curl_easy_reset(open->second.handle.get());
+  if (idle_.size() < kIdleHandlesMax) idle_.push_back(std::move(open->second.handle));
+  open_.erase(open);
+}
+
+void CurlHttpRunner::Report() {
+  open_requests_.Set(static_cast<double>(open_.size()));
+  if (ended_.empty()) return;
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    std::move(ended_.begin(), ended_.end(), std::back_inserter(events_));
+    wake = wake_;
+  }
+  ended_.clear();
+  if (wake) wake();
+}
+
+int CurlHttpRunner::WaitMilliseconds() const {
+  if (next_check_ == SteadyTime::max()) return kIdleMilliseconds;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_check_ - clock_.Steady());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, kIdleMilliseconds));
+}
+
+CurlHttpRunner::Easy CurlHttpRunner::TakeHandle() {
+  if (idle_.empty()) {
+    Easy handle(curl_easy_init());
+    CARILLON_CHECK(handle != nullptr, "curl_easy_init");
+    return handle;
+  }
+  Easy handle = std::move(idle_.back());
+  idle_.pop_back();
+  return handle;
+}
+
+}  // namespace carillon::executor
