@@ -91,8 +91,8 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   const std::vector<const ExecutorRecord*> eligible = usable;
   std::erase_if(usable, [&](const ExecutorRecord* one) { return !MayHave(*one, needs); });
   if (usable.empty()) return LacksFeature(eligible, needs);
-  // No-ops do not need a process slot.
-  const bool full = RunnerOf(job.type) != Runner::kNoop &&
+  // Requests and no-ops need no process slot.
+  const bool full = StartsProcess(job.type) &&
                     std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {
                       return executor->running >= executor->slots;
                     });

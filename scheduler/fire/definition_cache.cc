@@ -53,6 +53,12 @@ size_t BytesOf(const std::vector<std::string>& texts) {
   return bytes;
 }
 
+size_t BytesOf(const HttpDefinition& http) {
+  return sizeof(http) + http.url.size() + BytesOf(http.headers) + http.body.size() +
+         BytesOf(http.expect.status) + http.expect.contains.size() + http.expect.regex.size() +
+         BytesOf(http.expect.json);
+}
+
 size_t BytesOf(const JobVersionRecord& record) {
   const JobDefinition& job = record.definition;
   size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
@@ -66,6 +72,7 @@ size_t BytesOf(const JobVersionRecord& record) {
   }
   if (job.workflow) bytes += BytesOf(*job.workflow);
   if (job.script) bytes += job.script->body.size() + BytesOf(job.script->args);
+  if (job.http) bytes += BytesOf(*job.http);
   return bytes + BytesOf(job.retry_on) + BytesOf(job.no_retry_on);
 }
 

@@ -34,7 +34,7 @@ class Definition {
   const JobVersionRecord& record() const { return record_; }
   const JobDefinition& job() const { return record_.definition; }
   SlotClass slots() const {
-    return RunnerOf(job().type) == Runner::kNoop ? SlotClass::kLight : SlotClass::kProcess;
+    return StartsProcess(job().type) ? SlotClass::kProcess : SlotClass::kLight;
   }
   // nullptr = any executor.
   const Selector* selector() const {

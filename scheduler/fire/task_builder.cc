@@ -21,6 +21,26 @@ Status CheckUntrusted(const JobDefinition& job, const std::set<std::string>& unt
   return {};
 }
 
+size_t SecretTextBytes(const SecretText& pieces) {
+  size_t bytes = 0;
+  for (const SecretPiece& piece : pieces) {
+    bytes += piece.text.size() + piece.secret.size() + kVariableBytes;
+  }
+  return bytes;
+}
+
+size_t HttpBytes(const HttpCall& http) {
+  size_t bytes = http.url.size() + SecretTextBytes(http.body) + http.expect.contains.size() +
+                 http.expect.regex.size() + kTaskBytes;
+  for (const auto& [name, pieces] : http.headers) {
+    bytes += name.size() + kVariableBytes + SecretTextBytes(pieces);
+  }
+  for (const auto& [pointer, value] : http.expect.json) {
+    bytes += pointer.size() + ParameterText(value).size() + kVariableBytes;
+  }
+  return bytes;
+}
+
 Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
   const JobDefinition& job = definition.job();
   AttemptFacts facts{.key = run.key,
@@ -43,6 +63,7 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
   task->command = std::move(rendered.command);
   task->args = std::move(rendered.args);
+  task->http = std::move(rendered.http);
   if (job.script) task->interpreter = job.script->interpreter;
   task->env = std::move(rendered.env);
   task->secret_env = std::move(rendered.secret_env);
@@ -80,13 +101,12 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
 
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.trace_id.size();
+  if (task.http) bytes += HttpBytes(*task.http);
   for (const std::string& arg : task.args) bytes += arg.size() + kVariableBytes;
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
   for (const auto& [name, pieces] : task.secret_env) {
     bytes += name.size() + kVariableBytes;
-    for (const SecretPiece& piece : pieces) {
-      bytes += piece.text.size() + piece.secret.size() + kVariableBytes;
-    }
+    bytes += SecretTextBytes(pieces);
   }
   return bytes;
 }
