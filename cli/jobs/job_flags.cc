@@ -28,7 +28,7 @@ struct FieldFlag {
 constexpr std::array kFieldFlags = {
     FieldFlag{"--name", "name", Kind::kText, "Display name"},
     FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
-    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, workflow or noop"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, workflow or noop"},
     FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
               "IANA time zone of the schedules (default: UTC)"},
     FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Maximum run time, e.g. 90s, 15m"},
@@ -223,7 +223,8 @@ bool NamesSchedules(const JobFlags& flags) {
 
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
-         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && !paused;
+         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && http.empty() &&
+         !paused;
 }
 
 json ParameterOf(const std::string& text) {
@@ -275,6 +276,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
                    "Program that runs the script; by default that of its first line or suffix")
       ->check(NotEmpty);
   repeated("--arg", flags.args, "Argument of the script; repeatable");
+  AddHttpFlags(verb, flags.http);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
@@ -296,6 +298,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
     body.erase("cron_expression");
   }
   CARILLON_TRY(ApplyScriptFlags(flags, body));
+  CARILLON_TRY(ApplyHttpFlags(flags.http, body));
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ParsePairs(flags.labels));

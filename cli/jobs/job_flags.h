@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/http_flags.h"
 #include "common/base/result.h"
 
 namespace carillon::cli {
@@ -30,6 +31,7 @@ struct JobFlags {
   std::string script_file;
   std::string interpreter;
   std::vector<std::string> args;
+  HttpFlags http;
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

@@ -41,6 +41,7 @@ void PrintRun(Session& session, json run) {
                                    {"STARTED", "started_at"},
                                    {"ENDED", "ended_at"},
                                    {"EXIT", "exit_code"},
+                                   {"HTTP", "http_status"},
                                    {"ERROR", "error"}},
                                   "attempt"};
   Printer print = session.Print();

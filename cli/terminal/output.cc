@@ -113,6 +113,7 @@ const View& RunView() {
                           {"STARTED", "started_at"},
                           {"ENDED", "ended_at"},
                           {"PRIORITY", "priority"},
+                          {"HTTP", "http_status"},
                           {"ERROR", "error"}}};
   return view;
 }
