@@ -200,7 +200,42 @@ export interface components {
       deleted?: true;
     };
     /** @enum {string} */
-    JobType: 'shell' | 'script' | 'noop' | 'workflow';
+    JobType: 'shell' | 'script' | 'http' | 'noop' | 'workflow';
+    HttpRequest: {
+      /**
+       * @default GET
+       * @enum {string}
+       */
+      method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+      url: string;
+      headers?: {
+        [key: string]: string;
+      };
+      /** @default  */
+      body?: string;
+      expect?: {
+        /**
+         * @default [
+         *       "2xx"
+         *     ]
+         */
+        status?: string[];
+        /** @default  */
+        contains?: string;
+        /** @default  */
+        regex?: string;
+        json?: {
+          [key: string]: string | number | boolean;
+        };
+      };
+      /** @default 0 */
+      follow?: number;
+      /** @default 10 */
+      connect_timeout?: number;
+      /** @default true */
+      tls_verify?: boolean;
+    };
+    HttpStatus: number | null;
     Script: {
       /** @enum {string} */
       interpreter: 'sh' | 'bash' | 'python3' | 'perl' | 'node' | 'php' | 'pwsh';
@@ -357,6 +392,7 @@ export interface components {
       /** @default shell */
       type?: components['schemas']['JobType'];
       script?: components['schemas']['Script'] | null;
+      http?: components['schemas']['HttpRequest'] | null;
       workflow?: components['schemas']['Workflow'] | null;
       command?: string;
       cron_expression?: string | null;
@@ -459,6 +495,7 @@ export interface components {
       /** @default shell */
       type: components['schemas']['JobType'];
       script?: components['schemas']['Script'] | null;
+      http?: components['schemas']['HttpRequest'] | null;
       workflow?: components['schemas']['Workflow'] | null;
       command: string;
       cron_expression: string | null;
@@ -721,6 +758,7 @@ export interface components {
       output: string;
       output_truncated: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      http_status?: components['schemas']['HttpStatus'];
       error: string | null;
       priority: number;
       job_version: number;
@@ -791,6 +829,7 @@ export interface components {
       output?: string;
       output_truncated?: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      http_status?: components['schemas']['HttpStatus'];
       error?: string | null;
       priority?: number;
       job_version?: number;
@@ -852,6 +891,7 @@ export interface components {
       output: string;
       output_truncated: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      http_status?: components['schemas']['HttpStatus'];
       error: string | null;
     };
     Gap: {

@@ -17,6 +17,7 @@ import { definitionOf, limitsRuns } from '../form/form_values';
 import { useOwnerText } from '../list/owners';
 import { NamespaceLink } from '../list/namespace_link';
 import { TellFact } from './notifications_fact';
+import { httpFacts } from '../http/http_facts';
 import { zoneOf } from './schedule_text';
 
 const Mono = ({ text }: { text: string }) => <span className="mono">{text}</span>;
@@ -58,6 +59,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
                   ] as const,
                 ]),
             ...(job.script ? scriptFacts(job.script, t) : []),
+            ...(job.http ? httpFacts(job.http, t) : []),
             ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
             [t('jobs.owner'), ownerOf(job.user_id)],
             [t('jobs.version'), 'v' + job.version],

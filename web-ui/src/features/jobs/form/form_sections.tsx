@@ -16,6 +16,7 @@ import type { Definition } from './definition';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
 import { RuleRows } from './rule_rows';
+import { HttpFields } from '../http/http_fields';
 import { ScriptFields } from '../script/script_fields';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
@@ -23,7 +24,7 @@ import { TellSection } from './notifications_section';
 import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 
 // Words of the API.
-const RETRY_ON_EXAMPLE = 'exit:75, exit:100-110, timeout';
+const RETRY_ON_EXAMPLE = 'exit:75, exit:100-110, http:5xx';
 const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
 
 const WorkflowField = lazy(() => import('../../workflows/workflow_field'));
@@ -51,7 +52,7 @@ function What({ isNew }: { isNew: boolean }) {
         {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
         <Text name="description" label={t('form.description')} />
         <Namespace />
-        <Choose name="type" label={t('form.type')} values={['shell', 'script', 'workflow', 'noop']} />
+        <Choose name="type" label={t('form.type')} values={['shell', 'script', 'http', 'workflow', 'noop']} />
         <label className="flex items-center gap-2 self-center">
           <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />
           {t('form.enabled')}
@@ -67,6 +68,7 @@ function What({ isNew }: { isNew: boolean }) {
           />
         )}
         {type === 'script' && <ScriptFields />}
+        {type === 'http' && <HttpFields />}
         {type === 'workflow' && (
           <Suspense>
             <WorkflowField isNew={isNew} />
@@ -75,7 +77,9 @@ function What({ isNew }: { isNew: boolean }) {
       </div>
       <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>
         <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
-        <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
+        {type !== 'http' && (
+          <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
+        )}
         <Text
           name="parameters"
           label={t('form.parameters')}

@@ -17,6 +17,7 @@ import {
 } from './notifications_values';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
+import { HTTP_DEFAULTS, httpFieldOf, httpFrom, httpValuesOf, wrongInHttp } from '../http/http_values';
 import {
   SCRIPT_DEFAULTS,
   conditionsOf,
@@ -81,6 +82,17 @@ export const formSchema = z
     script_interpreter: z.string(),
     script_body: z.string(),
     script_args: z.string(),
+    http_method: z.string(),
+    http_url: z.string(),
+    http_headers: z.string(),
+    http_body: z.string(),
+    http_status: z.string(),
+    http_contains: z.string(),
+    http_regex: z.string(),
+    http_json: z.string(),
+    http_follow: z.string(),
+    http_connect_timeout: z.string(),
+    http_tls_verify: z.boolean(),
     workflow: z.string(),
     labels: lines,
     env: lines,
@@ -158,6 +170,10 @@ export const formSchema = z
       error: 'required',
       path: ['script_body'],
     }),
+    ({ value, issues }) => {
+      for (const [field, message] of value.type === 'http' ? wrongInHttp(value) : [])
+        issues.push({ code: 'custom', input: value, message, path: [field] });
+    },
     z.refine((v) => v.type !== 'workflow' || workflowOf(v.workflow) !== null, {
       error: 'yaml',
       path: ['workflow'],
@@ -245,6 +261,7 @@ export const DEFAULTS: FormValues = {
   type: 'shell',
   command: '',
   ...SCRIPT_DEFAULTS,
+  ...HTTP_DEFAULTS,
   workflow: '',
   labels: '',
   env: '',
@@ -392,6 +409,7 @@ export function valuesOf(definition: Definition): FormValues {
   return {
     ...values,
     ...scriptValuesOf(full.script),
+    ...httpValuesOf(full.http),
     ...tellValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
   };
@@ -446,13 +464,16 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.command;
   if (values.type === 'script') out.script = scriptFrom(values, base.script);
   else delete out.script;
+  if (values.type === 'http') out.http = httpFrom(values, base.http);
+  else delete out.http;
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
   else delete out.job_id;
   out.namespace = values.namespace.trim() || NO_NAMESPACE;
   out.labels = linesOf(values.labels) ?? {};
-  out.env = linesOf(values.env) ?? {};
+  // The form does not show it for a request, which has no environment.
+  out.env = values.type === 'http' ? {} : (linesOf(values.env) ?? {});
   const { rules, defaults } = definitionOfRules(values.rules);
   out.parameters = { ...parametersOf(values.parameters), ...defaults };
   if ('parameter_rules' in base || values.rules.length > 0) out.parameter_rules = rules;
@@ -490,6 +511,7 @@ export function fieldOf(
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
   if (first === 'script') return scriptFieldOf(second);
+  if (first === 'http') return httpFieldOf(second, last);
   if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);
   if (first === 'parameters' && second !== undefined && rules.includes(second))
     return `rules.${rules.indexOf(second)}.default`;

@@ -57,7 +57,8 @@ describe('retry conditions', () => {
       'spawn',
     ]);
     expect(conditionsOf(' ')).toEqual([]);
-    for (const wrong of ['exit', 'exit:0', 'exit:1-', 'lost', 'exit:1;2'])
+    expect(conditionsOf('http:503 http:5xx, http:400-499,http:error')).toHaveLength(4);
+    for (const wrong of ['http:', 'http:6xx', 'http:99', 'exit', 'exit:0', 'exit:1-', 'lost', 'exit:1;2'])
       expect(conditionsOf(wrong)).toBeNull();
   });
 

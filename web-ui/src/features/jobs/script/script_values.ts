@@ -42,7 +42,8 @@ export function scriptFieldOf(part: string | undefined): keyof ScriptValues {
   return part === 'args' ? 'script_args' : 'script_body';
 }
 
-const CONDITION = /^(exit:[1-9]\d{0,2}(-[1-9]\d{0,2})?|signal|timeout|spawn)$/;
+const CONDITION =
+  /^(exit:[1-9]\d{0,2}(-[1-9]\d{0,2})?|signal|timeout|spawn|http:(error|[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?))$/;
 
 // Reads conditions separated by commas or spaces; null if one of them is not valid.
 export function conditionsOf(text: string): string[] | null {

@@ -55,6 +55,7 @@ const FIRST = [
   'type',
   'command',
   'script',
+  'http',
   'cron_expression',
   'schedules',
   'time_zone',

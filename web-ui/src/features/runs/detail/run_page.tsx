@@ -143,7 +143,9 @@ function Known({ run }: { run: Run }) {
                   : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
                 [t('run.attempt'), shown.attempt],
-                [t('run.exit_code'), shown.exit_code ?? '–'],
+                shown.http_status
+                  ? [t('run.http_status'), shown.http_status]
+                  : [t('run.exit_code'), shown.exit_code ?? '–'],
                 [t('run.reason'), shown.reason ? textOr('reason.', shown.reason) : '–'],
                 ...(shown.usage ? [[t('run.usage'), usageText(shown.usage, t, i18n.language)] as const] : []),
                 [t('run.priority'), run.priority],

@@ -4,6 +4,7 @@ export const en = {
   'run.timeline': 'Timeline',
   'run.attempt': 'Attempt',
   'run.exit_code': 'Exit code',
+  'run.http_status': 'HTTP status',
   'run.trace': 'Trace ID',
   'run.definition': 'Job version',
   'run.cancel': 'Cancel run',

@@ -5,6 +5,7 @@ export const zhCN: TwinOf<typeof en> = {
   'run.timeline': '时间线',
   'run.attempt': '尝试',
   'run.exit_code': '退出码',
+  'run.http_status': 'HTTP 状态码',
   'run.trace': '跟踪 ID',
   'run.definition': '任务版本',
   'run.cancel': '取消运行',

@@ -1,0 +1,75 @@
+// The request of a job in the fields of the form.
+import { describe, expect, it } from 'vitest';
+import { DEFAULTS, definitionFrom, fieldOf, formSchema, valuesOf } from '../form/form_values';
+import { headersOf, statusesOf } from './http_values';
+
+const http = {
+  method: 'POST',
+  url: 'https://billing.example/{{params.day}}',
+  headers: { 'X-Team': 'billing', Authorization: 'Bearer {{secrets.TOKEN}}' },
+  body: '{"a":\r\n1}',
+  expect: { status: ['2xx', '404'], contains: 'ok', regex: 'a+', json: { '/status': 'ok', '/n': 3 } },
+  follow: 2,
+  connect_timeout: 5,
+  tls_verify: false,
+};
+const job = { name: 'Close', type: 'http', http };
+
+describe('a request', () => {
+  it('comes back from the form as it was', () => {
+    const values = valuesOf(job);
+    expect(values.http_headers).toBe('X-Team: billing\nAuthorization: Bearer {{secrets.TOKEN}}');
+    expect(values.http_status).toBe('2xx, 404');
+    const saved = definitionFrom(values, job);
+    expect(saved.http).toEqual(http);
+    expect(saved.env).toEqual({});
+    expect(saved.command).toBeUndefined();
+  });
+
+  it('keeps the line ends of a body that the field shows, unless it is edited', () => {
+    const values = { ...valuesOf(job), http_body: '{"a":\n1}' };
+    expect(definitionFrom(values, job).http).toMatchObject({ body: http.body });
+    expect(definitionFrom({ ...values, http_body: '{"a":\n2}' }, job).http).toMatchObject({
+      body: '{"a":\n2}',
+    });
+  });
+
+  it('is checked for this type only', () => {
+    const values = { ...DEFAULTS, name: 'Close', type: 'http', cron_expression: '@daily' };
+    const wrongAt = (changes: object) => {
+      const read = formSchema.safeParse({ ...values, ...changes });
+      return read.success ? [] : read.error.issues.map((one) => one.path.join('.'));
+    };
+    expect(wrongAt({})).toEqual(['http_url']);
+    expect(wrongAt({ http_url: 'ftp://a' })).toEqual(['http_url']);
+    const http_url = 'http://a';
+    expect(wrongAt({ http_url })).toEqual([]);
+    expect(wrongAt({ http_url, http_headers: 'a' })).toEqual(['http_headers']);
+    expect(wrongAt({ http_url, http_status: '' })).toEqual(['http_status']);
+    expect(wrongAt({ http_url, http_json: '[1]' })).toEqual(['http_json']);
+    expect(wrongAt({ http_url, http_follow: '6', http_connect_timeout: '0' })).toEqual([
+      'http_follow',
+      'http_connect_timeout',
+    ]);
+    expect(wrongAt({ type: 'shell', command: 'true', http_status: '' })).toEqual([]);
+  });
+
+  it('shows the mistakes of the server at its fields', () => {
+    expect(fieldOf('/http/url')).toBe('http_url');
+    expect(fieldOf('/http/headers/X-A')).toBe('http_headers');
+    expect(fieldOf('/http/expect/json/~1a')).toBe('http_json');
+    expect(fieldOf('/http/expect/status/1')).toBe('http_status');
+    expect(fieldOf('/http/expect')).toBe('http_status');
+    expect(fieldOf('/http/connect_timeout')).toBe('http_connect_timeout');
+    expect(fieldOf('/http')).toBe('http_url');
+  });
+});
+
+describe('its texts', () => {
+  it('are read line by line and word by word', () => {
+    expect(headersOf('A: b: c\n\n X-Empty:\n')).toEqual({ A: 'b: c', 'X-Empty': '' });
+    for (const wrong of ['A', ': b', 'A: 1\na: 2']) expect(headersOf(wrong)).toBeNull();
+    expect(statusesOf('2xx 404, 200-204')).toEqual(['2xx', '404', '200-204']);
+    for (const wrong of ['', '6xx', '99', '200-', '2XX']) expect(statusesOf(wrong)).toBeNull();
+  });
+});
