@@ -188,7 +188,15 @@ JobDefinition Actor::NewDefinition() {
 void Actor::BecomeScript(JobDefinition& job) const {
   if (made_ % 3 != 0) job.retry_on = {"exit:1"};
   if (made_ % 4 == 0) job.no_retry_on = {"timeout"};
-  if (job.type != JobType::kShell || made_ % 2 != 0) return;
+  if (job.type != JobType::kShell) return;
+  if (made_ % 2 != 0) {
+    job.type = JobType::kHttp;
+    std::string behaviour = std::exchange(job.command, {});
+    std::replace(behaviour.begin(), behaviour.end(), ' ', '&');
+    job.http = HttpDefinition{.url = "http://sim/" + behaviour};
+    if (!job.retry_on.empty()) job.retry_on = {"http:5xx"};
+    return;
+  }
   job.type = JobType::kScript;
   job.script = {.interpreter = made_ % 4 == 0 ? Interpreter::kPython3 : Interpreter::kSh,
                 .body = std::exchange(job.command, {}),

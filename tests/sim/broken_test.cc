@@ -104,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"after.no_flag", "dependents", 40, 1, false, false, true},
         // scripts where they cannot run, and retries that the job excludes
         BrokenRule{"route.features", "features", 40, 1, false, false, false, false, true},
+        BrokenRule{"retry.after", "P8 retry", 40, 1, false, false, false, false, true},
         BrokenRule{"retry.conditions", "P8 retry", 40, 1, false, false, false, false, true},
         // workflows: rules of the graph, too many nodes at once, results from before a retry
         BrokenRule{"edge.ignored_blocks", "workflows", 40, 1, false, false, false, true},

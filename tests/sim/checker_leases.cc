@@ -9,6 +9,8 @@ namespace {
 // An owner renews leases only with a proof younger than this, measured from the proof's request.
 constexpr Duration kProofMaxAge = 4s;
 constexpr Duration kProofTolerance = 100ms;
+// The database's clock may be behind that of the world.
+constexpr Duration kAskedTolerance = 500ms;
 
 }  // namespace
 
@@ -64,6 +66,10 @@ void Checker::CheckRetryConditions(const RunRow& before, const RunRow& after) {
   const auto& definitions = jobs_[after.job_no].definitions;
   const auto definition = definitions.find(after.def_version);
   if (definition == definitions.end()) return;
+  if (end.retry_after && after.due < ports_.now() + *end.retry_after - kAskedTolerance) {
+    Fail("P8 retry after", fmt::format("run {} attempt {} is retried earlier than the server asked",
+                                       EncodeRunId(after.key), before.attempt));
+  }
   if (RetryRulesOf(definition->second).conditions.Allow(end)) return;
   Fail("P8 retry conditions", fmt::format("run {} attempt {} was retried after {}",
                                            EncodeRunId(after.key), before.attempt, end.reason));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tests/sim/sim_http.h"
+
 namespace carillon::sim {
 namespace {
 
@@ -253,12 +255,17 @@ struct ExecutorProcess::Ports {
         link({world.network, self.name(), self.alive_},
              world.board.OpenLink(self.id_, incarnation)),
         warden(self.warden_.Connect()),
+        http({.host = self.id_,
+              .clock = self.clock_of_host_,
+              .observer = world.checker,
+              .wake = [&self] { self.Wake("exec.http"); }}),
         tokens(world.ForkRng()) {}
 
   test::FaultConsumer tasks;
   test::FaultProducer results;
   test::FaultLink link;
   std::unique_ptr<Warden> warden;
+  SimHttp http;
   test::SeededTokens tokens;
   SteadyLoad load;
   LiveSettings settings;
@@ -290,11 +297,12 @@ void ExecutorProcess::Create() {
   if (has_python) options.interpreters[Interpreter::kPython3] = "/bin/python3";
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
-                                      ports_->link, *ports_->warden, warden_.spool(), ports_->load,
-                                      *metrics_, [this] { return world_.PublicKeys(); },
+                                      ports_->link, *ports_->warden, ports_->http, warden_.spool(),
+                                      ports_->load, *metrics_, [this] { return world_.PublicKeys(); },
                                       ports_->settings},
       options);
   for (const NamedStepper& stepper : daemon_->steppers()) AddTurn(stepper.name, *stepper.stepper);
+  AddTurn("exec.http", ports_->http);
   daemon_->OnWake([this](Stepper* stepper) {
     for (const auto& turn : turns()) {
       if (turn->stepper == stepper) turn->woken = true;
@@ -305,6 +313,11 @@ void ExecutorProcess::Create() {
 void ExecutorProcess::Destroy() {
   daemon_.reset();
   ports_.reset();
+}
+
+bool ExecutorProcess::IsAlive(const RunKey& key, int except) const {
+  if (warden_.IsAlive(key, except)) return true;
+  return alive() && ports_ && ports_->http.IsAlive(key, except);
 }
 
 void ExecutorProcess::Accepted() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,12 @@ class SimProcess {
   void Bury() {
     turns_.clear();
     Destroy();
+  }
+  // Makes this loop run at once.
+  void Wake(std::string_view name) {
+    for (const auto& turn : turns_) {
+      if (turn->name == name) turn->woken = true;
+    }
   }
   void Start() {
     alive_ = true;

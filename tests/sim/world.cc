@@ -33,7 +33,7 @@ World::World(const WorldOptions& options)
                    [this](const RunKey& key, int except) {
                      return std::any_of(executors_.begin(), executors_.end(),
                                         [&](const auto& executor) {
-                                          return executor->warden().IsAlive(key, except);
+                                          return executor->IsAlive(key, except);
                                         });
                    },
                .epoch =

@@ -132,9 +132,9 @@ TEST_F(RunCommandsTest, AttemptsAreATableBelowTheRun) {
   EXPECT_EQ(
       out(),
       "run_id  R1\n\n"
-      "ATTEMPT  STATE   REASON     EXECUTOR  STARTED               ENDED                 EXIT  "
+      "ATTEMPT  STATE   REASON     EXECUTOR  STARTED               ENDED                 EXIT  HTTP  "
       "ERROR\n"
-      "1        FAILED  exit_code  e         2026-03-01 00:00:00Z  2026-03-01 00:00:01Z  7     "
+      "1        FAILED  exit_code  e         2026-03-01 00:00:00Z  2026-03-01 00:00:01Z  7     -     "
       "-\n");
 }
 

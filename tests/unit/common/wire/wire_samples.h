@@ -29,6 +29,19 @@ inline RunKey RandomKey(Rng& rng) {
           .shard = static_cast<uint32_t>(rng.Below(8))};
 }
 
+inline HttpCall RandomCall(Rng& rng) {
+  HttpCall call{.method = static_cast<HttpMethod>(2 + rng.Below(3)),
+                .url = "https://a.example/" + std::to_string(rng.Below(1000)),
+                .expect = {.status = {"2xx", "404"}, .contains = RandomText(rng, 10), .regex = "a+"},
+                .follow = static_cast<int64_t>(rng.Below(6)),
+                .connect_timeout_s = static_cast<int64_t>(1 + rng.Below(60)),
+                .tls_verify = rng.Chance(0.5)};
+  call.headers["X-A"] = {{.text = "a"}, {.secret = "s" + std::to_string(rng.Below(9))}};
+  call.body = {{.text = RandomText(rng, 10)}, {.secret = "t"}};
+  call.expect.json = {{"/a", std::string("x")}, {"/b", int64_t{3}}, {"/c", 1.5}, {"/d", true}};
+  return call;
+}
+
 inline TaskMessage RandomTask(Rng& rng) {
   TaskMessage task{.key = RandomKey(rng),
                    .job_id = JobId("job-" + std::to_string(rng.Below(1000))),
@@ -54,6 +67,12 @@ inline TaskMessage RandomTask(Rng& rng) {
     task.type = JobType::kScript;
     task.interpreter = AllInterpreters()[rng.Below(AllInterpreters().size())];
     for (size_t n = rng.Below(4); n > 0; --n) task.args.push_back(RandomText(rng, 10));
+  }
+  if (rng.Chance(0.2)) {
+    task.type = JobType::kHttp;
+    task.interpreter.reset();
+    task.args.clear();
+    task.http = RandomCall(rng);
   }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
@@ -87,6 +106,8 @@ inline ResultMessage RandomResult(Rng& rng) {
     const auto number = [&rng] { return static_cast<int64_t>(rng.Below(uint64_t{1} << 50)); };
     result.usage = {number(), number(), number(), number()};
   }
+  if (rng.Chance(0.3)) result.http_status = static_cast<int>(100 + rng.Below(500));
+  if (rng.Chance(0.3)) result.retry_after = std::chrono::seconds(rng.Below(3601));
   const bool exited = result.exit_code &&
                       (result.state == RunState::kCompleted || result.state == RunState::kFailed);
   for (size_t n = exited ? rng.Below(5) : 0; n > 0; --n) {

@@ -125,6 +125,21 @@ struct TestWarden : Warden {
   std::vector<WardenEvent> events;
 };
 
+struct TestHttp : HttpRunner {
+  void Start(StartHttp start) override { starts.push_back(std::move(start)); }
+  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
+    for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
+  }
+  void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
+  std::vector<HttpEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  void OnReadable(std::function<void()>) override {}
+
+  std::vector<StartHttp> starts;
+  std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
+  std::vector<ClaimToken> cancelled;
+  std::vector<HttpEvent> events;
+};
+
 struct TestSpool : ResultSpool {
   Status Append(const std::vector<AttemptEnded>& results) override {
     if (full) return {ErrorCode::kExhausted, "test"};
@@ -160,8 +175,8 @@ class DaemonFixture : public ::testing::Test {
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, spool_, load_, metrics_,
-                              [this] { return std::vector{signer_.public_key()}; }, *settings_},
+        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, http_, spool_, load_,
+                              metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
   // Steps all loops until nothing more happens. After this, all collected messages have been sent.
@@ -250,6 +265,7 @@ class DaemonFixture : public ::testing::Test {
   TestBus bus_;
   TestLink link_;
   TestWarden warden_;
+  TestHttp http_;
   TestSpool spool_;
   TestLoad load_;
   Signer signer_ = Signer::Generate();

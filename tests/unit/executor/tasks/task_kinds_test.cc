@@ -109,7 +109,7 @@ TEST(TaskKindsTest, InterpretersAreProgramsInAbsoluteDirectories) {
   EXPECT_EQ(found, (Interpreters{{Interpreter::kPerl, second + "/perl"},
                                  {Interpreter::kPhp, first + "/php"}}));
   EXPECT_EQ(FeaturesOf(found),
-            Features({Feature::kSecrets, Feature::kScriptPerl, Feature::kScriptPhp}));
+            Features({Feature::kSecrets, Feature::kHttp, Feature::kScriptPerl, Feature::kScriptPhp}));
 }
 
 }  // namespace

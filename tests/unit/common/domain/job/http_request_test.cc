@@ -1,0 +1,167 @@
+// Jobs of type http: their fields, their rendering, and which failures are retried.
+#include "common/domain/job/http_request.h"
+
+#include <gtest/gtest.h>
+
+#include "common/domain/job/http_template.h"
+#include "common/domain/job/job.h"
+#include "common/domain/job/job_types.h"
+#include "common/domain/job/retry_conditions.h"
+#include "common/domain/workflow/command_parameters.h"
+
+namespace carillon::http_request_test {
+namespace {
+
+JobDefinition Request(HttpDefinition http = {.url = "https://billing.example/close"}) {
+  JobDefinition job{.name = "close", .type = JobType::kHttp};
+  job.http = std::move(http);
+  return job;
+}
+
+std::string Pointer(const JobDefinition& job) {
+  const Status valid = ValidateJob(job);
+  return valid.ok() ? "" : valid.error().pointer;
+}
+std::string Pointer(HttpDefinition http) { return Pointer(Request(std::move(http))); }
+
+Result<HttpCall> Rendered(HttpDefinition http, Parameters parameters = {}) {
+  const AttemptFacts facts{.job_id = JobId("close"), .parameters = std::move(parameters)};
+  return RenderHttp(http, facts);
+}
+
+std::string PlainText(const SecretText& pieces) {
+  std::string text;
+  for (const SecretPiece& piece : pieces) {
+    text += piece.secret.empty() ? piece.text : "<" + piece.secret + ">";
+  }
+  return text;
+}
+
+TEST(HttpRequestTest, NeedsTheFeatureAndNoProcess) {
+  EXPECT_EQ(Pointer(Request()), "");
+  EXPECT_EQ(NeedsOf(Request()), Features{Feature::kHttp});
+  EXPECT_FALSE(StartsProcess(JobType::kHttp));
+  JobDefinition job = Request();
+  job.http->headers = {{"Authorization", "Bearer {{secrets.TOKEN}}"}};
+  EXPECT_EQ(NeedsOf(job), (Features{Feature::kHttp, Feature::kSecrets}));
+  EXPECT_EQ(SecretsOf(job).at("TOKEN"), "Authorization");
+}
+
+TEST(HttpRequestTest, MistakesNameTheirPlace) {
+  EXPECT_EQ(Pointer(HttpDefinition{}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "ftp://a/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "{{params.url}}"}), "/http/url") << "the scheme must stand there";
+  EXPECT_EQ(Pointer({.url = "http:///x"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://user:word@a/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a/b\nc"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a/?{{secrets.KEY}}"}), "/http/url") << "URLs are logged";
+  EXPECT_EQ(Pointer({.url = "http://a/" + std::string(kHttpUrlBytesMax, 'x')}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"A b", "c"}}}), "/http/headers/A b");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "b"}}}), "/http/headers/Host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"X", "a\r\nY: b"}}}), "/http/headers/X");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"X-a", "1"}, {"x-A", "2"}}}),
+            "/http/headers/x-A");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"X", "{{nothing}}"}}}), "/http/headers/X");
+  EXPECT_EQ(Pointer({.url = "http://a", .body = std::string(kHttpBodyBytesMax + 1, 'x')}),
+            "/http/body");
+  EXPECT_EQ(Pointer({.url = "http://a", .body = "{{env.A}}"}), "/http/body");
+  EXPECT_EQ(Pointer({.url = "http://a", .follow = 6}), "/http/follow");
+  EXPECT_EQ(Pointer({.url = "http://a", .connect_timeout_s = 0}), "/http/connect_timeout");
+}
+
+TEST(HttpRequestTest, MistakesOfExpectations) {
+  EXPECT_EQ(Pointer({.url = "http://a", .expect = {.status = {}}}), "/http/expect/status");
+  EXPECT_EQ(Pointer({.url = "http://a", .expect = {.status = {"2xx", "99"}}}),
+            "/http/expect/status/1");
+  EXPECT_EQ(Pointer({.url = "http://a", .expect = {.regex = "(a"}}), "/http/expect/regex");
+  EXPECT_EQ(Pointer({.url = "http://a", .expect = {.json = {{"status", std::string("ok")}}}}),
+            "/http/expect/json/status");
+  EXPECT_EQ(Pointer({.method = HttpMethod::kHead, .url = "http://a", .expect = {.contains = "ok"}}),
+            "/http/expect");
+}
+
+TEST(HttpRequestTest, FieldsOfOtherTypesAreRefused) {
+  JobDefinition job = Request();
+  job.env = {{"A", "b"}};
+  EXPECT_EQ(Pointer(job), "/env");
+  job = Request();
+  job.command = "true";
+  EXPECT_EQ(Pointer(job), "/command");
+  job = Request();
+  job.http.reset();
+  EXPECT_EQ(Pointer(job), "/http");
+  job = Request();
+  job.type = JobType::kShell;
+  job.command = "true";
+  EXPECT_EQ(Pointer(job), "/http");
+}
+
+TEST(HttpRequestTest, InsertedValuesStayInTheirPlace) {
+  const HttpDefinition http{
+      .method = HttpMethod::kPost,
+      .url = "https://{{params.host}}/days/{{params.day}}?note={{params.note}}",
+      .headers = {{"X-Note", "{{params.day}}"}, {"Authorization", "Bearer {{secrets.TOKEN}}"}},
+      .body = R"({"note": "{{params.note}}", "count": {{params.count}}, "key": "{{secrets.KEY}}"})"};
+  const auto call = Rendered(http, {{"host", std::string("b.example:8080")},
+                                    {"day", std::string("2026/03")},
+                                    {"note", std::string("a&b \"c\"\n")},
+                                    {"count", int64_t{3}}});
+  ASSERT_TRUE(call.ok()) << call.error().message;
+  EXPECT_EQ(call->url, "https://b.example:8080/days/2026%2F03?note=a%26b%20%22c%22%0A");
+  EXPECT_EQ(PlainText(call->headers.at("Authorization")), "Bearer <TOKEN>");
+  EXPECT_EQ(PlainText(call->body), R"({"note": "a&b \"c\"\u000a", "count": 3, "key": "<KEY>"})");
+}
+
+TEST(HttpRequestTest, ValuesThatWouldLeaveTheirPlaceAreRefused) {
+  for (const char* host : {"a/b", "user@a", "a?b", "a b"}) {
+    EXPECT_FALSE(Rendered({.url = "http://{{params.h}}/"}, {{"h", std::string(host)}}).ok()) << host;
+  }
+  EXPECT_FALSE(Rendered({.url = "http://a/", .headers = {{"X", "{{params.h}}"}}},
+                        {{"h", std::string("a\r\nY: b")}})
+                   .ok());
+}
+
+TEST(HttpRequestTest, BodiesAreEscapedByTheirType) {
+  const Parameters parameters{{"a", std::string("x \"&=")}};
+  const auto body = [&](const char* type) {
+    const auto call = Rendered(
+        {.url = "http://a/", .headers = {{"content-type", type}}, .body = "{{params.a}}"}, parameters);
+    return call.ok() ? PlainText(call->body) : call.error().message;
+  };
+  EXPECT_EQ(body("application/vnd.api+json; charset=utf-8"), "x \\\"&=");
+  EXPECT_EQ(body("application/x-www-form-urlencoded"), "x%20%22%26%3D");
+  EXPECT_EQ(body("text/plain"), "x \"&=");
+}
+
+TEST(HttpRequestTest, OnlyUnescapedPlacesCountAsCommands) {
+  JobDefinition job = Request({.url = "http://{{params.host}}/{{params.path}}",
+                               .headers = {{"X", "{{params.header}}"}},
+                               .body = "{{params.body}}"});
+  EXPECT_EQ(CommandParameters(job), std::set<std::string>{"host"});
+  job.http->headers["Content-Type"] = "text/xml";
+  EXPECT_EQ(CommandParameters(job), (std::set<std::string>{"body", "host"}));
+}
+
+TEST(HttpRequestTest, RetryConditionsNameStatuses) {
+  const auto matches = [](const char* text, const AttemptResult& result) {
+    const auto condition = ParseRetryCondition(text);
+    return condition.ok() && condition->Matches(result);
+  };
+  const AttemptResult busy{
+      .state = RunState::kFailed, .reason = std::string(reason::kHttpStatus), .http_status = 503};
+  const AttemptResult unanswered{.state = RunState::kFailed,
+                                 .reason = std::string(reason::kHttpError)};
+  EXPECT_TRUE(matches("http:503", busy));
+  EXPECT_TRUE(matches("http:5xx", busy));
+  EXPECT_TRUE(matches("http:500-503", busy));
+  EXPECT_FALSE(matches("http:400-499", busy));
+  EXPECT_FALSE(matches("http:error", busy));
+  EXPECT_TRUE(matches("http:error", unanswered));
+  EXPECT_FALSE(matches("http:5xx", unanswered));
+  for (const char* wrong : {"http:", "http:6xx", "http:99", "http:503-500", "http:5XX", "http:600"}) {
+    EXPECT_FALSE(ParseRetryCondition(wrong).ok()) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace carillon::http_request_test
