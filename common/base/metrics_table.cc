@@ -78,6 +78,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Runs of workflows that have begun and not ended, of this member's segments."},
       {"carillon_workflow_steps_failed_total", kCounter, "",
        "Steps of workflow runs that failed; the run is looked at again 10 s later."},
+      {"carillon_runs_moved_total", kCounter, "",
+       "Published runs that were published elsewhere, because their executor had no free slot."},
       {"carillon_dispatch_timeouts_total", kCounter, "",
        "Tasks published again because they were not claimed in time."},
       {"carillon_leases_lost_total", kCounter, "",

@@ -34,6 +34,7 @@ constexpr size_t kValueBytesMax = 32'768;  // of a parameter or an environment v
 constexpr size_t kDescriptionBytesMax = 10'000;
 constexpr size_t kUserIdBytesMax = 64;
 constexpr size_t kRetryIntervalsMax = 100;
+constexpr size_t kRoutingKeyBytesMax = 1'024;
 
 Error Wrong(std::string pointer, std::string why) {
   return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
@@ -272,6 +273,10 @@ Status CheckRouting(const JobDefinition& job) {
                    "must be 1 to 63 characters of a-z, 0-9 and -, not beginning with -");
     }
   }
+  CARILLON_TRY(CheckText("/routing_key", job.routing_key, kRoutingKeyBytesMax));
+  if (!job.routing_key.empty() && job.routing != Routing::kConsistentHash) {
+    return Wrong("/routing_key", "has an effect with the routing consistent_hash only");
+  }
   CARILLON_TRY(CheckText("/executor_selector", job.executor_selector, Selector::kBytesMax));
   const auto selector = Selector::Parse(job.executor_selector);
   if (!selector.ok()) return Wrong("/executor_selector", selector.error().message);
@@ -296,10 +301,12 @@ constexpr std::array<NameOf<RetryBackoff>, 2> kRetryBackoffs{
     {{RetryBackoff::kFixed, "fixed"}, {RetryBackoff::kExponential, "exponential"}}};
 constexpr std::array<NameOf<OnLost>, 3> kOnLosts{
     {{OnLost::kRetry, "retry"}, {OnLost::kFail, "fail"}, {OnLost::kHold, "hold"}}};
-constexpr std::array<NameOf<Routing>, 4> kRoutings{{{Routing::kRoundRobin, "round_robin"},
+constexpr std::array<NameOf<Routing>, 6> kRoutings{{{Routing::kRoundRobin, "round_robin"},
                                                     {Routing::kRandom, "random"},
                                                     {Routing::kLeastLoaded, "least_loaded"},
-                                                    {Routing::kFirstHealthy, "first_healthy"}}};
+                                                    {Routing::kFirstHealthy, "first_healthy"},
+                                                    {Routing::kWeighted, "weighted"},
+                                                    {Routing::kConsistentHash, "consistent_hash"}}};
 
 }  // namespace
 

@@ -32,8 +32,16 @@ enum class OverlapPolicy {
 enum class RetryBackoff { kFixed, kExponential };
 // The effect on a run whose executor was lost: run again, fail, or wait for a person.
 enum class OnLost { kRetry, kFail, kHold };
-// The choice among the executors with free slots. kFirstHealthy: the lowest id.
-enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
+// The choice among the executors with free slots. kFirstHealthy: the lowest id. kWeighted: the lowest load of the host
+// for its weight. kConsistentHash: by the routing key.
+enum class Routing {
+  kRoundRobin,
+  kRandom,
+  kLeastLoaded,
+  kFirstHealthy,
+  kWeighted,
+  kConsistentHash
+};
 
 enum class ParameterType { kString, kInteger, kNumber, kBoolean };
 // The values that a parameter may have. Checked where a run gets parameters of its own.
@@ -81,6 +89,7 @@ struct JobDefinition {
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
   Routing routing = Routing::kRoundRobin;
+  std::string routing_key = {};        // of kConsistentHash: a template; "" = the id of the job
   std::string executor_id = {};        // only this executor; "" = any that the selector allows
   std::string executor_selector = {};  // selector.h; "" = any executor
   std::map<std::string, ParameterValue> parameters =

@@ -179,11 +179,14 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
   return UnknownName(name);
 }
 
-enum class Place { kCommand, kVariable, kUrl };
+enum class Place { kCommand, kVariable, kUrl, kPlain };
 
 Status CheckSecret(std::string_view name, Place place) {
   if (!IsSecretName(SecretName(name))) return UnknownName(name);
   if (place == Place::kVariable) return {};
+  if (place == Place::kPlain) {
+    return Invalid(fmt::format("'{}' is not allowed here", name.substr(0, kNameShownMax)));
+  }
   if (place == Place::kUrl) {
     return Invalid(fmt::format("'{}' is allowed in headers and the body only, because URLs are "
                                "stored and logged",
@@ -349,6 +352,7 @@ Status ValidateTemplates(const JobDefinition& job) {
   for (const auto& [name, value] : job.env) {
     CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
   }
+  CARILLON_TRY(CheckTemplate(job, job.routing_key, Place::kPlain, "/routing_key"));
   if (job.http) CARILLON_TRY(CheckHttpTemplates(job, *job.http));
   if (SecretsOf(job).size() <= kJobSecretsMax) return {};
   return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
@@ -389,6 +393,14 @@ TemplateValues::TemplateValues(const AttemptFacts& facts)
 
 Result<std::string> TemplateValues::Find(std::string_view name) const {
   return ValueOf(name, built_ins_, parameters_, nullptr);
+}
+
+Result<std::string> RenderPlain(std::string_view text, const AttemptFacts& facts) {
+  const TemplateValues values(facts);
+  std::string rendered;
+  Room room;
+  CARILLON_TRY(Render(text, [&](std::string_view name) { return values.Find(name); }, room, rendered));
+  return rendered;
 }
 
 std::string_view SecretPlaceholder(std::string_view name) { return SecretName(name); }

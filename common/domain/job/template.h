@@ -78,6 +78,9 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 // is "/command", "/script/args/N", "/env/NAME" or one below "/http".
 Status ValidateTemplates(const JobDefinition& job);
 
+// Fills a template that may have neither variables nor secrets. kInvalid: as RenderAttempt.
+Result<std::string> RenderPlain(std::string_view text, const AttemptFacts& facts);
+
 // Returns the names of the secrets that the job uses, each with one variable, or header of a request, that uses the secret.
 // The job's runs receive these secrets. The definition must be valid. Empty for a job
 // without a process.

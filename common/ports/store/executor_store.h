@@ -27,6 +27,14 @@ inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
 // An executor: as it registered, its state, and its last heartbeat.
+// A member gives an executor no work, or one run at a time, because its host could not run the last ones.
+struct BreakerView {
+  bool half_open = false;  // one run at a time
+  Duration pause{};        // the length of the current pause, or of the last one
+
+  bool operator==(const BreakerView&) const = default;
+};
+
 struct ExecutorRecord {
   ExecutorId id;
   Incarnation incarnation;
@@ -49,6 +57,8 @@ struct ExecutorRecord {
   std::vector<HostCheck> checks = {};        // its start-up report; empty: likewise, or an older version
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
+  // Known to this member only, from the results of the runs that it owns:
+  std::optional<BreakerView> breaker = {};
 };
 
 // Replaces an executor's labels, if they are still `expected`.

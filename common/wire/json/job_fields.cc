@@ -356,6 +356,7 @@ constexpr std::array kFields = {
     Entry<&Job::dst_gap>("dst_gap"),
     Entry<&Job::dst_repeat>("dst_repeat"),
     Entry<&Job::routing>("routing"),
+    Entry<&Job::routing_key>("routing_key"),
     Entry<&Job::executor_id>("executor_id"),
     Entry<&Job::executor_selector>("executor_selector"),
     Entry<&Job::parameters>("parameters"),
@@ -417,6 +418,7 @@ json DefinitionToJson(const JobDefinition& job) {
   for (const Field& field : kFields) body[std::string(field.name)] = field.write(job);
   if (!job.script) body.erase("script");
   if (!job.http) body.erase("http");
+  if (job.routing_key.empty()) body.erase("routing_key");
   if (!job.workflow) body.erase("workflow");
   return body;
 }

@@ -19,6 +19,12 @@ json TextOrNull(const std::string& text) {
   return ToValidUtf8(text);
 }
 
+json BreakerToJson(const std::optional<BreakerView>& breaker) {
+  if (!breaker) return nullptr;
+  return {{"state", breaker->half_open ? "half_open" : "open"},
+          {"pause_s", breaker->pause / std::chrono::seconds(1)}};
+}
+
 json UsageToJson(const std::optional<ResourceUsage>& usage) {
   if (!usage) return nullptr;
   return {{"cpu_us", usage->cpu_us},
@@ -164,7 +170,8 @@ json ExecutorToJson(const ExecutorRecord& executor) {
           {"version", executor.version},
           {"config_version", executor.config_version},
           {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)},
-          {"features", executor.features ? json(executor.features->Names()) : json(nullptr)}};
+          {"features", executor.features ? json(executor.features->Names()) : json(nullptr)},
+          {"breaker", BreakerToJson(executor.breaker)}};
 }
 
 }  // namespace carillon
