@@ -8,6 +8,8 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
+// Part of a new sample in the average, which so is one of about 10 s: routing should not follow single seconds.
+constexpr double kNewPart = 0.1;
 // Freed slots are reported at once if some member was last told of at most 1 free slot in 4.
 constexpr int kNearlyFull = 4;
 // A change is reported at once, but not more often than this.
@@ -50,7 +52,12 @@ void HeartbeatSender::Leave(SteadyTime now) {
 void HeartbeatSender::Sample(SteadyTime now) {
   if (now < next_sample_) return;
   next_sample_ = now + kSampleEvery;
-  load_ = ports_.load.Sample();
+  const ExecutorLoad load = ports_.load.Sample();
+  if (!sampled_) load_ = load;
+  sampled_ = true;
+  for (double ExecutorLoad::* part : {&ExecutorLoad::cpu, &ExecutorLoad::memory, &ExecutorLoad::disk, &ExecutorLoad::io}) {
+    load_.*part += (load.*part - load_.*part) * kNewPart;
+  }
   tasks_behind_ = ports_.tasks.Look().behind;
   ports_.metrics.gauge("carillon_consumer_lag", kTasksTopic).Set(GaugeOf(tasks_behind_));
 }

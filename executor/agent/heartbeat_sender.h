@@ -58,7 +58,8 @@ class HeartbeatSender {
   Told told_;
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};
-  ExecutorLoad load_;
+  ExecutorLoad load_;  // the average
+  bool sampled_ = false;
   std::optional<int64_t> tasks_behind_;
 };
 

@@ -130,7 +130,7 @@ void CurlHttpRunner::Begin(StartHttp start) {
   if (placed->second.exchange->CloseIfDue(now)) return End(placed);
   const Status prepared = placed->second.exchange->Prepare(now);
   if (!prepared.ok()) {
-    placed->second.exchange->Close(RunState::kFailed, reason::kSpawn, prepared.error().message);
+    placed->second.exchange->Close(RunState::kFailed, reason::kHttpError, prepared.error().message);
     return End(placed);
   }
   Join(placed->second);
