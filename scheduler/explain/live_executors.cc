@@ -11,7 +11,8 @@ LiveExecutors::LiveExecutors(const ClusterView& view) {
 ExecutorRecord LiveExecutors::Latest(ExecutorRecord stored) const {
   const auto heard = heard_.find(stored.id);
   if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
-  // The store does not have these four fields.
+  // The store does not have these fields.
+  stored.breaker = heard->second.breaker;
   stored.config_version = heard->second.config_version;
   stored.tasks_behind = heard->second.tasks_behind;
   stored.features = heard->second.features;

@@ -24,6 +24,7 @@ std::string_view DownReason(const ExecutorRecord& executor) {
   }
   if (!executor.enabled) return "disabled";
   if (executor.draining) return "draining";
+  if (executor.breaker && !executor.breaker->half_open) return "paused because of its host";
   return {};
 }
 

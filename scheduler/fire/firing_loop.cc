@@ -91,12 +91,14 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
     const bool gone = credits.Update({.id = view.id,
                                       .incarnation = view.incarnation,
                                       .usable = view.usable,
+                                      .one_at_a_time = view.one_at_a_time,
                                       .labels = view.labels,
                                       .slots = view.slots,
                                       .free_slots = view.free_slots,
                                       .free_light_slots = view.free_light_slots,
                                       .heartbeats = view.heartbeats,
-                                      .features = view.features});
+                                      .features = view.features,
+                                      .load = view.load});
     const ExecutorCredits::Index executor = credits.Find(view.id);
     if (heard) FollowReport(executor, view);
     // Runs that this executor has not claimed go to other executors at once. If this executor still

@@ -15,6 +15,9 @@ namespace {
 constexpr Duration kBusRetry = 10ms;
 constexpr Duration kLookEvery = 100ms;
 constexpr size_t kLooksPerLane = 1000;
+// An executor with a free slot claims sooner.
+constexpr Duration kMoveAfter = 1s;
+constexpr size_t kMovesLookedAt = 200;
 
 }  // namespace
 
@@ -71,6 +74,39 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
     places_.lanes().Prune(lane);
     if (!paused) LookAtLane(lane, *cluster_now, now);
   }
+  if (!paused) MoveFromFull(now);
+}
+
+// A run that waits at an executor whose slots are all taken goes elsewhere, if another one has room. If the first one
+// claims it meanwhile, the claim decides. `in_flight_` is ordered by time.
+void LaneDispatch::MoveFromFull(SteadyTime now) {
+  size_t looks = 0;
+  for (const PlaceNote& note : in_flight_) {
+    if (now - note.at < kMoveAfter || ++looks > kMovesLookedAt) return;
+    TrackedRun* tracked = places_.runs().Find(note.key, note.stamp);
+    if (tracked == nullptr || tracked->place != Place::kInFlight) continue;
+    const ExecutorCredits::Index full = tracked->executor;
+    if (!places_.credits().Full(full, tracked->slots) || !HasOtherRoom(*tracked)) continue;
+    ports_.metrics.counter("carillon_runs_moved_total").Add();
+    places_.Release(*tracked);
+    tracked->avoid = full;
+    places_.EnterLane(*tracked, now);
+  }
+}
+
+// Its lane, with the candidates, may be gone by now.
+bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) const {
+  const Definition& definition = *tracked.definition;
+  const auto& extras = tracked.run.extras;
+  const bool pinned = !definition.job().executor_id.empty() || (extras && !extras->pinned_executor.empty());
+  if (pinned) return false;
+  const ExecutorCredits& credits = places_.credits();
+  const IndexSet& open = credits.open(tracked.slots);
+  for (auto at = open.FirstIn(open, 0); at; at = open.FirstIn(open, *at + 1)) {
+    if (*at == tracked.executor || !credits.HasAll(*at, definition.needs())) continue;
+    if (definition.selector() == nullptr || credits.Matches(*at, *definition.selector())) return true;
+  }
+  return false;
 }
 
 // Checks a bounded number of entries; the next call continues after them.
@@ -138,13 +174,20 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     return false;
   }
   const bool selects = !key.selector.empty();
+  uint64_t place = 0;
+  if (tracked.definition->job().routing == Routing::kConsistentHash) {
+    const auto found = RoutingPlace(tracked.run, *tracked.definition);
+    // A key without a value is found again by BuildTask, which skips the run.
+    place = found.ok() ? *found : 0;
+  }
   const auto executor =
       router_.Pick(credits, {.slots = key.slots,
                              .routing = tracked.definition->job().routing,
                              .pinned = key.pinned,
                              .selector = selects ? tracked.definition->selector() : nullptr,
                              .needs = key.needs,
-                             .avoid = tracked.avoid},
+                             .avoid = tracked.avoid,
+                             .place = place},
                    lane.candidates);
   if (!executor) {
     places_.lanes().Block(best);

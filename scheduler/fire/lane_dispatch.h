@@ -31,7 +31,7 @@ class LaneDispatch {
   // Returns to their lanes all runs that were published to this executor and that the executor has
   // not claimed. Another executor is then preferred for them.
   void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
-  // Skips waiting runs that have become too old.
+  // Skips waiting runs that have become too old, and moves runs from executors that have no slot for them.
   void LookAtWaiting(SteadyTime now);
   void Dispatch(SteadyTime now);
   // The time of the next work; SteadyTime::max() if nothing waits.
@@ -45,6 +45,8 @@ class LaneDispatch {
 
  private:
   void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
+  void MoveFromFull(SteadyTime now);
+  bool HasOtherRoom(const TrackedRun& tracked) const;
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,
                    SteadyTime now);

@@ -38,6 +38,7 @@ class RunPlaces {
   WheelLoop& wheel() { return wheel_; }
   const WheelLoop& wheel() const { return wheel_; }
   ExecutorCredits& credits() { return credits_; }
+  const ExecutorCredits& credits() const { return credits_; }
   ReadyLanes& lanes() { return lanes_; }
   const ReadyLanes& lanes() const { return lanes_; }
 

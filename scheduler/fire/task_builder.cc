@@ -1,5 +1,6 @@
 #include "scheduler/fire/task_builder.h"
 
+#include "common/base/stable_hash.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/template.h"
 #include "common/domain/workflow/command_parameters.h"
@@ -41,12 +42,13 @@ size_t HttpBytes(const HttpCall& http) {
   return bytes;
 }
 
-Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
+// The names of the parameters whose texts come from outside are added to `untrusted`.
+Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition,
+                             std::set<std::string>* untrusted) {
   const JobDefinition& job = definition.job();
   AttemptFacts facts{.key = run.key,
                      .job_id = definition.record().job_id,
                      .attempt = run.attempt,
-                     .shard_total = task->shard_total,
                      .parameters = job.parameters};
   if (run.extras) facts.trigger = run.extras->request.trigger;
   if (const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id)) {
@@ -57,9 +59,18 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   if (run.extras && !run.extras->request.parameters_json.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,
                               GivenFromText(run.extras->request.parameters_json));
-    if (!given.untrusted.empty()) CARILLON_TRY(CheckUntrusted(job, given.untrusted));
+    *untrusted = given.untrusted;
     facts.parameters = MergeParameters(std::move(facts.parameters), given.values);
   }
+  return facts;
+}
+
+Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
+  const JobDefinition& job = definition.job();
+  std::set<std::string> untrusted;
+  CARILLON_ASSIGN_OR_RETURN(AttemptFacts facts, FactsOf(run, definition, &untrusted));
+  if (!untrusted.empty()) CARILLON_TRY(CheckUntrusted(job, untrusted));
+  facts.shard_total = task->shard_total;
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
   task->command = std::move(rendered.command);
   task->args = std::move(rendered.args);
@@ -97,6 +108,15 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
   if (RunnerOf(job.type) != Runner::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;
   return task;
+}
+
+Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definition) {
+  const std::string& key = definition.job().routing_key;
+  if (key.empty()) return MixBits(StableHash(definition.record().job_id.value()));
+  std::set<std::string> untrusted;  // a place is no command
+  CARILLON_ASSIGN_OR_RETURN(const AttemptFacts facts, FactsOf(run, definition, &untrusted));
+  CARILLON_ASSIGN_OR_RETURN(const std::string rendered, RenderPlain(key, facts));
+  return MixBits(StableHash(rendered));
 }
 
 size_t TaskBytes(const TaskMessage& task) {

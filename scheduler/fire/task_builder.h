@@ -15,6 +15,9 @@ namespace carillon::scheduler {
 Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
                               const MemberId& member, WallTime now);
 
+// The place of the run on the ring of executors (hash_ring.h), by its routing key. Errors as BuildTask.
+Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definition);
+
 // Returns the approximate number of bytes that the task adds to a bundle.
 size_t TaskBytes(const TaskMessage& task);
 

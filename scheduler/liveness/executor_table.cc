@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/base/log.h"
+
 namespace carillon::scheduler {
 
 ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, SteadyTime now) {
@@ -49,7 +51,10 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
     unreported_.insert(record.id);
   }
   const std::optional<Features> features = same ? known.record.features : std::nullopt;
+  const std::optional<BreakerView> breaker = same ? known.record.breaker : std::nullopt;
+  if (!same) known.breaker.Reset();
   known.record = record;
+  known.record.breaker = breaker;
   known.record.features = features;  // until the next heartbeat
   known.record.state = ExecutorState::kOnline;
   known.left = false;
@@ -111,6 +116,8 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
     const bool switched = known.enabled != record.enabled || known.draining != record.draining;
     if (switched) switched_.insert(record.id);
     if (switched || known.labels != record.labels) changed_.insert(record.id);
+    // To disable and enable an executor says that its host was looked at.
+    if (record.enabled && !known.enabled) found->second.breaker.Reset();
     known.enabled = record.enabled;
     known.draining = record.draining;
     known.labels = record.labels;
@@ -121,9 +128,37 @@ bool ExecutorTable::JudgeHealth(SteadyTime now) {
   MutexLock lock(mu_);
   for (auto& [id, known] : known_) {
     if (!known.left) SetState(known, StateOf(known, now - known.heard));
+    FollowBreaker(known, now);
   }
   ForgetLocked(now);
   return std::exchange(state_changed_, false);
+}
+
+void ExecutorTable::AttemptEnded(const ExecutorId& id, JobNo job, bool fault_of_host,
+                                 SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end()) return;
+  found->second.breaker.Note(job, fault_of_host, now);
+  FollowBreaker(found->second, now);
+}
+
+void ExecutorTable::FollowBreaker(Known& known, SteadyTime now) {
+  std::optional<BreakerView> view;
+  const HostBreaker& breaker = known.breaker;
+  if (breaker.Pauses(now) || breaker.Probes(now)) {
+    view = BreakerView{.half_open = breaker.Probes(now), .pause = breaker.pause()};
+  }
+  if (view == known.record.breaker) return;
+  if (!view) {
+    log::Info("liveness", "executor gets work again executor_id={}", known.record.id.value());
+  } else if (!view->half_open) {
+    log::Warn("liveness", "executor gets no work for {} s: its host could not run attempts executor_id={}",
+              view->pause / 1s, known.record.id.value());
+  }
+  known.record.breaker = view;
+  changed_.insert(known.record.id);
+  state_changed_ = true;
 }
 
 ExecutorState ExecutorTable::StateOf(const Known& known, Duration silence) const {
@@ -216,13 +251,16 @@ ExecutorView ExecutorTable::TakeView(Known& known) {
   const ExecutorRecord& record = known.record;
   return {.id = record.id,
           .incarnation = record.incarnation,
-          .usable = record.state == ExecutorState::kOnline && record.enabled && !record.draining,
+          .usable = record.state == ExecutorState::kOnline && record.enabled && !record.draining &&
+                    (!record.breaker || record.breaker->half_open),
+          .one_at_a_time = record.breaker && record.breaker->half_open,
           .labels = record.labels,
           .slots = record.slots,
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
           .heartbeats = known.heartbeats,
           .features = known.record.features.value_or(Features{}),
+          .load = known.record.load,
           .claiming = std::exchange(known.claiming, {}),
           .running = std::exchange(known.running, {}),
           .reporting = std::exchange(known.reporting, {})};

@@ -16,6 +16,7 @@
 #include "common/base/mutex.h"
 #include "common/ports/executor_link.h"
 #include "scheduler/liveness/executor_health.h"
+#include "scheduler/liveness/host_breaker.h"
 
 namespace carillon::scheduler {
 
@@ -25,12 +26,14 @@ struct ExecutorView {
   Incarnation incarnation = {};
   bool usable = false;     // online, not leaving, enabled, not draining
   bool forgotten = false;  // no longer known; only `id` is valid
+  bool one_at_a_time = false;  // until it is known that its host works
   std::map<std::string, std::string> labels = {};
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   Features features = {};
+  ExecutorLoad load = {};
   // The attempts listed in the last heartbeat, by stage. Empty if an earlier view has returned the
   // lists of this heartbeat.
   std::vector<HeldAttempt> claiming = {};
@@ -68,6 +71,9 @@ class ExecutorTable {
   // Like HeartbeatFrom, for any other message. Each message shows that the executor is alive.
   bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
+  // An attempt of `job` has ended at the executor. Follows the rules of host_breaker.h.
+  void AttemptEnded(const ExecutorId& id, JobNo job, bool fault_of_host, SteadyTime now);
+
   // Adopts enabled, draining and labels from the store's records.
   void Refresh(const std::vector<ExecutorRecord>& stored);
   // Judges each executor by its silence. Forgets the executors that were silent for longer than
@@ -95,6 +101,7 @@ class ExecutorTable {
     std::vector<HeldAttempt> claiming;  // these three are emptied when a view takes them
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;
+    HostBreaker breaker;
     bool left = false;  // its last heartbeat announced that the executor leaves
   };
   struct Newcomer {
@@ -103,6 +110,7 @@ class ExecutorTable {
   };
   void AcceptLocked(const ExecutorRecord& record, SteadyTime now) REQUIRES(mu_);
   static ExecutorView TakeView(Known& known);
+  void FollowBreaker(Known& known, SteadyTime now) REQUIRES(mu_);
   ExecutorState StateOf(const Known& known, Duration silence) const;
   void SetState(Known& known, ExecutorState state) REQUIRES(mu_);
   void ForgetLocked(SteadyTime now) REQUIRES(mu_);

@@ -58,6 +58,13 @@ std::string_view Name(ResultVerdict verdict) {
   return "unknown";
 }
 
+// No process could be started, or the warden died with it. An attempt that the end of its lease killed says
+// nothing about the host.
+bool IsFaultOfHost(const AttemptResult& result) {
+  return (result.state == RunState::kFailed && result.reason == reason::kSpawn) ||
+         (result.state == RunState::kLost && result.reason == reason::kWardenDied);
+}
+
 }  // namespace
 
 ResultApplier::Observed::Observed(Metrics& metrics)
@@ -346,6 +353,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // A result that changed nothing may be old, or carry another claim token. It says nothing about
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
+    ports_.executors.AttemptEnded(report.executor, report.job_no, IsFaultOfHost(report.result),
+                                  ports_.clock.Steady());
     freed = freed || effects[i].freed_slot;
     completed = completed || effects[i].completed;
     if (IsFinal(effects[i].state)) jobs.push_back(report.job_no);

@@ -47,7 +47,7 @@ class ResultApplier final : public Stepper {
     FencedWriter& fences;
     LeaseTable& leases;
     AppliedMemory& applied;
-    const ExecutorTable& executors;
+    ExecutorTable& executors;
     ExecutorHub& hub;
     BusConsumer& results;
     BusProducer& producer;

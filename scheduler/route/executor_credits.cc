@@ -1,6 +1,7 @@
 #include "scheduler/route/executor_credits.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace carillon::scheduler {
@@ -13,6 +14,22 @@ constexpr Duration kQuietMax = 10s;
 // Twice the measured number of tasks in transit. So a slow window does not throttle the
 // next window.
 constexpr double kGain = 2.0;
+// Parts of the weighted load. Busy slots count as much as the processor, because they count at once.
+constexpr double kCpuPart = 0.35;
+constexpr double kMemoryPart = 0.2;
+constexpr double kIoPart = 0.1;
+constexpr double kBusyPart = 0.35;
+constexpr double kNearlyFull = 0.95;
+constexpr int kWeightMax = 100;
+
+int WeightOf(const std::map<std::string, std::string>& labels) {
+  const auto found = labels.find("weight");
+  if (found == labels.end()) return 1;
+  int weight = 0;
+  const char* end = found->second.data() + found->second.size();
+  const auto [read, error] = std::from_chars(found->second.data(), end, weight);
+  return error == std::errc() && read == end ? std::clamp(weight, 1, kWeightMax) : 1;
+}
 
 }  // namespace
 
@@ -37,18 +54,22 @@ bool ExecutorCredits::Update(const Report& report) {
   }
   executor.incarnation = report.incarnation;
   executor.usable = report.usable;
+  executor.one_at_a_time = report.one_at_a_time;
   if (fresh || executor.features != report.features || executor.labels != report.labels) {
     executor.features = report.features;
     executor.labels = report.labels;
+    executor.weight = WeightOf(report.labels);
     ++changes_;
     ++openings_;
   }
   executor.slots = report.slots;
+  executor.load = report.load;
   if (executor.heartbeats != report.heartbeats) {
     executor.heartbeats = report.heartbeats;
     const int free[2] = {report.free_slots, report.free_light_slots};
     for (size_t i = 0; i < 2; ++i) {
       executor.rooms[i].free = free[i];
+      executor.rooms[i].most_free = std::max(executor.rooms[i].most_free, free[i]);
       executor.rooms[i].claimed_since = 0;
       executor.rooms[i].ended_since = 0;
     }
@@ -109,6 +130,7 @@ int ExecutorCredits::Available(Index index, SlotClass slots) const {
   if (!executor.usable) return 0;
   const Room& of_class = executor.rooms[static_cast<size_t>(slots)];
   const int room = std::max(0, Unused(of_class) + of_class.prefetch);
+  if (executor.one_at_a_time) return executor.open > 0 ? 0 : std::min(room, 1);
   if (executor.timeouts < kSilentAfter) return room;
   const bool asked = executor.rooms[0].published + executor.rooms[1].published > 0;
   return asked ? 0 : std::min(room, 1);
@@ -119,6 +141,18 @@ double ExecutorCredits::Busy(Index index, SlotClass slots) const {
   const int unused = Unused(executor.rooms[static_cast<size_t>(slots)]);
   if (slots == SlotClass::kLight) return -unused;
   return 1.0 - static_cast<double>(unused) / std::max(1, executor.slots);
+}
+
+// Counts a dispatch at once, by the share of the slots, where the load of the host follows later.
+double ExecutorCredits::WeightedLoad(Index index, SlotClass slots) const {
+  const Executor& executor = executors_[index];
+  const Room& room = executor.rooms[static_cast<size_t>(slots)];
+  const int all = slots == SlotClass::kProcess ? std::max(1, executor.slots) : room.most_free;
+  const double busy = 1.0 - static_cast<double>(Unused(room)) / all;
+  const ExecutorLoad& load = executor.load;
+  const double sum = kCpuPart * load.cpu + kMemoryPart * load.memory + kIoPart * load.io + kBusyPart * busy;
+  const bool full = load.memory > kNearlyFull || load.disk > kNearlyFull;
+  return sum / executor.weight + (full ? kLast : 0);
 }
 
 void ExecutorCredits::Published(Index index, SlotClass slots) {

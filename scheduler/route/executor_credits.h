@@ -36,6 +36,7 @@
 #include "common/base/time.h"
 #include "common/domain/features.h"
 #include "common/domain/selector.h"
+#include "common/ports/store/executor_store.h"
 #include "scheduler/route/index_set.h"
 
 namespace carillon::scheduler {
@@ -78,12 +79,14 @@ class ExecutorCredits {
     ExecutorId id;
     Incarnation incarnation;
     bool usable = false;
+    bool one_at_a_time = false;  // of the runs of this member
     std::map<std::string, std::string> labels = {};
     int slots = 0;             // process slots
     int free_slots = 0;        // process slots
     int free_light_slots = 0;  // in-process slots
     uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
     Features features = {};
+    ExecutorLoad load = {};  // averages of about 10 s
   };
   explicit ExecutorCredits(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
@@ -112,6 +115,17 @@ class ExecutorCredits {
   // slots are comparable. For process slots the value is the share of slots that are taken. For
   // light slots, of which there are many, it is the number of free slots with a minus sign.
   double Busy(Index index, SlotClass slots) const;
+  // True if no slot is free, whether or not runs are published for it.
+  bool Full(Index index, SlotClass slots) const {
+    const Room& room = executors_[index].rooms[static_cast<size_t>(slots)];
+    return Unused(room) + room.published <= 0;
+  }
+  // The label `weight`, 1 to 100; 1 without one.
+  int Weight(Index index) const { return executors_[index].weight; }
+  // The load of the host and the share of its slots in use, by its weight; kLast is added if its memory or its disk
+  // is nearly full.
+  double WeightedLoad(Index index, SlotClass slots) const;
+  static constexpr double kLast = 1000;
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
   }
@@ -147,6 +161,7 @@ class ExecutorCredits {
  private:
   struct Room {
     int free = 0;
+    int most_free = 1;  // the most that was ever reported
     int published = 0;
     int claimed_since = 0;
     int ended_since = 0;
@@ -165,8 +180,11 @@ class ExecutorCredits {
     std::map<std::string, std::string> labels;
     int slots = 0;
     bool usable = false;
+    bool one_at_a_time = false;
     bool forgotten = false;
     Features features = {};
+    int weight = 1;
+    ExecutorLoad load = {};
     int open = 0;      // runs that refer to the executor's index
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;

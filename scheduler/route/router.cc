@@ -37,7 +37,18 @@ std::optional<Index> Router::Pick(const ExecutorCredits& credits, const RouteReq
   switch (request.routing) {
     case Routing::kRoundRobin: picked = RoundRobin(open, able, request.avoid); break;
     case Routing::kRandom: picked = Random(open, able, request.avoid); break;
-    case Routing::kLeastLoaded: picked = LeastLoaded(credits, request, able); break;
+    case Routing::kLeastLoaded:
+      picked = Lowest(credits, request, able,
+                      [&](Index at) { return credits.Busy(at, request.slots); });
+      break;
+    case Routing::kWeighted:
+      picked = Lowest(credits, request, able,
+                      [&](Index at) { return credits.WeightedLoad(at, request.slots); });
+      break;
+    case Routing::kConsistentHash:
+      ring_.Follow(credits);
+      picked = ring_.Pick(credits, request.place, open, able, request.avoid);
+      break;
     case Routing::kFirstHealthy:
       picked = candidates.FirstByName(credits, open, request.avoid);
       break;
@@ -65,8 +76,9 @@ std::optional<Index> Router::Random(const IndexSet& open, const IndexSet& able, 
 }
 
 // Equally busy executors are chosen in turn, so that several idle ones share the load.
-std::optional<Index> Router::LeastLoaded(const ExecutorCredits& credits,
-                                         const RouteRequest& request, const IndexSet& able) {
+template <typename Cost>
+std::optional<Index> Router::Lowest(const ExecutorCredits& credits, const RouteRequest& request,
+                                    const IndexSet& able, const Cost& cost) {
   const IndexSet& open = credits.open(request.slots);
   const size_t count = open.CountIn(able);
   const bool exact = count <= kExactMax;
@@ -80,10 +92,10 @@ std::optional<Index> Router::LeastLoaded(const ExecutorCredits& credits,
     const auto at = FirstFrom(open, able, from, request.avoid);
     if (!at) break;
     from = *at + 1;
-    const double busy = credits.Busy(*at, request.slots);
-    if (choice && busy >= least) continue;
+    const double found = cost(*at);
+    if (choice && found >= least) continue;
     choice = at;
-    least = busy;
+    least = found;
   }
   if (choice) next_ = *choice + 1;
   return choice;

@@ -12,6 +12,7 @@
 #include "common/base/rng.h"
 #include "common/domain/job/job.h"
 #include "scheduler/route/candidates.h"
+#include "scheduler/route/hash_ring.h"
 
 namespace carillon::scheduler {
 
@@ -24,12 +25,13 @@ struct RouteRequest {
   // The executor at which the run timed out, or that returned the run. Chosen only if there
   // is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
+  uint64_t place = 0;  // of kConsistentHash: the hash of the routing key
 };
 
 class Router {
  public:
   using Index = ExecutorCredits::Index;
-  // Up to this many open candidates, least_loaded finds the least busy one. Among more it takes the better of
+  // Up to this many open candidates, least_loaded and weighted find the least busy one. Among more it takes the better of
   // kDrawn random ones, which keeps the load as even and does not look at all.
   static constexpr size_t kExactMax = 64;
   static constexpr int kDrawn = 4;
@@ -42,10 +44,13 @@ class Router {
  private:
   std::optional<Index> RoundRobin(const IndexSet& open, const IndexSet& able, Index avoid);
   std::optional<Index> Random(const IndexSet& open, const IndexSet& able, Index avoid);
-  std::optional<Index> LeastLoaded(const ExecutorCredits& credits, const RouteRequest& request,
-                                   const IndexSet& able);
+  // The one for which `cost` is lowest.
+  template <typename Cost>
+  std::optional<Index> Lowest(const ExecutorCredits& credits, const RouteRequest& request,
+                              const IndexSet& able, const Cost& cost);
 
   Rng rng_;
+  HashRing ring_;  // followed only while runs are routed by it
   Index next_ = 0;  // where the next round robin begins
 };
 

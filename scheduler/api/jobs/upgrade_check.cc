@@ -36,6 +36,10 @@ constexpr std::array kNewFields = {
     NewField{"workflow", [](const JobDefinition& job) { return job.workflow.has_value(); }},
     NewField{"script", [](const JobDefinition& job) { return job.script.has_value(); }},
     NewField{"http", [](const JobDefinition& job) { return job.http.has_value(); }},
+    NewField{"routing",
+             [](const JobDefinition& job) {
+               return job.routing == Routing::kWeighted || job.routing == Routing::kConsistentHash;
+             }},
     NewField{"retry_on",
              [](const JobDefinition& job) {
                return !job.retry_on.empty() || !job.no_retry_on.empty();
