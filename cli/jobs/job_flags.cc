@@ -69,7 +69,10 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText,
               "Local time that occurs twice (DST): auto, both, early or late"},
     FieldFlag{"--routing", "routing", Kind::kText,
-              "Choice of executor: round_robin, random, least_loaded or first_healthy"},
+              "Choice of executor: round_robin, random, least_loaded, first_healthy, weighted or "
+              "consistent_hash"},
+    FieldFlag{"--routing-key", "routing_key", Kind::kText,
+              "Runs with the same key go to the same executor, with --routing consistent_hash"},
     FieldFlag{"--executor", "executor_id", Kind::kText, "Run on this executor only"},
     FieldFlag{"--selector", "executor_selector", Kind::kText,
               "Run on executors with matching labels, e.g. 'zone = a, !spare'"},

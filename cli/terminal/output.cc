@@ -134,6 +134,7 @@ const View& ExecutorView() {
                           {"IO", "load.io", false, true},
                           {"LABELS", "labels"},
                           {"CAN RUN", "features"},
+                          {"BREAKER", "breaker.state"},
                           {"VERSION", "version"},
                           {"REGISTERED", "register_time"}}};
   return view;
