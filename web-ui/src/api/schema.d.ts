@@ -455,7 +455,8 @@ export interface components {
        * @default round_robin
        * @enum {string}
        */
-      routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy';
+      routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
+      routing_key?: string;
       executor_id?: string;
       executor_selector?: string;
       parameters?: components['schemas']['Parameters'];
@@ -557,7 +558,8 @@ export interface components {
        * @default round_robin
        * @enum {string}
        */
-      routing: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy';
+      routing: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
+      routing_key?: string;
       executor_id: string;
       executor_selector: string;
       parameters: components['schemas']['Parameters'];
@@ -972,6 +974,11 @@ export interface components {
       config_version: number;
       tasks_behind: number | null;
       features: string[] | null;
+      breaker?: {
+        /** @enum {string} */
+        state: 'open' | 'half_open';
+        pause_s: number;
+      } | null;
       report?: {
         name: string;
         /** @enum {string} */

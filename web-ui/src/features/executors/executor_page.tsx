@@ -79,6 +79,14 @@ function Known({ executor }: { executor: Executor }) {
                   {executor.host}:{executor.port}
                 </span>,
               ],
+              ...(executor.breaker
+                ? [
+                    [
+                      t('executors.breaker'),
+                      t(`executors.breaker_${executor.breaker.state}`, { seconds: executor.breaker.pause_s }),
+                    ] as const,
+                  ]
+                : []),
               [t('executors.features'), <Features key="f" names={executor.features} />],
               [t('executors.version'), executor.version],
               [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],

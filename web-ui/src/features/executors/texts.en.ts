@@ -16,6 +16,10 @@ export const en = {
   'report.state.partly': 'Partly',
   'report.state.no': 'No',
   'executors.features': 'Can run',
+  'executors.breaker': 'Host failures',
+  'executors.breaker_open':
+    'No work for {{seconds}} s: its host could not run attempts. Disable and enable it to end this.',
+  'executors.breaker_half_open': 'One run at a time, until one can be started',
   'executors.version': 'Version',
   'executors.search': 'ID or host',
   'executors.without': 'Remove the label filter {{label}}',

@@ -79,6 +79,9 @@ export function ConfigurationTab({ job }: { job: Job }) {
             ],
             [t('form.executor_id'), <ExecutorLink key="e" id={job.executor_id} />],
             [t('form.routing'), textOr('option.routing.', job.routing)],
+            ...(job.routing_key
+              ? [[t('form.routing_key'), <Mono key="k" text={job.routing_key} />] as const]
+              : []),
             [t('form.priority'), job.priority],
           ]}
         />

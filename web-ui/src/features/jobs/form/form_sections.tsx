@@ -25,6 +25,7 @@ import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 
 // Words of the API.
 const RETRY_ON_EXAMPLE = 'exit:75, exit:100-110, http:5xx';
+const ROUTINGS = ['round_robin', 'random', 'least_loaded', 'first_healthy', 'weighted', 'consistent_hash'];
 const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
 
 const WorkflowField = lazy(() => import('../../workflows/workflow_field'));
@@ -348,6 +349,7 @@ function ZoneField(props: { error?: string }) {
 
 function Where() {
   const { t } = useTranslation();
+  const routing = useWatch<FormValues, 'routing'>({ name: 'routing' });
   return (
     <Card title={t('form.where')}>
       <div className={COLUMNS}>
@@ -359,11 +361,16 @@ function Where() {
           placeholder="zone = a, !spare"
         />
         <Text name="executor_id" label={t('form.executor_id')} mono hint={t('form.executor_hint')} />
-        <Choose
-          name="routing"
-          label={t('form.routing')}
-          values={['round_robin', 'random', 'least_loaded', 'first_healthy']}
-        />
+        <Choose name="routing" label={t('form.routing')} values={ROUTINGS} />
+        {routing === 'consistent_hash' && (
+          <Text
+            name="routing_key"
+            label={t('form.routing_key')}
+            mono
+            placeholder="{{params.shop}}"
+            hint={t('form.routing_key_hint')}
+          />
+        )}
         <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />
       </div>
     </Card>

@@ -147,6 +147,7 @@ export const formSchema = z
     executor_selector: z.string(),
     executor_id: z.string(),
     routing: z.string(),
+    routing_key: z.string(),
     priority: number(0, 100),
     timeout: number(1, 604_800),
     queue_timeout: number(0, 604_800),
@@ -289,6 +290,7 @@ export const DEFAULTS: FormValues = {
   executor_selector: '',
   executor_id: '',
   routing: 'round_robin',
+  routing_key: '',
   priority: '0',
   timeout: '3600',
   queue_timeout: '0',
@@ -391,6 +393,7 @@ export function valuesOf(definition: Definition): FormValues {
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
   if (isObject(full.workflow)) values.workflow = stringify(readable(full.workflow), { lineWidth: 0 });
+  if (typeof full.routing_key === 'string') values.routing_key = full.routing_key;
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
   if (typeof full.concurrency_group === 'string') values.concurrency_group = full.concurrency_group;
   if (typeof full.user_id === 'string') values.user_id = full.user_id;
@@ -470,6 +473,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
   else delete out.job_id;
+  if (values.routing === 'consistent_hash') out.routing_key = values.routing_key.trim();
+  else delete out.routing_key;
   out.namespace = values.namespace.trim() || NO_NAMESPACE;
   out.labels = linesOf(values.labels) ?? {};
   // The form does not show it for a request, which has no environment.

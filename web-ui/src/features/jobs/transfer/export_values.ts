@@ -33,6 +33,7 @@ const DEFAULTS: Definition = {
   dst_gap: 'fire',
   dst_repeat: 'auto',
   routing: 'round_robin',
+  routing_key: '',
   executor_id: '',
   executor_selector: '',
   parameters: {},
