@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/system/system_clock.h"
+#include "common/base/stable_hash.h"
 #include "scheduler/route/router.h"
 
 namespace carillon::scheduler {
@@ -65,11 +66,12 @@ int main(int argc, char** argv) {
   Fill(options, &credits);
   const auto selector = Selector::Parse("zone = a");
   for (const Routing routing : {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded,
-                                Routing::kFirstHealthy}) {
+                                Routing::kFirstHealthy, Routing::kWeighted, Routing::kConsistentHash}) {
     for (const bool selects : {false, true}) {
       const RouteRequest request{.routing = routing,
                                  .selector = selects ? &*selector : nullptr,
-                                 .needs = {Feature::kSecrets}};
+                                 .needs = {Feature::kSecrets},
+                                 .place = MixBits(1)};
       fmt::print("{{\"routing\": \"{}\", \"selector\": {}, \"executors\": {}, \"ns_per_pick\": {:.0f}}}\n",
                  Name(routing), selects, options.executors,
                  NanosPerPick(options, credits, request));

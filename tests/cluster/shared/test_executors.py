@@ -78,12 +78,14 @@ class ExecutorsTest(unittest.TestCase):
                 ("first", {"routing": "first_healthy"}, {"executor-1": RUNS})):
             self.assertEqual(self.hosts_of(name, **fields), hosts, name)
         # All runs of one job belong to one owner, which distributes them.
-        for routing in ("round_robin", "least_loaded"):
+        for routing in ("round_robin", "least_loaded", "weighted"):
             self.await_idle_heartbeats()
             hosts = self.hosts_of(routing.replace("_", "-"), routing=routing)
             self.assertEqual(set(hosts), {"executor-1", "executor-2"}, routing)
             self.assertGreaterEqual(min(hosts.values()), RUNS // 4, routing)
         self.assertEqual(sum(self.hosts_of("random", routing="random").values()), RUNS)
+        self.await_idle_heartbeats()
+        self.assertEqual(list(self.hosts_of("hashed", routing="consistent_hash").values()), [RUNS])
 
     def test_run_that_nobody_matches_waits_until_somebody_does(self):
         api = self.cluster.api()

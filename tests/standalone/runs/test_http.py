@@ -159,5 +159,38 @@ class HttpTest(unittest.TestCase):
         self.assertEqual(self.called.got("/cli")[0]["headers"]["x-note"], "a b")
 
 
+class HttpKillTest(unittest.TestCase):
+    """The server, and with it the executor's daemon, is killed during twenty requests."""
+
+    def test_every_attempt_calls_once_and_the_next_one_finishes(self):
+        called = Called()
+        self.addCleanup(called.shutdown)
+        self.addCleanup(called.release.set)
+        server = Standalone(env={"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1", "CARILLON_SCHEDULER_LEASE_MS": "4000",
+                                 "CARILLON_SCHEDULER_HEARTBEAT_MS": "200"}).start()
+        self.addCleanup(server.remove)
+        self.addCleanup(server.destroy)
+        api = server.api()
+        job = api.post("/api/jobs", {"name": "hang", "type": "http", "http": {"url": called.url + "/hang"},
+                                     "retry_count": 1, "retry_interval": 0})["job_id"]
+        runs = {api.post(f"/api/jobs/{job}/execute", {})["run_id"] for _ in range(20)}
+        wait_until(lambda: len(called.got("/hang")) == len(runs), 30, "all requests")
+        api.close()
+        server.kill()
+        server.process.wait()
+        called.release.set()
+        server.start()
+        api = server.api()
+        for run_id in runs:
+            run = wait_until(lambda run_id=run_id: (lambda one: one if one["state"] in FINAL else None)(
+                api.get(f"/api/runs/{run_id}")), 60, f"run {run_id} to end")
+            self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        calls = [(one["headers"]["x-carillon-run-id"], one["headers"]["x-carillon-attempt"])
+                 for one in called.got("/hang")]
+        self.assertEqual(sorted(calls), sorted((run, attempt) for run in runs for attempt in ("1", "2")))
+        api.close()
+        server.stop()
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -247,7 +247,7 @@ TEST_F(CurlHttpRunnerTest, NoResponse) {
   EXPECT_EQ(Run(To("http://no such host/")).reason, reason::kHttpError);
   StartHttp start = To("/hello");
   start.headers = {{"X-Key", "a\r\nX-Other: b"}};
-  EXPECT_EQ(Run(std::move(start)).reason, reason::kSpawn);
+  EXPECT_EQ(Run(std::move(start)).reason, reason::kHttpError);
   EXPECT_TRUE(server_.Seen().empty());
 }
 

@@ -49,6 +49,43 @@ TEST_F(ExecutorTableTest, OneThatIsInTroubleIsUnhealthyAndGetsNothing) {
   EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
 }
 
+TEST_F(ExecutorTableTest, OneWhoseHostFailsIsPausedUntilItIsLookedAt) {
+  table_.Accept(Record("e1"), kStart);
+  Beat("e1", kStart);
+  const auto fail = [this](int count, SteadyTime now) {
+    for (int i = 0; i < count; ++i) {
+      table_.AttemptEnded(ExecutorId("x1"), JobNo(static_cast<uint64_t>(i)), true, now);
+    }
+  };
+  fail(4, kStart);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+  fail(1, kStart);
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  EXPECT_EQ(table_.Records().at(0).breaker, (BreakerView{.pause = 30s}));
+  table_.JudgeHealth(kStart + 5s);
+  Beat("e1", kStart + 29s);
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  Beat("e1", kStart + 30s);
+  table_.JudgeHealth(kStart + 30s);
+  ExecutorView view = table_.TakeChanges().at(0);
+  EXPECT_TRUE(view.usable);
+  EXPECT_TRUE(view.one_at_a_time);
+  fail(1, kStart + 31s);
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  EXPECT_EQ(table_.Records().at(0).breaker, (BreakerView{.pause = 60s}));
+  ExecutorRecord stored = Record("e1");
+  stored.enabled = false;
+  table_.Refresh({stored});
+  stored.enabled = true;
+  table_.Refresh({stored});
+  Beat("e1", kStart + 32s);
+  table_.JudgeHealth(kStart + 32s);
+  view = table_.TakeChanges().at(0);
+  EXPECT_TRUE(view.usable);
+  EXPECT_FALSE(view.one_at_a_time);
+  EXPECT_EQ(table_.Records().at(0).breaker, std::nullopt);
+}
+
 TEST_F(ExecutorTableTest, SuccessorOfASilentProcessWaitsThenIsAdmitted) {
   table_.Accept(Record("e1"), kStart);
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);

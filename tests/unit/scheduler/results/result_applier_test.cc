@@ -188,5 +188,32 @@ TEST_F(ResultApplierTest, UnreadableResultOfABundleDoesNotHoldUpItsNeighbours) {
   EXPECT_EQ(Uncommitted(), 0u);
 }
 
+TEST_F(ResultApplierTest, AttemptsThatTheHostCouldNotRunPauseTheExecutor) {
+  ResultApplier applier = Make();
+  for (uint64_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(executors_.Records().at(0).breaker, std::nullopt);
+    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    failed.report.result.reason = i % 2 == 0 ? reason::kSpawn : reason::kWardenDied;
+    if (i % 2 != 0) failed.report.result.state = RunState::kLost;
+    Send({failed});
+    clock_.Advance(30ms);
+    applier.Step(clock_.Steady());
+  }
+  EXPECT_NE(executors_.Records().at(0).breaker, std::nullopt);
+}
+
+TEST_F(ResultApplierTest, FailedCommandsDoNotPauseIt) {
+  ResultApplier applier = Make();
+  for (uint64_t i = 0; i < 20; ++i) {
+    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    failed.report.result.reason = reason::kExitCode;
+    failed.report.result.exit_code = 1;
+    Send({failed});
+    clock_.Advance(30ms);
+    applier.Step(clock_.Steady());
+  }
+  EXPECT_EQ(executors_.Records().at(0).breaker, std::nullopt);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -104,7 +104,8 @@ TEST_F(RouterTest, SelectorLeavesOutWhomItDoesNotMatchUnderEveryRouting) {
   const auto selector = Selector::Parse("zone = y");
   ASSERT_TRUE(selector.ok());
   for (const Routing routing :
-       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy}) {
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy,
+        Routing::kWeighted, Routing::kConsistentHash}) {
     const RouteRequest request{.routing = routing, .selector = &*selector};
     EXPECT_EQ(Picks(request, 20), (std::map<std::string, int>{{"b", 20}})) << Name(routing);
     const RouteRequest avoiding{
@@ -126,7 +127,8 @@ TEST_F(RouterTest, SecretsGoOnlyToExecutorsThatTakeThem) {
                    .heartbeats = ++beats_,
                    .features = {Feature::kSecrets}});
   for (const Routing routing :
-       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy}) {
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy,
+        Routing::kWeighted, Routing::kConsistentHash}) {
     const auto counts = Picks({.routing = routing, .needs = {Feature::kSecrets}}, 20);
     EXPECT_EQ(counts, (std::map<std::string, int>{{"b", 20}}));
   }
@@ -438,10 +440,11 @@ TEST_F(RouterTest, AgreesWithAPlainSearchWhileExecutorsComeGoAndFill) {
     const bool needs = rng.Chance(0.5);
     const RouteRequest request{
         .slots = slots,
-        .routing = static_cast<Routing>(rng.Below(4)),
+        .routing = static_cast<Routing>(rng.Below(6)),
         .selector = selects ? &*selector : nullptr,
         .needs = needs ? Features{Feature::kScriptSh} : Features{},
-        .avoid = rng.Chance(0.3) ? rng.Below(150) : ExecutorCredits::kNone};
+        .avoid = rng.Chance(0.3) ? rng.Below(150) : ExecutorCredits::kNone,
+        .place = rng.Next()};
     const auto picked = router_.Pick(credits_, request, candidates[selects][needs]);
     const std::set<ExecutorCredits::Index> eligible = Plain{credits_, request}.Eligible();
     ASSERT_EQ(picked.has_value(), !eligible.empty()) << "step " << step;
@@ -451,6 +454,11 @@ TEST_F(RouterTest, AgreesWithAPlainSearchWhileExecutorsComeGoAndFill) {
       for (const auto other : eligible) ASSERT_LE(credits_.id(*picked), credits_.id(other));
     }
     const bool exact = eligible.size() <= Router::kExactMax / 2;
+    if (request.routing == Routing::kWeighted && exact) {
+      for (const auto other : eligible) {
+        ASSERT_LE(credits_.WeightedLoad(*picked, slots), credits_.WeightedLoad(other, slots));
+      }
+    }
     if (request.routing == Routing::kLeastLoaded && exact) {
       for (const auto other : eligible) {
         ASSERT_LE(credits_.Busy(*picked, slots), credits_.Busy(other, slots)) << "step " << step;
@@ -463,7 +471,7 @@ TEST_F(RouterTest, ManyExecutorsShareTheLoadUnderEveryRouting) {
   constexpr int kExecutors = 200;
   for (int i = 0; i < kExecutors; ++i) Add("e" + std::to_string(i), 50, true, 50);
   for (const Routing routing :
-       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded}) {
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kWeighted}) {
     Candidates candidates;
     std::map<ExecutorCredits::Index, int> given;
     for (int i = 0; i < kExecutors * 25; ++i) {

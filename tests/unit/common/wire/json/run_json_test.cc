@@ -143,7 +143,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                                     .version = "0.1.0",
                                     .config_version = 7,
                                     .tasks_behind = 12,
-                                    .features = Features{Feature::kSecrets, Feature::kScriptSh}});
+                                    .features = Features{Feature::kSecrets, Feature::kScriptSh},
+                                    .breaker = BreakerView{.half_open = true, .pause = 60s}});
   EXPECT_EQ(body, (json{{"executor_id", "e"},
                         {"host", "h"},
                         {"port", 1},
@@ -159,7 +160,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"version", "0.1.0"},
                         {"config_version", 7},
                         {"tasks_behind", 12},
-                        {"features", {"secrets", "script:sh"}}}));
+                        {"features", {"secrets", "script:sh"}},
+                        {"breaker", {{"state", "half_open"}, {"pause_s", 60}}}}));
   EXPECT_TRUE(ExecutorToJson({})["tasks_behind"].is_null()) << "not known";
   EXPECT_TRUE(ExecutorToJson({})["features"].is_null()) << "not known";
 }

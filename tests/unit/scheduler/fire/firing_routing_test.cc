@@ -1,0 +1,98 @@
+// The firing loop and the choice of executors: keys that stay, and runs that leave a full executor.
+#include <set>
+
+#include "tests/unit/scheduler/fire/firing_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class FiringRoutingTest : public FiringLoopTest {
+ protected:
+  void SetUp() override { SampleClock(); }
+  // Steps for `time`, with heartbeats of the cluster clock.
+  void Pass(Duration time) {
+    for (Duration passed{}; passed < time; passed += 50ms) {
+      SampleClock();
+      Step(50ms);
+    }
+  }
+  // The executor that gets the next task.
+  std::string Next() {
+    for (const char* id : {"x1", "x2", "x3"}) {
+      if (!Tasks(id).empty()) return id;
+    }
+    return "";
+  }
+  uint64_t Moved() { return metrics_.counter("carillon_runs_moved_total").value(); }
+};
+
+TEST_F(FiringRoutingTest, RunsWithOneKeyGoToOneExecutor) {
+  for (const char* id : {"x1", "x2", "x3"}) Beat(id, 50);
+  const StoredJob job = Shell("nightly", {.routing = Routing::kConsistentHash});
+  std::set<std::string> used;
+  for (int i = 0; i < 10; ++i) {
+    Feed({Pending(job, 0s)});
+    Pass(100ms);
+    used.insert(Next());
+  }
+  EXPECT_EQ(used.size(), 1u);
+  EXPECT_FALSE(used.contains(""));
+}
+
+TEST_F(FiringRoutingTest, TheKeyMayComeFromTheRun) {
+  for (const char* id : {"x1", "x2", "x3"}) Beat(id, 50);
+  const StoredJob job =
+      Shell("shops", {.routing = Routing::kConsistentHash, .routing_key = "{{fire_time}}"});
+  std::set<std::string> used;
+  for (int i = 0; i < 30; ++i) {
+    Feed({Pending(job, -1ms * i)});
+    Pass(100ms);
+    used.insert(Next());
+  }
+  EXPECT_EQ(used.size(), 3u) << "each fire has a key of its own";
+}
+
+TEST_F(FiringRoutingTest, ARunThatWaitsAtAFullExecutorGoesToOneWithRoom) {
+  Beat("x1", 1);
+  const StoredJob job = Shell("job");
+  Feed({Pending(job, 0s)});
+  Pass(100ms);
+  ASSERT_EQ(Next(), "x1");
+  Beat("x1", 0);  // a run of another member took the slot
+  Beat("x2", 5);
+  Pass(800ms);
+  EXPECT_EQ(Next(), "") << "it may still claim in time";
+  Pass(400ms);
+  EXPECT_EQ(Next(), "x2");
+  EXPECT_EQ(Moved(), 1u);
+}
+
+TEST_F(FiringRoutingTest, ItStaysWhereNoOtherMayOrCanTakeIt) {
+  Beat("x1", 2);
+  const StoredJob anywhere = Shell("anywhere");
+  const StoredJob pinned = Shell("pinned", {.executor_id = "x1"});
+  Feed({Pending(anywhere, 0s), Pending(pinned, 0s)});
+  Pass(100ms);
+  ASSERT_EQ(Tasks("x1").size(), 2u);
+  Beat("x1", 0);
+  Beat("x2", 0);
+  Pass(2s);
+  EXPECT_EQ(Moved(), 0u) << "nobody has room";
+  Beat("x2", 5);
+  Pass(500ms);
+  EXPECT_EQ(Tasks("x2").size(), 1u);
+  EXPECT_EQ(Moved(), 1u) << "the pinned one stays";
+}
+
+TEST_F(FiringRoutingTest, ItStaysWhereASlotIsFree) {
+  Beat("x1", 2);
+  Feed({Pending(Shell("job"), 0s)});
+  Pass(100ms);
+  ASSERT_EQ(Next(), "x1");
+  Beat("x2", 5);
+  Pass(2s);
+  EXPECT_EQ(Moved(), 0u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
