@@ -188,6 +188,11 @@ bool HttpExchange::OnDone(CURLcode code) {
   }
   long status = 0;
   curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+  // No member takes a result with another status.
+  if (status < 100 || status > 599) {
+    Close(RunState::kFailed, reason::kHttpError, fmt::format("the server answered {}, which is no status", status));
+    return false;
+  }
   result_.http_status = static_cast<int>(status);
   NoteResponse();
   const std::string* location = Header("location");
@@ -222,6 +227,8 @@ void HttpExchange::Judge() {
 }
 
 void HttpExchange::Fail(CURLcode code) {
+  // Its own limit was reached before CloseIfDue was called, because this thread was busy.
+  if (code == CURLE_OPERATION_TIMEDOUT && CloseIfDue(clock_.Steady())) return;
   if (!denied_.empty() && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
     return Close(RunState::kFailed, reason::kHttpForbidden,
                  fmt::format("this executor sends no requests to {} (executor.http_allow)", denied_));

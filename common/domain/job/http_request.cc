@@ -80,18 +80,8 @@ void CheckUrl(const std::string& url, Mistakes& mistakes) {
   const std::string pointer = "/http/url";
   if (url.empty()) return mistakes.Note(pointer, "an http job needs a URL");
   if (!mistakes.CheckText(pointer, url, kHttpUrlBytesMax)) return;
-  const size_t scheme = url.starts_with("https://")  ? 8
-                        : url.starts_with("http://") ? 7
-                                                     : 0;
-  if (scheme == 0) return mistakes.Note(pointer, "must begin with http:// or https://");
-  if (HasControl(url)) return mistakes.Note(pointer, "contains a control character");
-  const std::string_view host =
-      std::string_view(url).substr(scheme, url.find_first_of("/?#", scheme) - scheme);
-  if (host.empty()) return mistakes.Note(pointer, "has no host");
-  // It would be stored and logged in clear.
-  if (host.find('@') != std::string_view::npos) {
-    mistakes.Note(pointer, "must not contain a user or a password; use a header with a secret");
-  }
+  const Status checked = CheckHttpUrl(url);
+  if (!checked.ok()) mistakes.Note(pointer, checked.error().message);
 }
 
 void CheckHeaders(const HttpDefinition& http, Mistakes& mistakes) {
@@ -227,6 +217,22 @@ bool IsHttpToken(std::string_view text) {
     return (IsUnreserved(c) && c != '~') || kMarks.find(c) != std::string_view::npos;
   };
   return !text.empty() && text.size() <= 256 && std::all_of(text.begin(), text.end(), fits);
+}
+
+Status CheckHttpUrl(std::string_view url) {
+  const auto wrong = [](std::string why) -> Status { return {ErrorCode::kInvalid, std::move(why)}; };
+  const size_t scheme = url.starts_with("https://")  ? 8
+                        : url.starts_with("http://") ? 7
+                                                     : 0;
+  if (scheme == 0) return wrong("must begin with http:// or https://");
+  if (HasControl(url)) return wrong("contains a control character");
+  const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);
+  if (host.empty()) return wrong("has no host");
+  // It would be stored and logged in clear.
+  if (host.find('@') != std::string_view::npos) {
+    return wrong("must not contain a user or a password; use a header with a secret");
+  }
+  return {};
 }
 
 std::vector<Error> FindHttpMistakes(const HttpDefinition& http) {

@@ -91,6 +91,9 @@ std::string PercentEncoded(std::string_view text);
 // True for a name of RFC 9110, 5.6.2.
 bool IsHttpToken(std::string_view text);
 
+// kInvalid, with the end of a sentence: no URL that a request may have.
+Status CheckHttpUrl(std::string_view url);
+
 // The mistakes of a request, each with a pointer such as "/http/url". The placeholders are checked by ValidateTemplates.
 std::vector<Error> FindHttpMistakes(const HttpDefinition& http);
 

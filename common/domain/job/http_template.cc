@@ -45,6 +45,9 @@ Result<std::string> RenderUrl(std::string_view url, const TemplateValues& values
   if (rendered.size() > kHttpUrlBytesMax) {
     return TemplateError(fmt::format("the URL has more than {} bytes", kHttpUrlBytesMax));
   }
+  // An executor could not read the task, nor the others of its bundle.
+  const Status readable = CheckHttpUrl(rendered);
+  if (!readable.ok()) return TemplateError("the URL " + readable.error().message);
   return rendered;
 }
 

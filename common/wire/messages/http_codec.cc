@@ -7,6 +7,9 @@
 namespace carillon::wire {
 namespace {
 
+// The limits of a definition are for the text alone; the names of secrets, which are in its template, come on top.
+constexpr size_t kNamesOfSecrets = 2;  // factor
+
 bool ContainsNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 void EncodeValue(const ParameterValue& value, v1::HttpCall::Value& to) {
@@ -103,13 +106,13 @@ std::optional<HttpCall> DecodeHttpCall(const v1::HttpCall& from) {
                 .tls_verify = plain.tls_verify};
   for (const auto& [name, text] : from.headers()) {
     // A header has its text without the secrets, which the receiver checks once they are filled in.
-    auto pieces = DecodeSecretText(text, kHttpHeaderBytesMax);
+    auto pieces = DecodeSecretText(text, kHttpHeaderBytesMax * kNamesOfSecrets);
     if (!pieces) return std::nullopt;
     std::string& value = plain.headers[name];
     for (const SecretPiece& piece : *pieces) value += piece.text;
     call.headers[name] = std::move(*pieces);
   }
-  auto body = DecodeSecretText(from.body(), kHttpBodyBytesMax);
+  auto body = DecodeSecretText(from.body(), kHttpBodyBytesMax * kNamesOfSecrets);
   if (!body || !FindHttpMistakes(plain).empty()) return std::nullopt;
   call.body = std::move(*body);
   return call;

@@ -251,6 +251,19 @@ TEST_F(CurlHttpRunnerTest, NoResponse) {
   EXPECT_TRUE(server_.Seen().empty());
 }
 
+TEST_F(CurlHttpRunnerTest, AStatusThatIsNoneIsNoResponse) {
+  SilentServer server;
+  runner_->Start(To(server.url()));
+  const int connection = server.Take();
+  const std::string_view answer = "HTTP/1.1 700 Strange\r\nContent-Length: 0\r\n\r\n";
+  EXPECT_EQ(send(connection, answer.data(), answer.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(answer.size()));
+  const AttemptResult result = Await();
+  EXPECT_EQ(result.reason, reason::kHttpError);
+  EXPECT_FALSE(result.http_status);
+  close(connection);
+}
+
 TEST_F(CurlHttpRunnerTest, ACancelClosesTheConnection) {
   SilentServer silent;
   const StartHttp start = To(silent.url());

@@ -56,6 +56,27 @@ TEST(TaskCodecTest, TasksComeBackEqual) {
   }
 }
 
+// One that cannot be read would spoil its whole bundle.
+TEST(TaskCodecTest, TheLongestRequestsComeBack) {
+  Rng rng(3);
+  TaskMessage task = test::RandomTask(rng);
+  task.type = JobType::kHttp;
+  task.interpreter.reset();
+  task.args.clear();
+  task.http = test::RandomCall(rng);
+  const auto longest = [](size_t bytes) {
+    SecretText text{{.text = std::string(bytes, 'x')}};
+    for (size_t i = 0; i < kJobSecretsMax; ++i) text.push_back({.secret = std::string(63, 's')});
+    return text;
+  };
+  task.http->headers["X-Long"] = longest(kHttpHeaderBytesMax);
+  task.http->body = longest(kHttpBodyBytesMax);
+  task.http->url.resize(kHttpUrlBytesMax, 'x');
+  const auto decoded = DecodeTasks(EncodeTasks({task}));
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  EXPECT_EQ(decoded->at(0), task);
+}
+
 TEST(TaskCodecTest, JsonHasTheNamesUsersKnowAndTakesWhatAPersonWrites) {
   TaskMessage task;
   task.key = {.fire = FromUnixMicros(1), .schedule_id = ScheduleId(2)};
