@@ -1,7 +1,7 @@
 // Keeps work away from an executor whose host cannot run it. Pure.
 //
 // If 5 of the last 10 attempts of at least two jobs ended for a reason of the host (no process could be started, the
-// warden died), the executor gets no work for 30 s. After that it gets one run at a time: a success ends the pause, another
+// warden died), the executor gets no work for 30 s. After that it gets one task at a time: a success ends the pause, another
 // such end makes the next one twice as long, up to 10 minutes.
 //
 // Failures of commands do not count, or one bad job would close all executors; for the same reason the attempts of one job

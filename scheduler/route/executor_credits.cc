@@ -130,8 +130,7 @@ int ExecutorCredits::Available(Index index, SlotClass slots) const {
   if (!executor.usable) return 0;
   const Room& of_class = executor.rooms[static_cast<size_t>(slots)];
   const int room = std::max(0, Unused(of_class) + of_class.prefetch);
-  if (executor.one_at_a_time) return executor.open > 0 ? 0 : std::min(room, 1);
-  if (executor.timeouts < kSilentAfter) return room;
+  if (!executor.one_at_a_time && executor.timeouts < kSilentAfter) return room;
   const bool asked = executor.rooms[0].published + executor.rooms[1].published > 0;
   return asked ? 0 : std::min(room, 1);
 }

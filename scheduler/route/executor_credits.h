@@ -79,7 +79,7 @@ class ExecutorCredits {
     ExecutorId id;
     Incarnation incarnation;
     bool usable = false;
-    bool one_at_a_time = false;  // of the runs of this member
+    bool one_at_a_time = false;  // the next task when the last one was claimed
     std::map<std::string, std::string> labels = {};
     int slots = 0;             // process slots
     int free_slots = 0;        // process slots
