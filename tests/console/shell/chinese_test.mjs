@@ -10,11 +10,11 @@ import { LONG, startBrowser, startServer, until, withPerson } from '../support/s
 
 const UNITS = ['ms', 'min', 'KiB', 'MiB', 'GiB'];
 const TERMS = [
-  'Carillon', 'API', 'ID', 'UTC', 'YAML', 'JSON', 'Cron', 'Webhook', 'Shell', 'CPU', 'IO', 'IANA', 'Ctrl', 'SIGTERM', 'SIGKILL',
+  'Carillon', 'API', 'HTTP', 'ID', 'UTC', 'YAML', 'JSON', 'Cron', 'Webhook', 'Shell', 'CPU', 'IO', 'IANA', 'Ctrl', 'SIGTERM', 'SIGKILL',
   'bin', 'sh', // from /bin/sh -c
 ];
 // Words in examples of what a user may type.
-const EXAMPLES = ['NAME', 'value', 'CARILLON', 'PARAM', 'Asia', 'Shanghai', 'zone', 'spare', 'secrets', 'team', 'etl', 'default', 'who', 'host', 'Home', 'End', 'exit', 'signal', 'spawn'];
+const EXAMPLES = ['NAME', 'value', 'CARILLON', 'PARAM', 'Asia', 'Shanghai', 'zone', 'spare', 'secrets', 'team', 'etl', 'default', 'who', 'host', 'Home', 'End', 'exit', 'signal', 'spawn', 'http', 'xx', 'error'];
 const NAMES = ['anna', 'uma', 'ci', 'token', 'admin', 'payroll', 'English', 'user', 'red', 'green', 'idle', 'shop', 'db', 'unbekannt'];
 
 const scratch = mkdtempSync(join(tmpdir(), 'carillon-chinese-'));
