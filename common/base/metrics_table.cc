@@ -110,6 +110,7 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_log_bytes_total", kCounter, "", "Bytes of job logs sent by this executor."},
       {"carillon_logs_dropped_total", kCounter, "",
        "Logs of requests that were dropped because too many waited to be stored."},
+      {"carillon_workers", kGauge, "", "Programs with handlers that are attached to this executor."},
       {"carillon_http_requests_open", kGauge, "", "Requests of http jobs in progress here."},
       {"carillon_log_pieces_waiting", kGauge, "",
        "Log chunks that the scheduler has not stored yet."},

@@ -442,6 +442,15 @@ std::vector<Setting> MakeTable() {
       {.name = "executor.http_ca_file",
        .fallback = "",
        .help = "PEM file with the CAs that requests trust; empty = those of the system."},
+      {.name = "executor.worker_socket",
+       .fallback = "",
+       .help = "Unix socket at which programs with handlers attach; empty = `worker.sock` in the "
+               "executor's directory. Its directory must let their users enter."},
+      {.name = "executor.worker_users",
+       .type = kPairs,
+       .fallback = "",
+       .help = "Which applications the programs of which user may offer, `user=app|app,…`; `*` is all. "
+               "The executor's own user may offer all, other users none."},
   };
 }
 

@@ -47,6 +47,7 @@ struct Heartbeat {
   int slots = 0;                             // all process slots; 0: as registered
   int64_t config_version = 0;                // version of the live settings in force
   Features features = {};                    // what it can run; none: an older version of the executor
+  std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"; free as free_slots
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
   bool leaving = false;                      // last heartbeat of a process that ends on purpose
   std::vector<HeldAttempt> running;          // attempts of this member's segments, as far as known

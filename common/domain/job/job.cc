@@ -103,6 +103,18 @@ Status CheckHttpField(const JobDefinition& job) {
   return Wrong("/env", "a request has no environment; use parameters, or secrets in its headers");
 }
 
+Status CheckHandlerField(const JobDefinition& job) {
+  if (job.type != JobType::kHandler) {
+    if (job.handler.empty()) return {};
+    return Wrong("/handler",
+                 fmt::format("a {} job has no handler; set type to handler", Name(job.type)));
+  }
+  if (job.handler.empty()) return Wrong("/handler", "is missing");
+  if (IsFullHandlerName(job.handler)) return {};
+  return Wrong("/handler",
+               "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in NAME also dots");
+}
+
 // A workflow is no process, and its nodes have jobs of their own for everything that a process has.
 Status CheckWorkflowField(const JobDefinition& job) {
   if (job.type != JobType::kWorkflow) {
@@ -342,6 +354,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   if (job.http) {
     for (Error& mistake : FindHttpMistakes(*job.http)) mistakes.push_back(std::move(mistake));
   }
+  note(CheckHandlerField(job));
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {
     mistakes.push_back(Wrong("/workflow" + problem.pointer, std::move(problem.message)));
@@ -382,13 +395,30 @@ bool IsNamespace(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
-bool IsGroupName(std::string_view text) {
+namespace {
+
+bool IsPlain(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// Begins with a plain character; then also those of `more`.
+bool IsShortName(std::string_view text, std::string_view more) {
   constexpr size_t kBytesMax = 63;
-  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && text.size() <= kBytesMax && plain(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return plain(c) || c == '_' || c == '-'; });
+  return !text.empty() && text.size() <= kBytesMax && IsPlain(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return IsPlain(c) || more.find(c) != std::string_view::npos;
+         });
 }
+
+}  // namespace
+
+bool IsHandlerApp(std::string_view text) { return IsShortName(text, "_-"); }
+bool IsHandlerName(std::string_view text) { return IsShortName(text, "_-."); }
+bool IsFullHandlerName(std::string_view text) {
+  const size_t slash = text.find('/');
+  return slash != std::string_view::npos && IsHandlerApp(text.substr(0, slash)) &&
+         IsHandlerName(text.substr(slash + 1));
+}
+
+bool IsGroupName(std::string_view text) { return IsShortName(text, "_-"); }
 
 // The names of groups have the same form.
 Status ValidateJobId(std::string_view text) {

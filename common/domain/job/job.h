@@ -19,7 +19,7 @@
 namespace carillon {
 
 // kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in job_types.h.
-enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp };
+enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp, kHandler };
 // Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
   kAllow,              // it runs as well; the job has no limit
@@ -62,6 +62,7 @@ struct JobDefinition {
                                              // a template (template.h)
   std::optional<ScriptDefinition> script = {};      // of a script, and only there
   std::optional<HttpDefinition> http = {};          // of an http job, and only there
+  std::string handler = {};  // of a handler job: "app/name"; others: empty
   std::optional<WorkflowDefinition> workflow = {};  // of a workflow, and only there
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
   std::string time_zone = "UTC";             // for schedules without a zone of their own
@@ -123,6 +124,11 @@ Status ValidateJobId(std::string_view text);
 
 // True for [a-z0-9][a-z0-9_-]{0,62}
 bool IsGroupName(std::string_view text);
+
+// The parts of the name of a handler: [a-z0-9][a-z0-9_-]{0,62}, a slash, [a-z0-9][a-z0-9_.-]{0,62}
+bool IsHandlerApp(std::string_view text);
+bool IsHandlerName(std::string_view text);
+bool IsFullHandlerName(std::string_view text);  // "app/name"
 
 // True for [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
 bool IsNamespace(std::string_view text);

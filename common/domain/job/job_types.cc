@@ -21,14 +21,16 @@ struct Row {
   Runner runner;
   Features (*needs)(const JobDefinition& job);
 };
-constexpr std::array<Row, 5> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
+constexpr std::array<Row, 6> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
                                     {JobType::kScript, Runner::kWarden, NeedsInterpreter},
                                     {JobType::kHttp, Runner::kHttp, NeedsHttp},
+                                    {JobType::kHandler, Runner::kWorker, NeedsNothing},
                                     {JobType::kNoop, Runner::kNoop, NeedsNothing},
                                     {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
-constexpr std::array<NameOf<JobType>, 5> kNames{{{JobType::kShell, "shell"},
+constexpr std::array<NameOf<JobType>, 6> kNames{{{JobType::kShell, "shell"},
                                                  {JobType::kScript, "script"},
                                                  {JobType::kHttp, "http"},
+                                                 {JobType::kHandler, "handler"},
                                                  {JobType::kNoop, "noop"},
                                                  {JobType::kWorkflow, "workflow"}}};
 

@@ -12,6 +12,7 @@ enum class Runner {
   kWarden,     // a process on an executor's host
   kNoop,       // nothing: the executor's daemon answers at once
   kHttp,       // a request of the executor's daemon, without a process
+  kWorker,     // a function of a program that is attached to the executor
   kScheduler,  // no executor: the scheduler runs the nodes of a workflow
 };
 Runner RunnerOf(JobType type);
@@ -20,5 +21,8 @@ inline bool StartsProcess(JobType type) { return RunnerOf(type) == Runner::kWard
 
 // The features that an executor must have to run the job.
 Features NeedsOf(const JobDefinition& job);
+
+// True if nobody but the job's own code can end an attempt: at the end of its lease it may still run.
+inline bool IsCooperative(JobType type) { return RunnerOf(type) == Runner::kWorker; }
 
 }  // namespace carillon

@@ -22,6 +22,12 @@ struct RetryRules {
 };
 RetryRules RetryRulesOf(const JobDefinition& job);
 
+// The rules for an attempt whose executor was lost.
+struct LossRules {
+  OnLost on_lost = OnLost::kHold;
+  bool cooperative = false;  // job_types.h
+};
+
 // True if an attempt after `attempt` (from 1) is allowed.
 bool HasRetryLeft(const RetryRules& rules, int attempt);
 

@@ -327,6 +327,11 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     attempt.secret_env.clear();
     return attempt;
   }
+  if (!job.handler.empty()) {
+    // The function runs in a process that is there already; only the job's own variables are sent to it.
+    if (!job.env.contains("PATH")) attempt.env.erase("PATH");
+    return attempt;
+  }
   if (job.script) {
     attempt.command = job.script->body;
     CARILLON_TRY(room.Take(attempt.command.size()));

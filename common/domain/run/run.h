@@ -62,6 +62,12 @@ inline constexpr std::string_view kHttpStatus = "http_status";
 inline constexpr std::string_view kHttpBody = "http_body";
 inline constexpr std::string_view kHttpError = "http_error";
 inline constexpr std::string_view kHttpForbidden = "http_forbidden";
+// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about to end, or the function
+// was never called.
+inline constexpr std::string_view kHandlerError = "handler_error";
+inline constexpr std::string_view kWorkerDied = "worker_died";
+inline constexpr std::string_view kWorkerStopped = "worker_stopped";
+inline constexpr std::string_view kNotStarted = "not_started";
 inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
 // FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
 inline constexpr std::string_view kNotRetryable = "not_retryable";

@@ -195,6 +195,9 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
       if (row->state == RunState::kHeld && report.result.state == RunState::kLost &&
           !row->cancel_requested) {
         if (!row->may_still_run) return recorded;
+        if (job != nullptr && job->cooperative && job->retry.on_lost == OnLost::kRetry) {
+          return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
+        }
         return {ResultVerdict::kApplied, Held(*row, report.result.reason)};
       }
       return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
@@ -224,7 +227,10 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
     return std::nullopt;
   }
   JobRow policy = job;
-  const OnLost started_under = job.attempt_on_lost.value_or(job.retry.on_lost);
+  const auto rules =
+      job.attempt_rules.value_or(LossRules{job.retry.on_lost, job.cooperative});
+  const OnLost started_under =
+      rules.cooperative && rules.on_lost == OnLost::kRetry ? OnLost::kHold : rules.on_lost;
   const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
   const Fate fate = killed ? Fate::kDead : Fate::kUnknown;
   if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {

@@ -26,7 +26,8 @@ struct JobRow {
   int priority = 0;
   OverlapRules overlap = {};
   RetryRules retry = {};
-  std::optional<OnLost> attempt_on_lost = {};  // of the attempt's version, if it is another one
+  bool cooperative = false;  // job_types.h
+  std::optional<LossRules> attempt_rules = {};  // of the attempt's version, if it is another one
   SegmentId segment = {};
   bool has_dependents = false;  // others wait for its ends, or once did
 };
@@ -104,7 +105,6 @@ struct ClaimDecision {
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
 // executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
 // write SKIPPED, reason overlap. kEnqueued: put the run into a queue. Otherwise write nothing.
-//
 // kAcceptedAgain comes first: an earlier reply was lost, and the attempt may already run.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 std::string_view SkipReasonOf(const ClaimDecision& decision);
@@ -155,7 +155,7 @@ struct ResultDecision {
 //   RUNNING   Ends with the result; a failure is retried while attempts are left, unless the job's
 //             retry conditions exclude it, a cancel was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
 //   HELD      The same, except for LOST (the host reports that the process is dead): this completes
-//             a requested cancel; without a request the run stays HELD with that reason.
+//             a requested cancel, or leads to the retry of a handler; else the run stays HELD.
 //   PENDING   A late success of the previous attempt completes the run.
 //   LOST      A late result of the last attempt replaces LOST.
 // Everything else is kRecordedOnly: other states, tokens and attempts, and repeated results.
@@ -175,7 +175,7 @@ struct LostReport {
 // meanwhile. The job's on_lost decides:
 //   retry  PENDING for the next attempt; if none is left, final LOST with a dead letter
 //   fail   final FAILED with a dead letter, reason executor_lost
-//   hold   HELD
+//   hold   HELD; so too under retry, if it is of a handler, which nobody could end
 // The run of a deleted job ends as LOST.
 // An attempt that started under fail or hold is not killed when its lease ends, so its process may
 // still run. Therefore a later edit to retry does not apply to it, and a requested cancel cannot be

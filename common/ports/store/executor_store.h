@@ -22,6 +22,15 @@ struct ExecutorLoad {
   double io = 0;      // 0-1: part of the time in which some process waited for I/O
 };
 
+// The slots of a handler at one executor.
+struct HandlerSlots {
+  int slots = 0;  // of all its workers
+  int free = 0;
+
+  bool operator==(const HandlerSlots&) const = default;
+};
+inline constexpr size_t kHandlersMax = 1024;  // at one executor
+
 // Limits of the stored texts.
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
@@ -54,6 +63,7 @@ struct ExecutorRecord {
   int64_t config_version = 0;                // version of the live settings in force
   std::optional<int64_t> tasks_behind = {};  // unread records of its partition
   std::optional<Features> features = {};     // nullopt: it has no link to this member
+  std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"
   std::vector<HostCheck> checks = {};        // its start-up report; empty: likewise, or an older version
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};

@@ -330,6 +330,7 @@ constexpr std::array kFields = {
     Entry<&Job::command>("command"),
     Entry<&Job::script>("script"),
     Entry<&Job::http>("http"),
+    Entry<&Job::handler>("handler"),
     Entry<&Job::workflow>("workflow"),
     Entry<&Job::schedules>("schedules"),
     Entry<&Job::time_zone>("time_zone"),
@@ -418,6 +419,7 @@ json DefinitionToJson(const JobDefinition& job) {
   for (const Field& field : kFields) body[std::string(field.name)] = field.write(job);
   if (!job.script) body.erase("script");
   if (!job.http) body.erase("http");
+  if (job.handler.empty()) body.erase("handler");
   if (job.routing_key.empty()) body.erase("routing_key");
   if (!job.workflow) body.erase("workflow");
   return body;

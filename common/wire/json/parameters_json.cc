@@ -17,6 +17,14 @@ Result<Parameters> ParametersFromText(std::string_view text) {
   return std::move(job.parameters);
 }
 
+std::string ParametersToText(const Parameters& parameters) {
+  nlohmann::json document = nlohmann::json::object();
+  for (const auto& [name, value] : parameters) {
+    std::visit([&](const auto& held) { document[name] = held; }, value);
+  }
+  return document.dump();
+}
+
 Status CheckParametersText(const JobDefinition& job, std::string_view text) {
   if (job.parameter_rules.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(const Parameters given, ParametersFromText(text));

@@ -9,6 +9,8 @@ namespace carillon {
 
 // "" means no parameters. kInvalid with the pointer: not an object of texts, numbers and booleans.
 Result<Parameters> ParametersFromText(std::string_view text);
+// The inverse: a JSON object.
+std::string ParametersToText(const Parameters& parameters);
 // Checks them by the rules of the job (CheckGivenParameters).
 Status CheckParametersText(const JobDefinition& job, std::string_view text);
 

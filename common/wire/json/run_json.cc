@@ -150,6 +150,18 @@ json HostChecksToJson(const std::vector<HostCheck>& checks) {
   return list;
 }
 
+namespace {
+
+json HandlersToJson(const ExecutorRecord& executor) {
+  json list = json::array();
+  for (const auto& [name, slots] : executor.handlers) {
+    list.push_back({{"name", name}, {"slots", slots.slots}, {"free", slots.free}});
+  }
+  return list;
+}
+
+}  // namespace
+
 json ExecutorToJson(const ExecutorRecord& executor) {
   return {{"executor_id", executor.id.value()},
           {"host", ToValidUtf8(executor.host)},
@@ -170,6 +182,7 @@ json ExecutorToJson(const ExecutorRecord& executor) {
           {"version", executor.version},
           {"config_version", executor.config_version},
           {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)},
+          {"handlers", HandlersToJson(executor)},
           {"features", executor.features ? json(executor.features->Names()) : json(nullptr)},
           {"breaker", BreakerToJson(executor.breaker)}};
 }

@@ -168,6 +168,12 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   to.set_config_version(from.config_version);
   to.set_takes_secrets(from.features.Has(Feature::kSecrets));
   to.set_features(from.features.bits());
+  for (const auto& [name, slots] : from.handlers) {
+    v1::HandlerSlots& handler = *to.add_handlers();
+    handler.set_name(name);
+    handler.set_slots(static_cast<uint32_t>(slots.slots));
+    handler.set_free(static_cast<uint32_t>(slots.free));
+  }
   if (from.tasks_behind) to.set_tasks_behind(*from.tasks_behind);
   to.set_leaving(from.leaving);
   Encode(from.running, *to.mutable_running());
@@ -199,6 +205,15 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   to.config_version = from.config_version();
   to.features = Features::FromBits(from.features());
   if (from.takes_secrets()) to.features.Add(Feature::kSecrets);
+  if (static_cast<size_t>(from.handlers_size()) > kHandlersMax) return BadMessage("handlers");
+  for (const v1::HandlerSlots& handler : from.handlers()) {
+    if (!IsFullHandlerName(handler.name()) || handler.slots() > kCountMax ||
+        handler.free() > kCountMax) {
+      return BadMessage("handlers");
+    }
+    to.handlers[handler.name()] = {static_cast<int>(handler.slots()),
+                                   static_cast<int>(handler.free())};
+  }
   if (from.has_tasks_behind()) to.tasks_behind = from.tasks_behind();
   to.leaving = from.leaving();
   to.trouble = from.trouble();

@@ -169,6 +169,11 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
     task.http = wire::DecodeHttpCall(from.http());
     if (!task.http) return Corrupt("http");
   }
+  if (task.type == JobType::kHandler) {
+    if (!IsFullHandlerName(from.handler())) return Corrupt("handler");
+    if (from.parameters_json().size() > kHandlerParametersBytesMax) return Corrupt("parameters");
+    task.handler = HandlerCall{.name = from.handler(), .parameters_json = from.parameters_json()};
+  }
   CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
   task.timeout_s = from.timeout();
   task.kill_grace_s = from.kill_grace();
@@ -188,6 +193,10 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   if (task.interpreter) to.set_interpreter(std::string(Name(*task.interpreter)));
   for (const std::string& arg : task.args) to.add_args(arg);
   if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
+  if (task.handler) {
+    to.set_handler(task.handler->name);
+    to.set_parameters_json(task.handler->parameters_json);
+  }
   to.set_timeout(static_cast<uint32_t>(task.timeout_s));
   to.set_retry_count(static_cast<uint32_t>(task.retry_count));
   to.set_retry_interval(static_cast<uint32_t>(task.retry_interval_s));
@@ -268,9 +277,9 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
     if (std::chrono::seconds(from.retry_after()) > kRetryAfterMax) return Corrupt("retry_after");
     result.retry_after = std::chrono::seconds(from.retry_after());
   }
-  // Only a process that exited by itself has outputs.
-  const bool exited = result.exit_code &&
-                      (result.state == RunState::kCompleted || result.state == RunState::kFailed);
+  // Only a process that exited by itself has outputs, or a function that returned.
+  const bool exited = result.state == RunState::kCompleted ||
+                      (result.exit_code && result.state == RunState::kFailed);
   if (!result.outputs.empty() && !exited) return Corrupt("outputs without an exit");
   if (!CheckOutputs(result.outputs).ok()) return Corrupt("outputs");
   return {};

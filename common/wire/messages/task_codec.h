@@ -20,6 +20,15 @@ namespace carillon {
 
 inline constexpr size_t kBundleTasksMax = 256;
 
+// The function to call.
+struct HandlerCall {
+  std::string name;                     // "app/name"
+  std::string parameters_json = "{}";  // an object of texts, numbers and booleans; <= kHandlerParametersBytesMax
+
+  bool operator==(const HandlerCall&) const = default;
+};
+inline constexpr size_t kHandlerParametersBytesMax = 256u << 10;
+
 // One attempt to claim and run: a task of docs/protocol.md.
 struct TaskMessage {
   RunKey key;
@@ -36,6 +45,7 @@ struct TaskMessage {
   std::optional<Interpreter> interpreter = {};  // of a script
   std::vector<std::string> args = {};           // of a script
   std::optional<HttpCall> http = {};            // of an http job
+  std::optional<HandlerCall> handler = {};      // of a handler job
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/run/dependents.h"
 
 namespace carillon::mysql {
@@ -130,9 +131,9 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
 
 // Reads on_lost from the job versions of attempts whose job was edited since. An unreadable version
 // counts as kHold, because it may have required that a person decides.
-Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
+Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
                                                         const ResultBatchState& state) {
-  std::map<JobVersionKey, OnLost> policies;
+  std::map<JobVersionKey, LossRules> policies;
   std::vector<JobVersionKey> keys;
   for (const auto& [key, run] : state.runs) {
     const auto job = state.jobs.find(run.row.job_no);
@@ -140,13 +141,15 @@ Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
     keys.push_back({run.row.job_no, run.row.def_version});
   }
   if (keys.empty()) return policies;
-  for (const JobVersionKey& key : keys) policies[key] = OnLost::kHold;
+  for (const JobVersionKey& key : keys) policies[key] = {};
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> records,
                             ReadDefinitions(session, keys));
   for (const JobVersionRecord& record : records) {
-    if (record.readable) policies[{record.job_no, record.version}] = record.definition.on_lost;
+    if (!record.readable) continue;
+    policies[{record.job_no, record.version}] = {record.definition.on_lost,
+                                                 IsCooperative(record.definition.type)};
   }
   return policies;
 }
@@ -220,7 +223,7 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     if (job == state.jobs.end()) continue;
     JobRow job_row = job->second;
     const auto old_policy = old_policies.find({run.row.job_no, run.row.def_version});
-    if (old_policy != old_policies.end()) job_row.attempt_on_lost = old_policy->second;
+    if (old_policy != old_policies.end()) job_row.attempt_rules = old_policy->second;
     const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
     if (!change) continue;
     const AttemptResult loss = LossOf(run, now);

@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/rows/retry_columns.h"
+#include "common/domain/job/job_types.h"
 #include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
@@ -156,6 +157,7 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .priority = job.definition.priority,
           .overlap = OverlapRulesOf(job.definition),
           .retry = RetryRulesOf(job.definition),
+          .cooperative = IsCooperative(job.definition.type),
           .segment = job.segment,
           .has_dependents = job.has_dependents};
 }
@@ -164,7 +166,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
       "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LOCK IN SHARE "
       "MODE";
   if (jobs.empty()) return {};
@@ -196,6 +198,9 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
       session.NoteUnreadable("jobs", std::to_string(job.job_no.value()), "unknown retry condition");
       job.retry.retry_count = 0;
     }
+    // A type of a later version counts as one that cannot be ended.
+    const Result<JobType> type = ParseName<JobType>(rows.Text(17));
+    job.cooperative = !type.ok() || IsCooperative(*type);
     job.priority = static_cast<int>(rows.Int(11));
     job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
     job.has_dependents = rows.Int(15) != 0;

@@ -1,0 +1,195 @@
+#include "common/wire/messages/worker_codec.h"
+
+#include "carillon/v1/worker.pb.h"
+#include "common/domain/job/job.h"
+#include "common/domain/run_id.h"
+#include "common/wire/json/job_json.h"
+
+namespace carillon {
+namespace {
+
+constexpr size_t kWorkerMessageBytesMax = 16u << 20;
+constexpr size_t kWorkerTicketBytesMax = 256;
+constexpr size_t kWorkerTextBytesMax = 64;
+constexpr size_t kDoneErrorBytesMax = 4096;
+constexpr size_t kLogLineBytesMax = 16u << 10;
+constexpr uint32_t kHandlerConcurrencyMax = 10'000;
+constexpr int kHelloAttemptsMax = 100'000;  // in a Hello
+
+Error BadWorkerMessage(std::string_view what) {
+  return {ErrorCode::kCorrupt, "worker: wrong " + std::string(what)};
+}
+
+std::optional<RunState> StateOf(worker::v1::Done::State state) {
+  switch (state) {
+    case worker::v1::Done::COMPLETED: return RunState::kCompleted;
+    case worker::v1::Done::FAILED: return RunState::kFailed;
+    case worker::v1::Done::CANCELLED: return RunState::kCancelled;
+    case worker::v1::Done::TIMED_OUT: return RunState::kTimedOut;
+    case worker::v1::Done::LOST: return RunState::kLost;
+    default: return std::nullopt;
+  }
+}
+
+worker::v1::Done::State StateOf(RunState state) {
+  switch (state) {
+    case RunState::kCompleted: return worker::v1::Done::COMPLETED;
+    case RunState::kCancelled: return worker::v1::Done::CANCELLED;
+    case RunState::kTimedOut: return worker::v1::Done::TIMED_OUT;
+    case RunState::kLost: return worker::v1::Done::LOST;
+    default: return worker::v1::Done::FAILED;
+  }
+}
+
+bool IsTicket(std::string_view ticket) {
+  return !ticket.empty() && ticket.size() <= kWorkerTicketBytesMax;
+}
+
+Result<WorkerDone> DecodeDone(const worker::v1::Done& from) {
+  const auto state = StateOf(from.state());
+  if (!IsTicket(from.ticket())) return BadWorkerMessage("ticket");
+  if (!state) return BadWorkerMessage("state");
+  WorkerDone done{.ticket = from.ticket(), .state = *state};
+  done.error = ToValidUtf8(from.error().substr(0, kDoneErrorBytesMax));
+  done.outputs = {from.outputs().begin(), from.outputs().end()};
+  return done;
+}
+
+void EncodeDone(const WorkerDone& from, worker::v1::Done& to) {
+  to.set_ticket(from.ticket);
+  to.set_state(StateOf(from.state));
+  to.set_error(from.error);
+  for (const auto& [name, value] : from.outputs) (*to.mutable_outputs())[name] = value;
+}
+
+Result<WorkerHello> DecodeHello(const worker::v1::Hello& from) {
+  WorkerHello hello{.protocol = from.protocol(),
+                    .app = from.app(),
+                    .version = from.version().substr(0, kWorkerTextBytesMax),
+                    .sdk = from.sdk().substr(0, kWorkerTextBytesMax)};
+  if (!IsHandlerApp(hello.app)) return BadWorkerMessage("name of the application");
+  if (static_cast<size_t>(from.handlers_size()) > kWorkerBatchMax) {
+    return BadWorkerMessage("number of handlers");
+  }
+  for (const worker::v1::HandlerOffer& offer : from.handlers()) {
+    if (!IsHandlerName(offer.name())) return BadWorkerMessage("name of a handler");
+    if (offer.concurrency() < 1 || offer.concurrency() > kHandlerConcurrencyMax) {
+      return BadWorkerMessage("concurrency of a handler");
+    }
+    hello.handlers[offer.name()] = static_cast<int>(offer.concurrency());
+  }
+  if (from.held_size() > kHelloAttemptsMax || from.done_size() > kHelloAttemptsMax) {
+    return BadWorkerMessage("number of attempts");
+  }
+  for (const std::string& ticket : from.held()) {
+    if (!IsTicket(ticket)) return BadWorkerMessage("ticket");
+    hello.held.push_back(ticket);
+  }
+  for (const worker::v1::Done& done : from.done()) {
+    CARILLON_ASSIGN_OR_RETURN(hello.done.emplace_back(), DecodeDone(done));
+  }
+  for (const worker::v1::Masked& masked : from.masked()) {
+    hello.masked[masked.ticket()] = {masked.values().begin(), masked.values().end()};
+  }
+  return hello;
+}
+
+void EncodeHello(const WorkerHello& from, worker::v1::Hello& to) {
+  to.set_protocol(from.protocol);
+  to.set_app(from.app);
+  to.set_version(from.version);
+  to.set_sdk(from.sdk);
+  for (const auto& [name, concurrency] : from.handlers) {
+    worker::v1::HandlerOffer& offer = *to.add_handlers();
+    offer.set_name(name);
+    offer.set_concurrency(static_cast<uint32_t>(concurrency));
+  }
+  for (const WorkerTicket& ticket : from.held) to.add_held(ticket);
+  for (const WorkerDone& done : from.done) EncodeDone(done, *to.add_done());
+  for (const auto& [ticket, values] : from.masked) {
+    worker::v1::Masked& masked = *to.add_masked();
+    masked.set_ticket(ticket);
+    for (const std::string& value : values) masked.add_values(value);
+  }
+}
+
+void EncodeRun(const WorkerRun& from, worker::v1::Run& to) {
+  to.set_session(from.session);
+  to.set_ticket(from.ticket);
+  to.set_handler(from.handler);
+  to.set_run_id(EncodeRunId(from.key));
+  to.set_attempt(static_cast<uint32_t>(from.attempt));
+  to.set_job_id(from.job_id.value());
+  to.set_fire_wall_us(ToUnixMicros(from.key.fire));
+  to.set_shard_index(from.key.shard);
+  to.set_shard_total(from.shard_total);
+  to.set_parameters_json(from.parameters_json);
+  for (const auto& [name, value] : from.env) (*to.mutable_env())[name] = value;
+  to.set_deadline_us(from.deadline_us);
+  to.set_lease_end_us(from.lease_end_us);
+  to.set_trace_id(from.trace_id);
+  for (const std::string& value : from.masked) to.add_masked(value);
+}
+
+}  // namespace
+
+std::string EncodeFromWorker(const FromWorkerMessage& message) {
+  worker::v1::FromWorker to;
+  if (message.hello) EncodeHello(*message.hello, *to.mutable_hello());
+  for (const WorkerLogLine& line : message.logs) {
+    worker::v1::LogLine& log = *to.add_logs();
+    log.set_ticket(line.ticket);
+    log.set_wall_us(ToUnixMicros(line.time));
+    log.set_error(line.error);
+    log.set_text(line.text);
+  }
+  for (const WorkerDone& done : message.done) EncodeDone(done, *to.add_done());
+  to.set_draining(message.draining);
+  return to.SerializeAsString();
+}
+
+Result<FromWorkerMessage> DecodeFromWorker(std::string_view bytes) {
+  worker::v1::FromWorker from;
+  if (bytes.size() > kWorkerMessageBytesMax || !from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return BadWorkerMessage("message");
+  }
+  FromWorkerMessage message{.draining = from.draining()};
+  if (from.has_hello()) {
+    CARILLON_ASSIGN_OR_RETURN(message.hello, DecodeHello(from.hello()));
+  }
+  if (static_cast<size_t>(from.logs_size()) > kWorkerBatchMax ||
+      static_cast<size_t>(from.done_size()) > kWorkerBatchMax) {
+    return BadWorkerMessage("number of items");
+  }
+  for (const worker::v1::LogLine& line : from.logs()) {
+    if (!IsTicket(line.ticket())) return BadWorkerMessage("ticket");
+    message.logs.push_back({.ticket = line.ticket(),
+                            .time = FromUnixMicros(line.wall_us()),
+                            .error = line.error(),
+                            .text = line.text().substr(0, kLogLineBytesMax)});
+  }
+  for (const worker::v1::Done& done : from.done()) {
+    CARILLON_ASSIGN_OR_RETURN(message.done.emplace_back(), DecodeDone(done));
+  }
+  return message;
+}
+
+std::string EncodeToWorker(const ToWorkerMessage& message) {
+  worker::v1::ToWorker to;
+  if (message.welcome) to.mutable_welcome()->set_session(*message.welcome);
+  for (const WorkerRun& run : message.runs) EncodeRun(run, *to.add_runs());
+  for (const WorkerLease& lease : message.leases) {
+    worker::v1::Lease& out = *to.add_leases();
+    for (const WorkerTicket& ticket : lease.tickets) out.add_tickets(ticket);
+    out.set_end_us(lease.end_us);
+  }
+  for (const WorkerAsk& ask : message.asks) {
+    worker::v1::Ask& out = *to.add_asks();
+    out.set_ticket(ask.ticket);
+    out.set_why(ask.why == WorkerAsk::Why::kCancel ? worker::v1::Ask::CANCEL : worker::v1::Ask::TIMEOUT);
+  }
+  for (const WorkerTicket& ticket : message.done_stored) to.add_done_stored(ticket);
+  return to.SerializeAsString();
+}
+
+}  // namespace carillon

@@ -1,0 +1,101 @@
+// Encodes and decodes the messages between an executor and the workers of its host (proto/carillon/v1/worker.proto).
+//
+// Errors   Decode: kCorrupt for bytes that are no message, a name that is none, or a list above its limit. Never throws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/domain/run/outputs.h"
+#include "common/domain/run/run.h"
+
+namespace carillon {
+
+inline constexpr uint32_t kWorkerProtocol = 1;
+inline constexpr size_t kWorkerBatchMax = 256;  // items of one kind in one message
+
+// An attempt in these messages: bytes that the executor made and that the worker only repeats.
+using WorkerTicket = std::string;
+
+// ---- worker -> executor
+
+struct WorkerDone {
+  WorkerTicket ticket;
+  RunState state = RunState::kCompleted;
+  std::string error = {};
+  Outputs outputs = {};
+};
+struct WorkerLogLine {
+  WorkerTicket ticket;
+  WallTime time;
+  bool error = false;  // standard error
+  std::string text;    // without the line's end
+};
+struct WorkerHello {
+  uint32_t protocol = kWorkerProtocol;
+  std::string app;
+  std::string version = {};
+  std::string sdk = {};
+  std::map<std::string, int> handlers;  // attempts at once, by the name without the application
+  std::vector<WorkerTicket> held = {};
+  std::vector<WorkerDone> done = {};
+  std::map<WorkerTicket, std::vector<std::string>> masked = {};
+};
+struct FromWorkerMessage {
+  std::optional<WorkerHello> hello = {};
+  std::vector<WorkerLogLine> logs = {};
+  std::vector<WorkerDone> done = {};
+  bool draining = false;
+};
+
+std::string EncodeFromWorker(const FromWorkerMessage& message);
+Result<FromWorkerMessage> DecodeFromWorker(std::string_view bytes);
+
+// ---- executor -> worker
+
+// Times without `wall` are microseconds of CLOCK_MONOTONIC.
+struct WorkerRun {
+  uint64_t session = 0;
+  WorkerTicket ticket;
+  std::string handler;  // without the application
+  RunKey key;
+  int attempt = 1;
+  JobId job_id = {};
+  uint32_t shard_total = 1;
+  std::string parameters_json = "{}";
+  std::map<std::string, std::string> env = {};
+  int64_t deadline_us = 0;
+  int64_t lease_end_us = 0;
+  std::string trace_id = {};
+  std::vector<std::string> masked = {};
+};
+struct WorkerLease {
+  std::vector<WorkerTicket> tickets;
+  int64_t end_us = 0;
+};
+struct WorkerAsk {
+  enum class Why { kCancel, kTimeout };
+  WorkerTicket ticket;
+  Why why = Why::kCancel;
+};
+struct ToWorkerMessage {
+  std::optional<uint64_t> welcome = {};  // the number of the session
+  std::vector<WorkerRun> runs = {};
+  std::vector<WorkerLease> leases = {};
+  std::vector<WorkerAsk> asks = {};
+  std::vector<WorkerTicket> done_stored = {};
+
+  bool empty() const {
+    return !welcome && runs.empty() && leases.empty() && asks.empty() && done_stored.empty();
+  }
+};
+
+std::string EncodeToWorker(const ToWorkerMessage& message);
+
+}  // namespace carillon
