@@ -19,6 +19,7 @@ void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
     return;
   }
   if (RunnerOf(entry.task.type) == Runner::kHttp) return StartRequest(entry);
+  if (entry.lane == Lane::kHandler) return StartFunction(entry);
   AttemptResult result = KindOf(entry.task.type).run(entry.task, ports_.clock.Wall());
   End(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
 }
@@ -81,6 +82,28 @@ void AttemptRunner::StartRequest(RunEntry& entry) {
   entry.secrets = {};
 }
 
+void AttemptRunner::StartFunction(RunEntry& entry) {
+  const auto secrets = FillSecretsOf(entry.task, entry.secrets);
+  if (!secrets.ok()) return FailSecrets(entry, secrets.error());
+  LogTrace(entry, "starts");
+  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
+  ports_.handlers.Start(HandlerOf(entry.task, entry.held, entry.lease_end, *secrets));
+  entry.task.handler.reset();  // the runner has it now, with its secrets
+  entry.task.env = {};
+  entry.secrets = {};
+}
+
+void AttemptRunner::AdoptHandler(const HandlerAdopted& adopted) {
+  if (rooms_.runs.Find(IdOf(adopted.attempt)) != nullptr) return;
+  RunEntry found;
+  found.id = IdOf(adopted.attempt);
+  found.held = adopted.attempt;
+  found.stage = RunStage::kRunning;
+  found.lane = Lane::kHandler;
+  found.handler = adopted.handler;
+  rooms_.runs.Insert(std::move(found));
+}
+
 void AttemptRunner::FailSecrets(RunEntry& entry, const Error& error) {
   const bool missing = error.code == ErrorCode::kNotFound;
   FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn, error.message);
@@ -114,6 +137,7 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
   const SteadyTime lease_end = GrantedEnd(reply.sent_us, reply.lease, now);
   std::vector<HeldAttempt> processes;
   std::vector<HeldAttempt> requests;
+  std::vector<HeldAttempt> functions;
   for (const HeldAttempt& held : reply.renewed) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
     if (entry == nullptr) continue;
@@ -121,9 +145,14 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
     entry->renewed = now;
     entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
     if (entry->stage == RunStage::kReporting) continue;
-    (entry->lane == Lane::kProcess ? processes : requests).push_back(entry->held);
+    switch (entry->lane) {
+      case Lane::kProcess: processes.push_back(entry->held); break;
+      case Lane::kLight: requests.push_back(entry->held); break;
+      case Lane::kHandler: functions.push_back(entry->held); break;
+    }
   }
   if (!requests.empty()) ports_.http.RenewLeases(requests, lease_end);
+  if (!functions.empty()) ports_.handlers.RenewLeases(functions, lease_end);
   if (processes.empty()) return;
   const Status renewed = ports_.warden.RenewLeases(processes, lease_end);
   // The next heartbeat renews again, well before the lease ends.
@@ -137,6 +166,10 @@ void AttemptRunner::Cancel(const CancelAttempts& message) {
     if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
     if (entry->lane == Lane::kLight) {
       ports_.http.Cancel(entry->held);
+      continue;
+    }
+    if (entry->lane == Lane::kHandler) {
+      ports_.handlers.Cancel(entry->held);
       continue;
     }
     const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
@@ -158,10 +191,14 @@ void AttemptRunner::Applied(const ResultsApplied& message) {
   std::vector<HeldAttempt> refused = applied;
   rooms_.sender.Applied(refused);
   applied.resize(applied.size() - refused.size());
+  std::vector<HeldAttempt> functions;
   for (const HeldAttempt& held : applied) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
-    if (entry != nullptr) rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
+    if (entry == nullptr) continue;
+    if (entry->lane == Lane::kHandler) functions.push_back(held);
+    rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
   }
+  if (!functions.empty()) ports_.handlers.Forget(functions);
 }
 
 void AttemptRunner::Started(const AttemptStarted& started) {
@@ -182,6 +219,16 @@ void AttemptRunner::Started(const AttemptStarted& started) {
   found.held = started.attempt;
   found.stage = RunStage::kRunning;
   rooms_.runs.Insert(std::move(found));
+}
+
+void AttemptRunner::EndedHandler(AttemptEnded ended) {
+  RunEntry* entry = rooms_.runs.FindHeld(ended.attempt);
+  if (entry == nullptr) {
+    AdoptHandler({.attempt = ended.attempt, .handler = {}});
+    entry = rooms_.runs.FindHeld(ended.attempt);
+  }
+  // Without an entry the host has moved on to another claim of this attempt, so that this end is no news.
+  if (entry != nullptr) End(*entry, std::move(ended), ResultHome::kMemory);
 }
 
 void AttemptRunner::Ended(AttemptEnded ended, ResultHome home) {

@@ -50,6 +50,10 @@ class AttemptRunner {
   void Cancel(const CancelAttempts& message);
   void Applied(const ResultsApplied& message);
 
+  // ---- events of the workers: a function that an earlier daemon on this host started
+  void AdoptHandler(const HandlerAdopted& adopted);
+  void EndedHandler(AttemptEnded ended);
+
   // ---- events of the warden, also of attempts that an earlier daemon started
   void Started(const AttemptStarted& started);
   void Ended(AttemptEnded ended, ResultHome home);
@@ -69,6 +73,7 @@ class AttemptRunner {
  private:
   bool StartOne(RunEntry& entry, SteadyTime now);
   void StartRequest(RunEntry& entry);
+  void StartFunction(RunEntry& entry);
   void FailSecrets(RunEntry& entry, const Error& error);
   void End(RunEntry& entry, AttemptEnded ended, ResultHome home);
   void LogTrace(const RunEntry& entry, std::string_view what) const;

@@ -7,8 +7,15 @@ namespace carillon::executor {
 bool ClaimGate::Accepts(Lane lane) const {
   if (draining() || !rooms_.runner.handed_over()) return false;
   if (rooms_.runs.reporting_bytes() > kReportingBytesMax) return false;
-  if (lane == Lane::kLight) return !rooms_.sender.blocked();
+  if (lane != Lane::kProcess && rooms_.sender.blocked()) return false;
+  if (lane == Lane::kLight) return true;
+  if (lane == Lane::kHandler) return rooms_.runs.count(RunStage::kReporting) < kReportingMax;
   return rooms_.runs.count(RunStage::kReporting) < kReportingMax && rooms_.warden.CanStart().ok();
+}
+
+int ClaimGate::FreeSlots(const std::string& handler) const {
+  const auto found = offers_->find(handler);
+  return found == offers_->end() ? 0 : std::max(0, found->second - rooms_.runs.used(handler));
 }
 
 int ClaimGate::FreeSlots(Lane lane) const {

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/executor_daemon.h"
@@ -38,12 +41,17 @@ class ClaimGate {
   // Call Accepts and FreeSlots only after recovery, because attempts of an earlier daemon may
   // occupy slots. Accepts does not look at the free slots.
   bool Accepts(Lane lane) const;
-  int FreeSlots(Lane lane) const;
+  int FreeSlots(Lane lane) const;  // not of kHandler
+  int FreeSlots(const std::string& handler) const;
+  // What the workers offer now.
+  void SetOffers(std::shared_ptr<const HandlerOffers> offers) { offers_ = std::move(offers); }
+  const std::shared_ptr<const HandlerOffers>& offers() const { return offers_; }
 
  private:
   const Rooms rooms_;
   const int light_slots_;
   std::atomic<int> slots_;
+  std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::atomic<bool> draining_{false};
 };
 

@@ -59,6 +59,8 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   TakeMessages(now);
   TakeWardenEvents();
   TakeHttpEvents();
+  if (spool_loaded_) TakeHandlerEvents();
+  gate_.SetOffers(ports_.handlers.Offers());
   warden_.Observe(ports_.warden.CanStart(), now);
   runner_.StartDue(now);
   runner_.CheckLeases(now);
@@ -168,6 +170,22 @@ void ExecutorCore::TakeHttpEvents() {
       logs_.AddIfRoom(std::move(*output));
     } else {
       runner_.Ended(std::get<AttemptEnded>(std::move(event)), ResultHome::kMemory);
+    }
+  }
+}
+
+// What an earlier daemon left in the spool must be known before: the end that a worker repeats is then no news.
+void ExecutorCore::TakeHandlerEvents() {
+  std::vector<HandlerEvent> events = ports_.handlers.Receive(kMessagesPerStep);
+  more_ = more_ || events.size() == kMessagesPerStep;
+  for (HandlerEvent& event : events) {
+    if (auto* output = std::get_if<AttemptOutput>(&event)) {
+      logs_.AddIfRoom(std::move(*output));
+    } else if (const auto* adopted = std::get_if<HandlerAdopted>(&event)) {
+      DropPretender(adopted->attempt);
+      runner_.AdoptHandler(*adopted);
+    } else {
+      runner_.EndedHandler(std::get<AttemptEnded>(std::move(event)));
     }
   }
 }

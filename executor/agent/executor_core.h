@@ -55,6 +55,7 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
   void TakeWardenEvents();
   void TakeHttpEvents();
+  void TakeHandlerEvents();
   void AdoptRunning(const AttemptStarted& started);
   void AdoptEnded(AttemptEnded ended, ResultHome home);
   void DropPretender(const HeldAttempt& held);

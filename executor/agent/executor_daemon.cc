@@ -29,6 +29,7 @@ class ExecutorDaemon::Impl {
     ports_.link.OnReadable({});
     ports_.warden.OnReadable({});
     ports_.http.OnReadable({});
+    ports_.handlers.OnReadable({});
   }
 
   void OnWake(const std::function<void(Stepper*)>& wake) {
@@ -37,6 +38,7 @@ class ExecutorDaemon::Impl {
     ports_.link.OnReadable(wake_core);
     ports_.warden.OnReadable(wake_core);
     ports_.http.OnReadable(wake_core);
+    ports_.handlers.OnReadable(wake_core);
     sender_.OnWork([this, wake] { wake(&sender_); });
     logs_.OnWork([this, wake] { wake(&logs_); });
   }

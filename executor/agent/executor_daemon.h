@@ -20,6 +20,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
+#include "common/ports/handler_runner.h"
 #include "common/ports/http_runner.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/token_source.h"
@@ -61,6 +62,9 @@ struct ExecutorOptions {
   std::vector<IpNetwork> http_allow = {};
   std::vector<IpNetwork> http_deny = {};
   std::string http_ca_file = {};
+  // ---- of workers
+  std::string worker_socket = {};  // empty = worker.sock in the executor's directory
+  std::map<std::string, std::string> worker_users = {};  // WorkerRunner::Options
 };
 
 class ExecutorDaemon {
@@ -73,6 +77,7 @@ class ExecutorDaemon {
     ExecutorLink& link;
     Warden& warden;
     HttpRunner& http;
+    HandlerRunner& handlers;
     ResultSpool& spool;
     LoadSource& load;
     Metrics& metrics;

@@ -63,8 +63,8 @@ void HeartbeatSender::Sample(SteadyTime now) {
 }
 
 HeartbeatSender::Told HeartbeatSender::Current() const {
-  Told current{.trouble = !rooms_.warden.trouble().empty()};
-  for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
+  Told current{.offers = rooms_.gate.offers(), .trouble = !rooms_.warden.trouble().empty()};
+  for (const Lane lane : {Lane::kProcess, Lane::kLight, Lane::kHandler}) {
     current.accepting[static_cast<size_t>(lane)] = rooms_.gate.Accepts(lane);
   }
   return current;
@@ -94,7 +94,7 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
-  if (entry.lane == Lane::kLight) return true;
+  if (entry.lane != Lane::kProcess) return true;
   return rooms_.warden.Away(now) < rooms_.sessions.lease() - kLeaseMargin;
 }
 
@@ -113,6 +113,12 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
                              runs.count(RunStage::kRunning) + runs.count(RunStage::kReporting);
   heartbeat->free_slots = RoomFor(member, Lane::kProcess);
   heartbeat->free_light_slots = RoomFor(member, Lane::kLight);
+  const bool takes_handlers = rooms_.gate.Accepts(Lane::kHandler);
+  std::map<std::string, int> asked = rooms_.claims.HandlerSlotsOf(member);
+  for (const auto& [name, slots] : *rooms_.gate.offers()) {
+    const int free = takes_handlers ? rooms_.gate.FreeSlots(name) + asked[name] : 0;
+    heartbeat->handlers[name] = {.slots = slots, .free = free};
+  }
   heartbeat->claiming = rooms_.claims.SentTo(member);
   rooms_.runs.ForEach([&](const RunEntry& entry) {
     const bool tells = ReportsRunning(entry, now);

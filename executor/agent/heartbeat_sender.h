@@ -39,7 +39,8 @@ class HeartbeatSender {
  private:
   // The state that the last heartbeat after a change reported.
   struct Told {
-    std::array<bool, 2> accepting{};
+    std::array<bool, kLanes> accepting{};
+    std::shared_ptr<const HandlerOffers> offers = {};
     bool trouble = false;
 
     bool operator==(const Told&) const = default;

@@ -1,4 +1,4 @@
-// The tasks that wait for a slot: one queue for processes, one for in-process attempts.
+// The tasks that wait for a slot: one queue for processes, one for in-process attempts, one for handlers.
 //
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md. TaskAdmission fills the queues,
 //          OpenClaims drains them.
@@ -21,21 +21,33 @@ class LaneQueues {
   using Queue = LocalQueue<AttemptId>;
 
   Queue& Of(Lane lane) { return queues_[static_cast<size_t>(lane)]; }
-  std::array<Queue, 2>& all() { return queues_; }
+  std::array<Queue, kLanes>& all() { return queues_; }
 
-  // The room in the fuller queue. The lane of a task is unknown until the task is taken
+  // The room in the fullest queue. The lane of a task is unknown until the task is taken
   // off the bus.
-  size_t room() const { return kQueueMax - std::max(queues_[0].size(), queues_[1].size()); }
-  size_t bytes_room() const { return std::min(queues_[0].bytes_room(), queues_[1].bytes_room()); }
-  bool empty() const { return queues_[0].size() + queues_[1].size() == 0; }
+  size_t room() const {
+    size_t most = 0;
+    for (const Queue& queue : queues_) most = std::max(most, queue.size());
+    return kQueueMax - most;
+  }
+  size_t bytes_room() const {
+    size_t least = kQueueBytesMax;
+    for (const Queue& queue : queues_) least = std::min(least, queue.bytes_room());
+    return least;
+  }
+  bool empty() const {
+    return std::all_of(queues_.begin(), queues_.end(), [](const Queue& q) { return q.size() == 0; });
+  }
   SteadyTime NextExpiry() const {
-    return std::min(queues_[0].NextExpiry(), queues_[1].NextExpiry());
+    SteadyTime next = SteadyTime::max();
+    for (const Queue& queue : queues_) next = std::min(next, queue.NextExpiry());
+    return next;
   }
 
  private:
   static constexpr Queue::Limits kLimits{.capacity = kQueueMax, .bytes_max = kQueueBytesMax};
 
-  std::array<Queue, 2> queues_{Queue(kLimits), Queue(kLimits)};
+  std::array<Queue, kLanes> queues_{Queue(kLimits), Queue(kLimits), Queue(kLimits)};
 };
 
 }  // namespace carillon::executor

@@ -29,20 +29,36 @@ void OpenClaims::ClaimFree(SteadyTime now) {
     while (rooms_.gate.FreeSlots(lane) > 0) {
       const std::optional<AttemptId> id = queue.Pop();
       if (!id) break;
-      RunEntry* entry = rooms_.runs.Find(*id);
-      if (entry == nullptr) continue;
-      if (!rooms_.sessions.Connected(entry->member)) {
-        // No member to claim from: the segment's next owner publishes the task again.
-        rooms_.runs.Move(*entry, RunStage::kGone);
-        continue;
-      }
-      rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kSlotTaken).stage);
-      entry->held.token = tokens_.Next();
-      entry->since = now;
-      claims_[entry->held.token] = *id;
-      SendClaim(*entry, now);
+      Claim(*id, now);
     }
   }
+  ClaimHandlers(now);
+}
+
+// A handler without a free slot does not delay the tasks of others.
+void OpenClaims::ClaimHandlers(SteadyTime now) {
+  LaneQueues::Queue& queue = rooms_.queues.Of(Lane::kHandler);
+  if (queue.size() == 0 || !rooms_.gate.Accepts(Lane::kHandler)) return;
+  const auto has_slot = [this](const AttemptId& id) {
+    const RunEntry* entry = rooms_.runs.Find(id);
+    return entry == nullptr || rooms_.gate.FreeSlots(entry->handler) > 0;
+  };
+  while (const std::optional<AttemptId> id = queue.PopIf(has_slot)) Claim(*id, now);
+}
+
+void OpenClaims::Claim(const AttemptId& id, SteadyTime now) {
+  RunEntry* entry = rooms_.runs.Find(id);
+  if (entry == nullptr) return;
+  if (!rooms_.sessions.Connected(entry->member)) {
+    // No member to claim from: the segment's next owner publishes the task again.
+    rooms_.runs.Move(*entry, RunStage::kGone);
+    return;
+  }
+  rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kSlotTaken).stage);
+  entry->held.token = tokens_.Next();
+  entry->since = now;
+  claims_[entry->held.token] = id;
+  SendClaim(*entry, now);
 }
 
 void OpenClaims::SendClaim(RunEntry& entry, SteadyTime now) {
@@ -158,6 +174,16 @@ int OpenClaims::SlotsOf(const MemberId& member, Lane lane) const {
   for (const auto& [token, id] : claims_) {
     const RunEntry& entry = *rooms_.runs.Find(id);
     if (entry.lane == lane && entry.member == member && entry.holds_slot) ++held;
+  }
+  return held;
+}
+
+std::map<std::string, int> OpenClaims::HandlerSlotsOf(const MemberId& member) const {
+  std::map<std::string, int> held;
+  for (const auto& [token, id] : claims_) {
+    const RunEntry& entry = *rooms_.runs.Find(id);
+    const bool counts = entry.lane == Lane::kHandler && entry.member == member && entry.holds_slot;
+    if (counts) ++held[entry.handler];
   }
   return held;
 }

@@ -52,9 +52,13 @@ class OpenClaims {
 
   // ---- the claims that `member` has not answered
   int SlotsOf(const MemberId& member, Lane lane) const;
+  // By the name of the handler.
+  std::map<std::string, int> HandlerSlotsOf(const MemberId& member) const;
   std::vector<HeldAttempt> SentTo(const MemberId& member) const;
 
  private:
+  void ClaimHandlers(SteadyTime now);
+  void Claim(const AttemptId& id, SteadyTime now);
   void SendClaim(RunEntry& entry, SteadyTime now);
   void GiveUp(RunEntry& entry);
   void Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, SteadyTime lease_end,

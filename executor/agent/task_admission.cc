@@ -24,6 +24,7 @@ size_t BytesOf(const TaskMessage& task) {
       for (const SecretPiece& piece : pieces) bytes += piece.text.size();
     }
   }
+  if (task.handler) bytes += task.handler->parameters_json.size();
   for (const std::string& arg : task.args) bytes += arg.size();
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
   return bytes;
@@ -81,7 +82,8 @@ void TaskAdmission::Admit(TaskMessage task, SteadyTime now) {
 
 void TaskAdmission::Enqueue(TaskMessage task, SteadyTime now) {
   const AttemptId id{task.key, task.attempt};
-  const Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
+  Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
+  if (task.handler) lane = Lane::kHandler;
   const LaneQueues::Queue::Waiting waiting{.priority = task.priority,
                                            .arrived = now,
                                            .expires = now + kQueueWaitMax,
@@ -95,6 +97,7 @@ void TaskAdmission::Enqueue(TaskMessage task, SteadyTime now) {
   entry.held = {
       .key = task.key, .segment = task.segment, .job_no = task.job_no, .attempt = task.attempt};
   entry.lane = lane;
+  if (task.handler) entry.handler = task.handler->name;
   entry.member = task.member;
   entry.since = now;
   entry.kill_at_lease_end = task.on_lost == OnLost::kRetry;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/adapters/grpc/grpc_link.h"
+#include "common/adapters/grpc/grpc_worker_door.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/adapters/zookeeper/zookeeper_directory.h"
 #include "common/base/log.h"
@@ -77,7 +78,8 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
                                       .link = *link,
                                       .metrics = metrics,
                                       .public_keys = [this] { return link->public_keys(); },
-                                      .settings = settings},
+                                      .settings = settings,
+                                      .open_worker_door = &rpc::ListenForWorkers},
                                      options, directory->Sub("executor")));
   process::FollowSettings(settings, config, [this](const config::Config& now) {
     executor->Tune(ExecutorTuningOf(now));

@@ -54,6 +54,17 @@ class LocalQueue {
     Remove(id);
     return id;
   }
+  // The first task for which `may` is true.
+  template <typename May>
+  std::optional<Id> PopIf(const May& may) {
+    for (const auto& [rank, id] : order_) {
+      if (!may(id)) continue;
+      const Id found = id;
+      Remove(found);
+      return found;
+    }
+    return std::nullopt;
+  }
   // Removes and returns the tasks that waited too long.
   std::vector<Id> PopExpired(SteadyTime now) {
     std::vector<Id> expired;

@@ -54,6 +54,10 @@ void RunTable::SetSlot(RunEntry& entry, bool holds) {
   if (entry.holds_slot == holds) return;
   entry.holds_slot = holds;
   used_[static_cast<size_t>(entry.lane)] += holds ? 1 : -1;
+  if (entry.lane != Lane::kHandler) return;
+  int& used = used_by_handler_[entry.handler];
+  used += holds ? 1 : -1;
+  if (used == 0) used_by_handler_.erase(entry.handler);
 }
 
 void RunTable::AddOutput(RunEntry& entry, size_t bytes) {

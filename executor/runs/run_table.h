@@ -19,8 +19,9 @@
 
 namespace carillon::executor {
 
-// Processes and in-process attempts have separate queues and slots.
-enum class Lane { kProcess = 0, kLight = 1 };
+// Processes, in-process attempts and handlers have separate queues and slots; each handler has its own slots.
+enum class Lane { kProcess = 0, kLight = 1, kHandler = 2 };
+inline constexpr size_t kLanes = 3;
 
 // The identity of an attempt.
 struct AttemptId {
@@ -43,6 +44,7 @@ struct RunEntry {
   HeldAttempt held;  // has a token from the claim on
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
+  std::string handler = {};  // kHandler: "app/name"
   TaskMessage task;  // the task's command is dropped once the attempt is started
   // Kept from the accepted claim until the start.
   SecretValues secrets;
@@ -72,6 +74,10 @@ class RunTable {
   void SetSlot(RunEntry& entry, bool holds);
 
   int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }
+  int used(const std::string& handler) const {
+    const auto found = used_by_handler_.find(handler);
+    return found == used_by_handler_.end() ? 0 : found->second;
+  }
   int count(RunStage stage) const { return counts_[static_cast<size_t>(stage)]; }
   size_t reporting_bytes() const { return reporting_bytes_; }
   size_t size() const { return entries_.size(); }
@@ -83,7 +89,8 @@ class RunTable {
  private:
   std::unordered_map<AttemptId, RunEntry, AttemptIdHash> entries_;
   std::array<int, 6> counts_{};
-  std::array<int, 2> used_{};
+  std::array<int, kLanes> used_{};
+  std::unordered_map<std::string, int> used_by_handler_;  // without zeros
   size_t reporting_bytes_ = 0;
 };
 

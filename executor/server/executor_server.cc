@@ -6,7 +6,9 @@
 #include <map>
 
 #include "executor/report/file_result_spool.h"
+#include "common/base/log.h"
 #include "executor/server/host_checks.h"
+#include "executor/worker/worker_runner.h"
 
 namespace carillon::executor {
 
@@ -21,6 +23,21 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
   std::vector<HostCheck> checks = DecideHostChecks(facts);
   LogHostChecks(checks);
   return checks;
+}
+
+// A socket that nobody asked for must not keep an executor from running its other jobs.
+Result<std::unique_ptr<HandlerRunner>> OpenHandlers(const ExecutorServer::Ports& ports,
+                                                    const ExecutorOptions& options,
+                                                    const std::string& home) {
+  const bool asked = !options.worker_socket.empty();
+  auto runner = WorkerRunner::Open({.socket = asked ? options.worker_socket : home + "/worker.sock",
+                                    .directory = home + "/starts",
+                                    .users = options.worker_users},
+                                   ports.open_worker_door, ports.clock, ports.metrics);
+  if (runner.ok()) return std::unique_ptr<HandlerRunner>(*std::move(runner));
+  if (asked) return runner.error();
+  log::Warn("worker", "this executor takes no workers: {}", runner.error().message);
+  return std::unique_ptr<HandlerRunner>(std::make_unique<NoHandlers>());
 }
 
 }  // namespace
@@ -41,6 +58,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
       ports.clock, ports.metrics,
       CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),
                               .ca_file = options.http_ca_file});
+  CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home));
   CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =
@@ -51,6 +69,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .link = ports.link,
                                                              .warden = *server->warden_,
                                                              .http = *server->http_,
+                                                             .handlers = *server->handlers_,
                                                              .spool = *server->spool_,
                                                              .load = *server->load_,
                                                              .metrics = ports.metrics,

@@ -16,6 +16,7 @@
 #include "common/base/live_settings.h"
 #include "common/base/loops.h"
 #include "common/wire/random_tokens.h"
+#include "common/ports/worker_door.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/http/curl_http_runner.h"
 #include "executor/link/proc_load.h"
@@ -33,6 +34,7 @@ class ExecutorServer {
     Metrics& metrics;
     std::function<std::vector<std::string>()> public_keys;
     LiveSettings& settings;
+    OpenWorkerDoor open_worker_door;
   };
   // `home` is the directory of all files of the executor, created if missing.
   static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
@@ -60,6 +62,7 @@ class ExecutorServer {
   RandomTokens tokens_;
   std::unique_ptr<WardenClient> warden_;
   std::unique_ptr<CurlHttpRunner> http_;
+  std::unique_ptr<HandlerRunner> handlers_;
   std::unique_ptr<ResultSpool> spool_;
   std::unique_ptr<ProcLoad> load_;
   std::unique_ptr<ExecutorDaemon> daemon_;

@@ -38,6 +38,8 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.http_allow = config.Networks("executor.http_allow");
   options.http_deny = config.Networks("executor.http_deny");
   options.http_ca_file = config.Text("executor.http_ca_file");
+  options.worker_socket = config.Text("executor.worker_socket");
+  options.worker_users = config.Pairs("executor.worker_users");
   options.interpreters = FindInterpreters(options.base_env["PATH"]);
   return options;
 }

@@ -15,10 +15,11 @@ AttemptResult RunNoop(const TaskMessage&, WallTime now) {
   return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
 }
 
-constexpr std::array<TaskKind, 4> kKinds = {{
+constexpr std::array<TaskKind, 5> kKinds = {{
     {JobType::kShell},
     {JobType::kScript},
     {JobType::kHttp, true},
+    {JobType::kHandler},
     {JobType::kNoop, true, RunNoop},
 }};
 
@@ -103,6 +104,23 @@ Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, Stead
   std::set<std::string> names = SecretsIn(call.headers);
   names.merge(SecretsIn({{"body", call.body}}));
   for (const std::string& name : names) start.masked.push_back(values.at(name));
+  return start;
+}
+
+StartHandler HandlerOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                       const FilledSecrets& secrets) {
+  CARILLON_CHECK(task.handler.has_value(), "a handler task has a handler");
+  StartHandler start{.attempt = held,
+                     .job_id = task.job_id,
+                     .handler = task.handler->name,
+                     .parameters_json = task.handler->parameters_json,
+                     .env = task.env,
+                     .shard_total = task.shard_total,
+                     .trace_id = TraceIdOf(task.key, task.trace_id),
+                     .timeout = std::chrono::seconds(task.timeout_s),
+                     .lease_end = lease_end,
+                     .masked = secrets.masked};
+  for (const auto& [name, value] : secrets.filled) start.env[name] = value;
   return start;
 }
 

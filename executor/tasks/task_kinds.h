@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/ports/executor_host.h"
+#include "common/ports/handler_runner.h"
 #include "common/ports/http_runner.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/tasks/interpreters.h"
@@ -47,6 +48,9 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
 // Returns the start order for the HTTP runner. Same errors as FillSecrets (secret_text.h).
 Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                          size_t output_bytes_max, const SecretValues& values);
+// Returns the order for the workers.
+StartHandler HandlerOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
+                       const FilledSecrets& secrets);
 // Same errors as FillSecrets (secret_text.h).
 Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values);
 

@@ -1,0 +1,161 @@
+// The workers of this host, their sessions, and the attempts that they run. Pure.
+//
+// A worker is a process that offers handlers. A session is one stream of it. An attempt goes through these stages:
+//
+//   waiting    no worker has a free slot yet
+//   recording  a worker is chosen; the record of the start is being written
+//   recorded   the record is on disk; the worker has no session at the moment
+//   sent       the worker has it
+//   done       the function has returned, or its process is dead, or it was never called
+//
+// Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler. worker_runner.h acts for it.
+// Threads  Not thread-safe.
+// Time     Steady (CLOCK_BOOTTIME) for deadlines and leases, wall for the times of results; both are passed in.
+// Always   A function is called at most once for an attempt: its record is on disk before the worker gets it, and it
+//          is sent once. An attempt ends only by the word of its worker, by the death of its process, or because
+//          the worker's Hello shows that it never began. A worker speaks only about attempts that it was given.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/ports/handler_runner.h"
+#include "common/wire/messages/worker_codec.h"
+#include "executor/output/secret_masker.h"
+#include "executor/runs/run_table.h"
+
+namespace carillon::executor {
+
+// A process, told apart from later ones with the same number.
+struct WorkerProcess {
+  int64_t pid = 0;
+  uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
+  std::string boot_id;       // /proc/sys/kernel/random/boot_id
+
+  auto operator<=>(const WorkerProcess&) const = default;
+};
+
+// The start of a function, on disk until its result is in the database.
+struct StartRecord {
+  HeldAttempt attempt;
+  JobId job_id;
+  std::string handler;  // "app/name"
+  WorkerProcess process;
+  WallTime started;
+  SteadyTime deadline;
+};
+
+class WorkerBook {
+ public:
+  using Session = uint64_t;
+  static constexpr size_t kWorkersMax = 64;
+  // A start waits this long for a slot that its worker has just given up.
+  static constexpr Duration kPlaceWait = 5s;
+
+  struct Now {
+    SteadyTime steady;
+    WallTime wall;
+  };
+
+  // ---- after a restart of the daemon, before everything else
+  void Adopt(const StartRecord& record);
+
+  // ---- the workers
+  bool full() const { return workers_.size() >= kWorkersMax; }
+  bool Knows(const WorkerProcess& process) const { return workers_.contains(process); }
+  // A stream of this process has sent its Hello. An earlier session of the process is over.
+  void Attach(Session session, const WorkerProcess& process, WorkerHello hello, Now now);
+  void Take(Session session, FromWorkerMessage message, Now now);
+  void Detach(Session session);
+  // Call it when the process is dead and all that it had sent was taken.
+  void Died(const WorkerProcess& process, Now now);
+
+  // ---- the daemon
+  void Start(StartHandler start, Now now);
+  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
+  void Cancel(const HeldAttempt& attempt, Now now);
+  void Forget(const std::vector<HeldAttempt>& attempts);
+  // These records are on disk.
+  void Recorded(const std::vector<AttemptId>& ids);
+  // They could not be written: the attempts end without having begun.
+  void NotRecorded(const std::vector<AttemptId>& ids, const std::string& why, Now now);
+  // Asks functions to stop whose timeout has ended, and places what waits.
+  void Tick(Now now);
+  SteadyTime NextTick() const;
+
+  // ---- what to do; each is returned once
+  struct Outgoing {
+    std::optional<Session> welcome;
+    std::vector<StartHandler> runs;
+    std::map<SteadyTime, std::vector<WorkerTicket>> leases;  // by their end
+    std::vector<WorkerAsk> asks;
+    std::vector<WorkerTicket> done_stored;
+    std::vector<SteadyTime> deadlines;  // of runs
+  };
+  std::map<Session, Outgoing> TakeOutgoing() { return std::exchange(outgoing_, {}); }
+  std::vector<HandlerEvent> TakeEvents() { return std::exchange(events_, {}); }
+  std::vector<StartRecord> TakeRecords() { return std::exchange(records_, {}); }
+  std::vector<AttemptId> TakeRemovals() { return std::exchange(removals_, {}); }
+  // Sessions that were replaced; their streams must be closed.
+  std::vector<Session> TakeReplaced() { return std::exchange(replaced_, {}); }
+  std::shared_ptr<const HandlerOffers> offers() const { return offers_; }
+  // Processes whose death must be noticed.
+  std::set<WorkerProcess> Processes() const;
+  std::optional<Session> SessionOf(const WorkerProcess& process) const;
+
+  static WorkerTicket TicketOf(const HeldAttempt& held);
+  static std::optional<HeldAttempt> AttemptOf(const WorkerTicket& ticket);
+
+ private:
+  struct Worker {
+    Session session = 0;  // 0: none at the moment
+    std::string app;
+    std::map<std::string, int> offers;  // by "app/name"
+    std::map<std::string, int> busy;    // likewise
+    bool draining = false;
+  };
+  enum class Stage { kWaiting, kRecording, kRecorded, kSent, kDone };
+  struct Attempt {
+    StartHandler start;
+    Stage stage = Stage::kWaiting;
+    WorkerProcess process;  // from kRecording on
+    WallTime started;
+    SteadyTime deadline = SteadyTime::max();
+    SteadyTime give_up = SteadyTime::max();  // kWaiting
+    bool cancel_asked = false;
+    bool timeout_asked = false;
+    uint64_t next_seq = 1;
+    bool adopted = false;  // the log of the earlier daemon may be incomplete
+    std::shared_ptr<const SecretPatterns> patterns;
+  };
+
+  Attempt* Find(const HeldAttempt& held);
+  Attempt* FindOf(const WorkerProcess& process, const WorkerTicket& ticket);
+  bool Place(Attempt& attempt, Now now);
+  void SendRun(Attempt& attempt);
+  Outgoing* To(const WorkerProcess& process);
+  void TakeDone(const WorkerProcess& process, WorkerDone done, Now now);
+  void TakeLogs(const WorkerProcess& process, std::vector<WorkerLogLine> lines, Now now);
+  void End(Attempt& attempt, AttemptResult result, Now now);
+  void Lose(Attempt& attempt, std::string_view reason, std::string error, Now now);
+  void Note(Attempt& attempt, std::string text, Now now);
+  void Emit(Attempt& attempt, std::vector<LogEntry> entries, bool last);
+  void RebuildOffers();
+
+  std::map<WorkerProcess, Worker> workers_;
+  std::map<Session, WorkerProcess> sessions_;
+  std::map<AttemptId, Attempt> attempts_;
+  std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
+  std::map<Session, Outgoing> outgoing_;
+  std::vector<HandlerEvent> events_;
+  std::vector<StartRecord> records_;
+  std::vector<AttemptId> removals_;
+  std::vector<Session> replaced_;
+};
+
+}  // namespace carillon::executor

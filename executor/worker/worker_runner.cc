@@ -1,0 +1,415 @@
+#include "executor/worker/worker_runner.h"
+
+#include <poll.h>
+#include <pwd.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kTickEvery = 1s;
+// After this time the stream of a dead process is closed, in case a child holds its other end open.
+constexpr Duration kLastWords = 2s;
+constexpr size_t kOutboxBytesMax = 64u << 20;
+constexpr size_t kMessageBytes = 4u << 20;  // a message with more is split
+
+std::string UserName(uid_t uid) {
+  std::array<char, 4096> buffer{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return fmt::format("{}", uid);
+  }
+  return entry.pw_name;
+}
+
+bool Lists(std::string_view apps, std::string_view app) {
+  while (!apps.empty()) {
+    const size_t bar = std::min(apps.find('|'), apps.size());
+    const std::string_view one = apps.substr(0, bar);
+    if (one == "*" || one == app) return true;
+    apps.remove_prefix(std::min(bar + 1, apps.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+// What a session has yet to write, for its writing thread.
+struct WorkerRunner::Outbox {
+  explicit Outbox(WorkerStream& to) : stream(to) {}
+
+  void Put(std::string bytes) {
+    std::lock_guard lock(mu);
+    if (over) return;
+    waiting_bytes += bytes.size();
+    waiting.push_back(std::move(bytes));
+    // The worker has not read for long. What it missed it gets with its next connection, but no Run.
+    if (waiting_bytes > kOutboxBytesMax) {
+      over = true;
+      stream.Close();
+    }
+    changed.notify_one();
+  }
+  void End() {
+    std::lock_guard lock(mu);
+    over = true;
+    changed.notify_one();
+  }
+  // Closes the stream while it exists.
+  void Close() {
+    std::lock_guard lock(mu);
+    if (!over) stream.Close();
+    over = true;
+    changed.notify_one();
+  }
+  void WriteAll() {
+    while (true) {
+      std::string bytes;
+      {
+        std::unique_lock lock(mu);
+        changed.wait(lock, [this] { return over || !waiting.empty(); });
+        if (over) return;
+        bytes = std::move(waiting.front());
+        waiting.pop_front();
+        waiting_bytes -= bytes.size();
+      }
+      if (!stream.Write(bytes)) return;
+    }
+  }
+
+  WorkerStream& stream;
+  std::mutex mu;
+  std::condition_variable changed;
+  std::deque<std::string> waiting;
+  size_t waiting_bytes = 0;
+  bool over = false;
+};
+
+Result<std::unique_ptr<WorkerRunner>> WorkerRunner::Open(const Options& options,
+                                                         const OpenWorkerDoor& open_door,
+                                                         const Clock& clock, Metrics& metrics) {
+  CARILLON_ASSIGN_OR_RETURN(auto records, StartRecords::Open(options.directory));
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<StartRecord> found, records->Load());
+  std::unique_ptr<WorkerRunner> runner(
+      new WorkerRunner(options, clock, metrics, std::move(records)));
+  {
+    MutexLock lock(runner->mu_);
+    for (const StartRecord& record : found) runner->book_.Adopt(record);
+    runner->Flush();
+  }
+  runner->thread_ = std::thread([self = runner.get()] { self->Run(); });
+  CARILLON_ASSIGN_OR_RETURN(
+      runner->door_,
+      open_door(options.socket, !options.users.empty(),
+                              [self = runner.get()](const WorkerPeer& peer, WorkerStream& stream) {
+                                return self->Serve(peer, stream);
+                              }));
+  return runner;
+}
+
+WorkerRunner::WorkerRunner(const Options& options, const Clock& clock, Metrics& metrics,
+                           std::unique_ptr<StartRecords> records)
+    : options_(options),
+      clock_(clock),
+      workers_(metrics.gauge("carillon_workers")),
+      records_(std::move(records)),
+      wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+WorkerRunner::~WorkerRunner() {
+  door_.reset();  // closes all streams; their functions go on
+  {
+    MutexLock lock(mu_);
+    stop_ = true;
+  }
+  WakeThread();
+  if (thread_.joinable()) thread_.join();
+}
+
+WorkerBook::Now WorkerRunner::Now() const { return {clock_.Steady(), clock_.Wall()}; }
+
+int64_t WorkerRunner::MonotonicOf(SteadyTime time) const {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto monotonic = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(time - clock_.Steady());
+  return std::max<int64_t>(0, (monotonic + left).count());
+}
+
+std::shared_ptr<const HandlerOffers> WorkerRunner::Offers() {
+  MutexLock lock(mu_);
+  return book_.offers();
+}
+
+void WorkerRunner::Start(StartHandler start) {
+  MutexLock lock(mu_);
+  book_.Start(std::move(start), Now());
+  Flush();
+}
+
+void WorkerRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  MutexLock lock(mu_);
+  book_.RenewLeases(attempts, lease_end);
+  Flush();
+}
+
+void WorkerRunner::Cancel(const HeldAttempt& attempt) {
+  MutexLock lock(mu_);
+  book_.Cancel(attempt, Now());
+  Flush();
+}
+
+void WorkerRunner::Forget(const std::vector<HeldAttempt>& attempts) {
+  MutexLock lock(mu_);
+  book_.Forget(attempts);
+  Flush();
+}
+
+std::vector<HandlerEvent> WorkerRunner::Receive(size_t max) {
+  MutexLock lock(mu_);
+  const size_t count = std::min(max, events_.size());
+  std::vector<HandlerEvent> taken(std::make_move_iterator(events_.begin()),
+                                  std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(count)));
+  events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
+  return taken;
+}
+
+void WorkerRunner::OnReadable(std::function<void()> wake) {
+  MutexLock lock(mu_);
+  wake_ = std::move(wake);
+}
+
+bool WorkerRunner::MayRun(uid_t uid, const std::string& app) const {
+  if (uid == geteuid()) return true;
+  const auto listed = options_.users.find(UserName(uid));
+  return listed != options_.users.end() && Lists(listed->second, app);
+}
+
+// Reads and checks the first message.
+Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStream& stream) const {
+  std::string bytes;
+  if (!stream.Read(&bytes)) return Error{ErrorCode::kUnavailable, "the stream ended before Hello"};
+  CARILLON_ASSIGN_OR_RETURN(FromWorkerMessage first, DecodeFromWorker(bytes));
+  if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
+  if (first.hello->protocol != kWorkerProtocol) {
+    return Error{ErrorCode::kConflict,
+                 fmt::format("this executor speaks protocol {}, the worker {}", kWorkerProtocol,
+                             first.hello->protocol)};
+  }
+  if (MayRun(peer.uid, first.hello->app)) return first;
+  return Error{ErrorCode::kDenied,
+               fmt::format("the user {} may not run the application {} (executor.worker_users)",
+                           UserName(peer.uid), first.hello->app)};
+}
+
+Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
+  const std::optional<WorkerProcess> process = peer.pid > 0 ? ProcessOf(peer.pid) : std::nullopt;
+  if (!process) {
+    return {ErrorCode::kDenied,
+            "the executor cannot see the worker's process; it must not be in a container with processes of its own"};
+  }
+  auto first = Greet(peer, stream);
+  if (!first.ok()) {
+    log::Warn("worker", "refused a worker of user {}: {}", UserName(peer.uid), first.error().message);
+    const bool corrupt = first.error().code == ErrorCode::kCorrupt;
+    return {corrupt ? ErrorCode::kInvalid : first.error().code, first.error().message};
+  }
+  const auto outbox = std::make_shared<Outbox>(stream);
+  WorkerBook::Session session = 0;
+  {
+    MutexLock lock(mu_);
+    if (stop_) return {ErrorCode::kUnavailable, "the executor stops"};
+    if (!book_.Knows(*process) && book_.full()) {
+      return {ErrorCode::kExhausted, fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
+    }
+    session = ++last_session_;
+    sessions_[session] = outbox;
+    log::Info("worker", "{} attached, process {}, {} handlers", first->hello->app, process->pid,
+              first->hello->handlers.size());
+    book_.Attach(session, *process, *std::move(first->hello), Now());
+    Flush();
+  }
+  WakeThread();  // watches the process
+  std::thread writer([outbox] { outbox->WriteAll(); });
+  std::string bytes;
+  Status ended;
+  while (ended.ok() && stream.Read(&bytes)) {
+    auto message = DecodeFromWorker(bytes);
+    if (!message.ok()) {
+      ended = {ErrorCode::kInvalid, message.error().message};
+      break;
+    }
+    MutexLock lock(mu_);
+    book_.Take(session, *std::move(message), Now());
+    Flush();
+  }
+  outbox->End();
+  stream.Close();  // a write may still wait for room
+  writer.join();
+  MutexLock lock(mu_);
+  book_.Detach(session);
+  sessions_.erase(session);
+  Flush();
+  return ended;
+}
+
+std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
+                                              WorkerBook::Outgoing outgoing) const {
+  std::vector<std::string> encoded;
+  ToWorkerMessage message{.welcome = outgoing.welcome,
+                          .done_stored = std::move(outgoing.done_stored)};
+  size_t bytes = 0;
+  for (size_t i = 0; i < outgoing.runs.size(); ++i) {
+    StartHandler& start = outgoing.runs[i];
+    bytes += start.parameters_json.size();
+    for (const auto& [name, value] : start.env) bytes += name.size() + value.size();
+    if (bytes > kMessageBytes || message.runs.size() >= kWorkerBatchMax) {
+      encoded.push_back(EncodeToWorker(std::exchange(message, {})));
+      bytes = 0;
+    }
+    message.runs.push_back({.session = session,
+                            .ticket = WorkerBook::TicketOf(start.attempt),
+                            .handler = start.handler.substr(start.handler.find('/') + 1),
+                            .key = start.attempt.key,
+                            .attempt = start.attempt.attempt,
+                            .job_id = start.job_id,
+                            .shard_total = start.shard_total,
+                            .parameters_json = std::move(start.parameters_json),
+                            .env = std::move(start.env),
+                            .deadline_us = MonotonicOf(outgoing.deadlines[i]),
+                            .lease_end_us = MonotonicOf(start.lease_end),
+                            .trace_id = std::move(start.trace_id),
+                            .masked = std::move(start.masked)});
+  }
+  for (auto& [end, tickets] : outgoing.leases) {
+    message.leases.push_back({.tickets = std::move(tickets), .end_us = MonotonicOf(end)});
+  }
+  message.asks = std::move(outgoing.asks);  // after the runs that they are about
+  encoded.push_back(EncodeToWorker(message));
+  return encoded;
+}
+
+void WorkerRunner::Flush() {
+  for (auto& [session, outgoing] : book_.TakeOutgoing()) {
+    const auto found = sessions_.find(session);
+    if (found == sessions_.end()) continue;
+    for (const std::string& bytes : Encode(session, std::move(outgoing))) found->second->Put(bytes);
+  }
+  for (const WorkerBook::Session session : book_.TakeReplaced()) {
+    const auto found = sessions_.find(session);
+    if (found != sessions_.end()) found->second->Close();
+  }
+  std::vector<HandlerEvent> events = book_.TakeEvents();
+  const bool news = !events.empty();
+  for (HandlerEvent& event : events) events_.push_back(std::move(event));
+  if (news && wake_) wake_();
+  std::vector<StartRecord> records = book_.TakeRecords();
+  std::vector<AttemptId> removals = book_.TakeRemovals();
+  const bool writes = !records.empty();
+  for (StartRecord& record : records) to_write_.push_back(std::move(record));
+  to_remove_.insert(to_remove_.end(), removals.begin(), removals.end());
+  if (writes) WakeThread();
+  workers_.Set(static_cast<double>(sessions_.size()));
+}
+
+void WorkerRunner::WakeThread() {
+  const uint64_t one = 1;
+  static_cast<void>(write(wake_fd_.get(), &one, sizeof(one)));
+}
+
+void WorkerRunner::Run() {
+  while (true) {
+    {
+      MutexLock lock(mu_);
+      if (stop_) return;
+      book_.Tick(Now());
+      Flush();
+    }
+    WatchProcesses();
+    WriteRecords();
+    TakeDeaths();
+    Wait();
+  }
+}
+
+// All records that came together are written with one sync.
+void WorkerRunner::WriteRecords() {
+  std::vector<StartRecord> records;
+  {
+    MutexLock lock(mu_);
+    records_->Remove(std::exchange(to_remove_, {}));
+    records = std::exchange(to_write_, {});
+  }
+  if (records.empty()) return;
+  const Status written = records_->Write(records);
+  std::vector<AttemptId> ids;
+  ids.reserve(records.size());
+  for (const StartRecord& record : records) ids.push_back(IdOf(record.attempt));
+  MutexLock lock(mu_);
+  if (written.ok()) {
+    book_.Recorded(ids);
+  } else {
+    log::Error("worker", "starts cannot be recorded: {}", written.error().message);
+    book_.NotRecorded(ids, "its start could not be recorded on the executor's disk", Now());
+  }
+  Flush();
+}
+
+void WorkerRunner::WatchProcesses() {
+  MutexLock lock(mu_);
+  for (const WorkerProcess& process : book_.Processes()) {
+    if (watch_.Watches(process) || watch_.Add(process)) continue;
+    dead_.try_emplace(process, clock_.Steady());
+  }
+}
+
+// The last messages of a dead process are read first: they may have results.
+void WorkerRunner::TakeDeaths() {
+  MutexLock lock(mu_);
+  std::erase_if(dead_, [&](const auto& entry) {
+    const auto& [process, since] = entry;
+    const auto session = book_.SessionOf(process);
+    if (session && clock_.Steady() >= since + kLastWords) sessions_.at(*session)->Close();
+    if (session) return false;
+    log::Info("worker", "process {} of a worker has ended", process.pid);
+    book_.Died(process, Now());
+    watch_.Remove(process);
+    return true;
+  });
+  Flush();
+}
+
+void WorkerRunner::Wait() {
+  std::vector<pollfd> fds{{.fd = wake_fd_.get(), .events = POLLIN, .revents = 0}};
+  const auto watched = watch_.Descriptors();
+  for (const auto& [fd, process] : watched) {
+    // One that is known to be dead would end each wait.
+    fds.push_back({.fd = dead_.contains(process) ? -1 : fd, .events = POLLIN, .revents = 0});
+  }
+  SteadyTime next = clock_.Steady() + (dead_.empty() ? kTickEvery : 20ms);
+  {
+    MutexLock lock(mu_);
+    if (!to_write_.empty()) return;
+    next = std::min(next, book_.NextTick());
+  }
+  const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(next - clock_.Steady());
+  poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(wait.count() + 1, 0, 1000)));
+  uint64_t count = 0;
+  static_cast<void>(read(wake_fd_.get(), &count, sizeof(count)));
+  for (size_t i = 1; i < fds.size(); ++i) {
+    if (fds[i].revents != 0) dead_.try_emplace(watched[i - 1].second, clock_.Steady());
+  }
+}
+
+}  // namespace carillon::executor

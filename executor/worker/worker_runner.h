@@ -1,0 +1,93 @@
+// HandlerRunner with the workers of this host: a socket, a record of starts, and a thread that carries out what
+// WorkerBook decides.
+//
+// Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler.
+// Threads  Thread-safe. One thread of its own writes records and watches processes and timeouts; each session has one
+//          that reads and one that writes.
+// Time     The clock's steady time is CLOCK_BOOTTIME; workers get times of CLOCK_MONOTONIC, which both ends can read.
+// Errors   Open: kUnavailable if the socket or the records cannot be used.
+// Always   See worker_book.h.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/metrics.h"
+#include "common/base/mutex.h"
+#include "common/ports/handler_runner.h"
+#include "common/ports/worker_door.h"
+#include "executor/worker/process_watch.h"
+#include "executor/worker/start_records.h"
+#include "executor/worker/worker_book.h"
+
+namespace carillon::executor {
+
+class WorkerRunner final : public HandlerRunner {
+ public:
+  struct Options {
+    std::string socket;     // path
+    std::string directory;  // of the records
+    // The applications that each user may run, separated by "|"; "*" = all. The daemon's own user may run all.
+    std::map<std::string, std::string> users = {};
+  };
+  static Result<std::unique_ptr<WorkerRunner>> Open(const Options& options, const OpenWorkerDoor& open_door,
+                                                    const Clock& clock, Metrics& metrics);
+  ~WorkerRunner() override;
+
+  std::shared_ptr<const HandlerOffers> Offers() override;
+  void Start(StartHandler start) override;
+  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
+  void Cancel(const HeldAttempt& attempt) override;
+  void Forget(const std::vector<HeldAttempt>& attempts) override;
+  std::vector<HandlerEvent> Receive(size_t max) override;
+  void OnReadable(std::function<void()> wake) override;
+
+ private:
+  struct Outbox;
+
+  WorkerRunner(const Options& options, const Clock& clock, Metrics& metrics,
+               std::unique_ptr<StartRecords> records);
+  Status Serve(const WorkerPeer& peer, WorkerStream& stream);
+  Result<FromWorkerMessage> Greet(const WorkerPeer& peer, WorkerStream& stream) const;
+  bool MayRun(uid_t uid, const std::string& app) const;
+  WorkerBook::Now Now() const;
+  int64_t MonotonicOf(SteadyTime time) const;
+  void Run();
+  void WriteRecords();
+  void WatchProcesses();
+  void TakeDeaths();
+  void Wait();
+  void WakeThread();
+  // Hands what the book decided to the sessions, the core loop and the thread. Call it after each change of the book.
+  void Flush() REQUIRES(mu_);
+  std::vector<std::string> Encode(WorkerBook::Session session, WorkerBook::Outgoing outgoing) const;
+
+  const Options options_;
+  const Clock& clock_;
+  Gauge& workers_;
+  const std::unique_ptr<StartRecords> records_;  // the thread's, after Open
+  ProcessWatch watch_;                           // likewise
+  // Likewise: processes that have ended, and since when that is known. Their streams may still have something.
+  std::map<WorkerProcess, SteadyTime> dead_;
+  FileDescriptor wake_fd_;
+
+  Mutex mu_;
+  WorkerBook book_ GUARDED_BY(mu_);
+  WorkerBook::Session last_session_ GUARDED_BY(mu_) = 0;
+  std::map<WorkerBook::Session, std::shared_ptr<Outbox>> sessions_ GUARDED_BY(mu_);
+  std::vector<StartRecord> to_write_ GUARDED_BY(mu_);
+  std::vector<AttemptId> to_remove_ GUARDED_BY(mu_);
+  std::deque<HandlerEvent> events_ GUARDED_BY(mu_);
+  std::function<void()> wake_ GUARDED_BY(mu_);
+  bool stop_ GUARDED_BY(mu_) = false;
+
+  std::thread thread_;
+  std::unique_ptr<WorkerDoor> door_;  // last: its threads use all members above
+};
+
+}  // namespace carillon::executor
