@@ -16,6 +16,7 @@ ExecutorRecord LiveExecutors::Latest(ExecutorRecord stored) const {
   stored.config_version = heard->second.config_version;
   stored.tasks_behind = heard->second.tasks_behind;
   stored.features = heard->second.features;
+  stored.handlers = heard->second.handlers;
   stored.checks = heard->second.checks;
   if (heard->second.last_heartbeat <= stored.last_heartbeat) return stored;
   stored.state = heard->second.state;

@@ -64,6 +64,13 @@ bool MayHave(const ExecutorRecord& executor, Features needs) {
   return !executor.features || executor.features->HasAll(needs);
 }
 
+Waiting NoHandler(const std::string& handler, size_t executors) {
+  return {"no_handler",
+          fmt::format("No program offers the handler {} on {}. Start its worker there.", handler,
+                      executors == 1 ? "the eligible executor"
+                                     : fmt::format("any of the {} eligible executors", executors))};
+}
+
 Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   const JobDefinition& job = *evidence.definition;
   const ExecutorId pinned = evidence.row.pinned_executor.empty() ? ExecutorId(job.executor_id)
@@ -92,6 +99,12 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   const std::vector<const ExecutorRecord*> eligible = usable;
   std::erase_if(usable, [&](const ExecutorRecord* one) { return !MayHave(*one, needs); });
   if (usable.empty()) return LacksFeature(eligible, needs);
+  if (!job.handler.empty()) {
+    std::erase_if(usable, [&](const ExecutorRecord* one) {
+      return one->features && !one->handlers.contains(job.handler);
+    });
+    if (usable.empty()) return NoHandler(job.handler, eligible.size());
+  }
   // Requests and no-ops need no process slot.
   const bool full = StartsProcess(job.type) &&
                     std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {

@@ -96,6 +96,7 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                       .slots = view.slots,
                                       .free_slots = view.free_slots,
                                       .free_light_slots = view.free_light_slots,
+                                      .free_handler_slots = view.free_handler_slots,
                                       .heartbeats = view.heartbeats,
                                       .features = view.features,
                                       .load = view.load});

@@ -4,7 +4,8 @@ namespace carillon::scheduler {
 
 void RunPlaces::EnterLane(TrackedRun& tracked, SteadyTime now) {
   const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
-  tracked.slots = tracked.definition->slots();
+  const std::string& handler = tracked.definition->job().handler;
+  tracked.slots = handler.empty() ? tracked.definition->slots() : credits_.HandlerSlots(handler);
   lanes_.Enter(tracked, stamp);
 }
 

@@ -5,6 +5,7 @@
 #include "common/domain/job/template.h"
 #include "common/domain/workflow/command_parameters.h"
 #include "common/wire/json/given_parameters.h"
+#include "common/wire/json/parameters_json.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -76,6 +77,13 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->args = std::move(rendered.args);
   task->http = std::move(rendered.http);
   if (job.script) task->interpreter = job.script->interpreter;
+  if (!job.handler.empty()) {
+    task->handler = HandlerCall{.name = job.handler,
+                                .parameters_json = ParametersToText(facts.parameters)};
+    if (task->handler->parameters_json.size() > kHandlerParametersBytesMax) {
+      return {ErrorCode::kInvalid, "the parameters are larger than 256 KiB"};
+    }
+  }
   task->env = std::move(rendered.env);
   task->secret_env = std::move(rendered.secret_env);
   return {};
@@ -122,6 +130,7 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.trace_id.size();
   if (task.http) bytes += HttpBytes(*task.http);
+  if (task.handler) bytes += task.handler->name.size() + task.handler->parameters_json.size();
   for (const std::string& arg : task.args) bytes += arg.size() + kVariableBytes;
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
   for (const auto& [name, pieces] : task.secret_env) {

@@ -52,10 +52,12 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   }
   const std::optional<Features> features = same ? known.record.features : std::nullopt;
   const std::optional<BreakerView> breaker = same ? known.record.breaker : std::nullopt;
+  std::map<std::string, HandlerSlots> handlers = std::move(known.record.handlers);
   if (!same) known.breaker.Reset();
   known.record = record;
   known.record.breaker = breaker;
   known.record.features = features;  // until the next heartbeat
+  if (same) known.record.handlers = std::move(handlers);
   known.record.state = ExecutorState::kOnline;
   known.left = false;
   known.heard = now;
@@ -81,6 +83,7 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
   known.record.features = heartbeat.features;
+  known.record.handlers = heartbeat.handlers;
   known.claiming = heartbeat.claiming;
   known.running = heartbeat.running;
   known.reporting = heartbeat.reporting;
@@ -249,6 +252,8 @@ std::optional<Incarnation> ExecutorTable::IncarnationOf(const ExecutorId& id) co
 
 ExecutorView ExecutorTable::TakeView(Known& known) {
   const ExecutorRecord& record = known.record;
+  std::map<std::string, int> free_handler_slots;
+  for (const auto& [name, slots] : record.handlers) free_handler_slots[name] = slots.free;
   return {.id = record.id,
           .incarnation = record.incarnation,
           .usable = record.state == ExecutorState::kOnline && record.enabled && !record.draining &&
@@ -258,6 +263,7 @@ ExecutorView ExecutorTable::TakeView(Known& known) {
           .slots = record.slots,
           .free_slots = known.free_slots,
           .free_light_slots = known.free_light_slots,
+          .free_handler_slots = std::move(free_handler_slots),
           .heartbeats = known.heartbeats,
           .features = known.record.features.value_or(Features{}),
           .load = known.record.load,

@@ -31,6 +31,7 @@ struct ExecutorView {
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
+  std::map<std::string, int> free_handler_slots = {};  // by the name of the handler, likewise
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   Features features = {};
   ExecutorLoad load = {};

@@ -66,30 +66,53 @@ bool ExecutorCredits::Update(const Report& report) {
   executor.load = report.load;
   if (executor.heartbeats != report.heartbeats) {
     executor.heartbeats = report.heartbeats;
-    const int free[2] = {report.free_slots, report.free_light_slots};
-    for (size_t i = 0; i < 2; ++i) {
-      executor.rooms[i].free = free[i];
-      executor.rooms[i].most_free = std::max(executor.rooms[i].most_free, free[i]);
-      executor.rooms[i].claimed_since = 0;
-      executor.rooms[i].ended_since = 0;
+    for (Room& room : executor.rooms) {
+      room.free = 0;
+      room.claimed_since = 0;
+      room.ended_since = 0;
     }
+    const auto take = [&](SlotClass slots, int free) {
+      Room& room = RoomOf(at->second, slots);
+      room.free = free;
+      room.most_free = std::max(room.most_free, free);
+    };
+    take(SlotClass::kProcess, report.free_slots);
+    take(SlotClass::kLight, report.free_light_slots);
+    for (const auto& [handler, free] : report.free_handler_slots) take(HandlerSlots(handler), free);
   }
   Reopen(at->second);
   return replaced || went;
 }
 
+SlotClass ExecutorCredits::HandlerSlots(const std::string& handler) {
+  const auto [at, fresh] = handlers_.try_emplace(handler, static_cast<SlotClass>(open_.size()));
+  if (fresh) open_.emplace_back();
+  return at->second;
+}
+
 void ExecutorCredits::Reopen(Index index) {
-  for (const SlotClass slots : {SlotClass::kProcess, SlotClass::kLight}) {
-    IndexSet& open = open_[static_cast<size_t>(slots)];
-    const bool was = open.Contains(index);
-    const bool is = Available(index, slots) > 0;
-    if (was == is) continue;
-    if (is) {
-      open.Insert(index);
-      ++openings_;
-    } else {
-      open.Erase(index);
-    }
+  for (size_t i = 0; i < executors_[index].rooms.size(); ++i) {
+    ReopenOne(index, static_cast<SlotClass>(i));
+  }
+}
+
+// If the executor gets one task at a time, a change of one kind of slot opens or closes all.
+void ExecutorCredits::Reopen(Index index, SlotClass slots) {
+  const Executor& executor = executors_[index];
+  if (executor.one_at_a_time || executor.timeouts >= kSilentAfter) return Reopen(index);
+  ReopenOne(index, slots);
+}
+
+void ExecutorCredits::ReopenOne(Index index, SlotClass slots) {
+  IndexSet& open = open_[static_cast<size_t>(slots)];
+  const bool was = open.Contains(index);
+  const bool is = Available(index, slots) > 0;
+  if (was == is) return;
+  if (is) {
+    open.Insert(index);
+    ++openings_;
+  } else {
+    open.Erase(index);
   }
 }
 
@@ -128,24 +151,25 @@ ExecutorCredits::Index ExecutorCredits::Find(const ExecutorId& id) const {
 int ExecutorCredits::Available(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   if (!executor.usable) return 0;
-  const Room& of_class = executor.rooms[static_cast<size_t>(slots)];
+  const Room& of_class = RoomAt(index, slots);
   const int room = std::max(0, Unused(of_class) + of_class.prefetch);
   if (!executor.one_at_a_time && executor.timeouts < kSilentAfter) return room;
-  const bool asked = executor.rooms[0].published + executor.rooms[1].published > 0;
+  const bool asked = std::any_of(executor.rooms.begin(), executor.rooms.end(),
+                                 [](const Room& one) { return one.published > 0; });
   return asked ? 0 : std::min(room, 1);
 }
 
 double ExecutorCredits::Busy(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
-  const int unused = Unused(executor.rooms[static_cast<size_t>(slots)]);
-  if (slots == SlotClass::kLight) return -unused;
+  const int unused = Unused(RoomAt(index, slots));
+  if (slots != SlotClass::kProcess) return -unused;
   return 1.0 - static_cast<double>(unused) / std::max(1, executor.slots);
 }
 
 // Counts a dispatch at once, by the share of the slots, where the load of the host follows later.
 double ExecutorCredits::WeightedLoad(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
-  const Room& room = executor.rooms[static_cast<size_t>(slots)];
+  const Room& room = RoomAt(index, slots);
   const int all = slots == SlotClass::kProcess ? std::max(1, executor.slots) : room.most_free;
   const double busy = 1.0 - static_cast<double>(Unused(room)) / all;
   const ExecutorLoad& load = executor.load;
@@ -157,7 +181,7 @@ double ExecutorCredits::WeightedLoad(Index index, SlotClass slots) const {
 void ExecutorCredits::Published(Index index, SlotClass slots) {
   ++RoomOf(index, slots).published;
   ++executors_[index].open;
-  Reopen(index);
+  Reopen(index, slots);
 }
 
 // If the mention is not kClaiming, the executor received the claim's answer and sent its report
@@ -177,7 +201,7 @@ void ExecutorCredits::MentionClaimed(Index index, SlotClass slots, Mention menti
 void ExecutorCredits::MentionOver(Index index, SlotClass slots, Mention mention) {
   if (mention != Mention::kHolding) return;
   ++RoomOf(index, slots).ended_since;
-  Reopen(index);
+  Reopen(index, slots);
 }
 
 void ExecutorCredits::Claimed(Index index, SlotClass slots, Charge& charge, Duration waited,
@@ -186,8 +210,8 @@ void ExecutorCredits::Claimed(Index index, SlotClass slots, Charge& charge, Dura
   const bool reported =
       charge.in != Charge::In::kNothing && charge.report == executors_[index].heartbeats;
   if (!reported) ChargeHere(index, slots, charge);
-  Measure(RoomOf(index, slots), waited, now);
-  Reopen(index);
+  if (slots <= SlotClass::kLight) Measure(RoomOf(index, slots), waited, now);
+  Reopen(index, slots);
 }
 
 void ExecutorCredits::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
@@ -198,13 +222,13 @@ void ExecutorCredits::ClaimedLate(Index index, SlotClass slots, Charge& charge) 
 void ExecutorCredits::ChargeHere(Index index, SlotClass slots, Charge& charge) {
   ++RoomOf(index, slots).claimed_since;
   charge = {Charge::In::kSinceReport, executors_[index].heartbeats};
-  Reopen(index);
+  Reopen(index, slots);
 }
 
 void ExecutorCredits::Returned(Index index, SlotClass slots) {
   --RoomOf(index, slots).published;
   --executors_[index].open;
-  Reopen(index);
+  Reopen(index, slots);
 }
 
 bool ExecutorCredits::TimedOut(Index index, SlotClass slots) {
@@ -221,11 +245,11 @@ void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) 
     if (charge.in == Charge::In::kReport) ++room.ended_since;
   }
   --executors_[index].open;
-  Reopen(index);
+  Reopen(index, slots);
 }
 
 void ExecutorCredits::OnEnd(Index index, SlotClass slots, Duration idle) {
-  if (slots == SlotClass::kLight) return;
+  if (slots != SlotClass::kProcess) return;
   Room& room = RoomOf(index, slots);
   room.idle_charged += std::clamp<Duration>(idle, Duration{}, kTripMax);
   ++room.ends;

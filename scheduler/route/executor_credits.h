@@ -42,8 +42,8 @@
 namespace carillon::scheduler {
 
 // The kind of slot that a task takes. In-process job types use kLight. An executor has many slots
-// of this kind.
-enum class SlotClass { kProcess, kLight };
+// of this kind. Further values stand for one handler each (HandlerSlots).
+enum class SlotClass : size_t { kProcess, kLight };
 
 // An executor's report on one attempt.
 enum class Mention {
@@ -84,6 +84,7 @@ class ExecutorCredits {
     int slots = 0;             // process slots
     int free_slots = 0;        // process slots
     int free_light_slots = 0;  // in-process slots
+    std::map<std::string, int> free_handler_slots = {};  // by the name of the handler
     uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
     Features features = {};
     ExecutorLoad load = {};  // averages of about 10 s
@@ -99,6 +100,8 @@ class ExecutorCredits {
   void RemoveForgotten();
 
   Index Find(const ExecutorId& id) const;  // kNone when unknown
+  // The slots of a handler. They have no prefetch: a run goes to a free slot only.
+  SlotClass HandlerSlots(const std::string& handler);
   // One more than the highest index. Unused indexes below this number have no credit.
   size_t size() const { return executors_.size(); }
   const ExecutorId& id(Index index) const { return executors_[index].id; }
@@ -106,7 +109,10 @@ class ExecutorCredits {
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
   // The executors with Available(…) > 0.
-  const IndexSet& open(SlotClass slots) const { return open_[static_cast<size_t>(slots)]; }
+  const IndexSet& open(SlotClass slots) const {
+    const auto place = static_cast<size_t>(slots);
+    return place < open_.size() ? open_[place] : none_;
+  }
   // Grows when an executor gets into the set of open ones, or may have become eligible for other runs.
   uint64_t openings() const { return openings_; }
   // Grows when the executors, their labels or their features change.
@@ -117,7 +123,7 @@ class ExecutorCredits {
   double Busy(Index index, SlotClass slots) const;
   // True if no slot is free, whether or not runs are published for it.
   bool Full(Index index, SlotClass slots) const {
-    const Room& room = executors_[index].rooms[static_cast<size_t>(slots)];
+    const Room& room = RoomAt(index, slots);
     return Unused(room) + room.published <= 0;
   }
   // The label `weight`, 1 to 100; 1 without one.
@@ -188,18 +194,28 @@ class ExecutorCredits {
     int open = 0;      // runs that refer to the executor's index
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
-    Room rooms[2];
+    std::vector<Room> rooms = std::vector<Room>(2);  // by SlotClass; grows
   };
   // Number of slots that no known run occupies and for which no run is published.
   static int Unused(const Room& room) {
     return room.free + room.ended_since - room.claimed_since - room.published;
   }
   Room& RoomOf(Index index, SlotClass slots) {
-    return executors_[index].rooms[static_cast<size_t>(slots)];
+    std::vector<Room>& rooms = executors_[index].rooms;
+    const auto place = static_cast<size_t>(slots);
+    if (place >= rooms.size()) rooms.resize(place + 1);
+    return rooms[place];
+  }
+  const Room& RoomAt(Index index, SlotClass slots) const {
+    const std::vector<Room>& rooms = executors_[index].rooms;
+    const auto place = static_cast<size_t>(slots);
+    return place < rooms.size() ? rooms[place] : no_room_;
   }
   void ChargeHere(Index index, SlotClass slots, Charge& charge);
-  // Follows a change of the executor in the sets of open ones.
+  // Follows a change of the executor in the sets of open ones; the second one a change of these slots.
   void Reopen(Index index);
+  void Reopen(Index index, SlotClass slots);
+  void ReopenOne(Index index, SlotClass slots);
   void Measure(Room& room, Duration waited, SteadyTime now);
 
   const int prefetch_max_;
@@ -207,7 +223,10 @@ class ExecutorCredits {
   std::map<ExecutorId, Index> index_;
   std::vector<Index> leaving_;  // forgotten, but not freed yet
   std::vector<Index> unused_;   // free for reuse
-  IndexSet open_[2];
+  std::vector<IndexSet> open_ = std::vector<IndexSet>(2);  // by SlotClass; grows
+  const IndexSet none_;
+  const Room no_room_;
+  std::map<std::string, SlotClass> handlers_;
   uint64_t openings_ = 0;
   uint64_t changes_ = 0;
 };

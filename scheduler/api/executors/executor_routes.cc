@@ -120,6 +120,33 @@ std::optional<WallTime> BegunOf(const std::string& cursor) {
 
 }  // namespace
 
+Reply ListHandlers(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
+  static_cast<void>(query);  // there must be no parameters
+  CARILLON_ASSIGN_OR_RETURN(auto executors, call.stores.executors.ListExecutors());
+  const LiveExecutors heard(call.api.status.Read());
+  std::map<std::string, json> handlers;
+  for (ExecutorRecord& stored : executors) {
+    const ExecutorRecord executor = heard.Latest(std::move(stored));
+    const bool usable = executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
+    if (!usable) continue;
+    for (const auto& [name, slots] : executor.handlers) {
+      json& handler = handlers
+                          .try_emplace(name, json{{"name", name},
+                                                  {"executors", json::array()},
+                                                  {"slots", 0},
+                                                  {"free", 0}})
+                          .first->second;
+      handler["executors"].push_back(executor.id.value());
+      handler["slots"] = handler["slots"].get<int>() + slots.slots;
+      handler["free"] = handler["free"].get<int>() + slots.free;
+    }
+  }
+  json items = json::array();
+  for (auto& [name, handler] : handlers) items.push_back(std::move(handler));
+  return JsonResponse(200, {{"items", std::move(items)}});
+}
+
 Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,

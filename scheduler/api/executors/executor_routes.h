@@ -6,6 +6,7 @@
 namespace carillon::scheduler {
 
 Reply ListExecutors(const Call& call);
+Reply ListHandlers(const Call& call);
 Reply GetExecutor(const Call& call);
 Reply PatchExecutor(const Call& call);
 Reply EnableExecutor(const Call& call);

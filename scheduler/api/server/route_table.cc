@@ -114,6 +114,7 @@ const Routes& RouteTable() {
       {"POST", "/api/executors/join-tokens", kWriteExecutors, kNo, &CreateJoinToken,
        "executor.join_token"},
       {"GET", "/api/executors/{}", kRead, kNo, &GetExecutor},
+      {"GET", "/api/handlers", kRead, kNo, &ListHandlers},
       {"PATCH", "/api/executors/{}", kWriteExecutors, kNo, &PatchExecutor, "executor.patch"},
       {"POST", "/api/executors/{}/enable", kWriteExecutors, kNo, &EnableExecutor,
        "executor.enable"},
