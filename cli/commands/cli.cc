@@ -206,6 +206,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddFileCommands(app, session);
   AddExportCommand(app, session);
   AddExecutorCommands(app, session);
+  AddHandlerCommands(app, session);
   AddBackupCommands(app, session);
   AddImportCommands(app, session);
   AddAuthCommands(app, session);

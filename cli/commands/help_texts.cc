@@ -14,7 +14,7 @@ constexpr std::array kCommandGroups = {
     CommandGroup{"Jobs", "job workflow schedule group calendar namespace"},
     CommandGroup{"Runs", "run output bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
-    CommandGroup{"Operations", "executor system delivery notify audit backup"},
+    CommandGroup{"Operations", "executor handler system delivery notify audit backup"},
     CommandGroup{"Access", "login logout whoami user role token secret"},
     CommandGroup{"Local", "standalone check-config context api version completion help"},
 };
@@ -102,6 +102,7 @@ constexpr std::array kExamples = {
     Examples{
         "executor",
         {"carillon executor list --state ONLINE", "carillon executor drain executor-1 --wait"}},
+    Examples{"handler", {"carillon handler list", "carillon handler list -o json"}},
     Examples{"system",
              {"carillon system status", "carillon system pause --reason 'database upgrade'"}},
     Examples{"delivery",

@@ -28,7 +28,9 @@ struct FieldFlag {
 constexpr std::array kFieldFlags = {
     FieldFlag{"--name", "name", Kind::kText, "Display name"},
     FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
-    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, workflow or noop"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, handler, workflow or noop"},
+    FieldFlag{"--handler", "handler", Kind::kText,
+              "Handler that runs the job, APP/NAME (type handler)"},
     FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
               "IANA time zone of the schedules (default: UTC)"},
     FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Maximum run time, e.g. 90s, 15m"},
@@ -302,6 +304,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
   }
   CARILLON_TRY(ApplyScriptFlags(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
+  if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ParsePairs(flags.labels));

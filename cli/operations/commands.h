@@ -7,6 +7,7 @@ namespace carillon::cli {
 
 // Adds the subcommands authority and join-token to `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);
+void AddHandlerCommands(CLI::App& app, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddGroupCommands(CLI::App& app, Session& session);
 void AddCalendarCommands(CLI::App& app, Session& session);

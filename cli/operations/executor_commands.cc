@@ -159,7 +159,22 @@ Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
   return ExitCode::kDone;
 }
 
+Outcome<ExitCode> ListHandlers(Session& session) {
+  static const View view{
+      {{"HANDLER", "name"}, {"EXECUTORS", "executors"}, {"SLOTS", "slots"}, {"FREE", "free"}}, "name"};
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse handlers, session.Call({.path = "/api/handlers"}));
+  session.Print().List(handlers.body, view);
+  return ExitCode::kDone;
+}
+
 }  // namespace
+
+void AddHandlerCommands(CLI::App& app, Session& session) {
+  CLI::App* handler = app.add_subcommand("handler", "Show handlers");
+  handler->require_subcommand(1);
+  CLI::App* list = handler->add_subcommand("list", "List the handlers that programs offer now");
+  session.On(list, [&session] { return ListHandlers(session); });
+}
 
 void AddExecutorCommands(CLI::App& app, Session& session) {
   CLI::App* executor = app.add_subcommand("executor", "Manage executors");

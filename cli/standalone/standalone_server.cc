@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/standalone/standalone_options.h"
+#include "common/adapters/grpc/grpc_worker_door.h"
 #include "common/adapters/http/curl_transport.h"
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
@@ -178,7 +179,8 @@ Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
            .link = *link,
            .metrics = metrics,
            .public_keys = [this] { return std::vector<std::string>{signer.public_key()}; },
-           .settings = settings},
+           .settings = settings,
+           .open_worker_door = &rpc::ListenForWorkers},
           options, directory->Sub("executor")));
   return {};
 }
