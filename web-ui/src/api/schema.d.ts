@@ -200,7 +200,7 @@ export interface components {
       deleted?: true;
     };
     /** @enum {string} */
-    JobType: 'shell' | 'script' | 'http' | 'noop' | 'workflow';
+    JobType: 'shell' | 'script' | 'http' | 'handler' | 'noop' | 'workflow';
     HttpRequest: {
       /**
        * @default GET
@@ -393,6 +393,7 @@ export interface components {
       type?: components['schemas']['JobType'];
       script?: components['schemas']['Script'] | null;
       http?: components['schemas']['HttpRequest'] | null;
+      handler?: string;
       workflow?: components['schemas']['Workflow'] | null;
       command?: string;
       cron_expression?: string | null;
@@ -497,6 +498,7 @@ export interface components {
       type: components['schemas']['JobType'];
       script?: components['schemas']['Script'] | null;
       http?: components['schemas']['HttpRequest'] | null;
+      handler?: string;
       workflow?: components['schemas']['Workflow'] | null;
       command: string;
       cron_expression: string | null;
@@ -862,6 +864,7 @@ export interface components {
           | 'pinned_unknown'
           | 'no_match'
           | 'no_feature'
+          | 'no_handler'
           | 'away'
           | 'no_room'
           | 'queued';
@@ -973,6 +976,11 @@ export interface components {
       version: string;
       config_version: number;
       tasks_behind: number | null;
+      handlers: {
+        name: string;
+        slots: number;
+        free: number;
+      }[];
       features: string[] | null;
       breaker?: {
         /** @enum {string} */
@@ -1356,6 +1364,14 @@ export interface components {
         delivered: boolean;
         status: number | null;
         error: string | null;
+      }[];
+    };
+    ListHandlers: {
+      items: {
+        name: string;
+        executors: components['schemas']['ExecutorId'][];
+        slots: number;
+        free: number;
       }[];
     };
     CreateJoinToken: {

@@ -88,6 +88,10 @@ function Known({ executor }: { executor: Executor }) {
                   ]
                 : []),
               [t('executors.features'), <Features key="f" names={executor.features} />],
+              [
+                t('executors.handlers'),
+                <Features key="h" names={executor.handlers.map((one) => `${one.name} (${one.slots})`)} />,
+              ],
               [t('executors.version'), executor.version],
               [t('executors.settings'), executor.config_version === 0 ? '–' : 'v' + executor.config_version],
             ]}

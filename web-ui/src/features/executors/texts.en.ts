@@ -16,6 +16,7 @@ export const en = {
   'report.state.partly': 'Partly',
   'report.state.no': 'No',
   'executors.features': 'Can run',
+  'executors.handlers': 'Handlers (slots)',
   'executors.breaker': 'Host failures',
   'executors.breaker_open':
     'No work for {{seconds}} s: its host could not run attempts. Disable and enable it to end this.',

@@ -17,6 +17,7 @@ export const zhCN: TwinOf<typeof en> = {
   'report.state.partly': '部分可用',
   'report.state.no': '不可用',
   'executors.features': '可运行',
+  'executors.handlers': '处理器（槽位）',
   'executors.breaker': '主机故障',
   'executors.breaker_open': '{{seconds}} 秒内不分配任务：其主机无法运行任务。停用后再启用即可解除。',
   'executors.breaker_half_open': '每次只分配一个运行，直到有一个能够启动',

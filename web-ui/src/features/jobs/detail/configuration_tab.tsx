@@ -60,6 +60,16 @@ export function ConfigurationTab({ job }: { job: Job }) {
                 ]),
             ...(job.script ? scriptFacts(job.script, t) : []),
             ...(job.http ? httpFacts(job.http, t) : []),
+            ...(job.handler
+              ? [
+                  [
+                    t('form.handler'),
+                    <span key="h" className="mono">
+                      {job.handler}
+                    </span>,
+                  ] as const,
+                ]
+              : []),
             ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
             [t('jobs.owner'), ownerOf(job.user_id)],
             [t('jobs.version'), 'v' + job.version],

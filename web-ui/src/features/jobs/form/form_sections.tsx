@@ -53,7 +53,11 @@ function What({ isNew }: { isNew: boolean }) {
         {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
         <Text name="description" label={t('form.description')} />
         <Namespace />
-        <Choose name="type" label={t('form.type')} values={['shell', 'script', 'http', 'workflow', 'noop']} />
+        <Choose
+          name="type"
+          label={t('form.type')}
+          values={['shell', 'script', 'http', 'handler', 'workflow', 'noop']}
+        />
         <label className="flex items-center gap-2 self-center">
           <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />
           {t('form.enabled')}
@@ -70,6 +74,9 @@ function What({ isNew }: { isNew: boolean }) {
         )}
         {type === 'script' && <ScriptFields />}
         {type === 'http' && <HttpFields />}
+        {type === 'handler' && (
+          <Text name="handler" label={t('form.handler')} mono hint={t('form.handler_hint')} />
+        )}
         {type === 'workflow' && (
           <Suspense>
             <WorkflowField isNew={isNew} />

@@ -55,6 +55,7 @@ const checked = (wrong: (text: string) => string | undefined) =>
   z
     .string()
     .check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
+const HANDLER = /^[a-z0-9][a-z0-9_-]{0,62}\/[a-z0-9][a-z0-9_.-]{0,62}$/;
 const INTERVALS_MAX = 100;
 const RUNNING_MAX = 1000;
 const QUEUED_MAX = 10_000;
@@ -79,6 +80,7 @@ export const formSchema = z
     user_id: z.string(),
     type: z.string(),
     command: z.string(),
+    handler: z.string(),
     script_interpreter: z.string(),
     script_body: z.string(),
     script_args: z.string(),
@@ -166,6 +168,10 @@ export const formSchema = z
     mail_to: checked(wrongMail),
   })
   .check(
+    z.refine((v) => v.type !== 'handler' || HANDLER.test(v.handler.trim()), {
+      error: 'handler',
+      path: ['handler'],
+    }),
     z.refine((v) => v.type !== 'shell' || v.command.trim() !== '', { error: 'required', path: ['command'] }),
     z.refine((v) => v.type !== 'script' || v.script_body.trim() !== '', {
       error: 'required',
@@ -261,6 +267,7 @@ export const DEFAULTS: FormValues = {
   user_id: '',
   type: 'shell',
   command: '',
+  handler: '',
   ...SCRIPT_DEFAULTS,
   ...HTTP_DEFAULTS,
   workflow: '',
@@ -392,6 +399,7 @@ export function valuesOf(definition: Definition): FormValues {
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
+  if (typeof full.handler === 'string') values.handler = full.handler;
   if (isObject(full.workflow)) values.workflow = stringify(readable(full.workflow), { lineWidth: 0 });
   if (typeof full.routing_key === 'string') values.routing_key = full.routing_key;
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
@@ -465,6 +473,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   out.enabled = values.enabled;
   if (values.type === 'shell') out.command = values.command;
   else delete out.command;
+  if (values.type === 'handler') out.handler = values.handler.trim();
+  else delete out.handler;
   if (values.type === 'script') out.script = scriptFrom(values, base.script);
   else delete out.script;
   if (values.type === 'http') out.http = httpFrom(values, base.http);

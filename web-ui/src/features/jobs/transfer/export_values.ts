@@ -57,6 +57,7 @@ const FIRST = [
   'command',
   'script',
   'http',
+  'handler',
   'cron_expression',
   'schedules',
   'time_zone',

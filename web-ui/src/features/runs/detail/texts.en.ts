@@ -34,6 +34,7 @@ export const en = {
   'waiting.no_feature': 'No eligible executor has what the job needs.',
   'waiting.away': 'All suitable executors are disabled, draining or not online.',
   'waiting.no_room': 'All suitable executors are full.',
+  'waiting.no_handler': 'No program offers its handler.',
   'waiting.queued': 'About to be assigned to an executor.',
   'run.usage': 'Resources',
   'run.usage_of': '{{cpu}} CPU, {{memory}} memory, {{read}} read, {{written}} written',

@@ -35,6 +35,7 @@ export const zhCN: TwinOf<typeof en> = {
   'waiting.no_feature': '可用的执行器都不具备该任务所需的能力。',
   'waiting.away': '可以执行它的执行器均被禁用、正在排空或不在线。',
   'waiting.no_room': '可以执行它的执行器都没有空闲槽位。',
+  'waiting.no_handler': '没有程序提供它的处理器。',
   'waiting.queued': '即将分派给执行器。',
   'run.usage': '资源使用',
   'run.usage_of': 'CPU {{cpu}}，内存 {{memory}}，读取 {{read}}，写入 {{written}}',
