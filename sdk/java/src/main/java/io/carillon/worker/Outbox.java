@@ -1,0 +1,171 @@
+package io.carillon.worker;
+
+import com.google.protobuf.ByteString;
+import io.carillon.v1.Done;
+import io.carillon.v1.FromWorker;
+import io.carillon.v1.Hello;
+import io.carillon.v1.LogLine;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Holds what the executor is still to be told: log lines until they are sent, ends of attempts
+ * until the executor confirms them.
+ *
+ * <p>Not thread-safe; {@link WorkerState} guards it. An end is never sent before the lines of its
+ * attempt. Lines that were on their way when a stream broke are lost, since the protocol does not
+ * confirm lines.
+ */
+final class Outbox {
+  static final int LINE_BYTES_MAX = 16 * 1024;
+  static final int WAITING_BYTES_MAX = 4 * 1024 * 1024;
+  static final int BATCH_MAX = 256;
+
+  /** Keeps a message well below the 4 MiB that gRPC accepts by default. */
+  static final int BATCH_BYTES_MAX = 1024 * 1024;
+
+  /** What a waiting line costs besides its bytes, so that empty lines are bounded as well. */
+  private static final int LINE_OVERHEAD_BYTES = 64;
+
+  private final ArrayDeque<LogLine> lines = new ArrayDeque<>();
+  private final Map<ByteString, Mark> marks = new HashMap<>();
+  private final Map<ByteString, End> unconfirmed = new LinkedHashMap<>();
+  private final ArrayDeque<End> unsent = new ArrayDeque<>();
+  private long waitingBytes = 0;
+  private long linesAdded = 0;
+  private long linesSent = 0;
+
+  /** What is known about the lines of one running attempt. */
+  private static final class Mark {
+    long lastLine = 0; // the value of linesAdded after its last line
+    long dropped = 0;
+  }
+
+  /** The end of an attempt, which may be sent once {@code linesSent} has reached lastLine. */
+  private static final class End {
+    final Done done;
+    final long lastLine;
+
+    End(Done done, long lastLine) {
+      this.done = done;
+      this.lastLine = lastLine;
+    }
+  }
+
+  /** Adds a line, or drops it if 4 MiB of lines wait. */
+  void addLine(LogLine line) {
+    Mark mark = marks.get(line.getTicket());
+    if (mark == null) {
+      mark = new Mark();
+      marks.put(line.getTicket(), mark);
+    }
+    if (waitingBytes + cost(line) > WAITING_BYTES_MAX) {
+      mark.dropped++;
+      return;
+    }
+    tellDropped(mark, line.getTicket(), line.getWallUs());
+    append(mark, line);
+  }
+
+  /** Adds the end of an attempt. No line of this attempt may follow. */
+  void addEnd(Done done, long wallUs) {
+    Mark mark = marks.remove(done.getTicket());
+    if (mark == null) {
+      mark = new Mark();
+    }
+    tellDropped(mark, done.getTicket(), wallUs);
+    End end = new End(done, mark.lastLine);
+    unconfirmed.put(done.getTicket(), end);
+    unsent.add(end);
+  }
+
+  /** Forgets an end that the executor has stored. */
+  void confirm(ByteString ticket) {
+    unconfirmed.remove(ticket);
+  }
+
+  boolean isUnconfirmed(ByteString ticket) {
+    return unconfirmed.containsKey(ticket);
+  }
+
+  boolean allConfirmed() {
+    return unconfirmed.isEmpty();
+  }
+
+  /**
+   * Adds all unconfirmed ends to the first message of a session.
+   *
+   * <p>Ends whose lines were not sent yet, and ends beyond 1 MiB, are named as held instead and
+   * follow as ordinary messages. The executor then neither concludes that they never began, nor
+   * sees an end before its lines.
+   */
+  void describe(Hello.Builder hello) {
+    unsent.clear();
+    int bytes = 0;
+    for (End end : unconfirmed.values()) {
+      int size = end.done.getSerializedSize();
+      if (end.lastLine <= linesSent && bytes + size <= BATCH_BYTES_MAX) {
+        bytes += size;
+        hello.addDone(end.done);
+      } else {
+        hello.addHeld(end.done.getTicket());
+        unsent.add(end);
+      }
+    }
+  }
+
+  /** Returns true if {@link #takeBatch} would add something. */
+  boolean hasBatch() {
+    return !lines.isEmpty() || !unsent.isEmpty();
+  }
+
+  /** Moves up to 256 lines and 256 ends, and about 1 MiB, into a message. */
+  void takeBatch(FromWorker.Builder message) {
+    int bytes = 0;
+    while (!lines.isEmpty() && message.getLogsCount() < BATCH_MAX && bytes < BATCH_BYTES_MAX) {
+      LogLine line = lines.remove();
+      waitingBytes -= cost(line);
+      linesSent++;
+      bytes += line.getSerializedSize();
+      message.addLogs(line);
+    }
+    while (!unsent.isEmpty() && message.getDoneCount() < BATCH_MAX && bytes < BATCH_BYTES_MAX) {
+      End end = unsent.peek();
+      if (end.lastLine > linesSent) {
+        break;
+      }
+      unsent.remove();
+      bytes += end.done.getSerializedSize();
+      message.addDone(end.done);
+    }
+  }
+
+  /** Appends a line about dropped ones, whether there is room or not: it is short and rare. */
+  private void tellDropped(Mark mark, ByteString ticket, long wallUs) {
+    if (mark.dropped > 0) {
+      String text =
+          "carillon: " + mark.dropped + " log lines were dropped: the worker's buffer was full";
+      mark.dropped = 0;
+      append(
+          mark,
+          LogLine.newBuilder()
+              .setTicket(ticket)
+              .setWallUs(wallUs)
+              .setError(true)
+              .setText(text)
+              .build());
+    }
+  }
+
+  private void append(Mark mark, LogLine line) {
+    lines.add(line);
+    waitingBytes += cost(line);
+    mark.lastLine = ++linesAdded;
+  }
+
+  private static int cost(LogLine line) {
+    return line.getSerializedSize() + LINE_OVERHEAD_BYTES;
+  }
+}

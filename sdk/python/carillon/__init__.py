@@ -1,0 +1,18 @@
+"""Runs Python functions as jobs of the Carillon scheduler.
+
+    from carillon import Worker
+
+    worker = Worker("billing")
+
+    @worker.handler("close_day", concurrency=2)
+    def close_day(run):
+        ...
+
+    worker.run()
+"""
+
+from .run import Cancelled, Draining, LeaseLost, Run, Stopped, TimedOut
+from .worker import Refused, Worker
+
+__all__ = ["Worker", "Run", "Stopped", "Cancelled", "TimedOut", "LeaseLost", "Draining", "Refused"]
+__version__ = "0.1.0"

@@ -1,0 +1,140 @@
+"""One attempt of a run, as its function sees it."""
+
+import datetime
+import logging
+import threading
+import time
+from typing import Any, Callable, Dict, Optional
+
+# The function is asked to stop this long before its lease ends, in seconds.
+LEASE_MARGIN_S = 3.0
+# The longest time between two looks at the clock in Run.wait, in seconds.
+_LOOK_EVERY_S = 0.5
+
+
+class Stopped(Exception):
+    """The function should stop now. Let it pass, after cleaning up."""
+
+
+class Cancelled(Stopped):
+    """A user or a policy of the job cancelled the run."""
+
+
+class TimedOut(Stopped):
+    """The job's timeout has ended."""
+
+
+class LeaseLost(Stopped):
+    """The scheduler could not be reached for so long that it counts this attempt as lost."""
+
+
+class Draining(Stopped):
+    """The worker is about to end, and its time for that is over."""
+
+
+class _RunLog(logging.Handler):
+    def __init__(self, write: Callable[[str, bool], None]) -> None:
+        super().__init__()
+        self._write = write
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._write(self.format(record), True)
+        except Exception:  # a line that cannot be formatted must not fail the function
+            self.handleError(record)
+
+
+class Run:
+    """What a function knows of its run.
+
+    run_id       the same for all attempts of a run: the key to do something only once
+    attempt      1 for the first one; higher ones come later, so it can order writes
+    job_id       the id of the job
+    fire_time    the planned time, with a time zone (UTC)
+    shard_index  0 to shard_total - 1
+    parameters   the parameters of the run: texts, numbers and booleans by name
+    env          the variables of the job, with the values of secrets
+    trace_id     32 hexadecimal digits
+    log          a logging.Logger whose lines go to the log of the run
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str = "0" * 26,
+        attempt: int = 1,
+        job_id: str = "",
+        fire_time: Optional[datetime.datetime] = None,
+        shard_index: int = 0,
+        shard_total: int = 1,
+        parameters: Optional[Dict[str, Any]] = None,
+        env: Optional[Dict[str, str]] = None,
+        trace_id: str = "",
+        write: Callable[[str, bool], None] = lambda text, error: None,
+        deadline: float = float("inf"),
+        lease_end: float = float("inf"),
+    ) -> None:
+        self.run_id = run_id
+        self.attempt = attempt
+        self.job_id = job_id
+        self.fire_time = fire_time or datetime.datetime.now(datetime.timezone.utc)
+        self.shard_index = shard_index
+        self.shard_total = shard_total
+        self.parameters = dict(parameters or {})
+        self.env = dict(env or {})
+        self.trace_id = trace_id
+        self._write = write
+        self._deadline = deadline
+        self._lease_end = lease_end
+        self._asked = threading.Condition()
+        self._why: Optional[type] = None
+        self.log = logging.Logger("carillon.run")
+        self.log.addHandler(_RunLog(write))
+
+    def print(self, text: Any) -> None:
+        """Writes lines to the standard output of the run."""
+        self._write(str(text), False)
+
+    @property
+    def stopping(self) -> bool:
+        """True once check() raises."""
+        return self._reason() is not None
+
+    def check(self) -> None:
+        """Raises Cancelled, TimedOut, LeaseLost or Draining if the function should stop. Call it often."""
+        reason = self._reason()
+        if reason is not None:
+            raise reason(reason.__doc__)
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, but raises as check() does as soon as the function should stop."""
+        end = time.monotonic() + seconds
+        while True:
+            self.check()
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            with self._asked:
+                if self._why is None:
+                    self._asked.wait(min(left, _LOOK_EVERY_S))
+
+    # ---- for the worker
+
+    def _reason(self) -> Optional[type]:
+        if self._why is not None:
+            return self._why
+        now = time.monotonic()
+        if now >= self._deadline:
+            return TimedOut
+        if now >= self._lease_end - LEASE_MARGIN_S:
+            return LeaseLost
+        return None
+
+    def _ask(self, why: type) -> None:
+        with self._asked:
+            if self._why is None:
+                self._why = why
+            self._asked.notify_all()
+
+    def _renew(self, lease_end: float) -> None:
+        self._lease_end = max(self._lease_end, lease_end)
