@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/ports/handler_runner.h"
 #include "tests/sim/sim_http.h"
 
 namespace carillon::sim {
@@ -266,6 +267,7 @@ struct ExecutorProcess::Ports {
   test::FaultLink link;
   std::unique_ptr<Warden> warden;
   SimHttp http;
+  NoHandlers handlers;
   test::SeededTokens tokens;
   SteadyLoad load;
   LiveSettings settings;
@@ -297,7 +299,7 @@ void ExecutorProcess::Create() {
   if (has_python) options.interpreters[Interpreter::kPython3] = "/bin/python3";
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
-                                      ports_->link, *ports_->warden, ports_->http, warden_.spool(),
+                                      ports_->link, *ports_->warden, ports_->http, ports_->handlers, warden_.spool(),
                                       ports_->load, *metrics_, [this] { return world_.PublicKeys(); },
                                       ports_->settings},
       options);

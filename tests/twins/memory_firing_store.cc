@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/run/plain.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
@@ -340,7 +341,11 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
       const auto started_under = entry.versions.find(found->row.def_version);
       const bool known = started_under != entry.versions.end() &&
                          !entry.unreadable.contains(found->row.def_version);
-      job.attempt_on_lost = known ? started_under->second.on_lost : OnLost::kHold;
+      job.attempt_rules = LossRules{};
+      if (known) {
+        job.attempt_rules = {started_under->second.on_lost,
+                             IsCooperative(started_under->second.type)};
+      }
     }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;

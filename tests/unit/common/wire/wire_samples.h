@@ -74,6 +74,14 @@ inline TaskMessage RandomTask(Rng& rng) {
     task.args.clear();
     task.http = RandomCall(rng);
   }
+  if (rng.Chance(0.2)) {
+    task.type = JobType::kHandler;
+    task.interpreter.reset();
+    task.args.clear();
+    task.http.reset();
+    task.handler = HandlerCall{.name = "app/h" + std::to_string(rng.Below(9)),
+                               .parameters_json = RandomText(rng, 20)};
+  }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
     task.secret_env["S_" + RandomName(rng)] = {{.text = RandomText(rng, 10)},

@@ -140,6 +140,27 @@ struct TestHttp : HttpRunner {
   std::vector<HttpEvent> events;
 };
 
+struct TestHandlers : HandlerRunner {
+  std::shared_ptr<const HandlerOffers> Offers() override { return offers; }
+  void Start(StartHandler start) override { starts.push_back(std::move(start)); }
+  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
+    for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
+  }
+  void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
+  void Forget(const std::vector<HeldAttempt>& attempts) override {
+    for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
+  }
+  std::vector<HandlerEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  void OnReadable(std::function<void()>) override {}
+
+  std::shared_ptr<const HandlerOffers> offers = std::make_shared<HandlerOffers>();
+  std::vector<StartHandler> starts;
+  std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
+  std::vector<ClaimToken> cancelled;
+  std::vector<ClaimToken> forgotten;
+  std::vector<HandlerEvent> events;
+};
+
 struct TestSpool : ResultSpool {
   Status Append(const std::vector<AttemptEnded>& results) override {
     if (full) return {ErrorCode::kExhausted, "test"};
@@ -175,7 +196,7 @@ class DaemonFixture : public ::testing::Test {
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, http_, spool_, load_,
+        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, http_, handlers_, spool_, load_,
                               metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
@@ -266,6 +287,7 @@ class DaemonFixture : public ::testing::Test {
   TestLink link_;
   TestWarden warden_;
   TestHttp http_;
+  TestHandlers handlers_;
   TestSpool spool_;
   TestLoad load_;
   Signer signer_ = Signer::Generate();

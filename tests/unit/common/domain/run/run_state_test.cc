@@ -282,10 +282,10 @@ TEST_F(RunStateTest, LossOfACancelledAttemptThatIsNotKilledWaits) {
     EXPECT_EQ(DecideResult(&row, &job, word, kNow).change.state, RunState::kCancelled);
   }
   JobRow edited = Job(3, OnLost::kRetry);
-  edited.attempt_on_lost = OnLost::kHold;  // the policy with which the attempt was started
+  edited.attempt_rules = {OnLost::kHold};  // the policy with which the attempt was started
   EXPECT_EQ(DecideLost(&row, edited, Lost(), kNow)->state, RunState::kHeld);
   edited = Job(3, OnLost::kHold);
-  edited.attempt_on_lost = OnLost::kRetry;
+  edited.attempt_rules = {OnLost::kRetry};
   EXPECT_EQ(DecideLost(&row, edited, Lost(), kNow)->state, RunState::kCancelled);
 }
 

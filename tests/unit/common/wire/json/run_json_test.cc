@@ -144,6 +144,7 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                                     .config_version = 7,
                                     .tasks_behind = 12,
                                     .features = Features{Feature::kSecrets, Feature::kScriptSh},
+                                    .handlers = {{"app/a", {.slots = 4, .free = 3}}},
                                     .breaker = BreakerView{.half_open = true, .pause = 60s}});
   EXPECT_EQ(body, (json{{"executor_id", "e"},
                         {"host", "h"},
@@ -160,7 +161,8 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"version", "0.1.0"},
                         {"config_version", 7},
                         {"tasks_behind", 12},
-                        {"features", {"secrets", "script:sh"}},
+                        {"handlers", json::array({{{"name", "app/a"}, {"slots", 4}, {"free", 3}}})},
+                  {"features", {"secrets", "script:sh"}},
                         {"breaker", {{"state", "half_open"}, {"pause_s", 60}}}}));
   EXPECT_TRUE(ExecutorToJson({})["tasks_behind"].is_null()) << "not known";
   EXPECT_TRUE(ExecutorToJson({})["features"].is_null()) << "not known";

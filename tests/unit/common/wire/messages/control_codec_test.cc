@@ -79,6 +79,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .slots = 12,
                        .config_version = 7,
                        .features = {Feature::kScriptSh, Feature::kScriptPhp},
+                       .handlers = {{"app/a", {.slots = 4, .free = 2}}, {"b/c.d", {.slots = 1}}},
                        .tasks_behind = 0,
                        .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
@@ -96,6 +97,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_EQ(got.config_version, 7);
   EXPECT_EQ(got.tasks_behind, 0);
   EXPECT_EQ(got.features, sent.features);
+  EXPECT_EQ(got.handlers, sent.handlers);
   EXPECT_TRUE(got.leaving);
   EXPECT_EQ(got.trouble, sent.trouble);
   EXPECT_FALSE(FromExecutorAgain(Heartbeat{}).leaving);

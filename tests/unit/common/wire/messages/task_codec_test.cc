@@ -227,7 +227,7 @@ TEST(TaskCodecTest, RefusesAnyResultFieldOutOfItsRange) {
       ResultIsCorruptAfter([](v1::TaskResult& r) { r.set_error(std::string(5'000, 'x')); }));
 }
 
-TEST(TaskCodecTest, RefusesOutputsOfAProcessThatDidNotExit) {
+TEST(TaskCodecTest, RefusesOutputsOfWhatDidNotEndByItself) {
   const auto refused = [](const std::string& status, bool with_code) {
     return ResultIsCorruptAfter([&](v1::TaskResult& r) {
       r.set_status(status);
@@ -241,7 +241,8 @@ TEST(TaskCodecTest, RefusesOutputsOfAProcessThatDidNotExit) {
   };
   EXPECT_FALSE(refused("COMPLETED", true));
   EXPECT_FALSE(refused("FAILED", true));
-  EXPECT_TRUE(refused("COMPLETED", false));
+  EXPECT_FALSE(refused("COMPLETED", false)) << "a function has no exit code";
+  EXPECT_TRUE(refused("FAILED", false));
   EXPECT_TRUE(refused("LOST", false));
   EXPECT_TRUE(refused("LOST", true));
 }

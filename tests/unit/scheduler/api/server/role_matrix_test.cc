@@ -88,6 +88,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/executors", {kKnown, 200}},
       {"POST /api/executors/join-tokens", {kAdmin, 400, "{}"}},
       {"GET /api/executors/{}", {kKnown, 200}},
+      {"GET /api/handlers", {kKnown, 200}},
       {"PATCH /api/executors/{}", {kAdmin, 428, "{}"}},
       {"POST /api/executors/{}/enable", {kAdmin, 200, "{}"}},
       {"POST /api/executors/{}/disable", {kAdmin, 200, "{}"}},

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Jobs of type handler on a standalone server: results, cancels, timeouts, and what happens when the worker, the daemon or
+the connection between them ends. Each worker writes what it does into a journal, which the tests judge. The same tests
+run with a worker of each SDK."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+
+FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "journal_worker.py")
+PYTHON = [os.environ["CARILLON_WORKER_PYTHON"], WORKER]
+JAVA_SDK = os.environ["CARILLON_WORKER_JAVA"]
+# The cheapest way to start a JVM, because each test starts one or two.
+JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx64m",
+        "-cp", f"{JAVA_SDK}/classes:{JAVA_SDK}/*", "JournalWorker"]
+
+
+class Worker:
+    """A process with the handlers of journal_worker.py or JournalWorker.java."""
+
+    def __init__(self, command, socket, folder, app="app", concurrency=4):
+        self.journal_path = tempfile.mktemp(dir=folder, prefix="journal-")
+        open(self.journal_path, "w").close()
+        self.gate = tempfile.mktemp(dir=folder, prefix="gate-")
+        self.log = open(os.path.join(folder, "worker.log"), "ab")
+        self.process = subprocess.Popen([*command, app, self.journal_path, self.gate, str(concurrency)],
+                                        env=dict(os.environ, CARILLON_WORKER_SOCKET=socket), stdout=self.log, stderr=self.log)
+
+    def journal(self):
+        with open(self.journal_path) as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+
+    def begun(self, run_id):
+        return [one for one in self.journal() if one["run"] == run_id and one["what"] == "begin"]
+
+    def open_gate(self):
+        open(self.gate, "w").close()
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        if number in (signal.SIGKILL, signal.SIGTERM):
+            self.process.wait(60)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+            self.process.wait(60)
+        self.log.close()
+
+
+class Conformance:
+    command = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="handlers-")
+        cls.server = Standalone().start()
+        cls.api = cls.server.api()
+        cls.socket = os.path.join(cls.server.data_dir, "executor", "worker.sock")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.api.close()
+        try:
+            cls.server.stop()
+        finally:
+            cls.server.destroy()
+        cls.server.remove()
+
+    def worker(self, **facts):
+        worker = Worker(self.command, self.socket, self.folder, app=self._testMethodName[5:60], **facts)
+        self.addCleanup(worker.end)
+        name = f"{self._testMethodName[5:60]}/work"
+        wait_until(lambda: any(one["name"] == name for one in self.api.get("/api/handlers")["items"]), 30, "the worker")
+        return worker
+
+    def create(self, handler="work", **fields):
+        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "handler", "retry_interval": 0,
+                                                "handler": f"{self._testMethodName[5:60]}/{handler}"}, **fields))
+
+    def start(self, job, **body):
+        return self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"]
+
+    def get(self, run_id):
+        return self.api.get(f"/api/runs/{run_id}")
+
+    def ended(self, run_id):
+        def final():
+            run = self.get(run_id)
+            return run if run["state"] in FINAL else None
+        return wait_until(final, 60, f"run {run_id} to end")
+
+    def begins(self, worker, run_id):
+        wait_until(lambda: worker.begun(run_id), 30, f"run {run_id} to begin")
+
+    def log(self, run_id):
+        def text():
+            status, headers, body = self.api.raw("GET", f"/api/runs/{run_id}/logs")
+            return body.decode() if status == 200 and dict(headers).get("X-Log-Complete") == "true" else None
+        return wait_until(text, 30, "the log")
+
+    def test_a_function_gets_its_run_and_returns_outputs(self):
+        worker = self.worker()
+        self.api.post("/api/secrets", {"name": "PASSWORD", "value": "open-sesame"})
+        job = self.create(parameters={"day": "2026-01-02", "count": 3, "really": True},
+                          env={"PASSWORD": "{{secrets.PASSWORD}}", "REGION": "eu"})
+        run = self.ended(self.start(job))
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 1), run)
+        self.assertEqual(run["outputs"], {"answer": "42", "text": "***"}, run)
+        begun, = worker.begun(run["run_id"])
+        self.assertEqual(begun["parameters"], {"day": "2026-01-02", "count": 3, "really": True})
+        self.assertEqual(begun["env"], {"PASSWORD": "open-sesame", "REGION": "eu"})
+        text = self.log(run["run_id"])
+        self.assertIn("the password is ***", text)
+        self.assertNotIn("open-sesame", text)
+        _, listed, _ = cli(self.server, "handler", "list")
+        self.assertIn(job["handler"], listed)
+
+    def test_an_exception_fails_the_attempt_and_is_retried(self):
+        self.worker()
+        run = self.ended(self.start(self.create("fail_once", retry_count=1)))
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        first = run["attempts"][0]
+        self.assertEqual((first["state"], first["reason"]), ("FAILED", "handler_error"), first)
+        self.assertRegex(first["error"], "^(ValueError|IllegalStateException): the first attempt fails$")
+
+    def test_a_cancel_is_obeyed_by_the_function(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold"))
+        self.begins(worker, run_id)
+        self.api.post(f"/api/runs/{run_id}/cancel", {})
+        run = self.ended(run_id)
+        self.assertEqual(run["state"], "CANCELLED", run)
+
+    def test_a_timeout_asks_and_waits_for_the_function(self):
+        worker = self.worker()
+        run_id = self.start(self.create("stubborn", timeout=1, retry_count=1))
+        self.begins(worker, run_id)
+        wait_until(lambda: any(one["what"] == "stopping" for one in worker.journal()), 30, "the timeout")
+        self.assertEqual(self.get(run_id)["state"], "RUNNING", "the function has not returned")
+        self.assertEqual(len(worker.begun(run_id)), 1)
+        worker.open_gate()
+        run = self.ended(run_id)
+        self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("TIMED_OUT", "timeout"), run)
+
+    def test_a_killed_worker_loses_its_attempts_at_once(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold", retry_count=1))
+        self.begins(worker, run_id)
+        worker.kill()
+        other = self.worker()
+        other.open_gate()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("LOST", "worker_died"), run)
+        self.assertEqual((len(worker.begun(run_id)), len(other.begun(run_id))), (1, 1))
+
+    def test_a_run_without_a_worker_waits(self):
+        run_id = self.start(self.create())
+        wait_until(lambda: (self.get(run_id).get("waiting") or {}).get("code") == "no_handler", 30, "the reason")
+        worker = self.worker()
+        self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
+        self.assertEqual(len(worker.begun(run_id)), 1)
+
+    def test_concurrency_is_kept(self):
+        worker = self.worker(concurrency=2)
+        runs = [self.start(self.create("hold")) for _ in range(5)]
+        wait_until(lambda: len([one for one in worker.journal() if one["what"] == "begin"]) == 2, 30, "two to begin")
+        worker.open_gate()
+        for run_id in runs:
+            self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
+            self.assertEqual(len(worker.begun(run_id)), 1)
+        self.assertLessEqual(max(one["together"] for one in worker.journal() if one["what"] == "begin"), 2)
+
+    def test_a_drained_worker_finishes_and_takes_no_more(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold"))
+        self.begins(worker, run_id)
+        worker.process.terminate()
+        name = f"{self._testMethodName[5:60]}/work"
+        wait_until(lambda: all(one["name"] != name for one in self.api.get("/api/handlers")["items"]), 30, "the drain")
+        worker.open_gate()
+        self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
+        self.assertIn(worker.process.wait(60), (0, 128 + signal.SIGTERM))  # a JVM ends by its signal
+
+    def test_a_stopped_worker_keeps_its_attempts(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold", retry_count=1))
+        self.begins(worker, run_id)
+        worker.kill(signal.SIGSTOP)
+        worker.open_gate()
+        worker.kill(signal.SIGCONT)
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"], len(worker.begun(run_id))), ("COMPLETED", 1, 1), run)
+
+    def test_functions_do_not_notice_a_killed_daemon(self):
+        worker = self.worker(concurrency=20)
+        holds = [self.start(self.create("hold")) for _ in range(10)]
+        for run_id in holds:
+            self.begins(worker, run_id)
+        self.server.kill()
+        worker.open_gate()  # they return while there is no daemon
+        wait_until(lambda: len([one for one in worker.journal() if one["what"] == "end"]) >= 10, 30, "their ends")
+        self.server.start()
+        self.api.close()
+        type(self).api = self.server.api()
+        for run_id in holds:
+            run = self.ended(run_id)
+            self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 1), run)
+            self.assertEqual(len(worker.begun(run_id)), 1)
+
+    def test_a_worker_that_died_while_the_daemon_was_down(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold", retry_count=1))
+        self.begins(worker, run_id)
+        self.server.kill()
+        worker.kill()
+        self.server.start()
+        self.api.close()
+        type(self).api = self.server.api()
+        other = self.worker()
+        other.open_gate()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        self.assertEqual(run["attempts"][0]["reason"], "worker_died", run)
+
+    def test_wrong_definitions_are_refused(self):
+        for wrong in ({"handler": ""}, {"handler": "no_slash"}, {"handler": "A/b"}, {"command": "true"}):
+            with self.assertRaises(ApiError) as refused:
+                self.create(**wrong) if "handler" not in wrong else self.api.post(
+                    "/api/jobs", dict({"name": "x", "type": "handler"}, **wrong))
+            self.assertEqual(refused.exception.status, 400)
+
+
+class PythonTest(Conformance, unittest.TestCase):
+    command = PYTHON
+
+
+class JavaTest(Conformance, unittest.TestCase):
+    command = JAVA
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,309 @@
+// The rules of workers: one call per attempt, ends only by their word or death, and slots.
+#include "executor/worker/worker_book.h"
+
+#include <gtest/gtest.h>
+
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor::worker_book_test {
+namespace {
+
+using Session = WorkerBook::Session;
+
+class WorkerBookTest : public testing::Test {
+ protected:
+  static WorkerProcess Process(int64_t pid) { return {.pid = pid, .start_ticks = 7, .boot_id = "b"}; }
+  static HeldAttempt Held(uint64_t number, int attempt = 1) {
+    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
+            .segment = SegmentId(1),
+            .job_no = JobNo(5),
+            .attempt = attempt,
+            .token = ClaimToken{number, static_cast<uint64_t>(attempt)}};
+  }
+  static WorkerHello Hello(int concurrency = 2, const std::string& app = "app") {
+    return {.app = app, .handlers = {{"work", concurrency}}};
+  }
+  static StartHandler Begin(uint64_t number) {
+    return {.attempt = Held(number),
+            .job_id = JobId("job"),
+            .handler = "app/work",
+            .env = {{"SECRET", "open-sesame"}},
+            .timeout = 60s,
+            .lease_end = SteadyTime(20s),
+            .masked = {"open-sesame"}};
+  }
+  WorkerBook::Now Now() const { return {SteadyTime(at_), FromUnixMicros(5'000'000) + at_}; }
+
+  // The Runs that were sent on this stream.
+  std::vector<HeldAttempt> Runs(Session session) {
+    Collect();
+    std::vector<HeldAttempt> runs;
+    for (const StartHandler& start : sent_[session].runs) runs.push_back(start.attempt);
+    sent_[session].runs.clear();
+    return runs;
+  }
+  void Collect() {
+    for (auto& [session, out] : book_.TakeOutgoing()) {
+      WorkerBook::Outgoing& all = sent_[session];
+      for (StartHandler& run : out.runs) all.runs.push_back(std::move(run));
+      for (WorkerAsk& ask : out.asks) all.asks.push_back(std::move(ask));
+      for (WorkerTicket& ticket : out.done_stored) all.done_stored.push_back(std::move(ticket));
+      for (auto& [end, tickets] : out.leases) all.leases[end] = tickets;
+    }
+    for (HandlerEvent& event : book_.TakeEvents()) events_.push_back(std::move(event));
+  }
+  void Write() {
+    std::vector<AttemptId> ids;
+    for (const StartRecord& record : book_.TakeRecords()) {
+      records_.push_back(record);
+      ids.push_back(IdOf(record.attempt));
+    }
+    book_.Recorded(ids);
+  }
+  void Start(uint64_t number) {
+    book_.Start(Begin(number), Now());
+    Write();
+  }
+  std::vector<AttemptEnded> Ends() {
+    Collect();
+    std::vector<AttemptEnded> ends;
+    for (HandlerEvent& event : events_) {
+      if (auto* ended = std::get_if<AttemptEnded>(&event)) ends.push_back(std::move(*ended));
+    }
+    events_.clear();
+    return ends;
+  }
+  static FromWorkerMessage DoneOf(uint64_t number, RunState state = RunState::kCompleted) {
+    FromWorkerMessage message;
+    message.done.push_back({.ticket = WorkerBook::TicketOf(Held(number)), .state = state});
+    return message;
+  }
+
+  WorkerBook book_;
+  Duration at_{};
+  std::map<Session, WorkerBook::Outgoing> sent_;
+  std::vector<HandlerEvent> events_;
+  std::vector<StartRecord> records_;
+};
+
+TEST_F(WorkerBookTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Start(Begin(1), Now());
+  EXPECT_TRUE(Runs(1).empty());
+  Write();
+  ASSERT_EQ(Runs(1).size(), 1u);
+  EXPECT_EQ(records_.at(0).process, Process(10));
+  book_.Start(Begin(1), Now());  // asked twice
+  Write();
+  EXPECT_TRUE(Runs(1).empty());
+  EXPECT_EQ(*book_.offers(), (HandlerOffers{{"app/work", 2}}));
+}
+
+TEST_F(WorkerBookTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  book_.Take(1, DoneOf(1), Now());
+  book_.Take(1, DoneOf(1, RunState::kFailed), Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].result.state, RunState::kCompleted);
+  EXPECT_TRUE(sent_[1].done_stored.empty());
+  book_.Forget({Held(1)});
+  Collect();
+  EXPECT_EQ(sent_[1].done_stored.size(), 1u);
+  EXPECT_EQ(book_.TakeRemovals().size(), 1u);
+  // Its confirmation was lost: it is reported again, and so confirmed again.
+  book_.Take(1, DoneOf(1), Now());
+  EXPECT_EQ(Ends().size(), 1u);
+  book_.Forget({Held(1)});
+  Collect();
+  EXPECT_EQ(sent_[1].done_stored.size(), 2u);
+}
+
+TEST_F(WorkerBookTest, WhatTheNextSessionDoesNotNameNeverBegan) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  Start(2);
+  EXPECT_EQ(Runs(1).size(), 2u);
+  book_.Detach(1);
+  WorkerHello hello = Hello();
+  hello.held = {WorkerBook::TicketOf(Held(1))};
+  book_.Attach(2, Process(10), hello, Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].attempt.token, Held(2).token);
+  EXPECT_EQ(ends[0].result.state, RunState::kLost);
+  EXPECT_EQ(ends[0].result.reason, reason::kNotStarted);
+  EXPECT_TRUE(Runs(2).empty()) << "nothing is sent twice";
+}
+
+TEST_F(WorkerBookTest, ARecordThatIsReadyDuringABreakIsSentInTheNextSession) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Start(Begin(1), Now());
+  book_.Detach(1);
+  Write();
+  book_.Attach(2, Process(10), Hello(), Now());
+  EXPECT_EQ(Runs(2).size(), 1u);
+  EXPECT_TRUE(Ends().empty());
+}
+
+TEST_F(WorkerBookTest, TheDeathOfAProcessEndsItsAttempts) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  Start(2);
+  book_.Take(1, DoneOf(1), Now());
+  EXPECT_EQ(Ends().size(), 1u);
+  book_.Detach(1);
+  EXPECT_TRUE(Ends().empty()) << "it lives, and may come back";
+  book_.Died(Process(10), Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].attempt.token, Held(2).token);
+  EXPECT_EQ(ends[0].result.reason, reason::kWorkerDied);
+  EXPECT_TRUE(book_.offers()->empty());
+}
+
+TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  Start(2);
+  Start(3);
+  WorkerBook next;
+  for (const StartRecord& record : records_) next.Adopt(record);
+  EXPECT_EQ(next.TakeEvents().size(), 2u) << "the third waited for a slot";
+  book_ = std::move(next);
+  WorkerHello hello = Hello();
+  hello.held = {WorkerBook::TicketOf(Held(1))};
+  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2))}};
+  hello.masked = {{WorkerBook::TicketOf(Held(1)), {"open-sesame"}}};
+  book_.Attach(2, Process(10), hello, Now());
+  auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].attempt.token, Held(2).token);
+  FromWorkerMessage message = DoneOf(1, RunState::kFailed);
+  message.done[0].error = "open-sesame is wrong";
+  book_.Take(2, message, Now());
+  ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].result.error, "*** is wrong");
+}
+
+TEST_F(WorkerBookTest, AWorkerSpeaksOnlyAboutItsOwnAttempts) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  book_.Attach(2, Process(11), Hello(2, "other"), Now());
+  book_.Take(2, DoneOf(1), Now());
+  EXPECT_TRUE(Ends().empty());
+  WorkerHello hello = Hello(2, "other");
+  hello.held = {WorkerBook::TicketOf(Held(1)), "nonsense"};
+  book_.Attach(3, Process(11), hello, Now());
+  book_.Take(1, DoneOf(1), Now());
+  EXPECT_EQ(Ends().size(), 1u);
+}
+
+TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
+  book_.Attach(1, Process(10), Hello(1), Now());
+  book_.Attach(2, Process(11), Hello(3), Now());
+  for (uint64_t number = 1; number <= 5; ++number) Start(number);
+  EXPECT_EQ(Runs(1).size(), 1u);
+  EXPECT_EQ(Runs(2).size(), 3u);
+  // The fifth waits for a slot that was just given up, but not for ever.
+  at_ += 1s;
+  book_.Take(1, DoneOf(1), Now());
+  Write();
+  const bool placed = Runs(1).size() == 1;
+  book_.Take(2, DoneOf(1), Now());
+  Write();
+  EXPECT_TRUE(placed || Runs(2).size() == 1);
+  Ends();
+  Start(6);
+  at_ += WorkerBook::kPlaceWait;
+  book_.Tick(Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].result.reason, reason::kNotStarted);
+}
+
+TEST_F(WorkerBookTest, ADrainingWorkerGetsNoMore) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  EXPECT_EQ(Runs(1).size(), 1u);
+  book_.Take(1, {.draining = true}, Now());
+  EXPECT_TRUE(book_.offers()->empty());
+  Start(2);
+  EXPECT_TRUE(Runs(1).empty());
+}
+
+TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  Start(2);
+  book_.Cancel(Held(1), Now());
+  book_.Cancel(Held(1), Now());
+  EXPECT_EQ(book_.NextTick(), SteadyTime(60s));
+  at_ = 60s;
+  book_.Tick(Now());
+  book_.Tick(Now());
+  EXPECT_TRUE(Ends().empty());
+  ASSERT_EQ(sent_[1].asks.size(), 3u) << "a cancel of the first, a timeout of both";
+  EXPECT_EQ(sent_[1].asks[0].why, WorkerAsk::Why::kCancel);
+  EXPECT_EQ(sent_[1].asks[1].why, WorkerAsk::Why::kTimeout);
+  // Its next Hello brings the asks again.
+  WorkerHello hello = Hello();
+  hello.held = {WorkerBook::TicketOf(Held(1)), WorkerBook::TicketOf(Held(2))};
+  book_.Attach(2, Process(10), hello, Now());
+  Collect();
+  EXPECT_EQ(sent_[2].asks.size(), 3u);
+  book_.Take(2, DoneOf(1, RunState::kCancelled), Now());
+  book_.Take(2, DoneOf(2), Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0].result.state, RunState::kCancelled);
+  EXPECT_EQ(ends[1].result.state, RunState::kCompleted) << "it finished its work after all";
+}
+
+TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  book_.RenewLeases({Held(1)}, SteadyTime(30s));
+  book_.RenewLeases({Held(1)}, SteadyTime(25s));
+  Collect();
+  EXPECT_EQ(sent_[1].leases.size(), 1u);
+  EXPECT_TRUE(sent_[1].leases.contains(SteadyTime(30s)));
+  at_ = 30s - kLeaseMargin;
+  book_.Take(1, DoneOf(1, RunState::kLost), Now());
+  EXPECT_EQ(Ends().at(0).result.reason, reason::kLeaseEnded);
+}
+
+TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  Start(1);
+  FromWorkerMessage message = DoneOf(1);
+  message.logs.push_back({.ticket = WorkerBook::TicketOf(Held(1)), .text = "it is open-sesame"});
+  message.done[0].outputs = {{"a", "open-sesame"}};
+  book_.Take(1, message, Now());
+  Collect();
+  ASSERT_EQ(events_.size(), 3u) << "lines, the end of the log, the end";
+  const auto& lines = std::get<AttemptOutput>(events_[0]).chunk;
+  EXPECT_EQ(lines.first_seq, 1u);
+  EXPECT_EQ(DecodeEntries(lines.entries, lines.count)->at(0).text, "it is ***\n");
+  EXPECT_TRUE(std::get<AttemptOutput>(events_[1]).chunk.last);
+  EXPECT_EQ(std::get<AttemptEnded>(events_[2]).result.outputs.at("a"), "***");
+  events_.clear();
+  Start(2);
+  message = DoneOf(2);
+  message.done[0].outputs = {{"no name", "x"}};
+  book_.Take(1, message, Now());
+  EXPECT_EQ(Ends().at(0).result.reason, reason::kBadOutputs);
+}
+
+TEST_F(WorkerBookTest, AStartThatCannotBeRecordedDoesNotHappen) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Start(Begin(1), Now());
+  book_.NotRecorded({IdOf(Held(1))}, "the disk is full", Now());
+  EXPECT_TRUE(Runs(1).empty());
+  EXPECT_EQ(Ends().at(0).result.reason, reason::kNotStarted);
+}
+
+}  // namespace
+}  // namespace carillon::executor::worker_book_test
