@@ -8,8 +8,8 @@ from typing import Any, Callable, Dict, Optional
 
 # The function is asked to stop this long before its lease ends, in seconds.
 LEASE_MARGIN_S = 3.0
-# The longest time between two looks at the clock in Run.wait, in seconds.
-_LOOK_EVERY_S = 0.5
+# Run.wait computes anew how long it may sleep after this time, in seconds.
+_SLEEP_MAX_S = 3600.0
 
 
 class Stopped(Exception):
@@ -45,7 +45,7 @@ class _RunLog(logging.Handler):
 
 
 class Run:
-    """What a function knows of its run.
+    """One attempt of a run. It may be used from any thread.
 
     run_id       the same for all attempts of a run: the key to do something only once
     attempt      1 for the first one; higher ones come later, so it can order writes
@@ -97,7 +97,7 @@ class Run:
 
     @property
     def stopping(self) -> bool:
-        """True once check() raises."""
+        """True if check() would raise."""
         return self._reason() is not None
 
     def check(self) -> None:
@@ -107,16 +107,21 @@ class Run:
             raise reason(reason.__doc__)
 
     def wait(self, seconds: float) -> None:
-        """Sleeps, but raises as check() does as soon as the function should stop."""
+        """Sleeps for `seconds`, but raises as check() does as soon as the function should stop.
+
+        It blocks its thread. In a coroutine use asyncio.sleep() and check().
+        """
         end = time.monotonic() + seconds
         while True:
             self.check()
-            left = end - time.monotonic()
-            if left <= 0:
+            now = time.monotonic()
+            if now >= end:
                 return
+            # A lease can only be extended, so nothing but _ask() makes an earlier stop necessary.
+            until = min(end, self._deadline, self._lease_end - LEASE_MARGIN_S, now + _SLEEP_MAX_S)
             with self._asked:
                 if self._why is None:
-                    self._asked.wait(min(left, _LOOK_EVERY_S))
+                    self._asked.wait(max(until - now, 0))
 
     # ---- for the worker
 

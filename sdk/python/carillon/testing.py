@@ -1,23 +1,37 @@
-"""Helps to test handlers without an executor."""
+"""Fake runs, to test handlers without an executor."""
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .run import Cancelled, Run
-from .worker import _outputs_of
+from .outcome import call, outputs_of
+from .run import Cancelled, LeaseLost, Run, TimedOut
 
 
 class FakeRun(Run):
-    """A run for tests. `lines` has what the function wrote, as (text, is_error)."""
+    """A run for tests. `lines` has the text that the function wrote, as (text, is_error)."""
 
     def __init__(self, **facts: Any) -> None:
         self.lines: List[Tuple[str, bool]] = []
         super().__init__(write=lambda text, error: self.lines.append((text, error)), **facts)
 
     def cancel(self) -> None:
-        """From now on check() raises Cancelled."""
+        """Makes check() raise Cancelled from now on."""
         self._ask(Cancelled)
 
+    def time_out(self) -> None:
+        """Makes check() raise TimedOut from now on."""
+        self._ask(TimedOut)
 
-def run(function: Any, parameters: Optional[Dict[str, Any]] = None, **facts: Any) -> Dict[str, str]:
-    """Calls a handler with a run that has these parameters, and returns its outputs as Carillon would store them."""
-    return _outputs_of(function(FakeRun(parameters=parameters, **facts)))
+    def lose_lease(self) -> None:
+        """Makes check() raise LeaseLost from now on."""
+        self._ask(LeaseLost)
+
+
+def run(
+    function: Callable[[Run], Any], parameters: Optional[Dict[str, Any]] = None, **facts: Any
+) -> Dict[str, str]:
+    """Calls a handler, which may be a coroutine function, with a FakeRun.
+
+    `facts` are the other attributes of the run, such as env or shard_index. Returns the outputs as Carillon stores
+    them: texts by name. Raises the exception of the function, or TypeError or ValueError for wrong outputs.
+    """
+    return outputs_of(call(function, FakeRun(parameters=parameters, **facts)))

@@ -1,239 +1,463 @@
-"""The worker against a stand-in for the executor: what cannot be arranged with a real one."""
+"""The worker against a fake executor: what cannot be arranged with a real one."""
 
+import asyncio
+import datetime
+import logging
 import os
 import queue
-import sys
+import signal
 import tempfile
 import threading
 import time
 import unittest
-from concurrent import futures
+import unittest.mock
 
 import grpc
+from fake_executor import FAR_US, LIMIT_S, FakeExecutor
 
-from carillon import Refused, Stopped, Worker
-from carillon import testing
+from carillon import Cancelled, LeaseLost, Refused, Stopped, TimedOut, Worker, testing
 from carillon import worker_pb2 as pb
+from carillon.outbox import BATCH_MAX, WAITING_BYTES_MAX, Outbox
 
-LIMIT_S = 10
-FAR_US = 10**15
+logging.getLogger("carillon").setLevel(logging.CRITICAL + 1)
 
 
-class FakeExecutor:
-    """Speaks the protocol under the control of a test. `received` gets (session, message)."""
-
-    def __init__(self, path):
-        self.received = queue.Queue()
-        self.ends = []
-        self.session = 0
-        self.out = None
-        self.refuse = None
-        self.server = grpc.server(futures.ThreadPoolExecutor(8))
-        handler = grpc.stream_stream_rpc_method_handler(
-            self.attach, request_deserializer=pb.FromWorker.FromString, response_serializer=pb.ToWorker.SerializeToString
-        )
-        self.server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("carillon.worker.v1.WorkerService", {"Attach": handler}),)
-        )
-        self.server.add_insecure_port("unix:" + path)
-        self.server.start()
-
-    def attach(self, messages, context):
-        if self.refuse:
-            context.abort(grpc.StatusCode.PERMISSION_DENIED, self.refuse)
-        self.session += 1
-        session, out = self.session, queue.Queue()
-        self.out = out
-        out.put(pb.ToWorker(welcome=pb.Welcome(session=session)))
-
-        def read():
-            try:
-                for message in messages:
-                    self.received.put((session, message))
-            except Exception:
-                pass
-            out.put(None)
-
-        threading.Thread(target=read, daemon=True).start()
-        while True:
-            message = out.get()
-            if message is None:
-                return
-            yield message
-
-    def hello(self):
-        session, message = self.received.get(timeout=LIMIT_S)
-        assert message.HasField("hello"), message
-        return message.hello
-
-    def run(self, ticket, session=None, handler="work", **facts):
-        fields = dict(session=session or self.session, ticket=ticket, handler=handler, run_id="R", attempt=1,
-                      deadline_us=FAR_US, lease_end_us=FAR_US)
-        self.out.put(pb.ToWorker(runs=[pb.Run(**dict(fields, **facts))]))
-
-    def done(self):
-        """The next Done; log lines before it are kept in `lines`."""
-        self.lines = []
-        while not self.ends:
-            _, message = self.received.get(timeout=LIMIT_S)
-            self.lines += [line.text for line in message.logs]
-            self.ends += message.done
-        return self.ends.pop(0)
-
-    def drop(self):
-        self.out.put(None)
+def now_us():
+    return time.monotonic_ns() // 1000
 
 
 class WorkerTest(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        path = os.path.join(self.folder.name, "w.sock")
-        self.executor = FakeExecutor(path)
-        self.addCleanup(lambda: self.executor.server.stop(0))
-        self.worker = Worker("app", socket=path)
-        self.calls = queue.Queue()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "w.sock")
+        self.executor = FakeExecutor(self.path)
+        self.addCleanup(self.executor.stop)
+        self.addCleanup(self.end_worker)
+        self.worker = Worker("app", socket=self.path)
+        self.calls = queue.Queue()  # of (run, thread)
         self.gate = threading.Event()
+        self.addCleanup(self.gate.set)
+
+    def end_worker(self):
+        self.executor.refusal = (grpc.StatusCode.PERMISSION_DENIED, "the test has ended")
+        if self.executor.session:
+            self.executor.drop()
 
     def begin(self, function):
+        """Starts a worker with one handler, and returns its Hello."""
+
         def work(run):
-            self.calls.put(run)
+            self.calls.put((run, threading.current_thread()))
             return function(run)
 
         self.worker.handler("work", concurrency=4)(work)
         self.worker.start()
         return self.executor.hello()
 
-    def held(self, run):
-        assert self.gate.wait(LIMIT_S)
+    def called(self):
+        return self.calls.get(timeout=LIMIT_S)[0]
 
-    def test_hello_result_and_confirmation(self):
-        hello = self.begin(lambda run: {"n": 1, "t": "x"})
-        self.assertEqual((hello.app, hello.handlers[0].name, hello.handlers[0].concurrency), ("app", "work", 4))
-        self.executor.run(b"1", parameters_json='{"a": true}', env={"B": "c"})
-        done = self.executor.done()
-        self.assertEqual((done.state, dict(done.outputs)), (pb.Done.COMPLETED, {"n": "1", "t": "x"}))
-        run = self.calls.get(timeout=LIMIT_S)
-        self.assertEqual((run.parameters, run.env), ({"a": True}, {"B": "c"}))
-        self.executor.out.put(pb.ToWorker(done_stored=[b"1"]))
+    def hold(self, run):
+        self.assertTrue(self.gate.wait(LIMIT_S))
+
+    def disconnect(self):
+        """Breaks the stream and lets no new one succeed."""
+        self.executor.refusal = (grpc.StatusCode.UNAVAILABLE, "not now")
         self.executor.drop()
-        self.wait_for_hello(lambda hello: not hello.done and not hello.held)
+        self.executor.wait_for_refused()
 
-    def wait_for_hello(self, is_so):
-        end = time.monotonic() + LIMIT_S
-        while time.monotonic() < end:
-            hello = self.executor.hello()
-            if is_so(hello):
-                return hello
-            self.executor.drop()
-        self.fail("no such Hello")
+    # ---- results
 
-    def test_a_break_repeats_what_it_holds_and_what_is_not_confirmed(self):
-        self.begin(lambda run: self.held(run) if run.parameters else None)
-        self.executor.run(b"1", parameters_json='{"hold": true}', masked=["secret"])
-        self.calls.get(timeout=LIMIT_S)
-        self.executor.run(b"2")
+    def test_facts_result_and_confirmation(self):
+        hello = self.begin(lambda run: {"n": 1, "t": "x", "list": [1, None]})
+        self.assertEqual((hello.protocol, hello.app, hello.sdk), (1, "app", "python 0.1.0"))
+        self.assertEqual([(one.name, one.concurrency) for one in hello.handlers], [("work", 4)])
+        self.executor.run(b"1", parameters_json='{"a": true}', env={"B": "c"}, attempt=2, job_id="J", shard_index=1,
+                          shard_total=3, trace_id="f", fire_wall_us=1_500_001)
+        done = self.executor.done()
+        self.assertEqual(done.state, pb.Done.COMPLETED)
+        self.assertEqual(dict(done.outputs), {"n": "1", "t": "x", "list": "[1, null]"})
+        run, thread = self.calls.get(timeout=LIMIT_S)
+        self.assertIn("R", thread.name)
+        self.assertEqual((run.parameters, run.env), ({"a": True}, {"B": "c"}))
+        self.assertEqual((run.run_id, run.attempt, run.job_id, run.shard_index, run.shard_total, run.trace_id),
+                         ("R", 2, "J", 1, 3, "f"))
+        self.assertEqual(run.fire_time, datetime.datetime(1970, 1, 1, 0, 0, 1, 500_001, datetime.timezone.utc))
+        self.executor.confirm(b"1")
+        self.executor.run(b"2")  # when this one is called, the confirmation was read
+        self.called()
         self.executor.done()
         self.executor.drop()
         hello = self.executor.hello()
-        self.assertEqual((list(hello.held), [one.ticket for one in hello.done]), ([b"1"], [b"2"]))
-        self.assertEqual([(one.ticket, list(one.values)) for one in hello.masked], [(b"1", ["secret"])])
-        self.gate.set()
-        self.assertEqual(self.executor.done().ticket, b"1")
+        self.assertEqual((list(hello.held), [one.ticket for one in hello.done]), ([], [b"2"]))
 
-    def test_a_run_of_an_earlier_session_is_never_called(self):
-        self.begin(lambda run: None)
-        self.executor.drop()
-        self.executor.hello()
-        self.executor.run(b"old", session=1)
-        self.executor.run(b"new", run_id="NEW")
-        self.assertEqual(self.executor.done().ticket, b"new")
-        self.assertEqual(self.calls.get(timeout=LIMIT_S).run_id, "NEW")
-        self.assertTrue(self.calls.empty())
+    def test_a_coroutine_function(self):
+        async def work(run):
+            await asyncio.sleep(0)
+            return {"thread": threading.current_thread().name}
 
-    def test_a_run_that_is_sent_twice_is_called_once(self):
-        self.begin(self.held)
-        self.executor.run(b"1")
-        self.executor.run(b"1")
-        self.executor.run(b"2", run_id="2")
-        self.assertEqual({self.calls.get(timeout=LIMIT_S).run_id for _ in range(2)}, {"R", "2"})
-        self.gate.set()
-        self.assertEqual({self.executor.done().ticket, self.executor.done().ticket}, {b"1", b"2"})
-        self.executor.run(b"1")  # its Done is not confirmed yet
-        self.executor.run(b"3", run_id="3")
-        self.assertEqual(self.calls.get(timeout=LIMIT_S).run_id, "3")
+        self.begin(work)
+        self.executor.run(b"1", run_id="ASYNC")
+        self.assertEqual(dict(self.executor.done().outputs), {"thread": "carillon-ASYNC"})
 
-    def test_why_a_function_stops(self):
-        self.begin(lambda run: run.wait(LIMIT_S))
-        for ticket, asks, facts, state in (
-            (b"c", pb.Ask.CANCEL, {}, pb.Done.CANCELLED),
-            (b"t", pb.Ask.TIMEOUT, {}, pb.Done.TIMED_OUT),
-            (b"d", None, {"deadline_us": 1}, pb.Done.TIMED_OUT),
-            (b"l", None, {"lease_end_us": time.monotonic_ns() // 1000 + 2_900_000}, pb.Done.LOST),
-        ):
-            self.executor.run(ticket, **facts)
-            if asks:
-                self.calls.get(timeout=LIMIT_S)
-                self.executor.out.put(pb.ToWorker(asks=[pb.Ask(ticket=ticket, why=asks)]))
-            self.assertEqual(self.executor.done().state, state, ticket)
-
-    def test_a_lease_is_extended_and_never_shortened(self):
-        self.begin(self.held)
-        self.executor.run(b"1", lease_end_us=time.monotonic_ns() // 1000 + 4_000_000)
-        run = self.calls.get(timeout=LIMIT_S)
-        for end_us in (FAR_US, 1):
-            self.executor.out.put(pb.ToWorker(leases=[pb.Lease(tickets=[b"1"], end_us=end_us)]))
-        self.executor.run(b"2")  # comes after both
-        self.calls.get(timeout=LIMIT_S)
-        self.assertEqual(run._lease_end, FAR_US / 1e6)
-        self.gate.set()
-
-    def test_failures_are_told(self):
+    def test_a_failure_and_its_log(self):
         def fail(run):
             run.log.info("line %d", 1)
+            run.print("two\nlines")
             raise ValueError("no")
 
         self.begin(fail)
         self.executor.run(b"1")
         done = self.executor.done()
         self.assertEqual((done.state, done.error), (pb.Done.FAILED, "ValueError: no"))
-        self.assertEqual(self.executor.lines[0], "line 1")
-        self.assertIn("Traceback (most recent call last):", self.executor.lines)
-        self.executor.run(b"2", handler="other")
-        self.assertIn("no handler other", self.executor.done().error)
+        texts = [text for _, text in self.executor.lines]
+        self.assertEqual(texts[:4], ["line 1", "two", "lines", "Traceback (most recent call last):"])
+        self.assertEqual(texts[-1], "ValueError: no")
 
-    def test_a_drain_takes_no_more_and_then_stops_functions(self):
+    def test_exceptions_that_cannot_be_sent_as_they_are(self):
+        class Unprintable(Exception):
+            def __str__(self):
+                raise RuntimeError("no text")
+
+        errors = {"long": Cancelled("x" * 5000), "surrogate": Cancelled("\ud800"), "unprintable": Unprintable(),
+                  "exit": SystemExit(3)}
+
+        def fail(run):
+            raise errors[run.parameters["what"]]
+
+        self.begin(fail)
+        for what, state in (("long", pb.Done.CANCELLED), ("surrogate", pb.Done.CANCELLED),
+                            ("unprintable", pb.Done.FAILED), ("exit", pb.Done.FAILED)):
+            self.executor.run(what.encode(), parameters_json='{"what": "%s"}' % what)
+            done = self.executor.done()
+            self.assertEqual((done.ticket, done.state), (what.encode(), state))
+            self.assertLessEqual(len(done.error), 4096)
+
+    def test_wrong_outputs_fail_the_attempt(self):
+        outputs = {"big": {"a": "x" * 17_000}, "list": [1], "object": {"a": object()}, "nan": {"a": float("nan")},
+                   "name": {"no name": 1}, "many": {f"n{i}": 1 for i in range(65)}, "surrogate": {"a": "\ud800"}}
+        self.begin(lambda run: outputs[run.parameters["what"]])
+        for what, text in (("big", "outputs of 17001 bytes; at most 16384"), ("list", "a dict of outputs or None"),
+                           ("object", "the output a is not JSON"), ("nan", "the output a is not JSON"),
+                           ("name", "'no name' is not the name"), ("many", "65 outputs; at most 64"),
+                           ("surrogate", "not valid Unicode")):
+            self.executor.run(what.encode(), parameters_json='{"what": "%s"}' % what)
+            done = self.executor.done()
+            self.assertEqual((done.state, dict(done.outputs)), (pb.Done.FAILED, {}), what)
+            self.assertIn(text, done.error)
+
+    def test_a_run_that_cannot_be_called(self):
+        self.begin(lambda run: None)
+        self.executor.run(b"1", handler="other")
+        self.executor.run(b"2", parameters_json="[")
+        for text in ("this worker has no handler other", "the function was not called: JSONDecodeError"):
+            done = self.executor.done()
+            self.assertEqual(done.state, pb.Done.FAILED)
+            self.assertIn(text, done.error)
+        self.executor.run(b"3")
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+
+    # ---- stops
+
+    def test_why_a_function_stops(self):
+        self.begin(lambda run: run.wait(LIMIT_S))
+        for ticket, ask, facts, state in (
+            (b"c", pb.Ask.CANCEL, {}, pb.Done.CANCELLED),
+            (b"t", pb.Ask.TIMEOUT, {}, pb.Done.TIMED_OUT),
+            (b"d", None, {"deadline_us": now_us() + 20_000}, pb.Done.TIMED_OUT),
+            (b"l", None, {"lease_end_us": now_us() + 3_040_000}, pb.Done.LOST),
+        ):
+            self.executor.run(ticket, **facts)
+            if ask is not None:
+                self.called()
+                self.executor.ask(ticket, ask)
+            self.assertEqual(self.executor.done().state, state, ticket)
+
+    def test_a_stop_that_was_not_asked_for_tells_its_state(self):
+        errors = [Cancelled, TimedOut, LeaseLost, Stopped]
+
+        def fail(run):
+            raise errors[run.attempt - 1]("x")
+
+        self.begin(fail)
+        states = []
+        for attempt in range(1, 5):
+            self.executor.run(b"%d" % attempt, attempt=attempt)
+            states.append(self.executor.done().state)
+        self.assertEqual(states, [pb.Done.CANCELLED, pb.Done.TIMED_OUT, pb.Done.LOST, pb.Done.FAILED])
+
+    def test_a_function_that_returns_after_a_cancel_is_completed(self):
+        def work(run):
+            try:
+                run.wait(LIMIT_S)
+            except Cancelled:
+                self.assertTrue(run.stopping)
+            return {"a": 1}
+
+        self.begin(work)
+        self.executor.run(b"1")
+        self.assertFalse(self.called().stopping)
+        self.executor.ask(b"1", pb.Ask.CANCEL)
+        done = self.executor.done()
+        self.assertEqual((done.state, dict(done.outputs)), (pb.Done.COMPLETED, {"a": "1"}))
+
+    def test_a_lease_is_extended_and_never_shortened(self):
+        self.begin(self.hold)
+        self.executor.run(b"1", lease_end_us=now_us())
+        run = self.called()
+        self.assertRaises(LeaseLost, run.check)
+        for end_us in (FAR_US, 1):
+            self.executor.send(leases=[pb.Lease(tickets=[b"1", b"unknown"], end_us=end_us)])
+        self.executor.run(b"2")  # comes after both
+        self.called()
+        run.check()
+
+    def test_a_lease_that_comes_with_its_run(self):
+        def work(run):
+            self.hold(run)
+            run.check()
+
+        self.begin(work)
+        run = pb.Run(session=1, ticket=b"1", handler="work", deadline_us=FAR_US, lease_end_us=1)
+        self.executor.send(runs=[run], leases=[pb.Lease(tickets=[b"1"], end_us=FAR_US)])
+        self.called()
+        self.executor.run(b"2")  # when this one is called, the message before was read
+        self.called()
+        self.gate.set()
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+
+    # ---- sessions
+
+    def test_a_break_repeats_held_and_done(self):
+        self.begin(lambda run: self.hold(run) if run.parameters else None)
+        self.executor.run(b"1", parameters_json='{"hold": true}', masked=["secret"])
+        self.called()
+        self.executor.run(b"2")
+        self.executor.done()
+        for _ in range(2):
+            self.executor.drop()
+            hello = self.executor.hello()
+            self.assertEqual((list(hello.held), [one.ticket for one in hello.done]), ([b"1"], [b"2"]))
+            self.assertEqual([(one.ticket, list(one.values)) for one in hello.masked], [(b"1", ["secret"])])
+        self.executor.confirm(b"2")
+        self.gate.set()
+        self.assertEqual(self.executor.done().ticket, b"1")
+        self.executor.drop()
+        self.assertEqual([one.ticket for one in self.executor.hello().done], [b"1"])
+
+    def test_a_run_of_an_earlier_session_is_never_called(self):
+        self.begin(lambda run: None)
+        self.executor.drop()
+        self.executor.hello()
+        self.executor.run(b"old", session=1, run_id="OLD")
+        self.executor.run(b"new", run_id="NEW")
+        self.assertEqual(self.executor.done().ticket, b"new")
+        self.assertEqual(self.called().run_id, "NEW")
+        self.assertTrue(self.calls.empty())
+
+    def test_a_run_that_is_sent_again_is_called_once(self):
+        self.begin(self.hold)
+        self.executor.run(b"1")
+        self.executor.run(b"1")  # while its function runs
+        self.executor.run(b"2", run_id="2")
+        self.assertEqual({self.called().run_id, self.called().run_id}, {"R", "2"})
+        self.gate.set()
+        self.assertEqual({self.executor.done().ticket, self.executor.done().ticket}, {b"1", b"2"})
+        self.executor.run(b"1")  # while its end is not confirmed
+        self.executor.confirm(b"1")
+        self.executor.run(b"1")  # after that
+        self.executor.run(b"3", run_id="3")
+        self.assertEqual(self.called().run_id, "3")
+        self.assertTrue(self.calls.empty())
+
+    def test_lines_precede_an_end_that_came_without_a_session(self):
+        def work(run):
+            self.hold(run)
+            for number in range(300):
+                run.print(number)
+
+        self.begin(work)
+        self.executor.run(b"1")
+        run, thread = self.calls.get(timeout=LIMIT_S)
+        self.disconnect()
+        self.gate.set()
+        thread.join(LIMIT_S)
+        run.print("after the end")
+        self.executor.refusal = None
+        hello = self.executor.hello()
+        self.assertEqual((list(hello.held), list(hello.done)), ([b"1"], []))
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+        self.assertEqual(self.executor.lines, [(b"1", str(number)) for number in range(300)])
+
+    # ---- the connection
+
+    def test_refusals_are_final(self):
+        self.worker.handler("work")(lambda run: None)
+        for code in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.FAILED_PRECONDITION,
+                     grpc.StatusCode.INVALID_ARGUMENT):
+            self.executor.refusal = (code, "the user x may not run the application app")
+            with self.assertRaisesRegex(Refused, "^the user x may not run the application app$"):
+                Worker("app", socket=self.path).run()
+
+    def test_other_errors_are_not_final(self):
+        self.executor.refusal = (grpc.StatusCode.RESOURCE_EXHAUSTED, "this executor has 64 workers")
+        self.worker.handler("work")(lambda run: None)
+        self.worker.start()
+        self.executor.wait_for_refused()
+        self.executor.wait_for_refused()
+        self.executor.refusal = None
+        self.assertEqual(self.executor.hello().app, "app")
+
+    def test_an_executor_that_starts_later(self):
+        path = self.path + "2"
+        warned = threading.Event()
+        with unittest.mock.patch("carillon.worker._log.warning", lambda *_: warned.set()):
+            worker = Worker("app", socket=path)
+            worker.start()
+            self.assertTrue(warned.wait(LIMIT_S))
+            executor = FakeExecutor(path)
+            self.addCleanup(executor.stop)
+            self.assertEqual(executor.hello().app, "app")
+            worker.drain()
+
+    # ---- the end
+
+    def drain(self, timeout):
+        thread = threading.Thread(target=self.worker.drain, args=(timeout,))
+        thread.start()
+        return thread
+
+    def ends(self, thread):
+        thread.join(LIMIT_S)
+        self.assertFalse(thread.is_alive())
+
+    def test_a_drain_waits_for_functions_and_confirmations(self):
+        self.begin(self.hold)
+        self.executor.run(b"1")
+        self.called()
+        drained = self.drain(LIMIT_S)
+        self.executor.wait_for_draining()
+        self.executor.drop()
+        self.executor.hello()
+        self.executor.wait_for_draining()  # again in the new session
+        self.gate.set()
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+        self.assertTrue(drained.is_alive())
+        self.executor.confirm(b"1")
+        self.ends(drained)
+
+    def test_a_drain_stops_functions_after_its_time(self):
         self.begin(lambda run: run.wait(LIMIT_S))
         self.executor.run(b"1")
-        self.calls.get(timeout=LIMIT_S)
-        drained = threading.Thread(target=self.worker.drain, args=(0.01,))
-        drained.start()
-        session, message = self.executor.received.get(timeout=LIMIT_S)
-        self.assertTrue(message.draining)
+        self.called()
+        drained = self.drain(0.01)
         self.assertEqual(self.executor.done().state, pb.Done.LOST)
-        self.executor.out.put(pb.ToWorker(done_stored=[b"1"]))
-        drained.join(LIMIT_S)
-        self.assertFalse(drained.is_alive())
+        self.executor.run(b"2")  # was on its way
+        done = self.executor.done()
+        self.assertEqual((done.ticket, done.state), (b"2", pb.Done.LOST))
+        self.assertTrue(self.calls.empty())
+        self.executor.confirm(b"1", b"2")
+        self.ends(drained)
 
-    def test_a_refusal_is_final(self):
-        self.executor.refuse = "the user x may not run the application app"
-        self.worker.handler("work")(lambda run: None)
-        with self.assertRaisesRegex(Refused, "may not run"):
-            self.worker.run()
+    def test_run_drains_on_signals(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            before = signal.getsignal(number)
+            worker = Worker("app", socket=self.path)
+
+            worker.handler("work")(lambda run: None)
+
+            def stop():
+                self.executor.hello()
+                self.executor.run(b"1")
+                self.executor.done()
+                os.kill(os.getpid(), number)
+                self.executor.wait_for_draining()
+                self.executor.confirm(b"1")
+
+            stopper = threading.Thread(target=stop)
+            stopper.start()
+            worker.run()
+            self.ends(stopper)
+            self.assertEqual(signal.getsignal(number), before)
+
+
+class NamesTest(unittest.TestCase):
+    def test_wrong_names_are_refused_at_once(self):
+        for app in ("", "A", "a/b", "a" * 64):
+            self.assertRaises(ValueError, Worker, app)
+        worker = Worker("app")
+        for name, concurrency in (("", 1), ("Work", 1), ("app/work", 1), ("work", 0), ("work", 10_001)):
+            self.assertRaises(ValueError, worker.handler, name, concurrency=concurrency)
+        worker.handler("work")(print)
+        self.assertRaises(ValueError, worker.handler("work"), print)
+
+
+class OutboxTest(unittest.TestCase):
+    def batches(self, outbox):
+        batches = []
+        while outbox.has_batch():
+            batches.append(pb.FromWorker())
+            outbox.take_batch(batches[-1])
+        return batches
+
+    def test_batches_are_bounded(self):
+        outbox = Outbox()
+        for number in range(600):
+            outbox.add_line(b"%d" % number, "x", False)
+            outbox.add_end(pb.Done(ticket=b"%d" % number))
+        batches = self.batches(outbox)
+        self.assertLessEqual(max(max(len(one.logs), len(one.done)) for one in batches), BATCH_MAX)
+        lines = set()
+        for batch in batches:
+            lines |= {line.ticket for line in batch.logs}
+            self.assertLessEqual({done.ticket for done in batch.done}, lines)
+        self.assertEqual(sum(len(one.done) for one in batches), 600)
+
+    def test_lines_beyond_the_buffer_are_counted(self):
+        outbox = Outbox()
+        for _ in range(1000):
+            outbox.add_line(b"1", "é" * 10_000, True)
+        outbox.add_end(pb.Done(ticket=b"1"))
+        batches = self.batches(outbox)
+        self.assertLess(max(one.ByteSize() for one in batches), 2 << 20)
+        lines = [line.text for one in batches for line in one.logs]
+        self.assertEqual(set(lines[:-1]), {"é" * 8192})  # 16 KiB
+        self.assertLessEqual((len(lines) - 1) * 16_384, WAITING_BYTES_MAX)
+        self.assertGreater(len(lines), 240)
+        self.assertIn(f"{1000 - len(lines) + 1} log lines were dropped", lines[-1])
+        self.assertEqual([done.ticket for done in batches[-1].done], [b"1"])
+
+    def test_a_hello_is_bounded(self):
+        outbox = Outbox()
+        for number in range(300):
+            outbox.add_end(pb.Done(ticket=b"%d" % number, error="x" * 4096))
+        hello = pb.Hello()
+        outbox.describe(hello)
+        self.assertEqual(len(hello.done) + len(hello.held), 300)
+        self.assertLess(hello.ByteSize(), 2 << 20)
+        self.assertEqual([one.ticket for batch in self.batches(outbox) for one in batch.done], list(hello.held))
 
 
 class TestingTest(unittest.TestCase):
-    def test_a_handler_without_an_executor(self):
-        self.assertEqual(testing.run(lambda run: {"day": run.parameters["day"]}, {"day": "today"}), {"day": "today"})
-        run = testing.FakeRun()
-        run.cancel()
-        with self.assertRaises(Stopped):
-            run.check()
+    def test_handlers_without_an_executor(self):
+        async def work(run):
+            return {"shard": run.shard_index}
 
-    def test_wrong_outputs(self):
-        for wrong in ([], {"no name": 1}, {"a": "x" * 17_000}, {"a": float("nan")}, {str(i): 1 for i in range(3)}):
-            with self.assertRaises((TypeError, ValueError)):
-                testing.run(lambda run: wrong)
+        self.assertEqual(testing.run(lambda run: {"day": run.parameters["day"]}, {"day": "today"}), {"day": "today"})
+        self.assertEqual(testing.run(work, shard_index=2), {"shard": "2"})
+        self.assertEqual(testing.run(lambda run: run.wait(0)), {})
+        self.assertRaises(TypeError, testing.run, lambda run: [])
+
+    def test_a_fake_run(self):
+        for stop, error in (("cancel", Cancelled), ("time_out", TimedOut), ("lose_lease", LeaseLost)):
+            run = testing.FakeRun()
+            run.log.warning("%s", stop)
+            run.print("out")
+            self.assertEqual(run.lines, [(stop, True), ("out", False)])
+            getattr(run, stop)()
+            self.assertRaises(error, run.wait, LIMIT_S)
 
 
 if __name__ == "__main__":

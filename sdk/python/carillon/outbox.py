@@ -1,0 +1,134 @@
+"""Log lines until they are sent, and ends of attempts until the executor has confirmed them."""
+
+import collections
+import time
+from typing import Deque, Dict
+
+from . import worker_pb2 as pb
+
+BATCH_MAX = 256  # entries of one kind in a message; the executor refuses a worker that sends more
+BATCH_BYTES_MAX = 1 << 20  # of a message, roughly
+WAITING_BYTES_MAX = 4 << 20  # of lines that wait to be sent
+LINE_BYTES_MAX = 16 << 10
+ERROR_BYTES_MAX = 4 << 10
+
+# Added to the bytes of each waiting line, so that empty lines are bounded as well.
+_LINE_COST = 64
+
+
+def cut(text: str, most: int) -> str:
+    """Returns the text in at most `most` bytes of UTF-8. Lone surrogates become "?"."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
+class _Lines:
+    """The state of the lines of one running attempt."""
+
+    def __init__(self) -> None:
+        self.last = 0  # the number of its last line
+        self.dropped = 0
+
+
+class _End:
+    def __init__(self, done: pb.Done, last: int) -> None:
+        self.done = done
+        self.last = last  # this line and all before it are sent first
+
+
+class Outbox:
+    """Not thread-safe; the worker's lock guards it.
+
+    The executor ignores lines that come after the end of their attempt, so an end is never sent before them. Lines
+    that were on their way when a stream broke are lost, because the protocol does not confirm lines.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: Deque[pb.LogLine] = collections.deque()
+        self._waiting_bytes = 0
+        self._added = 0  # the number of the newest line
+        self._sent = 0  # the number of the last line that was sent
+        self._lines: Dict[bytes, _Lines] = {}
+        self._unconfirmed: Dict[bytes, _End] = {}
+        self._unsent: Deque[_End] = collections.deque()
+
+    def add_line(self, ticket: bytes, text: str, error: bool) -> None:
+        """Adds a line of a running attempt, or counts it as dropped if 4 MiB of lines wait."""
+        text = cut(text, LINE_BYTES_MAX)
+        line = pb.LogLine(ticket=ticket, wall_us=time.time_ns() // 1000, error=error, text=text)
+        lines = self._lines.setdefault(ticket, _Lines())
+        if self._waiting_bytes + _cost(line) > WAITING_BYTES_MAX:
+            lines.dropped += 1
+            return
+        self._report_dropped(ticket, lines)
+        self._append(lines, line)
+
+    def add_end(self, done: pb.Done) -> None:
+        """Adds the end of an attempt. No line of it may follow."""
+        lines = self._lines.pop(done.ticket, None) or _Lines()
+        self._report_dropped(done.ticket, lines)
+        end = _End(done, lines.last)
+        self._unconfirmed[done.ticket] = end
+        self._unsent.append(end)
+
+    def confirm(self, ticket: bytes) -> None:
+        """Forgets an end that the executor has stored."""
+        self._unconfirmed.pop(ticket, None)
+
+    def is_unconfirmed(self, ticket: bytes) -> bool:
+        return ticket in self._unconfirmed
+
+    def all_confirmed(self) -> bool:
+        return not self._unconfirmed
+
+    def describe(self, hello: pb.Hello) -> None:
+        """Names all unconfirmed ends in the first message of a session.
+
+        Ends whose lines were not sent yet, and ends beyond 1 MiB, are named as held and follow later. The executor
+        then neither concludes that they never began nor sees an end before its lines.
+        """
+        self._unsent.clear()
+        size = 0
+        for end in self._unconfirmed.values():
+            size += end.done.ByteSize()
+            if end.last <= self._sent and size <= BATCH_BYTES_MAX:
+                hello.done.append(end.done)
+            else:
+                hello.held.append(end.done.ticket)
+                self._unsent.append(end)
+
+    def has_batch(self) -> bool:
+        return bool(self._waiting or self._unsent)
+
+    def take_batch(self, message: pb.FromWorker) -> None:
+        """Moves up to 256 lines and 256 ends, about 1 MiB in all, into the message."""
+        size = 0
+        while self._waiting and len(message.logs) < BATCH_MAX and size < BATCH_BYTES_MAX:
+            line = self._waiting.popleft()
+            self._waiting_bytes -= _cost(line)
+            self._sent += 1
+            size += line.ByteSize()
+            message.logs.append(line)
+        while self._unsent and len(message.done) < BATCH_MAX and size < BATCH_BYTES_MAX:
+            if self._unsent[0].last > self._sent:
+                break
+            end = self._unsent.popleft()
+            size += end.done.ByteSize()
+            message.done.append(end.done)
+
+    def _report_dropped(self, ticket: bytes, lines: _Lines) -> None:
+        """Appends the number of dropped lines even if the buffer is full: that line is short and rare."""
+        if lines.dropped > 0:
+            text = f"carillon: {lines.dropped} log lines were dropped, because the worker's buffer was full"
+            lines.dropped = 0
+            wall_us = time.time_ns() // 1000
+            self._append(lines, pb.LogLine(ticket=ticket, wall_us=wall_us, error=True, text=text))
+
+    def _append(self, lines: _Lines, line: pb.LogLine) -> None:
+        self._waiting.append(line)
+        self._waiting_bytes += _cost(line)
+        self._added += 1
+        lines.last = self._added
+
+
+def _cost(line: pb.LogLine) -> int:
+    return line.ByteSize() + _LINE_COST
