@@ -99,6 +99,7 @@ void WorkerBook::Adopt(const StartRecord& record) {
   attempt.process = record.process;
   attempt.started = record.started;
   attempt.deadline = record.deadline;
+  deadlines_.insert({attempt.deadline, id});
   attempt.adopted = true;
   ++workers_[record.process].busy[record.handler];
   events_.push_back(HandlerAdopted{.attempt = record.attempt, .handler = record.handler});
@@ -199,7 +200,7 @@ void WorkerBook::Start(StartHandler start, Now now) {
   if (!attempt.start.masked.empty()) {
     attempt.patterns = std::make_shared<SecretPatterns>(attempt.start.masked);
   }
-  Place(attempt, now);
+  if (!Place(attempt, now)) waiting_.push_back(id);
 }
 
 // The least busy worker with a free slot.
@@ -222,6 +223,7 @@ bool WorkerBook::Place(Attempt& attempt, Now now) {
   attempt.process = choice->first;
   attempt.started = now.wall;
   attempt.deadline = now.steady + attempt.start.timeout;
+  deadlines_.insert({attempt.deadline, IdOf(attempt.start.attempt)});
   records_.push_back({.attempt = attempt.start.attempt,
                       .job_id = attempt.start.job_id,
                       .handler = handler,
@@ -256,6 +258,9 @@ void WorkerBook::SendRun(Attempt& attempt) {
   out->deadlines.push_back(attempt.deadline);
   if (attempt.cancel_asked) {
     out->asks.push_back({TicketOf(attempt.start.attempt), WorkerAsk::Why::kCancel});
+  }
+  if (attempt.timeout_asked) {
+    out->asks.push_back({TicketOf(attempt.start.attempt), WorkerAsk::Why::kTimeout});
   }
   // The worker has them now, with the secrets.
   attempt.start.parameters_json = {};
@@ -380,21 +385,28 @@ void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {
     result.started = attempt.started;
   }
   if (attempt.next_seq > 1 || attempt.adopted) Emit(attempt, {}, true);
+  deadlines_.erase({attempt.deadline, IdOf(attempt.start.attempt)});
   attempt.stage = Stage::kDone;
   result.ended = std::max(now.wall, attempt.started);
   events_.push_back(AttemptEnded{attempt.start.attempt, std::move(result), attempt.start.job_id});
 }
 
 void WorkerBook::Tick(Now now) {
-  for (auto& [id, attempt] : attempts_) {
-    if (attempt.stage == Stage::kWaiting && !Place(attempt, now) && now.steady >= attempt.give_up) {
-      Lose(attempt, reason::kNotStarted, "no worker had a free slot for it any more", now);
-    }
-    if (attempt.stage != Stage::kSent || attempt.timeout_asked || now.steady < attempt.deadline) {
-      continue;
-    }
+  std::erase_if(waiting_, [&](const AttemptId& id) {
+    const auto found = attempts_.find(id);
+    if (found == attempts_.end() || found->second.stage != Stage::kWaiting) return true;
+    Attempt& attempt = found->second;
+    if (Place(attempt, now)) return true;
+    if (now.steady < attempt.give_up) return false;
+    Lose(attempt, reason::kNotStarted, "no worker had a free slot for it any more", now);
+    return true;
+  });
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now.steady) {
+    Attempt& attempt = attempts_.at(deadlines_.begin()->second);
+    deadlines_.erase(deadlines_.begin());
     attempt.timeout_asked = true;
     Note(attempt, "its timeout has ended; the function goes on until it checks for that", now);
+    if (attempt.stage != Stage::kSent) continue;  // asked when it is sent
     if (Outgoing* out = To(attempt.process)) {
       out->asks.push_back({TicketOf(attempt.start.attempt), WorkerAsk::Why::kTimeout});
     }
@@ -402,12 +414,10 @@ void WorkerBook::Tick(Now now) {
 }
 
 SteadyTime WorkerBook::NextTick() const {
-  SteadyTime next = SteadyTime::max();
-  for (const auto& [id, attempt] : attempts_) {
-    if (attempt.stage == Stage::kWaiting) next = std::min(next, attempt.give_up);
-    if (attempt.stage == Stage::kSent && !attempt.timeout_asked) {
-      next = std::min(next, attempt.deadline);
-    }
+  SteadyTime next = deadlines_.empty() ? SteadyTime::max() : deadlines_.begin()->first;
+  for (const AttemptId& id : waiting_) {
+    const auto found = attempts_.find(id);
+    if (found != attempts_.end()) next = std::min(next, found->second.give_up);
   }
   return next;
 }

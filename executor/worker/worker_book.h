@@ -150,6 +150,8 @@ class WorkerBook {
   std::map<WorkerProcess, Worker> workers_;
   std::map<Session, WorkerProcess> sessions_;
   std::map<AttemptId, Attempt> attempts_;
+  std::vector<AttemptId> waiting_;                           // in kWaiting, or until lately
+  std::set<std::pair<SteadyTime, AttemptId>> deadlines_;  // of those that are not asked yet
   std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::map<Session, Outgoing> outgoing_;
   std::vector<HandlerEvent> events_;

@@ -238,6 +238,7 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
     log::Info("worker", "{} attached, process {}, {} handlers", first->hello->app, process->pid,
               first->hello->handlers.size());
     book_.Attach(session, *process, *std::move(first->hello), Now());
+    book_.Take(session, {.draining = first->draining}, Now());
     Flush();
   }
   WakeThread();  // watches the process

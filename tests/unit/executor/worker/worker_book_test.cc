@@ -262,6 +262,33 @@ TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
   EXPECT_EQ(ends[1].result.state, RunState::kCompleted) << "it finished its work after all";
 }
 
+TEST_F(WorkerBookTest, WhatWaitsForASlotIsCancelledAtOnce) {
+  book_.Attach(1, Process(10), Hello(1), Now());
+  Start(1);
+  Start(2);
+  book_.Cancel(Held(2), Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].result.state, RunState::kCancelled);
+  book_.Forget({Held(2)});
+  book_.Take(1, DoneOf(1), Now());
+  Write();
+  EXPECT_EQ(Runs(1).size(), 1u) << "only the first";
+  EXPECT_EQ(book_.NextTick(), SteadyTime::max());
+}
+
+TEST_F(WorkerBookTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Start(Begin(1), Now());
+  at_ = 60s;
+  book_.Tick(Now());
+  Write();
+  Collect();
+  ASSERT_EQ(sent_[1].runs.size(), 1u);
+  ASSERT_EQ(sent_[1].asks.size(), 1u);
+  EXPECT_EQ(sent_[1].asks[0].why, WorkerAsk::Why::kTimeout);
+}
+
 TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
   book_.Attach(1, Process(10), Hello(), Now());
   Start(1);

@@ -1,0 +1,241 @@
+// WorkerRunner with a door of the test: who may attach, and what outlives the daemon.
+#include "executor/worker/worker_runner.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+
+#include "common/adapters/system/system_clock.h"
+
+namespace carillon::executor::worker_runner_test {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(20);
+
+class FakeStream final : public WorkerStream {
+ public:
+  void Send(FromWorkerMessage message) {
+    std::lock_guard lock(mu_);
+    incoming_.push_back(EncodeFromWorker(message));
+    changed_.notify_all();
+  }
+  bool Read(std::string* bytes) override {
+    std::unique_lock lock(mu_);
+    changed_.wait(lock, [this] { return closed_ || !incoming_.empty(); });
+    if (incoming_.empty()) return false;
+    *bytes = std::move(incoming_.front());
+    incoming_.pop_front();
+    return true;
+  }
+  bool Write(const std::string& bytes) override {
+    std::lock_guard lock(mu_);
+    written_.push_back(bytes);
+    changed_.notify_all();
+    return !closed_;
+  }
+  void Close() override {
+    std::lock_guard lock(mu_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  bool AwaitWritten(size_t count) {
+    std::unique_lock lock(mu_);
+    return changed_.wait_for(lock, kPatience, [&] { return written_.size() >= count; });
+  }
+
+ private:
+  std::mutex mu_;
+  std::condition_variable changed_;
+  std::deque<std::string> incoming_;
+  std::vector<std::string> written_;
+  bool closed_ = false;
+};
+
+class WorkerRunnerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = testing::TempDir() + "/worker-runner-XXXXXX";
+    ASSERT_NE(mkdtemp(path.data()), nullptr);
+    folder_ = path;
+    Boot();
+  }
+  void TearDown() override {
+    Stop();
+    std::filesystem::remove_all(folder_);
+  }
+  void Boot() {
+    auto runner = WorkerRunner::Open(
+        {.socket = folder_ + "/s", .directory = folder_ + "/starts", .users = {{"4294967", "good|fine"}}},
+        [this](const std::string&, bool, WorkerServe serve) -> Result<std::unique_ptr<WorkerDoor>> {
+          serve_ = std::move(serve);
+          return std::make_unique<WorkerDoor>();
+        },
+        clock_, metrics_);
+    ASSERT_TRUE(runner.ok()) << runner.error().message;
+    runner_ = *std::move(runner);
+  }
+  void Stop() {
+    stream_.Close();
+    if (serving_.joinable()) serving_.join();
+    runner_.reset();
+  }
+  Status Serve(const WorkerPeer& peer, FromWorkerMessage first) {
+    FakeStream stream;
+    stream.Send(std::move(first));
+    stream.Close();  // ends it after the first message
+    return serve_(peer, stream);
+  }
+  static FromWorkerMessage Hello(const std::string& app = "good") {
+    FromWorkerMessage message;
+    message.hello = WorkerHello{.app = app, .handlers = {{"work", 2}}};
+    return message;
+  }
+  // A worker in this process, until Stop.
+  void Attach(pid_t pid) {
+    stream_.Send(Hello());
+    serving_ = std::thread([this, pid] {
+      served_ = serve_({.uid = geteuid(), .pid = pid}, stream_);
+    });
+    ASSERT_TRUE(stream_.AwaitWritten(1));  // Welcome
+  }
+  static HeldAttempt Held() {
+    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(1), .shard = 0},
+            .segment = SegmentId(1),
+            .job_no = JobNo(5),
+            .attempt = 1,
+            .token = {1, 2}};
+  }
+  void Start() {
+    runner_->Start({.attempt = Held(),
+                    .job_id = JobId("job"),
+                    .handler = "good/work",
+                    .lease_end = clock_.Steady() + 20s});
+  }
+  template <typename Event>
+  std::optional<Event> Await() {
+    std::mutex mu;
+    std::condition_variable changed;
+    bool woken = true;
+    runner_->OnReadable([&] {
+      std::lock_guard lock(mu);
+      woken = true;
+      changed.notify_all();
+    });
+    const auto found = [&]() -> std::optional<Event> {
+      const SteadyTime end = clock_.Steady() + Duration(kPatience);
+      while (clock_.Steady() < end) {
+        for (HandlerEvent& event : runner_->Receive(100)) {
+          if (auto* wanted = std::get_if<Event>(&event)) return std::move(*wanted);
+        }
+        std::unique_lock lock(mu);
+        changed.wait_for(lock, std::chrono::seconds(1), [&] { return woken; });
+        woken = false;
+      }
+      return std::nullopt;
+    }();
+    runner_->OnReadable({});
+    return found;
+  }
+
+  static pid_t Child() {
+    const pid_t child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+    return child;
+  }
+  static void Kill(pid_t child) {
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  void ExpectLost() {
+    const auto ended = Await<AttemptEnded>();
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_EQ(ended->attempt.token, Held().token);
+    EXPECT_EQ(ended->result.state, RunState::kLost);
+    EXPECT_EQ(ended->result.reason, reason::kWorkerDied);
+  }
+
+  SystemClock clock_;
+  Metrics metrics_;
+  std::string folder_;
+  WorkerServe serve_;
+  FakeStream stream_;
+  std::thread serving_;
+  Status served_;
+  std::unique_ptr<WorkerRunner> runner_;
+};
+
+TEST_F(WorkerRunnerTest, OnlyAllowedUsersMayOfferAnApplication) {
+  const uid_t stranger = 4'294'968;  // has no name, and is not listed
+  const uid_t listed = 4'294'967;
+  EXPECT_EQ(Serve({.uid = stranger, .pid = getpid()}, Hello()).code(), ErrorCode::kDenied);
+  EXPECT_EQ(Serve({.uid = listed, .pid = getpid()}, Hello("other")).code(), ErrorCode::kDenied);
+  EXPECT_TRUE(Serve({.uid = listed, .pid = getpid()}, Hello("fine")).ok());
+  EXPECT_TRUE(Serve({.uid = geteuid(), .pid = getpid()}, Hello("other")).ok());
+  EXPECT_EQ(Serve({.uid = geteuid(), .pid = 0}, Hello()).code(), ErrorCode::kDenied)
+      << "its process cannot be seen";
+  EXPECT_TRUE(runner_->Offers()->empty()) << "none is attached any more";
+}
+
+TEST_F(WorkerRunnerTest, AWrongHelloIsRefused) {
+  const WorkerPeer peer{.uid = geteuid(), .pid = getpid()};
+  EXPECT_EQ(Serve(peer, {}).code(), ErrorCode::kInvalid);
+  FromWorkerMessage message = Hello();
+  message.hello->protocol = 2;
+  EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kConflict);
+  message = Hello("Not An App");
+  EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kInvalid);
+}
+
+TEST_F(WorkerRunnerTest, AWorkerMayComeBackWhileItDrains) {
+  FromWorkerMessage hello = Hello();
+  hello.draining = true;
+  stream_.Send(std::move(hello));
+  serving_ = std::thread([this] { served_ = serve_({.uid = geteuid(), .pid = getpid()}, stream_); });
+  ASSERT_TRUE(stream_.AwaitWritten(1));
+  EXPECT_TRUE(runner_->Offers()->empty());
+}
+
+TEST_F(WorkerRunnerTest, AStartOutlivesTheDaemon) {
+  Attach(getpid());
+  EXPECT_EQ(runner_->Offers()->at("good/work"), 2);
+  Start();
+  ASSERT_TRUE(stream_.AwaitWritten(2));  // Run
+  Stop();
+  Boot();
+  const auto adopted = Await<HandlerAdopted>();
+  ASSERT_TRUE(adopted.has_value());
+  EXPECT_EQ(adopted->attempt.token, Held().token);
+  EXPECT_EQ(adopted->handler, "good/work");
+}
+
+TEST_F(WorkerRunnerTest, TheDeathOfAWorkerEndsItsAttempts) {
+  const pid_t child = Child();
+  Attach(child);
+  Start();
+  ASSERT_TRUE(stream_.AwaitWritten(2));
+  Kill(child);
+  stream_.Close();  // as the kernel does
+  ExpectLost();
+}
+
+TEST_F(WorkerRunnerTest, ALaterDaemonNoticesTheDeathOfAWorker) {
+  const pid_t child = Child();
+  Attach(child);
+  Start();
+  ASSERT_TRUE(stream_.AwaitWritten(2));
+  Stop();
+  Kill(child);
+  Boot();
+  ExpectLost();
+}
+
+}  // namespace
+}  // namespace carillon::executor::worker_runner_test
