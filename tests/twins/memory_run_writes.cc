@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::memory {
@@ -79,6 +80,7 @@ JobRow ToJobRow(const JobEntry& job) {
           .priority = job.definition.priority,
           .overlap = OverlapRulesOf(job.definition),
           .retry = RetryRulesOf(job.definition),
+          .cooperative = IsCooperative(job.definition.type),
           .segment = job.segment,
           .has_dependents = job.has_dependents};
 }

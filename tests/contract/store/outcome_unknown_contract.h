@@ -126,6 +126,38 @@ TYPED_TEST(OutcomeUnknownContract, WordOfTheHostThatItIsDeadSparesTheConfirmatio
   EXPECT_EQ(s.v(s.runs.RetryRun({.key = failed.key}, {.now = kT0 + 41s})).row.attempt, 2);
 }
 
+TYPED_TEST(OutcomeUnknownContract, LostHandlersWaitForTheWordOfTheirHost) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const auto lost = [&](const std::string& id, bool edited) {
+    JobDefinition definition = s.Manual();
+    definition.type = JobType::kHandler;
+    definition.command.clear();
+    definition.handler = "app/" + id;
+    definition.retry_count = 1;
+    const StoredJob job = s.Create(id, definition);
+    const RunRow run = s.Execute(job, kT0);
+    s.Claim(s.ClaimOf(run, 1), fence, kT0 + 1s);
+    if (edited) {
+      definition.type = JobType::kShell;
+      definition.handler.clear();
+      definition.command = "true";
+      s.Replace(job, definition, kT0 + 2s);
+    }
+    s.Lose(s.Get(run.key).row, fence, kT0 + 30s);
+    return s.Get(run.key).row;
+  };
+  EXPECT_EQ(lost("edited", true).state, RunState::kHeld) << "the attempt is still that of a handler";
+  const RunRow held = lost("a", false);
+  EXPECT_EQ(held.state, RunState::kHeld);
+  EXPECT_TRUE(held.may_still_run);
+  ResultReport word = s.ReportOf(held, RunState::kLost);
+  word.result.reason = reason::kWorkerDied;
+  EXPECT_EQ(s.Apply(word, fence, kT0 + 40s).state, RunState::kPending);
+  EXPECT_EQ(s.Get(held.key).row.attempt, 2);
+  EXPECT_EQ(s.Apply(word, fence, kT0 + 41s).verdict, ResultVerdict::kRecordedOnly);
+}
+
 TYPED_TEST(OutcomeUnknownContract, CancelOfAJobAsksItsHeldRuns) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -36,6 +36,7 @@ NOT_RUN = {
     "sql": "belongs to the database's administrator",
     "nginx": "of another program's configuration",
     "json": "what is sent or answered",
+    "python": "a program with the SDK: it must compile",
     "yaml": "of another program's, or a part",
     "text": "a drawing, or what is printed",
 }
