@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -26,10 +29,11 @@ namespace {
 constexpr const char* kWorkerMethod = "/carillon.worker.v1.WorkerService/Attach";
 constexpr int kWorkerMessageBytesMax = 16 << 20;
 constexpr int kBacklog = 128;
-// The numbers of accepted descriptors are used again only after this many others. A stream of a connection that has
-// ended is so never taken for one of a later connection with the same number.
-constexpr int kFirstNumber = 2000;
-constexpr int kNumbers = 4000;
+// The numbers of accepted descriptors come from the upper half of those that the process may have, at most this many, in
+// turn. So a number is used again only after many others, and a stream of a connection that has ended is not taken for
+// one of a later connection.
+constexpr int kNumbersMax = 4000;
+constexpr int kRetryAcceptMs = 100;
 
 using Grpc = grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
 
@@ -86,6 +90,7 @@ class Door final : public WorkerDoor {
 
   void Accept();
   void Admit(int fd);
+  int Renumber(int fd);
 
   const WorkerServe serve_;
   Service service_;
@@ -93,7 +98,9 @@ class Door final : public WorkerDoor {
   std::string path_;
   int listener_ = -1;
   int stop_ = -1;
-  int next_number_ = kFirstNumber;
+  int first_number_ = 0;
+  int end_number_ = 0;
+  int next_number_ = 0;
   std::mutex mu_;
   std::map<int, WorkerPeer> peers_;  // by the number of the descriptor
   std::thread acceptor_;
@@ -106,6 +113,11 @@ Status Door::Open(const std::string& path, bool for_all) {
     return {ErrorCode::kUnavailable, "the path of the socket is longer than 107 bytes: " + path};
   }
   std::memcpy(address.sun_path, path.data(), path.size());
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return Failed("cannot read the limit of open files for", path);
+  first_number_ = static_cast<int>(std::min<rlim_t>(files.rlim_cur, INT_MAX) / 2);
+  end_number_ = first_number_ + std::min(first_number_, kNumbersMax);
+  next_number_ = first_number_;
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (listener_ < 0 || stop_ < 0) return Failed("cannot make a socket for", path);
@@ -148,22 +160,38 @@ void Door::Accept() {
   while (true) {
     pollfd fds[2] = {{.fd = listener_, .events = POLLIN, .revents = 0},
                      {.fd = stop_, .events = POLLIN, .revents = 0}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
+    if (poll(fds, 2, -1) < 0) continue;  // interrupted
     if (fds[1].revents != 0) return;
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0) Admit(fd);
+    if (fd >= 0) {
+      Admit(fd);
+    } else if (errno != EAGAIN && errno != ECONNABORTED) {
+      // Without free descriptors the connection stays in the queue, and would be tried without a pause.
+      log::Warn("worker", "cannot accept a worker: {}", std::strerror(errno));
+      poll(&fds[1], 1, kRetryAcceptMs);
+    }
   }
+}
+
+// -1: no number is free; errno says why.
+int Door::Renumber(int fd) {
+  for (const int from : {next_number_, first_number_}) {
+    const int number = fcntl(fd, F_DUPFD_CLOEXEC, from);
+    if (number < 0) continue;
+    next_number_ = number + 1 < end_number_ ? number + 1 : first_number_;
+    return number;
+  }
+  return -1;
 }
 
 void Door::Admit(int fd) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
   const bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0;
-  const int number = known ? fcntl(fd, F_DUPFD_CLOEXEC, next_number_) : -1;
+  const int number = known ? Renumber(fd) : -1;
   if (number < 0) log::Warn("worker", "a connection was not accepted: {}", std::strerror(errno));
   close(fd);
   if (number < 0) return;
-  next_number_ = number + 1 >= kFirstNumber + kNumbers ? kFirstNumber : number + 1;
   {
     std::lock_guard lock(mu_);
     peers_[number] = {.uid = credentials.uid, .pid = credentials.pid};
