@@ -174,7 +174,7 @@ void ExecutorCore::TakeHttpEvents() {
   }
 }
 
-// What an earlier daemon left in the spool must be known before: the end that a worker repeats is then no news.
+// Called once the spool of an earlier daemon is loaded: an end that a worker repeats is then no news.
 void ExecutorCore::TakeHandlerEvents() {
   std::vector<HandlerEvent> events = ports_.handlers.Receive(kMessagesPerStep);
   more_ = more_ || events.size() == kMessagesPerStep;

@@ -45,7 +45,7 @@ bool Lists(std::string_view apps, std::string_view app) {
 
 }  // namespace
 
-// What a session has yet to write, for its writing thread.
+// The messages that a session has yet to write, for its writing thread.
 struct WorkerRunner::Outbox {
   explicit Outbox(WorkerStream& to) : stream(to) {}
 
