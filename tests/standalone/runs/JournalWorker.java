@@ -12,11 +12,12 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 
-/** As journal_worker.py, with the Java SDK: JournalWorker APP JOURNAL GATE CONCURRENCY. */
+/** As journal_worker.py, with the Java SDK: JournalWorker APP JOURNAL CONCURRENCY. */
 public class JournalWorker {
   private static Path journal;
-  private static Path gate;
+  private static final CountDownLatch opened = new CountDownLatch(1);
   private static int active;
 
   private static synchronized void note(Run run, String what, Map<String, Object> more) throws Exception {
@@ -25,6 +26,17 @@ public class JournalWorker {
     line.put("attempt", run.attempt());
     line.put("what", what);
     Files.write(journal, (new Gson().toJson(line) + "\n").getBytes("UTF-8"), StandardOpenOption.APPEND);
+  }
+
+  // Opens when the standard input is closed.
+  private static void awaitGate() {
+    try {
+      while (System.in.read() >= 0) {
+      }
+    } catch (java.io.IOException closed) {
+      // as at its end
+    }
+    opened.countDown();
   }
 
   private static synchronized int enter() {
@@ -54,8 +66,10 @@ public class JournalWorker {
   public static void main(String[] args) throws Exception {
     Worker worker = Worker.of(args[0]);
     journal = Paths.get(args[1]);
-    gate = Paths.get(args[2]);
-    int concurrency = Integer.parseInt(args[3]);
+    int concurrency = Integer.parseInt(args[2]);
+    Thread gate = new Thread(JournalWorker::awaitGate);
+    gate.setDaemon(true);
+    gate.start();
     worker.handler("work").concurrency(concurrency).run(noted(run -> {
       run.log("the password is %s", run.env().get("PASSWORD"));
       return Outputs.of("answer", 42, "text", run.env().getOrDefault("PASSWORD", "none"));
@@ -65,22 +79,18 @@ public class JournalWorker {
       return Outputs.none();
     }));
     worker.handler("hold").concurrency(concurrency).run(noted(run -> {
-      while (!Files.exists(gate)) run.waitFor(Duration.ofMillis(20));
+      while (opened.getCount() > 0) run.waitFor(Duration.ofMillis(20));
       return Outputs.none();
     }));
     // Notes that it should stop, and does so only when the gate opens.
     worker.handler("stubborn").concurrency(concurrency).run(noted(run -> {
-      boolean told = false;
-      while (!Files.exists(gate)) {
-        try {
-          run.waitFor(Duration.ofMillis(20));
-        } catch (StoppedException stopped) {
-          if (!told) note(run, "stopping", Collections.emptyMap());
-          told = true;
-          Thread.sleep(20);
-        }
+      try {
+        while (opened.getCount() > 0) run.waitFor(Duration.ofMillis(20));
+      } catch (StoppedException stopped) {
+        note(run, "stopping", Collections.emptyMap());
+        opened.await();
+        throw stopped;
       }
-      run.check();
       return Outputs.none();
     }));
     worker.start();

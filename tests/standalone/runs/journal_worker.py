@@ -1,5 +1,5 @@
-"""A worker for tests: python journal_worker.py APP JOURNAL GATE CONCURRENCY. Its functions note in the journal when they
-begin and end; those that hold wait until the file GATE exists."""
+"""A worker for tests: python journal_worker.py APP JOURNAL CONCURRENCY. Its functions note in the journal when they begin
+and end; those that hold wait until the standard input of the worker is closed."""
 import json
 import os
 import sys
@@ -7,10 +7,12 @@ import threading
 
 from carillon import Stopped, Worker
 
-app, journal, gate, concurrency = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+app, journal, concurrency = sys.argv[1], sys.argv[2], int(sys.argv[3])
 worker = Worker(app)
 lock = threading.Lock()
 active = 0
+opened = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), opened.set()), daemon=True).start()
 
 
 def note(run, what, **more):
@@ -53,23 +55,20 @@ def fail_once(run):
 
 @handler
 def hold(run):
-    while not os.path.exists(gate):
+    while not opened.is_set():
         run.wait(0.02)
 
 
 @handler
 def stubborn(run):
     """Notes that it should stop, and does so only when the gate opens."""
-    told = False
-    while not os.path.exists(gate):
-        try:
+    try:
+        while not opened.is_set():
             run.wait(0.02)
-        except Stopped:
-            if not told:
-                note(run, "stopping")
-            told = True
-            threading.Event().wait(0.02)
-    run.check()
+    except Stopped:
+        note(run, "stopping")
+        opened.wait()
+        raise
 
 
 worker.run()

@@ -4,6 +4,7 @@ the connection between them ends. Each worker writes what it does into a journal
 run with a worker of each SDK."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -28,9 +29,8 @@ class Worker:
     def __init__(self, command, socket, folder, app="app", concurrency=4):
         self.journal_path = tempfile.mktemp(dir=folder, prefix="journal-")
         open(self.journal_path, "w").close()
-        self.gate = tempfile.mktemp(dir=folder, prefix="gate-")
         self.log = open(os.path.join(folder, "worker.log"), "ab")
-        self.process = subprocess.Popen([*command, app, self.journal_path, self.gate, str(concurrency)],
+        self.process = subprocess.Popen([*command, app, self.journal_path, str(concurrency)], stdin=subprocess.PIPE,
                                         env=dict(os.environ, CARILLON_WORKER_SOCKET=socket), stdout=self.log, stderr=self.log)
 
     def journal(self):
@@ -41,7 +41,7 @@ class Worker:
         return [one for one in self.journal() if one["run"] == run_id and one["what"] == "begin"]
 
     def open_gate(self):
-        open(self.gate, "w").close()
+        self.process.stdin.close()
 
     def kill(self, number=signal.SIGKILL):
         self.process.send_signal(number)
@@ -53,6 +53,7 @@ class Worker:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait(60)
+        self.process.stdin.close()
         self.log.close()
 
 
@@ -62,6 +63,8 @@ class Conformance:
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="handlers-")
+        # As in a login shell of Debian: workers must be able to attach under that limit.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         cls.server = Standalone().start()
         cls.api = cls.server.api()
         cls.socket = os.path.join(cls.server.data_dir, "executor", "worker.sock")
