@@ -148,22 +148,27 @@ MemoryBus::Topic& MemoryBus::FindTopic(const std::string& name) {
   return topic;
 }
 
-void MemoryBus::Trim(Partition& partition) {
+bool MemoryBus::HasRoom(const Partition& partition, size_t bytes) const {
+  if (partition.records.empty()) return true;
+  return partition.records.size() < options_.records_max &&
+         partition.bytes + bytes <= options_.bytes_max;
+}
+
+void MemoryBus::Trim(Partition& partition, size_t bytes) {
+  const auto drop_first = [&partition] {
+    partition.bytes -= partition.records.front().record.payload.size();
+    partition.records.pop_front();
+    ++partition.first;
+  };
   int64_t kept_from = partition.first + static_cast<int64_t>(partition.records.size());
   // If no group has a live consumer, keeps the records that fit, because a group may come back.
   if (partition.live.empty()) kept_from = partition.first;
   for (const std::string& group : partition.live) {
     kept_from = std::min(kept_from, partition.committed[group]);
   }
-  while (partition.first < kept_from) {
-    partition.records.pop_front();
-    ++partition.first;
-  }
+  while (partition.first < kept_from) drop_first();
   if (!partition.live.empty()) return;
-  while (partition.records.size() >= options_.records_max) {
-    partition.records.pop_front();
-    ++partition.first;
-  }
+  while (!HasRoom(partition, bytes)) drop_first();
 }
 
 Status MemoryBus::Append(std::string_view topic_name, uint64_t partition_key, BusRecord record) {
@@ -172,10 +177,12 @@ Status MemoryBus::Append(std::string_view topic_name, uint64_t partition_key, Bu
     MutexLock lock(mu_);
     Topic& topic = FindTopic(std::string(topic_name));
     Partition& partition = topic.partitions[partition_key % topic.partitions.size()];
-    if (partition.records.size() >= options_.records_max) Trim(partition);
-    if (partition.records.size() >= options_.records_max) {
+    const size_t bytes = record.payload.size();
+    if (!HasRoom(partition, bytes)) Trim(partition, bytes);
+    if (!HasRoom(partition, bytes)) {
       return {ErrorCode::kExhausted, "bus: a partition of " + std::string(topic_name) + " is full"};
     }
+    partition.bytes += bytes;
     partition.records.push_back(
         {.record = std::move(record), .at = clock_ == nullptr ? WallTime{} : clock_->Wall()});
     for (const auto& [id, wake] : topic.wakes) wakes.push_back(wake);

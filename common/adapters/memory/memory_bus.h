@@ -5,8 +5,8 @@
 // Threads  Thread-safe. The bus outlives its producers and consumers.
 // Owns     The records. A partition drops a record when every group with a live consumer has
 //          committed past it. Groups without a live consumer do not delay this.
-// Errors   Send: kExhausted when the partition holds `records_max` records that the group of some
-//          live consumer has not committed.
+// Errors   Send: kExhausted when the partition holds `records_max` records, or `bytes_max` bytes, that
+//          the group of some live consumer has not committed.
 // Always   Records of a partition stay in order. A position is never before the oldest kept record.
 #pragma once
 
@@ -31,6 +31,7 @@ class MemoryBus {
   struct Options {
     int partitions = 8;           // partitions of each topic
     size_t records_max = 65'536;  // limit of one partition
+    size_t bytes_max = size_t{64} << 20;  // likewise, of the payloads; a larger record fits if alone
   };
   MemoryBus() : MemoryBus(Options{}) {}
   // `clock` gives the times at which records are sent. Without a clock every record has the time
@@ -59,6 +60,7 @@ class MemoryBus {
   struct Partition {
     int64_t first = 0;  // offset of records.front()
     std::deque<SentRecord> records;
+    size_t bytes = 0;  // of their payloads
     std::map<std::string, int64_t> committed;  // by group: the next offset to read
     std::set<std::string> live;                // groups with a consumer
   };
@@ -68,7 +70,9 @@ class MemoryBus {
   };
 
   Topic& FindTopic(const std::string& name) REQUIRES(mu_);
-  void Trim(Partition& partition) REQUIRES(mu_);
+  bool HasRoom(const Partition& partition, size_t bytes) const;
+  // Drops records that no group needs. `bytes`: those of a record that is about to be added.
+  void Trim(Partition& partition, size_t bytes = 0) REQUIRES(mu_);
   // The position at which `group` begins to read.
   static int64_t BeginOf(const Partition& partition, const std::string& group,
                          const std::optional<BusBegin>& begin);
