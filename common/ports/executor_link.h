@@ -16,6 +16,7 @@
 #include "common/base/cluster_settings.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/secret_text.h"
+#include "common/ports/message_bus.h"
 #include "common/ports/store/executor_store.h"
 
 namespace carillon {
@@ -65,7 +66,14 @@ struct ClaimBatch {
   std::vector<ClaimRequest> requests;
 };
 
-using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
+// A record of the bus, in an installation without brokers (common/link_bus).
+struct CarriedRecord {
+  std::string topic;
+  uint64_t partition_key = 0;
+  BusRecord record;
+};
+
+using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch, CarriedRecord>;
 
 // ---- member -> executor ------------------------------------------------------------------------
 
@@ -133,7 +141,7 @@ struct CancelAttempts {
 };
 
 using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied,
-                                CancelAttempts, LogsStored>;
+                                CancelAttempts, LogsStored, CarriedRecord>;
 
 // ---- the two ends ------------------------------------------------------------------------------
 

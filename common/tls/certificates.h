@@ -51,6 +51,10 @@ struct Identity {
   bool empty() const { return authority.empty(); }
 };
 
+// A name in the certificate of every member of a scheduler, for executors that know only the
+// address of a member. Not an id, which has no dot.
+inline constexpr std::string_view kAnyMember = "member.carillon";
+
 // The content of the certificate to issue.
 struct IssueOptions {
   std::string common_name;                  // the request must be for this name

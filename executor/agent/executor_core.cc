@@ -148,6 +148,11 @@ void ExecutorCore::On(const MemberId&, const LogsStored& message, SteadyTime) {
   logs_.Stored(message.stored);
 }
 
+// Where the link carries records, link_bus::CarryingLink takes them out before.
+void ExecutorCore::On(const MemberId& member, const CarriedRecord&, SteadyTime) {
+  log::Debug("executor", "a record on the link of a cluster with Kafka member={}", member.value());
+}
+
 void ExecutorCore::TakeWardenEvents() {
   std::vector<WardenEvent> events = ports_.warden.Receive(kMessagesPerStep);
   more_ = more_ || events.size() == kMessagesPerStep;

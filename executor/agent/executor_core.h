@@ -53,6 +53,7 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const ResultsApplied& message, SteadyTime now);
   void On(const MemberId& member, const CancelAttempts& message, SteadyTime now);
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
+  void On(const MemberId& member, const CarriedRecord& message, SteadyTime now);
   void TakeWardenEvents();
   void TakeHttpEvents();
   void TakeHandlerEvents();

@@ -125,6 +125,13 @@ void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
   }
 }
 
+// Where the link carries records, link_bus::CarryingHub takes them out before.
+void LinkService::Handle(const LeaseHolder& from, CarriedRecord&) {
+  ports_.metrics.counter("carillon_rejected_messages_total", "other_bus").Add();
+  log::Debug("liveness", "a record on the link of a cluster with Kafka executor_id={}",
+             from.executor.value());
+}
+
 void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
   const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
   // If the stream broke, the executor repeats its request over the next stream.

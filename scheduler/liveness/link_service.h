@@ -64,6 +64,7 @@ class LinkService final : public Stepper {
   void Handle(const LeaseHolder& from, Register& message);
   void Handle(const LeaseHolder& from, Heartbeat& message);
   void Handle(const LeaseHolder& from, ClaimBatch& message);
+  void Handle(const LeaseHolder& from, CarriedRecord& message);
   void Send(const LeaseHolder& to, ToExecutor message);
   void JudgeHealth(SteadyTime now);
   void PushChanges();

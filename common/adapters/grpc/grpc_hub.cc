@@ -30,7 +30,7 @@ class Switchboard {
 
   void Add(const Peer& peer, HubStream* stream);
   void Remove(const Peer& peer, HubStream* stream);
-  Status Send(const Peer& peer, const std::string& bytes);
+  Status Send(const Peer& peer, const std::string& bytes, OutboxLane lane);
   // Accepts the message. Returns false if the inbox is full now. The stream must then wait: it is
   // read again once there is room.
   bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
@@ -73,10 +73,10 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
     StartRead(&incoming_);
   }
 
-  Status Send(const std::string& bytes) {
+  Status Send(const std::string& bytes, OutboxLane lane = OutboxLane::kControl) {
     MutexLock lock(mu_);
     if (closed_) return {ErrorCode::kUnavailable, "control link: the stream has ended"};
-    CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes));
+    CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes, lane));
     if (first != nullptr) StartWrite(first);
     return {};
   }
@@ -139,13 +139,13 @@ void Switchboard::Remove(const Peer& peer, HubStream* stream) {
   if (found != streams_.end() && found->second == stream) streams_.erase(found);
 }
 
-Status Switchboard::Send(const Peer& peer, const std::string& bytes) {
+Status Switchboard::Send(const Peer& peer, const std::string& bytes, OutboxLane lane) {
   MutexLock lock(mu_);
   const auto found = streams_.find(peer);
   if (found == streams_.end()) {
     return {ErrorCode::kUnavailable, "control link: no stream from " + peer.first.value()};
   }
-  Status sent = found->second->Send(bytes);
+  Status sent = found->second->Send(bytes, lane);
   if (sent.code() == ErrorCode::kExhausted && options_.metrics != nullptr) {
     options_.metrics->counter("carillon_queue_rejections_total", "link").Add();
   }
@@ -299,7 +299,9 @@ class Hub final : public GrpcHub {
   }
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override {
-    return board_.Send({executor, incarnation}, EncodeToExecutor(message));
+    const bool record = std::holds_alternative<CarriedRecord>(message);
+    return board_.Send({executor, incarnation}, EncodeToExecutor(message),
+                       record ? OutboxLane::kRecords : OutboxLane::kControl);
   }
   std::vector<ExecutorMessage> Receive(size_t max) override { return board_.Receive(max); }
   void OnReadable(std::function<void()> wake) override { board_.OnReadable(std::move(wake)); }

@@ -18,7 +18,9 @@ Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  const auto credentials = ChannelCredentials(identity, target.member.value(), arguments);
+  const std::string& id = target.member.value();
+  const std::string name = id.empty() ? std::string(tls::kAnyMember) : id;
+  const auto credentials = ChannelCredentials(identity, name, arguments);
   grpc::GenericStub stub(grpc::CreateCustomChannel(target.address, credentials, arguments));
   grpc::ClientContext context;
   context.set_deadline(gpr_time_from_millis(kAnswerMs, GPR_TIMESPAN));
@@ -35,7 +37,7 @@ Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity
                       status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
                       status.error_code() == grpc::StatusCode::INVALID_ARGUMENT;
   return Error{denied ? ErrorCode::kDenied : ErrorCode::kUnavailable,
-               "join: member=" + target.member.value() + " at " + target.address + ": " +
+               "join: member=" + id + " at " + target.address + ": " +
                    status.error_message()};
 }
 

@@ -9,7 +9,7 @@
 namespace carillon::rpc {
 
 struct JoinTarget {
-  MemberId member;  // the server's certificate must name this member
+  MemberId member;  // the server's certificate must name this member; empty: any member
   std::string address;
 };
 

@@ -26,6 +26,10 @@ constexpr Duration kFarewell = 500ms;
 
 class Link;
 
+// A member of which only the address is known. An id has no '@'.
+MemberId KeyOfAddress(const std::string& address) { return MemberId("@" + address); }
+bool IsListedByAddress(const MemberId& key) { return key.value().starts_with('@'); }
+
 // One call to one member; kept alive by gRPC until OnDone.
 class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                          public std::enable_shared_from_this<LinkStream> {
@@ -34,13 +38,16 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
       : link_(link), member_(std::move(member)), address_(std::move(address)), outbox_(limits) {}
 
   void Begin(const LinkOptions& options, const tls::Identity& identity);
-  Status Send(const std::string& bytes);
+  Status Send(const std::string& bytes, OutboxLane lane);
   void Cancel() { context_.TryCancel(); }
   // Ends sending; the member ends the call once it has read everything.
   void EndWrites();
   void ReadOn();
   bool welcomed() const { return welcomed_.load(std::memory_order_acquire); }
+  // The key of the member in the list of members.
   const MemberId& member() const { return member_; }
+  // The member that has answered; only of a stream that is or was welcomed.
+  const MemberId& name() const { return name_; }
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -52,6 +59,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
 
   Link& link_;
   const MemberId member_;
+  MemberId name_;  // constant once welcomed_ is set
   const std::string address_;
   grpc::ClientContext context_;
   grpc::ByteBuffer incoming_;
@@ -84,13 +92,15 @@ class Link final : public GrpcLink {
   // Accepts the message. Returns false if the inbox is full now. The stream must then wait: it is
   // read again once there is room.
   bool Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream);
-  void Welcomed(const Welcome& welcome);
+  // False if another stream already leads to this member, which has several addresses in the list.
+  bool Welcomed(const LinkStream& stream, const Welcome& welcome);
   void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
 
  private:
   struct Member {
     std::string address;
-    std::string public_key = {};  // once received
+    MemberId name = {};           // once it has answered
+    std::string public_key = {};  // likewise
     std::shared_ptr<LinkStream> stream = {};
     bool departed = false;  // do not reconnect when its stream ends
     Backoff backoff{{.first = 50ms, .longest = 2s}};
@@ -143,19 +153,23 @@ void LinkStream::Begin(const LinkOptions& options, const tls::Identity& identity
   self_ = shared_from_this();
   grpc::ChannelArguments arguments = ChannelArguments();
   grpc::GenericStub stub(grpc::CreateCustomChannel(
-      address_, ChannelCredentials(identity, member_.value(), arguments), arguments));
+      address_,
+      ChannelCredentials(
+          identity, IsListedByAddress(member_) ? std::string(tls::kAnyMember) : member_.value(),
+          arguments),
+      arguments));
   stub.PrepareBidiStreamingCall(&context_, kAttachMethod, grpc::StubOptions(), this);
   AddHold();  // because Send writes outside the callbacks
   StartRead(&incoming_);
   StartCall();
 }
 
-Status LinkStream::Send(const std::string& bytes) {
+Status LinkStream::Send(const std::string& bytes, OutboxLane lane) {
   MutexLock lock(mu_);
   if (closed_ || writes_end_) {
     return {ErrorCode::kUnavailable, "control link: the stream has ended"};
   }
-  CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes));
+  CARILLON_ASSIGN_OR_RETURN(const grpc::ByteBuffer* first, outbox_.Put(bytes, lane));
   if (first != nullptr) StartWrite(first);
   return {};
 }
@@ -182,11 +196,12 @@ void LinkStream::Close() {
 }
 
 bool LinkStream::TakeWelcome(const Welcome& welcome) {
-  if (welcome.member != member_) {
+  if (!IsListedByAddress(member_) && welcome.member != member_) {
     log::Warn("link", "member={} is {} now", member_.value(), welcome.member.value());
     return false;
   }
-  link_.Welcomed(welcome);
+  if (welcomed() || !link_.Welcomed(*this, welcome)) return false;
+  name_ = welcome.member;
   welcomed_.store(true, std::memory_order_release);
   return true;
 }
@@ -205,7 +220,7 @@ void LinkStream::OnReadDone(bool ok) {
   }
   if (!welcomed()) return Close();
   auto& sent = std::get<ToExecutor>(*message);
-  if (link_.Take({member_, std::move(sent)}, bytes, shared_from_this())) ReadOn();
+  if (link_.Take({name_, std::move(sent)}, bytes, shared_from_this())) ReadOn();
 }
 
 void LinkStream::OnWriteDone(bool ok) {
@@ -252,7 +267,9 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
     std::lock_guard lock(mu_);
     std::map<MemberId, std::string> wanted;  // the last address if a member is listed twice
     for (const MemberInfo& member : members) {
-      if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
+      if (member.grpc_address.empty()) continue;
+      wanted[member.id.value().empty() ? KeyOfAddress(member.grpc_address) : member.id] =
+          member.grpc_address;
     }
     for (auto it = members_.begin(); it != members_.end();) {
       Member& member = it->second;
@@ -317,15 +334,24 @@ void Link::Dial() {
   }
 }
 
-void Link::Welcomed(const Welcome& welcome) {
+bool Link::Welcomed(const LinkStream& stream, const Welcome& welcome) {
   {
     std::lock_guard lock(mu_);
-    const auto found = members_.find(welcome.member);
-    if (found == members_.end()) return;
+    for (const auto& [key, member] : members_) {
+      if (key == stream.member() || member.name != welcome.member) continue;
+      if (!member.stream || !member.stream->welcomed()) continue;
+      log::Warn("link", "{} and {} are both addresses of member={}", stream.member().value(),
+                key.value(), welcome.member.value());
+      return false;
+    }
+    const auto found = members_.find(stream.member());
+    if (found == members_.end()) return true;
+    found->second.name = welcome.member;
     found->second.public_key = welcome.public_key;
     found->second.backoff.Reset();
   }
   Wake();
+  return true;
 }
 
 void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status) {
@@ -393,7 +419,7 @@ std::vector<MemberId> Link::Members() {
   std::lock_guard lock(mu_);
   std::vector<MemberId> up;
   for (const auto& [id, member] : members_) {
-    if (member.stream && member.stream->welcomed()) up.push_back(id);
+    if (member.stream && member.stream->welcomed()) up.push_back(member.name);
   }
   return up;
 }
@@ -402,13 +428,18 @@ Status Link::Send(const MemberId& member, FromExecutor message) {
   std::shared_ptr<LinkStream> stream;
   {
     std::lock_guard lock(mu_);
-    const auto found = members_.find(member);
-    if (found != members_.end()) stream = found->second.stream;
+    for (const auto& [key, listed] : members_) {
+      if (listed.name == member && listed.stream && listed.stream->welcomed()) {
+        stream = listed.stream;
+      }
+    }
   }
-  if (!stream || !stream->welcomed()) {
+  if (!stream) {
     return {ErrorCode::kUnavailable, "control link: no stream to " + member.value()};
   }
-  return stream->Send(EncodeFromExecutor(message));
+  const bool record = std::holds_alternative<CarriedRecord>(message);
+  return stream->Send(EncodeFromExecutor(message),
+                      record ? OutboxLane::kRecords : OutboxLane::kControl);
 }
 
 std::vector<std::string> Link::public_keys() {

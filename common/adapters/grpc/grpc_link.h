@@ -42,7 +42,8 @@ class GrpcLink : public ExecutorLink {
   // Without `identity` the streams do not use TLS.
   static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock,
                                         CurrentIdentity identity = {});
-  // Keeps a stream to each of `members` that has a grpc_address. If a member is no longer listed, a
+  // Keeps a stream to each of `members` that has a grpc_address. A member without an id is the one
+  // that answers at the address. If a member is no longer listed, a
   // working stream to this member stays until the stream ends. The member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
   // Returns the keys of the current members to which this executor has, or had, a stream.

@@ -1,9 +1,13 @@
-// Queue of the messages that a stream has yet to write. gRPC accepts one write at a time.
+// Queues of the messages that a stream has yet to write. gRPC accepts one write at a time.
 //
 // Threads  Not thread-safe; guarded by its stream.
+// Always   Records of the bus never delay a control message by more than the record that is being
+//          written: a heartbeat behind a queue of logs would end leases.
 #pragma once
 
+#include <array>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,41 +29,60 @@ inline std::string ToBytes(const grpc::ByteBuffer& buffer) {
   return {};
 }
 
+enum class OutboxLane { kControl, kRecords };
+
 class StreamOutbox {
  public:
   struct Limits {
-    size_t messages_max = 0;
-    size_t bytes_max = 0;
+    size_t messages_max = 0;  // of each lane
+    size_t bytes_max = 0;     // of the control lane
+    size_t record_bytes_max = size_t{8} << 20;
   };
   explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
   // If no write is in progress, returns the buffer to write now. Otherwise returns null, and Next
-  // returns the buffer later. kExhausted: the queue is full. A message larger than bytes_max is
-  // accepted if the queue is empty.
-  Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
-    const bool fits = waiting_.empty() || bytes_ + bytes.size() <= limits_.bytes_max;
-    if (waiting_.size() >= limits_.messages_max || !fits) {
+  // returns the buffer later. kExhausted: the lane is full. A message larger than the limit is
+  // accepted if the lane is empty.
+  Result<const grpc::ByteBuffer*> Put(const std::string& bytes,
+                                      OutboxLane lane = OutboxLane::kControl) {
+    const size_t bytes_max =
+        lane == OutboxLane::kControl ? limits_.bytes_max : limits_.record_bytes_max;
+    Queue& queue = queues_[static_cast<size_t>(lane)];
+    const bool fits = queue.waiting.empty() || queue.bytes + bytes.size() <= bytes_max;
+    if (queue.waiting.size() >= limits_.messages_max || !fits) {
       return Error{ErrorCode::kExhausted, "control link: the stream's queue is full"};
     }
-    waiting_.push_back(ToBuffer(bytes));
-    bytes_ += bytes.size();
-    return std::exchange(writing_, true) ? nullptr : &waiting_.front();
+    queue.waiting.push_back(ToBuffer(bytes));
+    queue.bytes += bytes.size();
+    if (writing_) return nullptr;
+    writing_ = lane;
+    return &queue.waiting.front();
   }
   // Call Next after a successful write. Returns the next buffer to write, or null.
   const grpc::ByteBuffer* Next() {
-    bytes_ -= waiting_.front().Length();
-    waiting_.pop_front();
-    writing_ = !waiting_.empty();
-    return writing_ ? &waiting_.front() : nullptr;
+    Queue& written = queues_[static_cast<size_t>(*writing_)];
+    written.bytes -= written.waiting.front().Length();
+    written.waiting.pop_front();
+    writing_.reset();
+    for (const OutboxLane lane : {OutboxLane::kControl, OutboxLane::kRecords}) {
+      Queue& queue = queues_[static_cast<size_t>(lane)];
+      if (queue.waiting.empty()) continue;
+      writing_ = lane;
+      return &queue.waiting.front();
+    }
+    return nullptr;
   }
 
-  bool writing() const { return writing_; }
+  bool writing() const { return writing_.has_value(); }
 
  private:
+  struct Queue {
+    std::deque<grpc::ByteBuffer> waiting;
+    size_t bytes = 0;  // total size of `waiting`
+  };
   const Limits limits_;
-  std::deque<grpc::ByteBuffer> waiting_;  // the first message is being written
-  size_t bytes_ = 0;                      // total size of waiting_
-  bool writing_ = false;
+  std::array<Queue, 2> queues_;        // by lane
+  std::optional<OutboxLane> writing_;  // the first message of this lane is being written
 };
 
 }  // namespace carillon::rpc

@@ -5,24 +5,24 @@
 #include <array>
 #include <utility>
 
-#include "carillon/v1/control.pb.h"
+#include "common/wire/messages/control_parts.h"
 #include "common/wire/messages/decode_checks.h"
 
 namespace carillon {
 namespace {
 
+using wire::BadMessage;
+using wire::Decode;
+using wire::Encode;
+using wire::kAttemptsMax;
+using wire::kCountMax;
+using wire::kTextBytesMax;
+
 constexpr size_t kMessageBytesMax = 16u << 20;
-constexpr int kAttemptsMax = 100'000;  // attempts in one message
 constexpr int kLabelsMax = 64;
 constexpr size_t kSettingsMax = 1000;
-constexpr size_t kTextBytesMax = 1024;
-constexpr uint32_t kCountMax = 1'000'000;  // slots, attempts, processes
 constexpr int64_t kLeaseMax_us = 3'600'000'000;
 constexpr size_t kPublicKeyBytes = 32;
-
-Error BadMessage(std::string_view what) {
-  return {ErrorCode::kCorrupt, "control link: " + std::string(what)};
-}
 
 constexpr std::array kVerdicts = {
     std::pair{ClaimVerdict::kAccepted, std::string_view("accepted")},
@@ -53,46 +53,14 @@ ClaimReason ReasonOf(std::string_view text) {
   return ClaimReason::kNone;
 }
 
-// ---- attempts ----
+// ---- records ----
 
-void Encode(const HeldAttempt& from, v1::Attempt& to) {
-  to.set_task_id(EncodeRunId(from.key));
-  to.set_segment(from.segment.value());
-  to.set_job_no(from.job_no.value());
-  to.set_attempt(static_cast<uint32_t>(from.attempt));
-  to.set_claim_token(FormatClaimToken(from.token));
+void Encode(const CarriedRecord& from, v1::FromExecutor& message) {
+  Encode(from, *message.mutable_record());
 }
 
-Result<HeldAttempt> Decode(const v1::Attempt& from) {
-  const auto key = DecodeRunId(from.task_id());
-  const auto token = ParseClaimToken(from.claim_token());
-  if (!key.ok()) return BadMessage("task_id");
-  if (!token.ok() || token->empty()) return BadMessage("claim_token");
-  if (from.segment() > wire::kSegmentMax) return BadMessage("segment");
-  if (from.attempt() < 1 || from.attempt() > kCountMax) return BadMessage("attempt");
-  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return BadMessage("job_no");
-  return HeldAttempt{.key = *key,
-                     .segment = SegmentId(from.segment()),
-                     .job_no = JobNo(from.job_no()),
-                     .attempt = static_cast<int>(from.attempt()),
-                     .token = *token};
-}
-
-using Attempts = google::protobuf::RepeatedPtrField<v1::Attempt>;
-
-void Encode(const std::vector<HeldAttempt>& from, Attempts& to) {
-  for (const HeldAttempt& attempt : from) Encode(attempt, *to.Add());
-}
-
-Result<std::vector<HeldAttempt>> Decode(const Attempts& from) {
-  if (from.size() > kAttemptsMax) return BadMessage("too many attempts");
-  std::vector<HeldAttempt> attempts;
-  attempts.reserve(static_cast<size_t>(from.size()));
-  for (const v1::Attempt& attempt : from) {
-    CARILLON_ASSIGN_OR_RETURN(const HeldAttempt held, Decode(attempt));
-    attempts.push_back(held);
-  }
-  return attempts;
+void Encode(const CarriedRecord& from, v1::ToExecutor& message) {
+  Encode(from, *message.mutable_record());
 }
 
 // ---- executor -> member ----
@@ -435,6 +403,10 @@ Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId
     case v1::FromExecutor::kRegister: return Decode(from->register_(), executor, incarnation);
     case v1::FromExecutor::kHeartbeat: return Decode(from->heartbeat());
     case v1::FromExecutor::kClaimBatch: return Decode(from->claim_batch(), executor, incarnation);
+    case v1::FromExecutor::kRecord: {
+      CARILLON_ASSIGN_OR_RETURN(CarriedRecord record, Decode(from->record()));
+      return FromExecutor(std::move(record));
+    }
     case v1::FromExecutor::MESSAGE_NOT_SET: break;
   }
   return BadMessage("empty, or of a kind that is not known here");
@@ -486,6 +458,10 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
     case v1::ToExecutor::kLogsStored: {
       CARILLON_ASSIGN_OR_RETURN(auto stored, Decode(from->logs_stored()));
       return Incoming(ToExecutor(LogsStored{std::move(stored)}));
+    }
+    case v1::ToExecutor::kRecord: {
+      CARILLON_ASSIGN_OR_RETURN(CarriedRecord record, Decode(from->record()));
+      return Incoming(ToExecutor(std::move(record)));
     }
     case v1::ToExecutor::MESSAGE_NOT_SET: break;
   }

@@ -127,6 +127,15 @@ bool VerifySignature(std::string_view public_key, std::string_view bytes,
                                      Bytes(public_key)) == 0;
 }
 
+std::optional<SealTarget> TargetOf(const BusRecord& record) {
+  const auto target = Header(record, kTargetHeader);
+  const auto incarnation = Header(record, kIncarnationHeader);
+  if (!target || !incarnation) return std::nullopt;
+  return SealTarget{.executor = ExecutorId(std::string(*target)),
+                    .incarnation = Incarnation(std::string(*incarnation)),
+                    .expires = {}};
+}
+
 BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& target,
                     const Signer& signer, BusFormat format) {
   const std::string expires_us = std::to_string(ToUnixMicros(target.expires));

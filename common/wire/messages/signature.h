@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,10 @@ struct SealTarget {
   Incarnation incarnation;
   WallTime expires;
 };
+
+// The target in the headers of a record of tasks, unchecked and without the expiry; nullopt if a
+// header is missing.
+std::optional<SealTarget> TargetOf(const BusRecord& record);
 
 // Encodes the tasks into a record whose signature covers payload, target, incarnation and expiry.
 BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& target,

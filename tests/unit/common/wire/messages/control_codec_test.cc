@@ -110,6 +110,26 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
   EXPECT_TRUE(Same(got.claiming[1], sent.claiming[1]));
 }
 
+TEST(ControlCodecTest, RecordsComeBackAsTheyWereInBothDirections) {
+  const std::string bytes("a\0\xff", 3);
+  const CarriedRecord sent{.topic = "carillon.logs",
+                           .partition_key = UINT64_MAX,
+                           .record = {.payload = bytes, .headers = {{"k", bytes}, {"empty", ""}}}};
+  for (const CarriedRecord& got : {FromExecutorAgain(sent), ToExecutorAgain(sent)}) {
+    EXPECT_EQ(got.topic, sent.topic);
+    EXPECT_EQ(got.partition_key, sent.partition_key);
+    EXPECT_EQ(got.record.payload, sent.record.payload);
+    EXPECT_EQ(got.record.headers, sent.record.headers);
+  }
+  CarriedRecord wrong = sent;
+  wrong.topic.clear();
+  EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(wrong)).code(), ErrorCode::kCorrupt);
+  wrong = sent;
+  for (int i = 0; i < 17; ++i) wrong.record.headers[std::to_string(i)] = "";
+  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kFirstLife).code(),
+            ErrorCode::kCorrupt);
+}
+
 TEST(ControlCodecTest, LoadIsAShare) {
   Heartbeat sent;
   sent.load = {.cpu = -1, .memory = 7, .disk = std::numeric_limits<double>::quiet_NaN(), .io = 1};

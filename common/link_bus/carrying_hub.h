@@ -1,0 +1,91 @@
+// The member's end of a bus without brokers: records travel on the control link.
+//
+// Place    Installations without Kafka. Around the hub, between it and the member's rooms.
+// Threads  Thread-safe, as the hub and the local bus are.
+// Owns     Nothing; the local bus keeps what has arrived until the member has handled it.
+// Errors   Send of a task: those of ExecutorHub::Send. A record that arrives while the local bus is
+//          full is dropped and counted; the executor sends it again until the database has it.
+// Always   An executor can send results and logs only. A task goes to its target only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/metrics.h"
+#include "common/base/mutex.h"
+#include "common/ports/executor_link.h"
+#include "common/ports/message_bus.h"
+
+namespace carillon::link_bus {
+
+// The most records that one Receive moves to the local bus.
+inline constexpr size_t kRecordsPerReceive = 4096;
+
+class CarryingHub final : public ExecutorHub {
+ public:
+  // `local` receives the records of executors.
+  CarryingHub(ExecutorHub& hub, BusProducer& local, Metrics& metrics)
+      : hub_(hub), local_(local), metrics_(metrics) {}
+
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
+              ToExecutor message) override {
+    return hub_.Send(executor, incarnation, std::move(message));
+  }
+  // Moves records to the local bus and returns the other messages.
+  std::vector<ExecutorMessage> Receive(size_t max) override;
+  void OnReadable(std::function<void()> wake) override;
+
+ private:
+  void Take(const ExecutorId& from, CarriedRecord carried);
+
+  ExecutorHub& hub_;
+  BusProducer& local_;
+  Metrics& metrics_;
+  Mutex mu_;
+  std::function<void()> wake_ GUARDED_BY(mu_);
+};
+
+// One process of an executor.
+struct ExecutorProcess {
+  ExecutorId executor;
+  Incarnation incarnation;
+
+  bool operator==(const ExecutorProcess&) const = default;
+};
+
+// Sends tasks to their executors, and everything else to the local bus.
+class HubProducer final : public BusProducer {
+ public:
+  // `inside` is an executor in this process, which reads the local bus.
+  HubProducer(ExecutorHub& hub, BusProducer& local, std::optional<ExecutorProcess> inside = {})
+      : hub_(hub), local_(local), inside_(std::move(inside)) {}
+
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
+
+ private:
+  ExecutorHub& hub_;
+  BusProducer& local_;
+  const std::optional<ExecutorProcess> inside_;
+};
+
+// The hub of a member with one executor inside its process and others on other hosts.
+class JoinedHubs final : public ExecutorHub {
+ public:
+  JoinedHubs(ExecutorHub& inner, ExecutorProcess inside, ExecutorHub& outer)
+      : inner_(inner), inside_(std::move(inside)), outer_(outer) {}
+
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
+              ToExecutor message) override;
+  std::vector<ExecutorMessage> Receive(size_t max) override;
+  void OnReadable(std::function<void()> wake) override;
+
+ private:
+  ExecutorHub& inner_;
+  const ExecutorProcess inside_;
+  ExecutorHub& outer_;
+};
+
+}  // namespace carillon::link_bus
