@@ -257,7 +257,8 @@ std::vector<Setting> MakeTable() {
        .help = "Its port; 0 = any free one."},
       {.name = "link.advertise",
        .fallback = "",
-       .help = "Host name or address at which executors reach it; empty = `link.listen`."},
+       .help = "Host name or address at which executors reach it; empty = `link.listen`, of "
+               "standalone the host of `standalone.executors`."},
       {.name = "link.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
@@ -284,6 +285,17 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "File with the join secret that an executor presents to a scheduler; the same "
                "everywhere."},
+
+      {.name = "link.members",
+       .fallback = "",
+       .help = "Executor: addresses of control links, `host:port,host:port`, of a scheduler without "
+               "Kafka and ZooKeeper (`standalone.executors`). Tasks, results and logs then travel on "
+               "the link, which needs `link.tls: mutual`. Empty = ZooKeeper lists the members and "
+               "Kafka carries the messages."},
+      {.name = "standalone.executors",
+       .fallback = "",
+       .help = "Standalone: `host:port` at which executors of other hosts connect, always with TLS "
+               "(`--executors`); port 0 = any free one. Empty = jobs run on this host only."},
 
       {.name = "scheduler.id",
        .type = kIdentity,

@@ -12,6 +12,7 @@
 #include "common/base/cluster_settings.h"
 #include "common/base/lease.h"
 #include "common/base/nearest.h"
+#include "common/config/endpoints.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -222,6 +223,7 @@ class Loader {
     Note(CheckNotify());
     Note(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
     Note(CheckLinkListen());
+    Note(CheckEndpoints(config_));
   }
 
   Status CheckHeartbeats(std::string_view name) const {

@@ -1,0 +1,73 @@
+#include "common/config/endpoints.h"
+
+#include <charconv>
+
+namespace carillon::config {
+namespace {
+
+constexpr const char* kLinkMembers = "link.members";
+constexpr const char* kStandaloneExecutors = "standalone.executors";
+
+// Returns the items of a list that is separated by commas.
+std::vector<std::string_view> ItemsOf(std::string_view list) {
+  std::vector<std::string_view> items;
+  while (!list.empty()) {
+    const size_t end = list.find(',');
+    items.push_back(list.substr(0, end));
+    list = end == list.npos ? std::string_view() : list.substr(end + 1);
+  }
+  return items;
+}
+
+Error Malformed(const char* setting, std::string_view form, std::string_view text) {
+  return {ErrorCode::kInvalid, std::string(setting) + " must be " + std::string(form) + ", not '" +
+                                   std::string(text) + "'"};
+}
+
+}  // namespace
+
+std::optional<Endpoint> ParseEndpoint(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos || colon == 0) return std::nullopt;
+  const std::string_view host = text.substr(0, colon);
+  const bool brackets = host.starts_with('[') && host.ends_with(']') && host.size() > 2;
+  if (host.find_first_of(" \t/@,") != host.npos) return std::nullopt;
+  if (!brackets && host.find_first_of(":[]") != host.npos) return std::nullopt;
+  const std::string_view digits = text.substr(colon + 1);
+  uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return Endpoint{.host = std::string(host), .port = port};
+}
+
+std::vector<Endpoint> LinkMembers(const Config& config) {
+  std::vector<Endpoint> members;
+  for (const std::string_view item : ItemsOf(config.Text(kLinkMembers))) {
+    if (auto endpoint = ParseEndpoint(item)) members.push_back(std::move(*endpoint));
+  }
+  return members;
+}
+
+std::optional<Endpoint> StandaloneExecutors(const Config& config) {
+  return ParseEndpoint(config.Text(kStandaloneExecutors));
+}
+
+Status CheckEndpoints(const Config& config) {
+  const std::string& members = config.Text(kLinkMembers);
+  for (const std::string_view item : ItemsOf(members)) {
+    const auto endpoint = ParseEndpoint(item);
+    if (!endpoint || endpoint->port == 0) {
+      return Malformed(kLinkMembers, "host:port,host:port", item);
+    }
+  }
+  const std::string& executors = config.Text(kStandaloneExecutors);
+  if (!executors.empty() && !ParseEndpoint(executors)) {
+    return Malformed(kStandaloneExecutors, "host:port", executors);
+  }
+  if (members.empty() || config.Text("link.tls") == "mutual") return {};
+  return {ErrorCode::kInvalid, "link.members is set and link.tls is off; set link.tls: mutual"};
+}
+
+}  // namespace carillon::config
