@@ -5,18 +5,22 @@
 
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/grpc/grpc_worker_door.h"
+#include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/adapters/zookeeper/zookeeper_directory.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/cluster/cluster_options.h"
 #include "common/cluster/late_bus.h"
+#include "common/config/endpoints.h"
+#include "common/link_bus/carrying_link.h"
 #include "common/ops/ops_server.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
 #include "executor/main/link_identity.h"
 #include "executor/server/executor_server.h"
 #include "executor/server/executor_settings.h"
+#include "executor/server/listed_members.h"
 #include "executor/server/member_follower.h"
 
 namespace carillon::executor {
@@ -33,10 +37,16 @@ struct ClusterExecutor::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   LiveSettings settings;
-  std::unique_ptr<cluster::LateBus> bus;
-  BusConsumer* tasks = nullptr;            // owned by the bus
+  std::unique_ptr<cluster::LateBus> bus;  // null: the control link carries the records
+  BusConsumer* tasks = nullptr;            // owned by the bus, or received_tasks
+  BusProducer* results = nullptr;          // owned by the bus, or carrier
   std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
   std::unique_ptr<rpc::GrpcLink> link;
+  // Only without Kafka. Tasks that are lost with this process are published again.
+  std::unique_ptr<memory::MemoryBus> received;
+  std::unique_ptr<BusProducer> receiver;
+  std::unique_ptr<BusConsumer> received_tasks;
+  std::unique_ptr<link_bus::CarryingLink> carrier;
   std::unique_ptr<MemberDirectory> members;
   std::unique_ptr<MemberFollower> follower;
   std::unique_ptr<ExecutorServer> executor;
@@ -50,6 +60,8 @@ struct ClusterExecutor::Parts {
 
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenBus(const config::Config& config, const ExecutorOptions& options);
+  void CarryOnLink();
+  Result<std::unique_ptr<MemberDirectory>> OpenDirectory(const config::Config& config);
   Status OpenMembers(const config::Config& config, const ExecutorOptions& options,
                      const process::Interrupted& interrupted);
   Status ListenOps(const config::Config& config);
@@ -70,12 +82,16 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   CARILLON_TRY(OpenMembers(config, options, interrupted));
   CARILLON_TRY(ListenOps(config));
   options.ops_port = ops->port();
-  CARILLON_TRY(OpenBus(config, options));
+  if (config::LinkMembers(config).empty()) {
+    CARILLON_TRY(OpenBus(config, options));
+  } else {
+    CarryOnLink();
+  }
   CARILLON_ASSIGN_OR_RETURN(
       executor, ExecutorServer::Make({.clock = clock,
                                       .tasks = *tasks,
-                                      .results = bus->producer(),
-                                      .link = *link,
+                                      .results = *results,
+                                      .link = carrier ? static_cast<ExecutorLink&>(*carrier) : *link,
                                       .metrics = metrics,
                                       .public_keys = [this] { return link->public_keys(); },
                                       .settings = settings,
@@ -110,21 +126,45 @@ Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
                                        .begin = BusBegin{.at = clock.Wall() - kTasksOfInterest}}] {
         return kafka::NewConsumer(wanted);
       });
+  results = &bus->producer();
   return bus->Open();
+}
+
+void ClusterExecutor::Parts::CarryOnLink() {
+  received = std::make_unique<memory::MemoryBus>(memory::MemoryBus::Options{.partitions = 1});
+  receiver = received->NewProducer();
+  received_tasks = received->NewConsumer(kTasksTopic, "executor");
+  carrier = std::make_unique<link_bus::CarryingLink>(*link, *receiver, metrics);
+  tasks = received_tasks.get();
+  results = carrier.get();
+}
+
+Result<std::unique_ptr<MemberDirectory>> ClusterExecutor::Parts::OpenDirectory(
+    const config::Config& config) {
+  std::vector<MemberInfo> listed;
+  for (const config::Endpoint& endpoint : config::LinkMembers(config)) {
+    listed.push_back({.id = {}, .incarnation = {}, .rest_url = "", .grpc_address = endpoint.Text()});
+  }
+  if (!listed.empty()) {
+    return std::unique_ptr<MemberDirectory>(std::make_unique<ListedMembers>(std::move(listed)));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
+  CARILLON_ASSIGN_OR_RETURN(auto watched, zookeeper::ZookeeperDirectory::Make(ensemble));
+  return std::unique_ptr<MemberDirectory>(std::move(watched));
 }
 
 Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
                                            const ExecutorOptions& options,
                                            const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
-  CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
-  CARILLON_ASSIGN_OR_RETURN(members, zookeeper::ZookeeperDirectory::Make(ensemble));
+  CARILLON_ASSIGN_OR_RETURN(members, OpenDirectory(config));
+  const Duration refused_after = 2 * config.Time("zookeeper.session_timeout_ms");
   rpc::CurrentIdentity current_identity;
   if (cluster::LinkHasTls(config)) {
     identity = std::make_unique<LinkIdentity>(
         LinkIdentity::Options{.executor = options.executor_id,
                               .token_file = config.Text("link.join_token_file"),
-                              .refused_after = 2 * ensemble.session_timeout},
+                              .refused_after = refused_after},
         *directory, clock,
         [this, id = options.executor_id,
          incarnation = options.incarnation]() -> Result<std::vector<MemberInfo>> {
@@ -144,7 +184,7 @@ Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
       *members, [this](const std::vector<MemberInfo>& seen) { link->SetMembers(seen); },
       MemberFollower::Options{.executor = options.executor_id,
                               .incarnation = options.incarnation,
-                              .refused_after = 2 * ensemble.session_timeout,
+                              .refused_after = refused_after,
                               .seed = RandomSeed()});
   return {};
 }
@@ -181,7 +221,7 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
 
 void ClusterExecutor::Parts::StartLoops() {
   executor->StartLoops(loops);
-  loops.Add("bus", clock, *bus);
+  if (bus) loops.Add("bus", clock, *bus);
   LoopRunner& following = loops.Add("members", clock, *follower);
   members->OnChange([&following] { following.Wake(); });
   if (identity) loops.Add("link-identity", clock, *identity);
@@ -204,7 +244,7 @@ std::string ClusterExecutor::ReadyText() const {
 }
 
 Status ClusterExecutor::Supervise() {
-  CARILLON_TRY(parts_->bus->failure());
+  if (parts_->bus) CARILLON_TRY(parts_->bus->failure());
   for (const std::string& refusal : {parts_->follower->refusal(), parts_->executor->refusal()}) {
     if (!refusal.empty()) return {ErrorCode::kConflict, refusal};
   }
@@ -238,9 +278,13 @@ void ClusterExecutor::Stop() {
   parts.executor.reset();
   parts.follower.reset();
   parts.members.reset();
+  parts.carrier.reset();
   parts.link.reset();
   parts.identity.reset();
   parts.bus.reset();
+  parts.received_tasks.reset();
+  parts.receiver.reset();
+  parts.received.reset();
   parts.directory->Unpublish();
   parts.directory.reset();
 }
