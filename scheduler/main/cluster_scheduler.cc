@@ -21,6 +21,7 @@
 #include "common/tls/certificates.h"
 #include "scheduler/auth/enrollment.h"
 #include "scheduler/server/admin_token.h"
+#include "scheduler/server/link_authority.h"
 #include "scheduler/server/notify_secret_files.h"
 #include "scheduler/server/scheduler_server.h"
 #include "scheduler/server/scheduler_settings.h"
@@ -46,38 +47,6 @@ Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics
       .create_database = true,
       .segment_count = static_cast<uint32_t>(config.Integer("scheduler.segments")),
       .metrics = &metrics};
-}
-
-// The authority that signs certificates of the control link; nullopt without TLS.
-Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) {
-  if (!cluster::LinkHasTls(config)) return std::optional<tls::Authority>();
-  CARILLON_ASSIGN_OR_RETURN(
-      const std::string certificate,
-      process::ReadPemFile(config.Text("link.tls_ca_file"), "link.tls_ca_file"));
-  CARILLON_ASSIGN_OR_RETURN(
-      const std::string key,
-      process::ReadPemFile(config.Text("link.tls_ca_key_file"), "link.tls_ca_key_file"));
-  auto authority = tls::Authority::Load(certificate, key);
-  if (!authority.ok()) {
-    return Error{authority.code(), "link.tls_ca_file: " + authority.error().message};
-  }
-  return std::optional(std::move(authority).value());
-}
-
-// The member's identity on the control link, new at each start. Its key exists only in this
-// process. So its certificate may be valid for as long as the authority's certificate.
-Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
-                                 WallTime now) {
-  CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
-  if (info.until <= now) return Error{ErrorCode::kUnavailable, "link.tls_ca_file: it has expired"};
-  const std::string key = tls::NewKey();
-  CARILLON_ASSIGN_OR_RETURN(std::string certificate,
-                            authority.IssueFor(key, {.common_name = member.value(),
-                                                     .purpose = tls::Purpose::kServer,
-                                                     .from = now - kClockTolerance,
-                                                     .until = info.until}));
-  return tls::Identity{
-      .authority = authority.certificate(), .certificate = std::move(certificate), .key = key};
 }
 
 }  // namespace
@@ -230,10 +199,10 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
 
 Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
   CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
-  CARILLON_ASSIGN_OR_RETURN(authority, AuthorityOf(config));
   tls::Identity identity;
-  if (authority) {
-    CARILLON_ASSIGN_OR_RETURN(identity, IdentityOf(*authority, self.id, clock.Wall()));
+  if (cluster::LinkHasTls(config)) {
+    CARILLON_ASSIGN_OR_RETURN(authority, ReadLinkAuthority(config));
+    CARILLON_ASSIGN_OR_RETURN(identity, NewMemberIdentity(*authority, self.id, clock.Wall()));
   }
   IssueCertificate join;
   if (authority) join = [this](const JoinRequest& request) { return Issue(request); };

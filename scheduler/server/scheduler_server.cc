@@ -49,6 +49,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .one_process = about.one_process,
           .serves_tls = serves_tls || behind_tls,
           .link_authority = std::move(about.link_authority),
+          .link_address = std::move(about.link_address),
           .account_rate = account_rate,
           .address_rate = address_rate};
 }

@@ -35,6 +35,7 @@ class SchedulerServer {
     std::string version;
     config::Config config;            // as at the start; secrets are not in it but in files
     std::string link_authority = {};  // see ApiContext
+    std::string link_address = {};    // see ApiContext
     bool one_process = false;         // see ApiContext
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);

@@ -52,6 +52,9 @@ struct ApiContext {
   bool serves_tls = false;     // true: cookies are Secure, and browsers use only https
   // PEM of the authority that signs certificates of executors. Empty: the control link has no TLS.
   std::string link_authority = {};
+  // The address of the control link for executors that need neither ZooKeeper nor Kafka; empty:
+  // executors find the members in ZooKeeper, or other hosts have none.
+  std::string link_address = {};
   // Requests per second for each account, and for each address that sends requests without an
   // account. 0 = no limit.
   int64_t account_rate = 0;

@@ -32,6 +32,12 @@ Reply CreateJoinToken(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(
       const auto life, NumberMember(body, "expires_in_s", {.low = 60, .high = kLifeSecondsMax}));
+  if (call.api.link_authority.empty() && call.api.one_process) {
+    return Problem{.status = 409,
+                   .code = "executors_not_accepted",
+                   .detail = "This server runs jobs on its own host only. Start it with --executors "
+                             "HOST:PORT to accept executors of other hosts."};
+  }
   if (call.api.link_authority.empty()) {
     return Problem{.status = 409,
                    .code = "link_without_tls",
@@ -57,7 +63,10 @@ Reply CreateJoinToken(const Call& call) {
                                              {"executor_id", executor},
                                              {"expires_at", FormatRfc3339(*token.expires)},
                                              {"authority_fingerprint", authority.fingerprint},
-                                             {"join_token", whole.Text()}});
+                                             {"join_token", whole.Text()},
+                                             {"link_address", call.api.link_address.empty()
+                                                                  ? json()
+                                                                  : json(call.api.link_address)}});
   response.headers.emplace_back("Location", "/api/tokens/" + token.token_id);
   return response;
 }

@@ -122,6 +122,7 @@ class ApiEnv : public ::testing::Test {
             .config = config::Load({}).value(),
             .settings = settings_,
             .console = console_,
+            .one_process = one_process_,
             .link_authority = link_authority,
             .account_rate = account_rate_,
             .address_rate = address_rate_,
@@ -198,6 +199,7 @@ class ApiEnv : public ::testing::Test {
   Status accept_answer_;
   std::vector<StoreIdentity> accepted_;
 
+  bool one_process_ = false;
   int64_t account_rate_ = 0;
   int64_t address_rate_ = 0;
   const Duration store_patience_;

@@ -134,6 +134,21 @@ TEST_F(JoinInTheClearTest, WithoutTlsThereIsNothingToJoinWith) {
   EXPECT_EQ(answer.body()["code"], "link_without_tls");
 }
 
+class JoinAloneTest : public PeopleEnv {
+ protected:
+  JoinAloneTest() {
+    one_process_ = true;
+    Serve("");
+  }
+};
+
+TEST_F(JoinAloneTest, AServerWithoutADoorSaysHowToOpenIt) {
+  const Answer answer = Post("/api/executors/join-tokens", {{"executor_id", "executor-7"}});
+  EXPECT_EQ(answer.status, 409);
+  EXPECT_EQ(answer.body()["code"], "executors_not_accepted");
+  EXPECT_NE(answer.text.find("--executors HOST:PORT"), std::string::npos);
+}
+
 TEST(JoinTokenTest, OnlyItsOwnTextIsParsed) {
   const tls::JoinToken token{.secret = "carillon_x", .authority = TheAuthority().certificate()};
   const auto parsed = tls::JoinToken::Parse(token.Text());
