@@ -124,7 +124,7 @@ constexpr std::array kExamples = {
              {"carillon secret set db_password --value-file password.txt", "carillon secret list"}},
     Examples{"standalone",
              {"carillon standalone --data-dir ~/carillon",
-              "carillon standalone --data-dir ~/carillon --port 8640"}},
+              "carillon standalone --port 8640 --executors 0.0.0.0:8641"}},
     Examples{"check-config",
              {"carillon check-config --config carillon.yaml",
               "carillon check-config --set log.level=debug"}},

@@ -32,11 +32,19 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse made,
       session.Call({.method = "POST", .path = "/api/executors/join-tokens", .body = body}));
-  session.Say(
-      "One-time token for " + arguments.executor + ", valid until " +
-      made.body.value("expires_at", "") +
-      ". It is shown only once. Store it in a file (mode 0600) and set link.join_token_file on "
-      "the executor to its path.");
+  const std::string once = "One-time token for " + arguments.executor + ", valid until " +
+                           made.body.value("expires_at", "") + ". It is shown only once. ";
+  const json address = made.body.value("link_address", json());
+  if (address.is_string()) {
+    session.Say(once + "Store it in the file join-token (mode 0600) on the new host, then start: " +
+                "carillon-executor --data-dir DIR --set executor.id=" + arguments.executor +
+                " --set link.members=" + address.get<std::string>() +
+                " --set link.tls=mutual --set link.join_token_file=join-token");
+  } else {
+    session.Say(once +
+                "Store it in a file (mode 0600) and set link.join_token_file on the executor to its "
+                "path.");
+  }
   // In table form only the plain token is printed, so that a shell can redirect the output to the
   // token's file.
   const std::string& form = session.flags().output;

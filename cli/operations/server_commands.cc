@@ -14,6 +14,7 @@ using nlohmann::json;
 struct ServerArguments {
   std::string config_file;
   std::string port;
+  std::string executors;  // HOST:PORT; only of standalone
   std::vector<std::string> settings;
 };
 
@@ -24,6 +25,9 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   }
   // --port 0 means a free port for `ops.port` too, so that several servers can run on one machine.
   if (arguments.port == "0") collected.overrides.push_back({"ops.port", "0", "--port"});
+  if (!arguments.executors.empty()) {
+    collected.overrides.push_back({"standalone.executors", arguments.executors, "--executors"});
+  }
   if (!flags.target.data_dir.empty()) {
     collected.overrides.push_back({"data_dir", flags.target.data_dir, "--data-dir"});
   }
@@ -94,6 +98,10 @@ void AddServerCommands(CLI::App& app, Session& session) {
   CLI::App* standalone =
       app.add_subcommand("standalone", "Start a complete server on this machine");
   AddFlags(standalone, *a);
+  standalone
+      ->add_option("--executors", a->executors,
+                   "Accept executors of other hosts at this address, HOST:PORT")
+      ->check(NotEmpty);
   session.On(standalone, [&session, a]() -> Outcome<ExitCode> {
     CARILLON_ASSIGN_OR_RETURN(const auto arguments, Collect(session.flags(), *a));
     return static_cast<ExitCode>(session.host().standalone(arguments));

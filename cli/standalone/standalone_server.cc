@@ -1,8 +1,10 @@
 #include "cli/standalone/standalone_server.h"
 
+#include <optional>
 #include <utility>
 
 #include "cli/standalone/standalone_options.h"
+#include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_worker_door.h"
 #include "common/adapters/http/curl_transport.h"
 #include "common/adapters/memory/memory_bus.h"
@@ -13,11 +15,15 @@
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
+#include "common/config/endpoints.h"
+#include "common/link_bus/carrying_hub.h"
 #include "common/process/data_directory.h"
 #include "common/process/process.h"
 #include "executor/server/executor_server.h"
 #include "executor/server/executor_settings.h"
+#include "scheduler/auth/enrollment.h"
 #include "scheduler/server/admin_token.h"
+#include "scheduler/server/link_authority.h"
 #include "scheduler/server/notify_secret_files.h"
 #include "scheduler/server/scheduler_server.h"
 #include "scheduler/server/scheduler_settings.h"
@@ -54,6 +60,14 @@ struct StandaloneServer::Parts {
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
+  // The door for executors of other hosts (standalone.executors), and what joins it to the executor
+  // inside; null without the door.
+  std::optional<tls::Authority> authority;
+  std::unique_ptr<scheduler::ExecutorEnrollment> enrollment;
+  std::unique_ptr<rpc::GrpcHub> outer_hub;
+  std::unique_ptr<link_bus::CarryingHub> carrying_hub;
+  std::unique_ptr<link_bus::JoinedHubs> joined_hubs;
+  std::unique_ptr<link_bus::HubProducer> hub_producer;
   std::unique_ptr<BusProducer> producer;
   std::unique_ptr<BusConsumer> results;
   std::unique_ptr<BusConsumer> logs;
@@ -65,14 +79,17 @@ struct StandaloneServer::Parts {
   std::unique_ptr<executor::ExecutorServer> executor;
   Loops loops;
   process::Runtime runtime;
-  std::string setup_link;  // empty if an administrator exists
+  std::string setup_link;    // empty if an administrator exists
+  std::string link_address;  // at which executors of other hosts connect; empty without a door
 
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenKeys(const config::Config& config);
   Status StartStore(const config::Config& config);
   Status MakeSender(const config::Config& config);
-  void MakeScheduler(const config::Config& config);
-  Status MakeExecutor(const config::Config& config);
+  Status OpenDoor(const config::Config& config, scheduler::MemberOptions& options,
+                  const link_bus::ExecutorProcess& inside);
+  Status MakeScheduler(const config::Config& config, const link_bus::ExecutorProcess& inside);
+  Status MakeExecutor(executor::ExecutorOptions options);
   Status AwaitReady(const process::Interrupted& interrupted);
   process::Runtime CurrentRuntime() const;
 };
@@ -85,10 +102,15 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   CARILLON_TRY(StartStore(config));
   if (interrupted()) return process::InterruptedError();
   CARILLON_TRY(MakeSender(config));
-  MakeScheduler(config);
+  executor::ExecutorOptions inside = executor::ExecutorOptionsOf(config, RandomSeed());
+  CARILLON_TRY(MakeScheduler(config, {inside.executor_id, inside.incarnation}));
   CARILLON_TRY(scheduler->Listen(scheduler::ApiOptionsOf(config), scheduler::OpsOptionsOf(config),
-                                 {.version = kVersion, .config = config, .one_process = true}));
-  CARILLON_TRY(MakeExecutor(config));
+                                 {.version = kVersion,
+                                  .config = config,
+                                  .link_authority = authority ? authority->certificate() : "",
+                                  .link_address = link_address,
+                                  .one_process = true}));
+  CARILLON_TRY(MakeExecutor(std::move(inside)));
   process::FollowSettings(settings, config, [this](const config::Config& now) {
     scheduler->Tune(scheduler::MemberTuningOf(now));
     executor->Tune(executor::ExecutorTuningOf(now));
@@ -137,23 +159,63 @@ Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
   return {};
 }
 
-void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
+// Executors of other hosts authenticate with certificates of an authority in the data directory.
+Status StandaloneServer::Parts::OpenDoor(const config::Config& config,
+                                         scheduler::MemberOptions& options,
+                                         const link_bus::ExecutorProcess& inside) {
+  const auto endpoint = config::StandaloneExecutors(config);
+  if (!endpoint) return {};
+  const WallTime now = clock.Wall();
+  CARILLON_ASSIGN_OR_RETURN(authority, scheduler::EnsureLinkAuthority(*directory, now));
+  CARILLON_ASSIGN_OR_RETURN(const tls::Identity identity,
+                            scheduler::NewMemberIdentity(*authority, options.self.id, now));
+  enrollment = std::make_unique<scheduler::ExecutorEnrollment>(
+      scheduler::ExecutorEnrollment::Stores{for_api->auth, for_api->executors, for_api->audit},
+      *authority, [this] { return for_api->segments.Now(); });
+  CARILLON_ASSIGN_OR_RETURN(
+      outer_hub, rpc::GrpcHub::Start(
+                     {.member = options.self.id,
+                      .public_key = signer.public_key(),
+                      .join_secret = "",
+                      .identity = identity,
+                      .join = [this](const JoinRequest& request) { return enrollment->Issue(request); },
+                      .address = endpoint->host,
+                      .port = endpoint->port,
+                      .metrics = &metrics},
+                     clock));
+  const std::string& advertised = config.Text("link.advertise");
+  const std::string bound = outer_hub->endpoint();
+  const bool everywhere = endpoint->host == "0.0.0.0" || endpoint->host == "[::]";
+  const std::string host = everywhere ? process::HostName() : endpoint->host;
+  link_address = (advertised.empty() ? host : advertised) + bound.substr(bound.rfind(':'));
+  options.self.grpc_address = link_address;
+  carrying_hub = std::make_unique<link_bus::CarryingHub>(*outer_hub, *producer, metrics);
+  joined_hubs = std::make_unique<link_bus::JoinedHubs>(*hub, inside, *carrying_hub);
+  hub_producer = std::make_unique<link_bus::HubProducer>(*carrying_hub, *producer, inside);
+  return {};
+}
+
+Status StandaloneServer::Parts::MakeScheduler(const config::Config& config,
+                                              const link_bus::ExecutorProcess& inside) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   logs = bus.NewConsumer(kLogsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
   secret_resolver = std::make_unique<scheduler::SecretResolver>(trusted->secrets, *secret_keys);
-  const scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
+  scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
+  CARILLON_TRY(OpenDoor(config, options, inside));
+  ExecutorHub& all_executors = joined_hubs ? static_cast<ExecutorHub&>(*joined_hubs) : *hub;
+  BusProducer& tasks_out = hub_producer ? static_cast<BusProducer&>(*hub_producer) : *producer;
   scheduler = std::make_unique<scheduler::SchedulerServer>(
       scheduler::SchedulerServer::Ports{.member = {.clock = clock,
                                                    .stores = trusted->Ports(),
                                                    .identity = store->identity,
                                                    .guard = guard,
-                                                   .producer = *producer,
+                                                   .producer = tasks_out,
                                                    .results = *results,
                                                    .logs = *logs,
-                                                   .hub = *hub,
+                                                   .hub = all_executors,
                                                    .coordinator = *coordinator,
                                                    .signer = signer,
                                                    .metrics = metrics,
@@ -163,10 +225,10 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                         .api = for_api->Ports(),
                                         .secret_keys = *secret_keys},
       options);
+  return {};
 }
 
-Status StandaloneServer::Parts::MakeExecutor(const config::Config& config) {
-  executor::ExecutorOptions options = executor::ExecutorOptionsOf(config, RandomSeed());
+Status StandaloneServer::Parts::MakeExecutor(executor::ExecutorOptions options) {
   options.ops_port = scheduler->ops_port();
   tasks = bus.NewConsumer(kTasksTopic, kTasksGroup);
   link = switchboard.OpenLink(options.executor_id, options.incarnation);
@@ -202,6 +264,7 @@ process::Runtime StandaloneServer::Parts::CurrentRuntime() const {
           .mariadbd_pid = mariadbd->pid(),
           .url = scheduler->url(),
           .ops_url = scheduler->ops_url(),
+          .grpc = link_address,
           .token_file = directory->token_file(),
           .store_socket = mariadbd->socket_path(),
           .store_database = std::string(kStoreDatabase),
@@ -260,6 +323,11 @@ void StandaloneServer::Stop() {
   if (parts.executor) parts.executor->Leave();
   parts.executor.reset();
   parts.scheduler.reset();
+  parts.hub_producer.reset();
+  parts.joined_hubs.reset();
+  parts.carrying_hub.reset();
+  parts.outer_hub.reset();
+  parts.enrollment.reset();
   parts.for_api.reset();
   parts.trusted.reset();
   parts.store.reset();

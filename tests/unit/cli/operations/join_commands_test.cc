@@ -40,6 +40,15 @@ TEST_F(JoinCommandsTest, ATokenIsAllOfStandardOutput) {
   EXPECT_EQ(SentBody(1), (json{{"executor_id", "executor-7"}, {"reason", "another rack"}}));
 }
 
+TEST_F(JoinCommandsTest, AnAddressMakesAWholeCommand) {
+  Answer("POST /api/executors/join-tokens",
+         json{{"join_token", "carillon_x:AAAA"}, {"link_address", "10.0.0.1:8641"}}, 201);
+  EXPECT_EQ(Run({"executor", "join-token", "executor-7"}), 0);
+  EXPECT_EQ(out(), "carillon_x:AAAA\n");
+  EXPECT_NE(err().find("--set executor.id=executor-7 --set link.members=10.0.0.1:8641"),
+            std::string::npos);
+}
+
 TEST_F(JoinCommandsTest, ARefusalPrintsNoToken) {
   Answer("POST /api/executors/join-tokens",
          json{{"code", "link_without_tls"}, {"detail", "no TLS"}}, 409);
