@@ -1,8 +1,12 @@
 // The page of an executor, the reason of a drain, and how another executor joins, in a real browser against
 // a real server.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { heading, look, until, withServer } from '../support/server.mjs';
+import { BIN, heading, look, until, withServer } from '../support/server.mjs';
 
 let id;
 const { server, person } = withServer(async () => {
@@ -88,14 +92,38 @@ test('how another one joins is shown for a shell, systemd and a container; a wro
     await field.fill('executor-7');
     await page.getByRole('button', { name: 'Show the commands' }).click();
     const typed = page.getByRole('region', { name: 'Commands to run on the host' });
-    await typed.getByText(/^carillon-executor .*executor\.id=executor-7/).waitFor();
+    await typed.getByText(/carillon-executor .*executor\.id=executor-7/).waitFor();
     assert.deepEqual(await look(page, 'commands'), []);
+    const shown = await typed.textContent();
     await page.getByRole('button', { name: 'systemd' }).click();
     await typed.getByText(/systemctl enable --now carillon-executor/).waitFor();
     await page.getByRole('button', { name: 'Container' }).click();
     await typed.getByText(/docker run/).waitFor();
+    await runsAsShown(page, shown);
   });
 });
+
+// The commands for a shell, typed on a host as they are.
+async function runsAsShown(page, commands) {
+  const home = mkdtempSync(join(tmpdir(), 'carillon-join-'));
+  const env = { ...process.env, PATH: resolve(BIN) + ':' + process.env.PATH, CARILLON_OPS_PORT: '0' };
+  const shell = spawn('bash', ['-ec', commands], { cwd: home, env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  shell.stderr.on('data', (chunk) => { log += chunk; });
+  const ended = new Promise((done) => shell.on('exit', done));
+  try {
+    await page.goto(server.url + '/executors');
+    await until(async () => {
+      assert.equal(shell.exitCode, null, log);
+      return (await server.api('GET', 'executors')).items.length === 2;
+    }, 'the executor to join');
+    await page.getByRole('row').filter({ hasText: 'executor-7' }).locator('[data-state=ONLINE]').waitFor();
+  } finally {
+    if (shell.exitCode === null) process.kill(-shell.pid, 'SIGTERM');
+    await ended;
+    rmSync(home, { recursive: true, force: true });
+  }
+}
 
 test('who may only read is told why, on a phone, in both languages', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
@@ -103,7 +131,7 @@ test('who may only read is told why, on a phone, in both languages', async () =>
     await person({ token, locale, width: 360 }, async (page) => {
       for (const path of ['/executors', '/executors/' + id]) {
         await page.goto(server.url + path);
-        const drain = page.getByRole('button', { name });
+        const drain = page.getByRole('button', { name }).first();
         await drain.waitFor();
         assert.ok(await drain.isDisabled());
         assert.equal(await drain.getAttribute('title'), why);

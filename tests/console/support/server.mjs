@@ -17,7 +17,7 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 // True in the long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
 export const LONG = process.env.CARILLON_TEST_LONG === '1';
-const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
+export const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
 // The data directory of an empty database (tests/support/py/mariadb_template.py), of which a new server gets a copy.
 const TEMPLATE = process.env.CARILLON_MARIADB_TEMPLATE;
 const START_MS = 60_000;
@@ -46,7 +46,7 @@ export async function startServer(env = {}) {
   const read = (file) => readFileSync(join(data, file), 'utf8');
   let child;
   const begin = async (port) => {
-    child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
+    child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data, '--executors', '127.0.0.1:0'], {
       // The port of health and metrics is chosen freely, because other servers may use the default one. The database is
       // small, because its server writes the redo log, which grows with the buffer pool, in full.
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -1381,6 +1381,7 @@ export interface components {
       expires_at: string;
       authority_fingerprint: string;
       join_token: string;
+      link_address: string | null;
     };
     ListGroups: {
       items: components['schemas']['Group'][];

@@ -15,7 +15,7 @@ const show = (element: React.ReactElement) =>
 const status = http.get(at('system/status'), () => HttpResponse.json({ version: '0.1.0' }));
 
 describe('what a new executor is started with', () => {
-  const joining = { executor: 'executor-7', token: 'secret:certificate', version: '0.1.0' };
+  const joining = { executor: 'executor-7', token: 'secret:certificate', version: '0.1.0', address: null };
   it('names its id, the token’s file and certificates, on every place', () => {
     for (const place of PLACES) {
       const text = commandsFor(place, joining);
@@ -34,6 +34,13 @@ describe('what a new executor is started with', () => {
       const text = commandsFor(place, { ...joining, token: null });
       expect(text, place).toMatch(/join_secret_file=|JOIN_SECRET_FILE=/);
       expect(text, place).not.toMatch(/join.token|mutual|null/);
+    }
+  });
+  it('needs only the address of a server without Kafka and ZooKeeper', () => {
+    for (const place of PLACES) {
+      const text = commandsFor(place, { ...joining, address: '10.0.0.1:8641' });
+      expect(text, place).toMatch(/link\.members=10\.0\.0\.1:8641|LINK_MEMBERS=10\.0\.0\.1:8641/);
+      expect(text, place).not.toMatch(/--config|zookeeper/);
     }
   });
   it('has an id of its own kind', () => {
@@ -55,6 +62,7 @@ describe('joining', () => {
             executor_id: 'executor-7',
             expires_at: '2026-03-02T12:00:00Z',
             join_token: 'shown-once',
+            link_address: null,
           },
           { status: 201 },
         );

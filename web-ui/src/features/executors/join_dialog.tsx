@@ -22,6 +22,7 @@ interface Made {
   executor_id: string;
   join_token: string | null;
   expires_at: string | null;
+  link_address: string | null;
 }
 
 export default function JoinDialog({ onClose }: { onClose: () => void }) {
@@ -57,7 +58,7 @@ function AskDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Ma
           // If the cluster has no certificates, there is no token to create. The executors of such a cluster
           // share a secret.
           if (!(error instanceof ApiError && error.code === 'link_without_tls')) throw error;
-          onMade({ executor_id: id, join_token: null, expires_at: null });
+          onMade({ executor_id: id, join_token: null, expires_at: null, link_address: null });
         }
       }}
     >
@@ -95,7 +96,12 @@ function CommandsDialog({ made, onClose }: { made: Made; onClose: () => void }) 
   const { t } = useTranslation();
   const [place, setPlace] = useState<Place>('shell');
   const version = useStatus().data?.version ?? 'latest';
-  const text = commandsFor(place, { executor: made.executor_id, token: made.join_token, version });
+  const text = commandsFor(place, {
+    executor: made.executor_id,
+    token: made.join_token,
+    version,
+    address: made.link_address,
+  });
   const copy = async () => {
     toast(t((await copyText(text)) ? 'tokens.copied' : 'tokens.copy_by_hand'));
   };
@@ -140,7 +146,9 @@ function CommandsDialog({ made, onClose }: { made: Made; onClose: () => void }) 
       >
         {text}
       </pre>
-      <p className="text-muted">{t(`join.needs_${place}`)}</p>
+      <p className="text-muted">
+        {t(made.link_address === null ? `join.needs_${place}` : 'join.needs_link')}
+      </p>
     </Modal>
   );
 }

@@ -6,6 +6,7 @@ export interface Joining {
   executor: string;
   token: string | null; // null: members and executors use copies of one secret file
   version: string;
+  address: string | null; // of a server that needs neither Kafka nor ZooKeeper; null: a cluster with both
 }
 
 export const isExecutorId = (text: string) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text);
@@ -16,8 +17,8 @@ interface File {
   settings: readonly string[];
 }
 
-// The settings of this executor. The settings that all executors have are not included.
-function fileOf({ executor, token }: Joining, directory: string): File {
+// The settings of this executor. In a cluster with Kafka and ZooKeeper, a file has the settings that all executors have.
+function fileOf({ executor, token, address }: Joining, directory: string): File {
   const name = directory + (token === null ? '/join.secret' : '/join-token');
   const id = 'executor.id=' + executor;
   return token === null
@@ -25,7 +26,12 @@ function fileOf({ executor, token }: Joining, directory: string): File {
     : {
         name,
         setting: 'link.join_token_file',
-        settings: [id, 'link.tls=mutual', 'link.join_token_file=' + name],
+        settings: [
+          id,
+          ...(address === null ? [] : ['link.members=' + address]),
+          'link.tls=mutual',
+          'link.join_token_file=' + name,
+        ],
       };
 }
 
@@ -44,7 +50,7 @@ const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
     const file = fileOf(joining, '$PWD');
     return [
       ...written(joining, file.name),
-      `carillon-executor --config executor.yaml --data-dir "$PWD/${joining.executor}" ${flags(file)}`,
+      `carillon-executor ${joining.address === null ? '--config executor.yaml ' : ''}--data-dir "$PWD/${joining.executor}" ${flags(file)}`,
     ];
   },
   systemd: (joining) => {
@@ -56,6 +62,8 @@ const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
         : here(`sudo install -m 0600 -o carillon -g carillon /dev/stdin ${file.name}`, joining.token)),
       `sudo mkdir -p ${unit}`,
       ...here(`sudo tee ${unit}/join.conf`, '[Service]\nEnvironment=' + environment(file)),
+      // The unit reads this file, which may be empty.
+      ...(joining.address === null ? [] : ['sudo touch /etc/carillon/executor.yaml']),
       'sudo systemctl daemon-reload',
       'sudo systemctl enable --now carillon-executor',
     ];
@@ -66,9 +74,13 @@ const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
     return [
       ...written(joining, inside),
       `docker run --detach --name ${joining.executor} --hostname ${joining.executor} --restart unless-stopped --cap-drop ALL \\`,
-      `  --user "$(id -u):$(id -g)" --volume ${joining.executor}:/var/lib/carillon --volume "$PWD/executor.yaml:/etc/carillon/executor.yaml:ro" \\`,
-      `  --volume "$PWD/zookeeper.digest:/run/secrets/zookeeper.digest:ro" --volume "${inside}:${file.name}:ro" \\`,
-      `  carillon:${joining.version} run-executor --config /etc/carillon/executor.yaml ${flags(file)}`,
+      `  --user "$(id -u):$(id -g)" --volume ${joining.executor}:/var/lib/carillon --volume "${inside}:${file.name}:ro" \\`,
+      ...(joining.address === null
+        ? [
+            '  --volume "$PWD/executor.yaml:/etc/carillon/executor.yaml:ro" --volume "$PWD/zookeeper.digest:/run/secrets/zookeeper.digest:ro" \\',
+            `  carillon:${joining.version} run-executor --config /etc/carillon/executor.yaml ${flags(file)}`,
+          ]
+        : [`  carillon:${joining.version} run-executor ${flags(file)}`]),
     ];
   },
 };

@@ -65,7 +65,7 @@ export const en = {
   'join.commands': 'Join {{name}}',
   'join.once': 'Copy the commands now: the token is shown only once. It works once, until',
   'join.secret':
-    'This cluster authenticates executors by a shared secret instead of certificates. Copy the file that link.join_secret_file names on a member to the path in the commands below. A standalone server accepts no executors besides its own.',
+    'This cluster authenticates executors by a shared secret instead of certificates. Copy the file that link.join_secret_file names on a member to the path in the commands below.',
   'join.where': 'Environment',
   'join.shell': 'Shell',
   'join.systemd': 'systemd',
@@ -77,6 +77,7 @@ export const en = {
     '/etc/carillon/executor.yaml must contain the Kafka and ZooKeeper addresses of this cluster, as on the other executors.',
   'join.needs_container':
     'Use the executor.yaml and the ZooKeeper digest of the other executors. The container must be able to reach Kafka, ZooKeeper and every member.',
+  'join.needs_link': 'The host must be able to reach the address in link.members, and needs nothing else.',
   // Executors.
   'behind.title': 'Task backlog',
   'behind.unknown': 'Unknown',

@@ -63,7 +63,7 @@ export const zhCN: TwinOf<typeof en> = {
   'join.commands': '加入 {{name}}',
   'join.once': '请立即复制：其中的令牌仅显示这一次，且只能使用一次，有效期至',
   'join.secret':
-    '此集群以共享密钥（而非证书）识别执行器。请将成员上 link.join_secret_file 所指的文件复制到以下命令中的路径。单机服务器只使用自带的执行器。',
+    '此集群以共享密钥（而非证书）识别执行器。请将成员上 link.join_secret_file 所指的文件复制到以下命令中的路径。',
   'join.where': '环境',
   'join.shell': '命令行',
   'join.systemd': 'systemd',
@@ -73,6 +73,7 @@ export const zhCN: TwinOf<typeof en> = {
   'join.needs_systemd': '/etc/carillon/executor.yaml 中应写明此集群的 Kafka 与 ZooKeeper，与其他执行器相同。',
   'join.needs_container':
     'executor.yaml 与 ZooKeeper 的摘要文件和其他执行器相同；容器必须能访问 Kafka、ZooKeeper 和每个成员。',
+  'join.needs_link': '该主机只需能访问 link.members 中的地址。',
   // Executors.
   'behind.title': '任务积压',
   'behind.unknown': '未知',

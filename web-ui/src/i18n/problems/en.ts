@@ -41,6 +41,8 @@ export const enProblems = {
   'problem.too_many_open':
     'You have reached the limit of active bulk actions. Wait for one to end, or cancel one.',
   'problem.too_many_tokens': 'You have reached the limit of tokens. Delete one that is no longer used.',
+  'problem.executors_not_accepted':
+    'This server runs jobs on its own host only. Start it with --executors HOST:PORT to accept executors of other hosts.',
   'problem.link_without_tls':
     'The control link of this cluster does not use certificates. Use the join secret, or set link.tls to mutual.',
   'problem.secrets_unavailable': 'This member has no key to encrypt secrets. Set secrets.key_file.',

@@ -42,6 +42,8 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.ambiguous': '此任务有多个计划，请选择一个。',
   'problem.too_many_open': '您进行中的批量操作已达上限：请等待其中一个结束，或取消一个。',
   'problem.too_many_tokens': '您的令牌数量已达上限：请删除一个不再使用的令牌。',
+  'problem.executors_not_accepted':
+    '此服务器只在本机运行任务。如需接受其他主机的执行器，请以 --executors HOST:PORT 启动。',
   'problem.link_without_tls':
     '此集群的控制链路未使用证书。请使用共享密钥（join secret），或将 link.tls 设为 mutual。',
   'problem.secrets_unavailable': '此成员没有用于加密机密的密钥。请设置 secrets.key_file。',
