@@ -112,9 +112,14 @@ TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
   rpc::HubOptions options = HubOf("m3");
   options.identity = TheAuthority().Executor("m3");
   const auto false_member = Hub(options);
-  const auto link = LinkWith(TheAuthority().Executor("e1"));
-  link->SetMembers({Info("m3", false_member->endpoint())});
-  ExpectRefused(*link);
+  for (const char* listed : {"m3", ""}) {
+    const tls::Identity identity = TheAuthority().Executor("e1");
+    const auto link =
+        rpc::GrpcLink::Make({.executor = ExecutorId("e1"), .incarnation = Incarnation("x")}, clock_,
+                            [identity] { return identity; });
+    link->SetMembers({Info(listed, false_member->endpoint())});
+    ExpectRefused(*link);
+  }
 }
 
 TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {

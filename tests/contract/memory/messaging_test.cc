@@ -10,6 +10,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/contract/messaging/link_bus_factory.h"
 #include "tests/support/manual_clock.h"
 
 namespace carillon::test {
@@ -31,7 +32,19 @@ struct MemoryBusFactory {
   ManualClock clock;
   memory::MemoryBus bus{{.partitions = kPartitions, .records_max = 1000}, &clock};
 };
-using BusFactories = ::testing::Types<MemoryBusFactory>;
+
+struct SwitchboardOwner {
+  memory::MemorySwitchboard board;
+};
+struct MemoryLinkBusFactory : SwitchboardOwner, LinkBusFactory {
+  MemoryLinkBusFactory()
+      : LinkBusFactory(board.OpenHub(MemberId("m1")),
+                       board.OpenLink(TheExecutor().executor, TheExecutor().incarnation)) {}
+  void Settle(const std::function<bool()>& seen) {
+    for (int i = 0; i < 100 && !Pump(seen); ++i) continue;
+  }
+};
+using BusFactories = ::testing::Types<MemoryBusFactory, MemoryLinkBusFactory>;
 
 struct MemoryLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) { return board.OpenHub(member); }
@@ -83,6 +96,84 @@ TEST(MemoryBusTest, FullPartitionPushesBackUntilItsConsumersCommit) {
   ASSERT_TRUE(consumer->Commit(*got).ok());
   EXPECT_EQ(bus.size(), 1u);
   EXPECT_TRUE(producer->Send(kTasksTopic, 0, {"x", {}}).ok());
+}
+
+TEST(MemoryBusTest, PartitionIsFullByItsBytesToo) {
+  memory::MemoryBus bus({.partitions = 1, .bytes_max = 10});
+  const auto producer = bus.NewProducer();
+  const auto consumer = bus.NewConsumer(kTasksTopic, "g");
+  ASSERT_TRUE(producer->Send(kTasksTopic, 0, {std::string(8, 'x'), {}}).ok());
+  EXPECT_EQ(producer->Send(kTasksTopic, 0, {"abc", {}}).code(), ErrorCode::kExhausted);
+  ASSERT_TRUE(consumer->Commit(*consumer->Poll(1)).ok());
+  EXPECT_TRUE(producer->Send(kTasksTopic, 0, {std::string(20, 'x'), {}}).ok())
+      << "a record that is larger than the limit fits if it is alone";
+  EXPECT_EQ(producer->Send(kTasksTopic, 0, {"", {}}).code(), ErrorCode::kExhausted);
+}
+
+// An executor must not act as a member, nor a member as an executor.
+TEST(LinkBusTest, EachEndTakesTheTopicsOfTheOtherOnly) {
+  memory::MemorySwitchboard board;
+  const auto hub = board.OpenHub(MemberId("m1"));
+  const auto link = board.OpenLink(TheExecutor().executor, TheExecutor().incarnation);
+  memory::MemoryBus at_member;
+  memory::MemoryBus at_executor;
+  const auto member_side = at_member.NewProducer();
+  const auto executor_side = at_executor.NewProducer();
+  Metrics metrics;
+  link_bus::CarryingHub member_end(*hub, *member_side, metrics);
+  link_bus::CarryingLink executor_end(*link, *executor_side, metrics);
+  for (const std::string_view topic : {kTasksTopic, kDeadLettersTopic, kLogsTopic}) {
+    ASSERT_TRUE(executor_end.Send(topic, 0, {"x", {}}).ok());
+  }
+  ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{.sent_us = 5}).ok());
+  const auto others = member_end.Receive(10);
+  ASSERT_EQ(others.size(), 1u) << "records are taken out";
+  EXPECT_EQ(std::get<Heartbeat>(others[0].message).sent_us, 5);
+  EXPECT_EQ(at_member.size(), 1u) << "the log only";
+  for (const std::string_view topic : {kResultsTopic, kTasksTopic}) {
+    ASSERT_TRUE(hub->Send(TheExecutor().executor, TheExecutor().incarnation,
+                          CarriedRecord{std::string(topic), 0, {"x", {}}})
+                    .ok());
+  }
+  EXPECT_TRUE(executor_end.Receive(10).empty());
+  EXPECT_EQ(at_executor.size(), 1u) << "the task only";
+}
+
+// Receive must not end before the queue is empty without waking its caller again.
+TEST(LinkBusTest, MessagesBehindManyRecordsAreNotForgotten) {
+  memory::MemorySwitchboard board;
+  const auto hub = board.OpenHub(MemberId("m1"));
+  const auto link = board.OpenLink(TheExecutor().executor, TheExecutor().incarnation);
+  memory::MemoryBus at_member;
+  const auto member_side = at_member.NewProducer();
+  Metrics metrics;
+  link_bus::CarryingHub member_end(*hub, *member_side, metrics);
+  for (size_t i = 0; i < link_bus::kRecordsPerReceive + 1; ++i) {
+    ASSERT_TRUE(link->Send(MemberId("m1"), CarriedRecord{std::string(kLogsTopic), 0, {"", {}}}).ok());
+  }
+  ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{}).ok());
+  int woken = 0;
+  member_end.OnReadable([&woken] { ++woken; });
+  EXPECT_TRUE(member_end.Receive(1).empty());
+  EXPECT_EQ(woken, 1);
+  EXPECT_EQ(member_end.Receive(1).size(), 1u);
+  EXPECT_EQ(woken, 1) << "as many as were asked for: the caller comes again by itself";
+}
+
+TEST(LinkBusTest, AnExecutorInsideTheProcessReadsTheLocalBus) {
+  memory::MemorySwitchboard board;
+  const auto hub = board.OpenHub(MemberId("m1"));
+  memory::MemoryBus bus;
+  const auto local = bus.NewProducer();
+  link_bus::HubProducer producer(*hub, *local, TheExecutor());
+  BusRecord task{.payload = "t",
+                 .headers = {{"carillon-target", "e1"}, {"carillon-incarnation", "x"}}};
+  EXPECT_TRUE(producer.Send(kTasksTopic, 0, task).ok());
+  EXPECT_EQ(bus.size(), 1u);
+  task.headers["carillon-incarnation"] = "y";
+  EXPECT_EQ(producer.Send(kTasksTopic, 0, task).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(producer.Send(kTasksTopic, 0, {"t", {}}).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(bus.size(), 1u);
 }
 
 TEST(MemoryBusTest, WithoutConsumersTheNewestRecordsAreKept) {

@@ -1,0 +1,111 @@
+// The contract of the bus on a control link over gRPC, and what a link of records promises.
+#include <gtest/gtest.h>
+
+#include "common/adapters/grpc/stream_outbox.h"
+#include "tests/contract/grpc/link_authority.h"
+#include "tests/contract/grpc/link_fixture.h"
+#include "tests/contract/messaging/link_bus_factory.h"
+
+namespace carillon::test {
+
+// A hub and a link that are connected with TLS. The link knows only the address of the hub.
+struct ConnectedEnds {
+  ConnectedEnds() {
+    auto started = rpc::GrpcHub::Start({.member = MemberId("m1"),
+                                        .public_key = std::string(32, 'k'),
+                                        .identity = TheAuthority().Member("m1")},
+                                       clock);
+    EXPECT_TRUE(started.ok()) << started.error().message;
+    const tls::Identity identity = TheAuthority().Executor(TheExecutor().executor.value());
+    auto dialled = rpc::GrpcLink::Make(
+        {.executor = TheExecutor().executor, .incarnation = TheExecutor().incarnation}, clock,
+        [identity] { return identity; });
+    dialled->SetMembers({{MemberId(), Incarnation(), "", (*started)->endpoint()}});
+    EXPECT_TRUE(WaitUntil([&] { return dialled->Members().size() == 1; }, 20s));
+    EXPECT_EQ(dialled->Members(), std::vector<MemberId>{MemberId("m1")});
+    hub = std::move(started).value();
+    link = std::move(dialled);
+  }
+  SystemClock clock;
+  std::unique_ptr<ExecutorHub> hub;
+  std::unique_ptr<ExecutorLink> link;
+};
+
+struct GrpcLinkBusFactory : ConnectedEnds, LinkBusFactory {
+  GrpcLinkBusFactory() : LinkBusFactory(std::move(hub), std::move(link)) {}
+  void Settle(const std::function<bool()>& seen) {
+    WaitUntil([&] { return Pump(seen); }, 20s);
+  }
+};
+using BusFactories = ::testing::Types<GrpcLinkBusFactory>;
+
+}  // namespace carillon::test
+
+#include "tests/contract/messaging/bus_contract.h"
+
+namespace carillon::test {
+namespace {
+
+TEST(StreamOutboxTest, ControlMessagesOvertakeRecords) {
+  rpc::StreamOutbox outbox({.messages_max = 10, .bytes_max = 100, .record_bytes_max = 10});
+  const auto first = outbox.Put("record-1", rpc::OutboxLane::kRecords);
+  ASSERT_TRUE(first.ok());
+  ASSERT_NE(*first, nullptr) << "nothing else is being written";
+  EXPECT_EQ(outbox.Put("record-2", rpc::OutboxLane::kRecords).code(), ErrorCode::kExhausted);
+  ASSERT_TRUE(outbox.Put("r2", rpc::OutboxLane::kRecords).ok());
+  const auto heartbeat = outbox.Put(std::string(50, 'h'));
+  ASSERT_TRUE(heartbeat.ok()) << "full records leave room for control messages";
+  EXPECT_EQ(*heartbeat, nullptr);
+  const grpc::ByteBuffer* next = outbox.Next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(rpc::ToBytes(*next), std::string(50, 'h'));
+  next = outbox.Next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(rpc::ToBytes(*next), "r2");
+  EXPECT_EQ(outbox.Next(), nullptr);
+  EXPECT_FALSE(outbox.writing());
+}
+
+TEST_F(GrpcLinkTest, AnAddressIsEnoughToFindAMember) {
+  const auto hub = Hub(HubOf("m1"));
+  const auto link = Link("", hub->endpoint());
+  ASSERT_TRUE(Up(*link));
+  EXPECT_EQ(link->Members(), std::vector<MemberId>{MemberId("m1")});
+  ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{.sent_us = 7}).ok());
+  EXPECT_TRUE(WaitUntil([&] { return hub->Receive(1).size() == 1; }));
+  ASSERT_TRUE(hub->Send(ExecutorId("e1"), Incarnation("x"), ResultsApplied{}).ok());
+  std::vector<MemberMessage> got;
+  ASSERT_TRUE(WaitUntil([&] { return !(got = link->Receive(1)).empty(); }));
+  EXPECT_EQ(got[0].member, MemberId("m1"));
+}
+
+// Another server may take over an address.
+TEST_F(GrpcLinkTest, TheMemberBehindAnAddressMayChange) {
+  auto hub = Hub(HubOf("m1"));
+  const uint16_t port = PortOf(*hub);
+  const auto link = Link("", hub->endpoint());
+  ASSERT_TRUE(Up(*link));
+  hub.reset();
+  ASSERT_TRUE(Down(*link));
+  hub = Hub(HubOf("m2", port));
+  ASSERT_TRUE(Up(*link));
+  EXPECT_EQ(link->Members(), std::vector<MemberId>{MemberId("m2")});
+  EXPECT_EQ(link->Send(MemberId("m1"), Heartbeat{}).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(link->public_keys(), std::vector<std::string>{std::string(32, '2')});
+}
+
+TEST_F(GrpcLinkTest, TwoAddressesOfOneMemberAreOneStream) {
+  rpc::HubOptions options = HubOf("m1");
+  const auto hub = Hub(options);
+  const std::string port = std::to_string(PortOf(*hub));
+  auto link = Link("", "127.0.0.1:" + port);
+  ASSERT_TRUE(Up(*link));
+  link->SetMembers({Info("", "127.0.0.1:" + port), Info("", "localhost:" + port)});
+  const auto other = Link("m1", hub->endpoint());
+  ASSERT_TRUE(WaitUntil([&] { return link->Members().size() == 1; }));
+  ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{.sent_us = 1}).ok());
+  EXPECT_TRUE(WaitUntil([&] { return !hub->Receive(1).empty(); }));
+}
+
+}  // namespace
+}  // namespace carillon::test
