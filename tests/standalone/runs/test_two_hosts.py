@@ -76,7 +76,9 @@ class TwoHostsTest(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
+        cls.end_executor()
         cls.server.stop()
+        cls.server.remove()
 
     @classmethod
     def join(cls):
@@ -102,7 +104,10 @@ class TwoHostsTest(unittest.TestCase):
     @classmethod
     def end_executor(cls):
         runtime = os.path.join(cls.scratch, "branch", "runtime.json")
-        warden = json.load(open(runtime)).get("warden_pid") if os.path.exists(runtime) else None
+        warden = None
+        if os.path.exists(runtime):
+            with open(runtime) as file:
+                warden = json.load(file).get("warden_pid")
         if cls.executor.poll() is None:
             cls.executor.send_signal(signal.SIGTERM)
             try:
@@ -115,6 +120,10 @@ class TwoHostsTest(unittest.TestCase):
 
     def setUp(self):
         self.api = self.server.api()
+        self.addCleanup(self.close_api)
+
+    def close_api(self):
+        self.api.close()  # a test may have replaced it
 
     def create(self, name, command, **fields):
         return self.api.post("/api/jobs", {
@@ -224,4 +233,8 @@ class TwoHostsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if os.geteuid() != 0:  # as root of a user namespace, which may have network namespaces
+        os.execvp("unshare", ["unshare", "--user", "--map-root-user", "--net", "--mount", "sh", "-c",
+                              'mount -t tmpfs none /run && ip link set lo up && exec "$0" "$@"',
+                              sys.executable, *sys.argv])
     unittest.main(verbosity=2)
