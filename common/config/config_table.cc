@@ -463,6 +463,14 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "Which applications the programs of which user may offer, `user=app|app,…`; `*` is all. "
                "The executor's own user may offer all, other users none."},
+      {.name = "executor.run_as_allowed",
+       .fallback = "",
+       .help = "Users of this host as whom jobs may run (`run_as`), separated by commas; the executor must "
+               "run as root."},
+      {.name = "executor.run_as_directory",
+       .fallback = "/var/lib/carillon-runs",
+       .help = "Directory for the files of such runs. Only root may write to it, and all must be able to pass "
+               "through it; created if missing."},
   };
 }
 

@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 9> kFeatures{{{Feature::kSecrets, "secrets"},
+constexpr std::array<NameOf<Feature>, 14> kFeatures{{{Feature::kSecrets, "secrets"},
                                                     {Feature::kScriptSh, "script:sh"},
                                                     {Feature::kScriptBash, "script:bash"},
                                                     {Feature::kScriptPython3, "script:python3"},
@@ -15,7 +15,12 @@ constexpr std::array<NameOf<Feature>, 9> kFeatures{{{Feature::kSecrets, "secrets
                                                     {Feature::kScriptNode, "script:node"},
                                                     {Feature::kScriptPhp, "script:php"},
                                                     {Feature::kScriptPwsh, "script:pwsh"},
-                                                    {Feature::kHttp, "http"}}};
+                                                    {Feature::kHttp, "http"},
+                                                     {Feature::kLimits, "limits"},
+                                                     {Feature::kMemoryLimit, "limits:memory"},
+                                                     {Feature::kCpuLimit, "limits:cpu"},
+                                                     {Feature::kPidsLimit, "limits:pids"},
+                                                     {Feature::kRunAs, "run_as"}}};
 
 }  // namespace
 

@@ -23,6 +23,11 @@ enum class Feature : uint8_t {
   kScriptPhp = 6,
   kScriptPwsh = 7,
   kHttp = 8,
+  kLimits = 16,       // Task.limits; enforces open_files and file_size_mb
+  kMemoryLimit = 17,  // Limits.memory_mb, and likewise the next two
+  kCpuLimit = 18,
+  kPidsLimit = 19,
+  kRunAs = 20,  // Task.run_as
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);
@@ -41,6 +46,8 @@ class Features {
   constexpr bool HasAll(Features needed) const { return (needed.bits_ & ~bits_) == 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr uint64_t bits() const { return bits_; }
+  Features With(Features other) const { return FromBits(bits_ | other.bits_); }
+  Features Both(Features other) const { return FromBits(bits_ & other.bits_); }
   // Those of this set that `other` lacks.
   Features Without(Features other) const { return FromBits(bits_ & ~other.bits_); }
   std::vector<std::string_view> Names() const;

@@ -11,11 +11,33 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/features.h"
+#include "common/domain/job/isolation.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_log.h"
 #include "common/ports/executor_link.h"
 
 namespace carillon {
+
+// A user of the host as whom a process can run.
+struct ProcessUser {
+  std::string name;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  std::vector<uint32_t> groups = {};  // supplementary groups
+  std::string home = {};
+
+  bool operator==(const ProcessUser&) const = default;
+};
+
+// The users of the host as whom jobs may run.
+class ProcessUsers {
+ public:
+  virtual ~ProcessUsers() = default;
+  // Never waits. kDenied: the executor does not allow the user. kNotFound: the host has no such user. kUnavailable: the
+  // host was not asked yet, or did not answer; the caller tries again.
+  virtual Result<ProcessUser> Find(const std::string& name) = 0;
+};
 
 // One attempt to start, with everything the warden needs.
 struct StartAttempt {
@@ -36,6 +58,8 @@ struct StartAttempt {
     std::vector<std::string> args;
   };
   std::optional<Script> script = {};
+  std::optional<Limits> limits = {};
+  std::optional<ProcessUser> user = {};  // nullopt: the warden's own
 };
 
 struct AttemptStarted {
@@ -70,6 +94,9 @@ class Warden {
   virtual Status Start(const StartAttempt& start) = 0;
   // False while a warden from before scripts is attached; Start of a script is kInvalid then.
   virtual bool RunsScripts() { return true; }
+  // The features of isolation (limits, run_as) that the attached warden offers on this host; none of one from before
+  // limits.
+  virtual Features Isolation() { return {}; }
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL

@@ -76,6 +76,8 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->command = std::move(rendered.command);
   task->args = std::move(rendered.args);
   task->http = std::move(rendered.http);
+  task->limits = job.limits;
+  task->run_as = job.run_as;
   if (job.script) task->interpreter = job.script->interpreter;
   if (!job.handler.empty()) {
     task->handler = HandlerCall{.name = job.handler,
@@ -128,7 +130,7 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
 }
 
 size_t TaskBytes(const TaskMessage& task) {
-  size_t bytes = kTaskBytes + task.command.size() + task.trace_id.size();
+  size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() + task.trace_id.size();
   if (task.http) bytes += HttpBytes(*task.http);
   if (task.handler) bytes += task.handler->name.size() + task.handler->parameters_json.size();
   for (const std::string& arg : task.args) bytes += arg.size() + kVariableBytes;

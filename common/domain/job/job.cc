@@ -10,6 +10,7 @@
 #include "common/domain/enum_names.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
 #include "common/domain/job/retry_conditions.h"
 #include "common/domain/job/template.h"
@@ -113,6 +114,21 @@ Status CheckHandlerField(const JobDefinition& job) {
   if (IsFullHandlerName(job.handler)) return {};
   return Wrong("/handler",
                "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in NAME also dots");
+}
+
+Status CheckIsolation(const JobDefinition& job) {
+  const bool process = StartsProcess(job.type);
+  if (job.limits && !process) {
+    return Wrong("/limits", fmt::format("a {} job starts no process that could be limited", Name(job.type)));
+  }
+  if (!job.run_as.empty() && !process) {
+    return Wrong("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
+  }
+  if (!job.run_as.empty() && !IsUserName(job.run_as)) {
+    return Wrong("/run_as",
+                 "must be the name of a user: at most 32 letters, digits, _, . and -, and first a letter or _");
+  }
+  return job.limits ? CheckLimits(*job.limits) : Status();
 }
 
 // A workflow is no process, and its nodes have jobs of their own for everything that a process has.
@@ -355,6 +371,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
     for (Error& mistake : FindHttpMistakes(*job.http)) mistakes.push_back(std::move(mistake));
   }
   note(CheckHandlerField(job));
+  note(CheckIsolation(job));
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {
     mistakes.push_back(Wrong("/workflow" + problem.pointer, std::move(problem.message)));

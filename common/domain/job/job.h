@@ -11,6 +11,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/job/http_request.h"
+#include "common/domain/job/isolation.h"
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"
@@ -96,6 +97,8 @@ struct JobDefinition {
   std::map<std::string, ParameterValue> parameters =
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // the same names, <= 100
+  std::optional<Limits> limits = {};  // of shell and script jobs; of its processes
+  std::string run_as = {};            // likewise: IsUserName; "" = the executor's own user
   std::map<std::string, std::string> labels = {};  // <= 32
   int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
   std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for

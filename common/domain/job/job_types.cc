@@ -48,6 +48,8 @@ Runner RunnerOf(JobType type) { return RowOf(type).runner; }
 Features NeedsOf(const JobDefinition& job) {
   Features needs = RowOf(job.type).needs(job);
   if (!SecretsOf(job).empty()) needs.Add(Feature::kSecrets);
+  if (job.limits) needs = needs.With(NeedsOf(*job.limits));
+  if (!job.run_as.empty()) needs.Add(Feature::kRunAs);
   return needs;
 }
 

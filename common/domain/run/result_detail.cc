@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
+#include "common/domain/job/isolation.h"
 #include "common/domain/job/retry.h"
 
 namespace carillon {
@@ -13,6 +15,7 @@ namespace {
 constexpr std::string_view kUsage = "usage";
 constexpr std::string_view kHttp = "http";
 constexpr std::string_view kRetry = "retry";  // seconds
+constexpr std::string_view kUnlimited = "unlimited";  // "memory_mb+cpu"
 
 std::optional<int> ReadNumber(std::string_view text, int least, int64_t most) {
   int number = 0;
@@ -20,6 +23,16 @@ std::optional<int> ReadNumber(std::string_view text, int least, int64_t most) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || number < least || number > most) return std::nullopt;
   return number;
+}
+
+std::vector<std::string> ReadLimitNames(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::string_view name = text.substr(0, text.find('+'));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    if (IsLimitName(name)) names.emplace_back(name);
+  }
+  return names;
 }
 
 void ReadPart(std::string_view name, std::string_view value, AttemptResult& result) {
@@ -30,6 +43,8 @@ void ReadPart(std::string_view name, std::string_view value, AttemptResult& resu
   } else if (name == kRetry) {
     const auto seconds = ReadNumber(value, 0, kRetryAfterMax / std::chrono::seconds(1));
     if (seconds) result.retry_after = std::chrono::seconds(*seconds);
+  } else if (name == kUnlimited) {
+    result.limits_not_enforced = ReadLimitNames(value);
   }
 }
 
@@ -43,6 +58,9 @@ std::string DetailToText(const AttemptResult& result) {
   if (result.usage) add(kUsage, UsageToText(*result.usage));
   if (result.http_status) add(kHttp, *result.http_status);
   if (result.retry_after) add(kRetry, *result.retry_after / std::chrono::seconds(1));
+  if (!result.limits_not_enforced.empty()) {
+    add(kUnlimited, fmt::format("{}", fmt::join(result.limits_not_enforced, "+")));
+  }
   return text;
 }
 

@@ -54,6 +54,8 @@ namespace reason {
 inline constexpr std::string_view kExitCode = "exit_code";  // FAILED: non-zero exit
 inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by a signal
 inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
+// FAILED: the kernel killed a process of it, because they used more than memory_mb of its job's limits.
+inline constexpr std::string_view kOom = "oom";
 // FAILED: it exited with 0, but its outputs are too large or not readable.
 inline constexpr std::string_view kBadOutputs = "bad_outputs";
 // FAILED, of a request: the response has another status than expected, or another body, or there was none, or the executor
@@ -164,6 +166,7 @@ struct AttemptResult {
   bool output_truncated = false;
   Outputs outputs = {};  // only if its process exited by itself
   std::optional<ResourceUsage> usage = {};  // nullopt: no process, or not known
+  std::vector<std::string> limits_not_enforced = {};  // fields of its job's limits: "memory_mb", …
   std::optional<int> http_status = {};      // 100-599, of the last response to a request
   // The server asked for this wait before the next attempt (Retry-After); not stored.
   std::optional<Duration> retry_after = {};

@@ -9,6 +9,7 @@
 #include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
 #include "common/wire/json/http_json.h"
+#include "common/wire/json/isolation_json.h"
 #include "common/wire/json/script_json.h"
 #include "common/wire/json/workflow_json.h"
 
@@ -48,6 +49,10 @@ Status Read(const json& value, const std::string& pointer, std::optional<ScriptD
 
 Status Read(const json& value, const std::string& pointer, std::optional<HttpDefinition>& out) {
   return ReadHttp(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<Limits>& out) {
+  return ReadLimits(value, pointer, out);
 }
 
 template <typename Enum>
@@ -282,6 +287,8 @@ json Write(const T& value) {
     return value ? ScriptToJson(*value) : json(nullptr);
   } else if constexpr (std::is_same_v<T, std::optional<HttpDefinition>>) {
     return value ? HttpToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<Limits>>) {
+    return value ? LimitsToJson(*value) : json(nullptr);
   } else {
     return value;
   }
@@ -363,6 +370,8 @@ constexpr std::array kFields = {
     Entry<&Job::parameters>("parameters"),
     Entry<&Job::parameter_rules>("parameter_rules"),
     Entry<&Job::env>("env"),
+    Entry<&Job::limits>("limits"),
+    Entry<&Job::run_as>("run_as"),
     Entry<&Job::labels>("labels"),
     Entry<&Job::retention_days>("retention_days"),
     Entry<&Job::notify>("notify"),
@@ -422,6 +431,8 @@ json DefinitionToJson(const JobDefinition& job) {
   if (job.handler.empty()) body.erase("handler");
   if (job.routing_key.empty()) body.erase("routing_key");
   if (!job.workflow) body.erase("workflow");
+  if (!job.limits) body.erase("limits");
+  if (job.run_as.empty()) body.erase("run_as");
   return body;
 }
 

@@ -129,7 +129,9 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 10> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 12> kDependences = {{{"/command", "/type"},
+                                                     {"/limits", "/type"},
+                                                     {"/run_as", "/type"},
                                                      {"/script", "/type"},
                                                      {"/script", "/script"},
                                                      {"/script", "/parameters"},
@@ -238,7 +240,8 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   for (const auto& [name, value] : patch.items()) {
     // Unknown fields must be found before the merge, because the merge drops fields whose value
     // is null.
-    const bool of_one_type = name == "workflow" || name == "script";
+    // Left out of `merged` where they are not set.
+    const bool of_one_type = name == "workflow" || name == "script" || name == "limits" || name == "run_as";
     if (merged.contains(name) || IsReadOnly(name) || of_one_type) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);

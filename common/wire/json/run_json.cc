@@ -42,6 +42,7 @@ void PutResult(const AttemptResult& result, json& to) {
   to["output_truncated"] = result.output_truncated;
   to["error"] = TextOrNull(result.error);
   to["usage"] = UsageToJson(result.usage);
+  to["limits_not_enforced"] = result.limits_not_enforced;
   to["http_status"] = result.http_status ? json(*result.http_status) : json(nullptr);
 }
 

@@ -14,6 +14,7 @@
 #include "common/wire/messages/bundle_items.h"
 #include "common/wire/messages/decode_checks.h"
 #include "common/wire/messages/http_codec.h"
+#include "common/wire/messages/isolation_codec.h"
 
 namespace carillon {
 namespace {
@@ -152,6 +153,17 @@ Status DecodeScript(const v1::Task& from, TaskMessage& task) {
   return {};
 }
 
+Status DecodeIsolation(const v1::Task& from, TaskMessage& task) {
+  if (!StartsProcess(task.type)) return {};
+  if (from.has_limits()) {
+    task.limits = wire::DecodeLimits(from.limits());
+    if (!task.limits) return Corrupt("limits");
+  }
+  if (!from.run_as().empty() && !IsUserName(from.run_as())) return Corrupt("run_as");
+  task.run_as = from.run_as();
+  return {};
+}
+
 Result<TaskMessage> DecodeTask(const v1::Task& from) {
   TaskMessage task;
   CARILLON_TRY(CheckNumbers(from));
@@ -165,6 +177,7 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.command = from.command();
   task.env = {from.env().begin(), from.env().end()};
   CARILLON_TRY(DecodeScript(from, task));
+  CARILLON_TRY(DecodeIsolation(from, task));
   if (task.type == JobType::kHttp) {
     task.http = wire::DecodeHttpCall(from.http());
     if (!task.http) return Corrupt("http");
@@ -192,6 +205,8 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_command(task.command);
   if (task.interpreter) to.set_interpreter(std::string(Name(*task.interpreter)));
   for (const std::string& arg : task.args) to.add_args(arg);
+  if (task.limits) wire::EncodeLimits(*task.limits, *to.mutable_limits());
+  to.set_run_as(task.run_as);
   if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
   if (task.handler) {
     to.set_handler(task.handler->name);
@@ -277,6 +292,9 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
     if (std::chrono::seconds(from.retry_after()) > kRetryAfterMax) return Corrupt("retry_after");
     result.retry_after = std::chrono::seconds(from.retry_after());
   }
+  auto not_enforced = wire::DecodeNotEnforced(from);
+  if (!not_enforced) return Corrupt("limits_not_enforced");
+  result.limits_not_enforced = *std::move(not_enforced);
   // Only a process that exited by itself has outputs, or a function that returned.
   const bool exited = result.state == RunState::kCompleted ||
                       (result.exit_code && result.state == RunState::kFailed);
@@ -336,6 +354,7 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   if (result.retry_after) {
     to.set_retry_after(static_cast<uint32_t>(*result.retry_after / std::chrono::seconds(1)));
   }
+  for (const std::string& name : result.limits_not_enforced) to.add_limits_not_enforced(name);
   for (const auto& [name, value] : result.outputs) {
     v1::Output& output = *to.add_outputs();
     output.set_name(name);

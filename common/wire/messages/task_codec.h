@@ -46,6 +46,8 @@ struct TaskMessage {
   std::vector<std::string> args = {};           // of a script
   std::optional<HttpCall> http = {};            // of an http job
   std::optional<HandlerCall> handler = {};      // of a handler job
+  std::optional<Limits> limits = {};            // of a process
+  std::string run_as = {};                      // likewise; "" = the executor's own user
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/base/rng.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/trace.h"
 #include "common/wire/messages/task_codec.h"
 
@@ -82,6 +83,12 @@ inline TaskMessage RandomTask(Rng& rng) {
     task.handler = HandlerCall{.name = "app/h" + std::to_string(rng.Below(9)),
                                .parameters_json = RandomText(rng, 20)};
   }
+  if (StartsProcess(task.type) && rng.Chance(0.5)) {
+    task.limits = Limits{.cpu = static_cast<double>(1 + rng.Below(8)) / 4,
+                         .open_files = static_cast<int64_t>(16 + rng.Below(1000)),
+                         .enforce = static_cast<Enforce>(rng.Below(2))};
+    task.run_as = rng.Chance(0.5) ? "alice" : "";
+  }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
     task.secret_env["S_" + RandomName(rng)] = {{.text = RandomText(rng, 10)},
@@ -114,6 +121,7 @@ inline ResultMessage RandomResult(Rng& rng) {
     const auto number = [&rng] { return static_cast<int64_t>(rng.Below(uint64_t{1} << 50)); };
     result.usage = {number(), number(), number(), number()};
   }
+  if (rng.Chance(0.3)) result.limits_not_enforced = {"memory_mb", "pids"};
   if (rng.Chance(0.3)) result.http_status = static_cast<int>(100 + rng.Below(500));
   if (rng.Chance(0.3)) result.retry_after = std::chrono::seconds(rng.Below(3601));
   const bool exited = result.exit_code &&
@@ -192,6 +200,13 @@ inline JobDefinition RandomJob(Rng& rng) {
     job.parameter_rules["rule_" + RandomName(rng)] = rule;
   }
   for (size_t n = rng.Below(3); n > 0; --n) job.env[RandomName(rng)] = RandomText(rng, 9);
+  if (rng.Chance(0.5)) {
+    job.limits = Limits{.memory_mb = static_cast<int64_t>(4 + rng.Below(1000)),
+                        .cpu = static_cast<double>(rng.Below(8)) / 4,
+                        .file_size_mb = static_cast<int64_t>(rng.Below(100)),
+                        .enforce = static_cast<Enforce>(rng.Below(2))};
+  }
+  if (rng.Chance(0.3)) job.run_as = "alice";
   for (size_t n = rng.Below(3); n > 0; --n) job.labels[RandomName(rng)] = RandomName(rng);
   return job;
 }

@@ -17,7 +17,8 @@ TEST(ResultDetailTest, SurvivesTheText) {
   result.usage = ResourceUsage{.cpu_us = 1, .memory_bytes = 2, .read_bytes = 3, .written_bytes = 4};
   result.http_status = 503;
   result.retry_after = 30s;
-  EXPECT_EQ(DetailToText(result), "usage=1,2,3,4;http=503;retry=30");
+  result.limits_not_enforced = {"memory_mb", "cpu"};
+  EXPECT_EQ(DetailToText(result), "usage=1,2,3,4;http=503;retry=30;unlimited=memory_mb+cpu");
   EXPECT_EQ(Read(DetailToText(result)), result);
 }
 
@@ -29,6 +30,7 @@ TEST(ResultDetailTest, WhatItDoesNotKnowIsSkipped) {
   EXPECT_FALSE(Read("http=99").http_status);
   EXPECT_FALSE(Read("http=2000").http_status);
   EXPECT_FALSE(Read("http=").http_status);
+  EXPECT_EQ(Read("unlimited=later+pids").limits_not_enforced, std::vector<std::string>{"pids"});
 }
 
 }  // namespace
