@@ -52,17 +52,32 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
     FailSecrets(entry, secrets.error());
     return false;
   }
-  const Status asked = ports_.warden.Start(
-      StartOf(entry.task, entry.held, entry.lease_end,
-              {.env = options_.base_env,
-               .output_bytes_max = output_bytes_max_.load(),
-               .interpreters = options_.interpreters},
-              *secrets));
+  StartAttempt start = StartOf(entry.task, entry.held, entry.lease_end,
+                               {.env = options_.base_env,
+                                .output_bytes_max = output_bytes_max_.load(),
+                                .interpreters = options_.interpreters},
+                               *secrets);
+  Status asked;
+  if (!entry.task.run_as.empty()) {
+    auto user = ports_.users.Find(entry.task.run_as);
+    if (user.ok()) {
+      SetUser(*std::move(user), start);
+    } else if (user.code() == ErrorCode::kUnavailable) {
+      asked = user.error();
+    } else if (asked_before) {
+      return true;
+    } else {
+      FailUnstarted(entry, reason::kSpawn, user.error().message);
+      return false;
+    }
+  }
+  if (asked.ok()) asked = ports_.warden.Start(start);
   if (asked.ok()) {
     if (!asked_before) LogTrace(entry, "starts");
     entry.asked = now;
   } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
-    FailUnstarted(entry, entry.task.interpreter ? reason::kSpawn : reason::kSecretUnsupported,
+    const bool isolated = start.limits || start.user;
+    FailUnstarted(entry, start.script || isolated ? reason::kSpawn : reason::kSecretUnsupported,
                   asked.error().message);
     return false;
   } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {

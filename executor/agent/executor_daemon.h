@@ -58,6 +58,9 @@ struct ExecutorOptions {
       {"LANG", "C.UTF-8"}};
   Interpreters interpreters = {};  // none: this host runs no scripts
   std::vector<HostCheck> checks = {};  // the start-up report
+  // ---- of runs as other users
+  std::vector<std::string> run_as_allowed = {};  // names
+  std::string run_as_directory = {};
   // ---- of requests
   std::vector<IpNetwork> http_allow = {};
   std::vector<IpNetwork> http_deny = {};
@@ -76,6 +79,7 @@ class ExecutorDaemon {
     BusProducer& results;  // for results and logs
     ExecutorLink& link;
     Warden& warden;
+    ProcessUsers& users;
     HttpRunner& http;
     HandlerRunner& handlers;
     ResultSpool& spool;

@@ -70,6 +70,13 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
   return current;
 }
 
+Features HeartbeatSender::CurrentFeatures() const {
+  Features isolation = ports_.warden.Isolation();
+  if (!runs_as_others_) isolation.Remove(Feature::kRunAs);
+  return (ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp})
+      .With(isolation);
+}
+
 // True if a heartbeat should be sent early. Only the member that owns a run learns from its result
 // that a slot is free; the other members learn it from a heartbeat.
 bool HeartbeatSender::RoomFreed(const Told& current) const {
@@ -102,8 +109,7 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->load = load_;
   heartbeat->slots = rooms_.gate.slots();
   heartbeat->config_version = ports_.settings.version();
-  heartbeat->features =
-      ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp};
+  heartbeat->features = CurrentFeatures();
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();
   // Counts the attempts that the store may count as RUNNING: from the claim, because its answer may

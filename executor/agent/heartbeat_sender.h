@@ -29,7 +29,10 @@ class HeartbeatSender {
     const WardenWatch& warden;
   };
   HeartbeatSender(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
-      : ports_(ports), rooms_(rooms), features_(FeaturesOf(options.interpreters)) {}
+      : ports_(ports),
+        rooms_(rooms),
+        features_(FeaturesOf(options.interpreters)),
+        runs_as_others_(!options.run_as_allowed.empty()) {}
 
   // Sends the heartbeats that are due, or one to every member after a change.
   void Beat(SteadyTime now);
@@ -48,6 +51,7 @@ class HeartbeatSender {
 
   void Sample(SteadyTime now);
   Told Current() const;
+  Features CurrentFeatures() const;
   bool RoomFreed(const Told& current) const;
   int RoomFor(const MemberId& member, Lane lane) const;
   bool ReportsRunning(const RunEntry& entry, SteadyTime now) const;
@@ -55,7 +59,8 @@ class HeartbeatSender {
 
   const ExecutorDaemon::Ports& ports_;
   const Rooms rooms_;
-  const Features features_;  // of this host
+  const Features features_;  // of this host, without isolation
+  const bool runs_as_others_;
   Told told_;
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};

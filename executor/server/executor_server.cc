@@ -14,13 +14,26 @@ namespace carillon::executor {
 
 namespace {
 
-std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::string& home) {
+// The first warden answers within milliseconds.
+constexpr Duration kWardenChecksWithin = 2s;
+
+std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::string& home,
+                                 WardenClient& warden, ProcessUsers& users) {
   HostFacts facts{.directory = home,
                   .interpreters = options.interpreters,
                   .path = options.base_env.at("PATH"),
                   .slots = options.tuning.slots};
   ReadHost(&facts);
   std::vector<HostCheck> checks = DecideHostChecks(facts);
+  std::optional<HostCheck> run_as;
+  for (HostCheck& check : warden.WaitForHostChecks(kWardenChecksWithin).value_or(std::vector<HostCheck>{})) {
+    if (check.name == "run_as") {
+      run_as = std::move(check);
+    } else {
+      checks.push_back(std::move(check));
+    }
+  }
+  checks.push_back(CheckRunAs(run_as, options.run_as_allowed, users));
   LogHostChecks(checks);
   return checks;
 }
@@ -48,12 +61,16 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kUnavailable, "cannot create " + home};
   }
-  ExecutorOptions checked = options;
-  checked.checks = CheckHost(options, home);
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
   server->warden_ = std::make_unique<WardenClient>(
-      WardenClient::Options{.directory = home + "/warden", .log_bytes_max = options.log_bytes_max},
+      WardenClient::Options{.directory = home + "/warden",
+                            .run_directory = options.run_as_allowed.empty() ? "" : options.run_as_directory,
+                            .log_bytes_max = options.log_bytes_max},
       ports.clock, ports.metrics);
+  server->users_ = std::make_unique<HostUsers>(options.run_as_allowed);
+  server->users_->Step(ports.clock.Steady());
+  ExecutorOptions checked = options;
+  checked.checks = CheckHost(options, home, *server->warden_, *server->users_);
   server->http_ = std::make_unique<CurlHttpRunner>(
       ports.clock, ports.metrics,
       CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),
@@ -68,6 +85,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .results = ports.results,
                                                              .link = ports.link,
                                                              .warden = *server->warden_,
+                                                             .users = *server->users_,
                                                              .http = *server->http_,
                                                              .handlers = *server->handlers_,
                                                              .spool = *server->spool_,
@@ -84,6 +102,7 @@ void ExecutorServer::StartLoops(Loops& loops) {
   for (const NamedStepper& named : daemon_->steppers()) {
     runners[named.stepper] = &loops.Add(named.name, clock_, *named.stepper);
   }
+  loops.Add("exec.users", clock_, *users_);
   daemon_->OnWake([runners](Stepper* stepper) { runners.at(stepper)->Wake(); });
 }
 

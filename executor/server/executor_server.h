@@ -20,6 +20,7 @@
 #include "executor/agent/executor_daemon.h"
 #include "executor/http/curl_http_runner.h"
 #include "executor/link/proc_load.h"
+#include "executor/server/host_users.h"
 #include "executor/warden/client/warden_client.h"
 
 namespace carillon::executor {
@@ -61,6 +62,7 @@ class ExecutorServer {
   const Clock& clock_;
   RandomTokens tokens_;
   std::unique_ptr<WardenClient> warden_;
+  std::unique_ptr<HostUsers> users_;
   std::unique_ptr<CurlHttpRunner> http_;
   std::unique_ptr<HandlerRunner> handlers_;
   std::unique_ptr<ResultSpool> spool_;

@@ -11,6 +11,18 @@ namespace {
 
 constexpr int kSlotsPerCore = 4;
 
+std::vector<std::string> ListOf(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    std::string_view name = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), name.size() + 1));
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 ExecutorTuning ExecutorTuningOf(const config::Config& config) {
@@ -39,6 +51,8 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.http_deny = config.Networks("executor.http_deny");
   options.http_ca_file = config.Text("executor.http_ca_file");
   options.worker_socket = config.Text("executor.worker_socket");
+  options.run_as_allowed = ListOf(config.Text("executor.run_as_allowed"));
+  options.run_as_directory = config.Text("executor.run_as_directory");
   options.worker_users = config.Pairs("executor.worker_users");
   options.interpreters = FindInterpreters(options.base_env["PATH"]);
   return options;

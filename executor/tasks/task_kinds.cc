@@ -71,8 +71,17 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.output_bytes_max = defaults.output_bytes_max;
   start.job_id = task.job_id;
   start.masked = secrets.masked;
+  start.limits = task.limits;
   if (task.interpreter) start.script = ScriptOf(task, defaults.interpreters);
   return start;
+}
+
+void SetUser(ProcessUser user, StartAttempt& start) {
+  // Only if absent: a job may choose another home.
+  start.env.emplace("HOME", user.home);
+  start.env.emplace("USER", user.name);
+  start.env.emplace("LOGNAME", user.name);
+  start.user = std::move(user);
 }
 
 Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,

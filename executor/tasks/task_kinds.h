@@ -45,6 +45,8 @@ struct FilledSecrets {
 // override both.
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
+// Makes the process run as this user, with HOME, USER and LOGNAME.
+void SetUser(ProcessUser user, StartAttempt& start);
 // Returns the start order for the HTTP runner. Same errors as FillSecrets (secret_text.h).
 Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                          size_t output_bytes_max, const SecretValues& values);

@@ -63,9 +63,29 @@ std::string SpawnStepText(SpawnStep step, const std::string& program) {
     case SpawnStep::kFork: return "fork";
     case SpawnStep::kExec: return "exec " + program;
     case SpawnStep::kScript: return "write its script";
+    case SpawnStep::kLimits: return "set its limits";
+    case SpawnStep::kUser: return "become its user";
+    case SpawnStep::kEnter: return "enter its working directory";
     case SpawnStep::kNone: break;
   }
   return "start";
+}
+
+// The daemon sends such starts only where they can be carried out; the warden may have been replaced since.
+Status CheckIsolation(const StartAttempt& start, Features host) {
+  if (start.user && !host.Has(Feature::kRunAs)) {
+    return {ErrorCode::kInvalid, fmt::format("start it as {}: the executor cannot change users", start.user->name)};
+  }
+  if (!start.limits || start.limits->enforce == Enforce::kBestEffort) return {};
+  const std::vector<std::string> missing = NotEnforced(*start.limits, host);
+  if (missing.empty()) return {};
+  return {ErrorCode::kInvalid, fmt::format("enforce {}", fmt::join(missing, ", "))};
+}
+
+void ApplyLimits(const Limits& limits, ShimSpec& spec) {
+  constexpr rlim_t kMiB = 1u << 20;
+  if (limits.open_files != 0) spec.open_files_max = static_cast<rlim_t>(limits.open_files);
+  if (limits.file_size_mb != 0) spec.file_bytes_max = static_cast<rlim_t>(limits.file_size_mb) * kMiB;
 }
 
 std::string_view FaultText(OutputFault fault) {
@@ -87,7 +107,8 @@ LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
   for (auto& masker : maskers_) masker.emplace(patterns_);
 }
 
-Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
+Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
+  CARILLON_TRY(CheckIsolation(start_, host.features));
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
@@ -114,7 +135,11 @@ Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
   spec.out_write = out.write.get();
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
-  spec.open_files = open_files;
+  spec.open_files = host.open_files;
+  if (start_.limits) ApplyLimits(*start_.limits, spec);
+  spec.user = start_.user;
+  spec.user_directory = files.user_directory;
+  if (start_.limits) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
   started_wall_ = now.wall;
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
@@ -299,6 +324,7 @@ AttemptEnded LiveRun::Finish(Now now) {
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
   AddOutputs(result);
   result.usage = usage_;
+  if (!spawn_failure_) result.limits_not_enforced = limits_not_enforced_;
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
   result.ended = std::max(now.wall, started_wall_);
   result.output = output_.Render();

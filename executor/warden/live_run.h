@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/ports/executor_host.h"
 #include "executor/journal/file_descriptor.h"
@@ -35,10 +36,15 @@ class LiveRun {
     WorkDirectory::Place directory;
     std::string outputs;
     std::string script;  // without the suffix of its interpreter
+    std::string user_directory = {};  // of an attempt of another user: holds all of them
     OutputReader read_outputs = &ReadOutputFile;
   };
+  struct Host {
+    rlimit open_files;
+    Features features;  // of isolation
+  };
   // Forks the keeper. After an error nothing was started.
-  Status Spawn(const Files& files, const rlimit& open_files, Now now);
+  Status Spawn(const Files& files, const Host& host, Now now);
 
   // ---- events of epoll and waitpid
   // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). Returns
@@ -109,6 +115,7 @@ class LiveRun {
   std::shared_ptr<const SecretPatterns> patterns_;      // null without secrets
   std::string program_;
   std::string script_file_;
+  std::vector<std::string> limits_not_enforced_;
   std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];

@@ -11,7 +11,7 @@
 namespace {
 
 constexpr char kUsage[] =
-    "carillon-warden --directory DIR [--idle-exit-ms N] [--foreground]\n"
+    "carillon-warden --directory DIR [--run-directory DIR] [--idle-exit-ms N] [--foreground]\n"
     "Started by the Carillon executor, one per data directory.\n";
 
 struct Arguments {
@@ -26,6 +26,8 @@ Arguments Parse(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--directory" && i + 1 < argc) {
       arguments.options.directory = argv[++i];
+    } else if (argument == "--run-directory" && i + 1 < argc) {
+      arguments.options.run_directory = argv[++i];
     } else if (argument == "--idle-exit-ms" && i + 1 < argc) {
       arguments.options.idle_exit = std::chrono::milliseconds(std::atoll(argv[++i]));
     } else if (argument == "--foreground") {

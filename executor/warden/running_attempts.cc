@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "executor/warden/process/process_tree.h"
+#include "executor/warden/process/user_directory.h"
 
 namespace carillon::executor {
 namespace {
@@ -30,9 +31,17 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
   for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
-LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name) const {
-  const std::string path =
-      fmt::format("{}/{}.{}", work_directory_, EncodeRunId(name.key), name.attempt);
+LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name, const StartAttempt& start) const {
+  const std::string own_name = fmt::format("{}.{}", EncodeRunId(name.key), name.attempt);
+  if (start.user) {
+    const std::string all = fmt::format("{}/{}", options_.isolation.run_directory, own_name);
+    return {.directory = {WorkDirectoryIn(all)},
+            .outputs = OutputFileIn(all),
+            .script = ScriptFileIn(all),
+            .user_directory = all,
+            .read_outputs = options_.read_outputs};
+  }
+  const std::string path = fmt::format("{}/{}", work_directory_, own_name);
   return {.directory = {path}, .outputs = path + ".outputs", .script = path + ".script", .read_outputs = options_.read_outputs};
 }
 
@@ -44,10 +53,11 @@ Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
         "dropped the logs of {} ended attempts: they were not collected in time", given_up));
   }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
-  LiveRun::Files files = FilesOf(name);
-  const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();
+  LiveRun::Files files = FilesOf(name, live->start());
+  const size_t spare = free_spares_.empty() || live->start().user ? 0 : free_spares_.back();
   if (spare != 0) files.directory.spare = fmt::format("{}/spare-{}", work_directory_, spare);
-  const Status spawned = live->Spawn(files, options_.open_files, now);
+  const Status spawned = live->Spawn(
+      files, {.open_files = options_.open_files, .features = options_.isolation.features}, now);
   if (!spawned.ok()) {
     entry.start = live->start();
     rooms_.logs.Drop(entry.held);
@@ -119,9 +129,10 @@ void RunningAttempts::FinishIfOver(const AttemptName& name) {
   AttemptEntry* entry = rooms_.table.Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
   if (entry->live->left_files()) {
-    const LiveRun::Files files = FilesOf(name);
+    const LiveRun::Files files = FilesOf(name, entry->live->start());
     std::vector<std::string> paths = {files.directory.path, files.outputs};
     if (!entry->live->script_file().empty()) paths.push_back(entry->live->script_file());
+    if (!files.user_directory.empty()) paths = {files.user_directory};
     RemoveInBackground(paths);
   }
   AttemptEnded ended = entry->live->Finish(Now());

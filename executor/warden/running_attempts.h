@@ -17,6 +17,7 @@
 #include "common/base/clock.h"
 #include "executor/warden/attempt_table.h"
 #include "executor/warden/end_reporter.h"
+#include "executor/warden/host_isolation.h"
 #include "executor/warden/log_relay.h"
 
 namespace carillon::executor {
@@ -37,6 +38,7 @@ class RunningAttempts {
     // RLIMIT_NOFILE of the commands; the warden raises its own.
     rlimit open_files{};
     OutputReader read_outputs = &ReadOutputFile;  // in the keepers
+    HostIsolation isolation = {};
   };
   RunningAttempts(const Clock& clock, Rooms rooms, Options options);
 
@@ -75,7 +77,7 @@ class RunningAttempts {
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
   LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }
-  LiveRun::Files FilesOf(const AttemptName& name) const;
+  LiveRun::Files FilesOf(const AttemptName& name, const StartAttempt& start) const;
   LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
 
   const Clock& clock_;

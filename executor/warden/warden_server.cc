@@ -104,12 +104,15 @@ Status WardenServer::PrepareCore() {
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
+  isolation_ = PrepareIsolation(options_.directory, options_.run_directory);
   core_ = std::make_unique<WardenCore>(clock_, std::move(journal), std::move(contents),
                                        WardenCore::Options{.work_directory = work,
                                                            .epoll = epoll_.get(),
                                                            .open_files = open_files,
-                                                           .read_outputs = options_.read_outputs});
+                                                           .read_outputs = options_.read_outputs,
+                                                           .isolation = isolation_});
   if (had_work) core_->running().RemoveInBackground({old});
+  if (!isolation_.leftovers.empty()) core_->running().RemoveInBackground({isolation_.leftovers});
   return {};
 }
 
@@ -229,6 +232,10 @@ void WardenServer::Handle(WardenMessage message) {
     core_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
+  } else if (auto* isolated = std::get_if<StartIsolated>(&message)) {
+    core_->Start(std::move(isolated->start));
+  } else if (std::holds_alternative<AskIsolation>(message)) {
+    channel_->Send(Isolation{isolation_.features.bits(), isolation_.checks});
   } else if (std::holds_alternative<TakeOutputs>(message)) {
     takes_ = EndParts::kOutputs;
   } else if (std::holds_alternative<TakeWhole>(message)) {

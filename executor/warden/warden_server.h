@@ -27,6 +27,7 @@ inline constexpr char kWardenLog[] = "log";
 
 struct WardenOptions {
   std::string directory;  // must exist
+  std::string run_directory = {};  // of attempts of other users; empty: there are none
   // How long the warden waits for a daemon while it holds nothing.
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;
@@ -70,6 +71,7 @@ class WardenServer {
   FileDescriptor epoll_;
   FileDescriptor signals_;
   std::unique_ptr<DaemonChannel> channel_;
+  HostIsolation isolation_;
   std::unique_ptr<WardenCore> core_;
   bool watching_writes_ = false;
   struct Listing {

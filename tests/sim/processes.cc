@@ -266,6 +266,7 @@ struct ExecutorProcess::Ports {
   test::FaultProducer results;
   test::FaultLink link;
   std::unique_ptr<Warden> warden;
+  test::NoUsers users;
   SimHttp http;
   NoHandlers handlers;
   test::SeededTokens tokens;
@@ -299,7 +300,7 @@ void ExecutorProcess::Create() {
   if (has_python) options.interpreters[Interpreter::kPython3] = "/bin/python3";
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
-                                      ports_->link, *ports_->warden, ports_->http, ports_->handlers, warden_.spool(),
+                                      ports_->link, *ports_->warden, ports_->users, ports_->http, ports_->handlers, warden_.spool(),
                                       ports_->load, *metrics_, [this] { return world_.PublicKeys(); },
                                       ports_->settings},
       options);

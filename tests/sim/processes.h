@@ -15,6 +15,7 @@
 #include "tests/sim/world.h"
 #include "tests/support/fault_messages.h"
 #include "tests/support/fault_stores.h"
+#include "tests/support/no_users.h"
 #include "tests/support/seeded_tokens.h"
 
 namespace carillon::sim {

@@ -1,5 +1,6 @@
 #include "executor/warden/channel/warden_protocol.h"
 
+#include <bit>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace {
 using namespace warden_message;
 
 constexpr size_t kTextsMax = 4096;
+constexpr uint32_t kGroupsMax = 65'536;  // of Linux
 // The type on the wire is the index of the message in WardenMessage plus one.
 constexpr size_t kTypes = std::variant_size_v<WardenMessage>;
 
@@ -51,6 +53,80 @@ AttemptStarted GetStarted(ByteReader& in) {
   started.attempt = GetHeld(in);
   started.started = FromUnixMicros(in.I64());
   return started;
+}
+
+void PutScript(ByteWriter& out, const StartAttempt::Script& script) {
+  out.Text(script.interpreter);
+  out.Text(script.suffix);
+  PutTexts(out, script.args);
+}
+
+StartAttempt::Script GetScript(ByteReader& in) {
+  StartAttempt::Script script;
+  script.interpreter = in.Text();
+  script.suffix = in.Text();
+  script.args = GetTexts(in);
+  return script;
+}
+
+void PutLimits(ByteWriter& out, const Limits& limits) {
+  out.I64(limits.memory_mb);
+  out.U64(std::bit_cast<uint64_t>(limits.cpu));
+  out.I64(limits.pids);
+  out.I64(limits.open_files);
+  out.I64(limits.file_size_mb);
+  out.U8(limits.enforce == Enforce::kBestEffort ? 1 : 0);
+}
+
+Limits GetLimits(ByteReader& in) {
+  Limits limits;
+  limits.memory_mb = in.I64();
+  limits.cpu = std::bit_cast<double>(in.U64());
+  limits.pids = in.I64();
+  limits.open_files = in.I64();
+  limits.file_size_mb = in.I64();
+  limits.enforce = in.U8() != 0 ? Enforce::kBestEffort : Enforce::kRequired;
+  if (!CheckLimits(limits).ok()) in.Fail();
+  return limits;
+}
+
+void PutUser(ByteWriter& out, const ProcessUser& user) {
+  out.Text(user.name);
+  out.U32(user.uid);
+  out.U32(user.gid);
+  out.U32(static_cast<uint32_t>(user.groups.size()));
+  for (const uint32_t group : user.groups) out.U32(group);
+  out.Text(user.home);
+}
+
+ProcessUser GetUser(ByteReader& in) {
+  ProcessUser user;
+  user.name = in.Text();
+  user.uid = in.U32();
+  user.gid = in.U32();
+  const uint32_t count = in.U32();
+  if (count > kGroupsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) user.groups.push_back(in.U32());
+  user.home = in.Text();
+  return user;
+}
+
+void PutCheck(ByteWriter& out, const HostCheck& check) {
+  out.Text(check.name);
+  out.U8(static_cast<uint8_t>(check.state));
+  out.Text(check.detail);
+  out.Text(check.cure);
+}
+
+HostCheck GetCheck(ByteReader& in) {
+  HostCheck check;
+  check.name = in.Text();
+  const uint8_t state = in.U8();
+  if (state > static_cast<uint8_t>(HostCheckState::kNo)) in.Fail();
+  check.state = static_cast<HostCheckState>(state);
+  check.detail = in.Text();
+  check.cure = in.Text();
+  return check;
 }
 
 struct Putter {
@@ -117,9 +193,23 @@ struct Putter {
   void operator()(const StartScript& m) {
     PutStart(out, m.start);
     PutTexts(out, m.start.masked);
-    out.Text(m.start.script->interpreter);
-    out.Text(m.start.script->suffix);
-    PutTexts(out, m.start.script->args);
+    PutScript(out, *m.start.script);
+  }
+  void operator()(const StartIsolated& m) {
+    PutStart(out, m.start);
+    PutTexts(out, m.start.masked);
+    out.U8(m.start.script ? 1 : 0);
+    if (m.start.script) PutScript(out, *m.start.script);
+    out.U8(m.start.limits ? 1 : 0);
+    if (m.start.limits) PutLimits(out, *m.start.limits);
+    out.U8(m.start.user ? 1 : 0);
+    if (m.start.user) PutUser(out, *m.start.user);
+  }
+  void operator()(const AskIsolation&) {}
+  void operator()(const Isolation& m) {
+    out.U64(m.features);
+    out.U32(static_cast<uint32_t>(m.checks.size()));
+    for (const HostCheck& check : m.checks) PutCheck(out, check);
   }
   void operator()(const TakeOutputs&) {}
   void operator()(const EndedOutputs& m) { PutEndedOutputs(out, m.ended); }
@@ -189,11 +279,21 @@ void Get(ByteReader& in, ListEndedWhole& m) {
 void Get(ByteReader& in, StartScript& m) {
   m.start = GetStart(in);
   m.start.masked = GetTexts(in);
-  StartAttempt::Script script;
-  script.interpreter = in.Text();
-  script.suffix = in.Text();
-  script.args = GetTexts(in);
-  m.start.script = std::move(script);
+  m.start.script = GetScript(in);
+}
+void Get(ByteReader& in, StartIsolated& m) {
+  m.start = GetStart(in);
+  m.start.masked = GetTexts(in);
+  if (in.U8() != 0) m.start.script = GetScript(in);
+  if (in.U8() != 0) m.start.limits = GetLimits(in);
+  if (in.U8() != 0) m.start.user = GetUser(in);
+}
+void Get(ByteReader&, AskIsolation&) {}
+void Get(ByteReader& in, Isolation& m) {
+  m.features = in.U64();
+  const uint32_t count = in.U32();
+  if (count > kHostChecksMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) m.checks.push_back(GetCheck(in));
 }
 void Get(ByteReader&, TakeOutputs&) {}
 void Get(ByteReader& in, EndedOutputs& m) { m.ended = GetEndedOutputs(in); }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/host_check.h"
 #include "common/ports/executor_host.h"
 
 namespace carillon::executor {
@@ -35,6 +36,9 @@ inline constexpr uint32_t kWardenSendsOutputs = 6;
 inline constexpr uint32_t kWardenRunsScripts = 7;
 // From this version on a warden accepts TakeWhole, and then sends ends with outputs and usage.
 inline constexpr uint32_t kWardenSendsUsage = 8;
+
+// From this version on a warden accepts StartIsolated, and answers AskIsolation.
+inline constexpr uint32_t kWardenIsolates = 9;
 
 namespace warden_message {
 
@@ -63,7 +67,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenSendsUsage;
+  uint32_t version = kWardenIsolates;
   int64_t pid = 0;
 };
 struct Refused {
@@ -155,6 +159,19 @@ struct ListEndedWhole {
   AttemptEnded ended;
 };
 
+// ---- isolation; only with a peer that knows it, see kWardenIsolates
+// daemon -> warden: a start with limits or of another user, with everything else that it may have
+struct StartIsolated {
+  StartAttempt start;
+};
+// daemon -> warden
+struct AskIsolation {};
+// warden -> daemon: what it can isolate on this host, and why not more
+struct Isolation {
+  uint64_t features = 0;  // Features::bits
+  std::vector<HostCheck> checks;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -168,7 +185,8 @@ using WardenMessage =
                  warden_message::Pong, warden_message::TakeOutputs, warden_message::EndedOutputs,
                  warden_message::ListEndedOutputs, warden_message::StartScript,
                  warden_message::TakeWhole, warden_message::EndedWhole,
-                 warden_message::ListEndedWhole>;
+                 warden_message::ListEndedWhole, warden_message::StartIsolated,
+                 warden_message::AskIsolation, warden_message::Isolation>;
 
 // The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs and usage.
 enum class EndParts { kResult, kOutputs, kWhole };

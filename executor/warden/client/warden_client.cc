@@ -12,6 +12,7 @@
 
 #include "common/base/log.h"
 #include "executor/warden/channel/daemon_channel.h"
+#include "executor/warden/channel/start_message.h"
 #include "executor/warden/client/warden_launcher.h"
 #include "executor/warden/warden_server.h"
 
@@ -77,21 +78,10 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
   return {};
 }
 
-// A warden that cannot mask would show the secrets, so it never receives such a start.
 Status WardenClient::EnqueueStart(const StartAttempt& start) {
-  if (start.script) {
-    if (attached_ && version_ < kWardenRunsScripts) {
-      return {ErrorCode::kInvalid,
-              "the warden was started before an upgrade and runs no scripts; restart it"};
-    }
-    return Enqueue(StartScript{start});
-  }
-  if (start.masked.empty()) return Enqueue(warden_message::Start{start});
-  if (attached_ && version_ < kWardenMasks) {
-    return {ErrorCode::kInvalid,
-            "the warden was started before an upgrade and cannot mask secrets; restart it"};
-  }
-  return Enqueue(StartMasked{start});
+  if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
+  CARILLON_ASSIGN_OR_RETURN(const WardenMessage message, StartMessage(start, version_));
+  return Enqueue(message);
 }
 
 Status WardenClient::Start(const StartAttempt& start) {
@@ -112,6 +102,18 @@ Status WardenClient::Start(const StartAttempt& start) {
 bool WardenClient::RunsScripts() {
   MutexLock lock(mu_);
   return version_ >= kWardenRunsScripts;
+}
+
+Features WardenClient::Isolation() {
+  MutexLock lock(mu_);
+  return isolation_ ? Features::FromBits(isolation_->features) : Features{};
+}
+
+std::optional<std::vector<HostCheck>> WardenClient::WaitForHostChecks(Duration at_most) {
+  MutexLock lock(mu_);
+  listed_.wait_for(mu_, at_most, [this]() REQUIRES(mu_) { return isolation_.has_value(); });
+  if (!isolation_) return std::nullopt;
+  return isolation_->checks;
 }
 
 Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
@@ -257,6 +259,7 @@ bool WardenClient::Connect() {
         LaunchWarden({.executable = options_.executable.empty() ? DefaultWardenExecutable()
                                                                 : options_.executable,
                       .directory = options_.directory,
+                      .run_directory = options_.run_directory,
                       .idle_exit = options_.idle_exit});
     if (!launched.ok()) {
       log::Error(kRoom, "{}", launched.error().message);
@@ -290,6 +293,7 @@ void WardenClient::Disconnect() {
   attached_ = false;
   silent_ = false;
   version_ = 0;
+  isolation_.reset();
   answers_metric_.Set(0);
   ready_ = Status(ErrorCode::kUnavailable, "no warden is attached");
   unsent_.clear();
@@ -406,6 +410,9 @@ bool WardenClient::Handle(WardenMessage message) {
     unanswered_.erase(NameOf(ended->ended.attempt));
     events_.push_back(std::move(ended->ended));
     return true;
+  } else if (auto* isolation = std::get_if<warden_message::Isolation>(&message)) {
+    isolation_ = std::move(*isolation);
+    listed_.notify_all();
   } else if (auto* full = std::get_if<EndedOutputs>(&message)) {
     return Handle(Ended{std::move(full->ended)});
   } else if (auto* whole = std::get_if<EndedWhole>(&message)) {
@@ -457,6 +464,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   } else if (welcome.version >= kWardenSendsOutputs) {
     unsent_.append(EncodeFrame(TakeOutputs{}));
   }
+  if (welcome.version >= kWardenIsolates) unsent_.append(EncodeFrame(AskIsolation{}));
   unsent_.append(EncodeFrame(warden_message::List{0}));
   // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenReportsLogs) {

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -37,6 +38,7 @@ class WardenClient : public Warden {
   struct Options {
     std::string directory;        // directory of the warden; created (0700) when missing
     std::string executable = {};  // empty = beside this process's executable
+    std::string run_directory = {};  // WardenCommand
     Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;
     size_t log_bytes_max = 16u << 20;  // bytes of one attempt's log
@@ -52,6 +54,7 @@ class WardenClient : public Warden {
   Status CanStart() override;
   Status Start(const StartAttempt& start) override;
   bool RunsScripts() override;
+  Features Isolation() override;
   Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
   Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
   Result<Inventory> List() override;
@@ -67,6 +70,8 @@ class WardenClient : public Warden {
   int64_t warden_pid() const;
   bool answers() const;
   uint64_t restarts() const;
+  // Waits until the first warden has said what it can isolate; nullopt if that takes too long.
+  std::optional<std::vector<HostCheck>> WaitForHostChecks(Duration at_most);
 
  private:
   struct Listing {
@@ -106,6 +111,7 @@ class WardenClient : public Warden {
   int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
   uint32_t version_ GUARDED_BY(mu_) = 0;  // protocol version of the attached warden
+  std::optional<warden_message::Isolation> isolation_ GUARDED_BY(mu_);  // of the attached warden
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   std::string unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,10 +28,16 @@ Status LaunchWarden(const WardenCommand& command) {
   std::string idle_exit = fmt::format("{}", command.idle_exit / 1ms);
   std::string directory_flag = "--directory";
   std::string idle_flag = "--idle-exit-ms";
-  char* const arguments[] = {program.data(),   directory_flag.data(), directory.data(),
-                             idle_flag.data(), idle_exit.data(),      nullptr};
+  std::string run_directory_flag = "--run-directory";
+  std::string run_directory = command.run_directory;
+  std::vector<char*> arguments = {program.data(), directory_flag.data(), directory.data(), idle_flag.data(),
+                                  idle_exit.data()};
+  if (!run_directory.empty()) {
+    arguments.insert(arguments.end(), {run_directory_flag.data(), run_directory.data()});
+  }
+  arguments.push_back(nullptr);
   pid_t child = -1;
-  const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments, environ);
+  const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
   if (error != 0) {
     return {ErrorCode::kUnavailable,
             fmt::format("start {}: {}", command.executable, std::strerror(error))};

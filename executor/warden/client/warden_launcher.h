@@ -15,6 +15,7 @@ std::string DefaultWardenExecutable();
 struct WardenCommand {
   std::string executable;
   std::string directory;
+  std::string run_directory = {};  // of attempts of other users; empty: there are none
   Duration idle_exit = 60s;
 };
 // Returns once the warden has detached; the warden listens a few milliseconds later. Harmless while

@@ -1,10 +1,12 @@
 #include "executor/warden/process/keeper.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include <string_view>
 
 #include "executor/warden/process/process_tree.h"
+#include "executor/warden/process/user_directory.h"
 
 namespace carillon::executor {
 namespace {
@@ -68,25 +71,59 @@ struct CommandImage {
   std::vector<char*> arguments;
 };
 
-// Runs in the command's process, between fork and exec. Returns only if exec failed.
-int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
-  setsid();
+// Makes sure that this process, and nobody else, dies with its keeper.
+void DieWith(pid_t keeper) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(127);
+}
+
+bool LowerLimit(decltype(RLIMIT_NOFILE) resource, std::optional<rlim_t> most) {
+  if (!most) return true;
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0) return false;
+  limit.rlim_cur = limit.rlim_max = std::min(limit.rlim_max, *most);
+  return setrlimit(resource, &limit) == 0;
+}
+
+// System calls, because the functions of the C library change all threads of a process, and this one shares its memory
+// with the keeper.
+bool BecomeUser(const ProcessUser& user) {
+  return syscall(SYS_setgroups, user.groups.size(), user.groups.data()) == 0 &&
+         syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
+         syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0 &&
+         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+struct SpawnFailure {
+  SpawnStep step;
+  int error;
+};
+
+// Runs in the command's process, between fork and exec. Returns only if it fails.
+SpawnFailure BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
+  setsid();
+  DieWith(keeper);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_NOFILE, &spec.open_files);
+  if (!LowerLimit(RLIMIT_NOFILE, spec.open_files_max) || !LowerLimit(RLIMIT_FSIZE, spec.file_bytes_max)) {
+    return {SpawnStep::kLimits, errno};
+  }
   umask(022);
   WriteOomScore();
-  if (chdir(spec.work_directory.path.c_str()) != 0) return errno;
+  if (spec.user) {
+    if (!BecomeUser(*spec.user)) return {SpawnStep::kUser, errno};
+    DieWith(keeper);  // the change of the user has undone it
+  }
+  if (chdir(spec.work_directory.path.c_str()) != 0) return {SpawnStep::kEnter, errno};
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
-    return errno;
+    return {SpawnStep::kExec, errno};
   }
   ResetSignals();
   // Closes the keeper's descriptors in the command: all except the first three.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   execve(spec.program.c_str(), image.arguments.data(), image.env.data());
-  return errno;
+  return {SpawnStep::kExec, errno};
 }
 
 ResourceUsage UsageOfChildren() {
@@ -117,6 +154,10 @@ class Keeper {
       if (ReportOutputs()) RemoveTree(spec_.output_file);
     }
     close(spec_.report_write);
+    if (spec_.user) {
+      RemoveTree(spec_.user_directory);
+      _exit(0);
+    }
     if (!spec_.script_file.empty()) RemoveTree(spec_.script_file);
     directory_.GiveBack();
     _exit(0);
@@ -135,6 +176,7 @@ class Keeper {
     // warden's exec.
     signal(SIGCHLD, SIG_DFL);
     CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
+    if (spec_.user) setgroups(0, nullptr);  // files of the user are read as the user, without root's groups
     sigemptyset(&awaited_);
     for (const int wanted : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&awaited_, wanted);
   }
@@ -165,7 +207,7 @@ class Keeper {
   // Reads the file of outputs here, because a disk that hangs must not stop the warden's loop.
   // Returns false if there is no such file.
   bool ReportOutputs() {
-    const std::optional<OutputFile> found = spec_.read_outputs(spec_.output_file);
+    const std::optional<OutputFile> found = ReadOutputs();
     const OutputFile file = found.value_or(OutputFile{});
     const ShimReport header{ShimReportKind::kOutputs, SpawnStep::kNone,
                             file.fault == OutputFault::kNone
@@ -180,6 +222,12 @@ class Keeper {
       left.remove_prefix(static_cast<size_t>(n));
     }
     return found.has_value();
+  }
+
+  std::optional<OutputFile> ReadOutputs() const {
+    if (!spec_.user) return spec_.read_outputs(spec_.output_file);
+    const FileIdentity identity(spec_.user->uid, spec_.user->gid);
+    return spec_.read_outputs(spec_.output_file);
   }
 
   bool Fail(SpawnStep step, int error) {
@@ -204,6 +252,12 @@ class Keeper {
     const int fd = open(spec_.script_file.c_str(),
                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
     if (fd < 0) return false;
+    if (spec_.user && fchown(fd, spec_.user->uid, spec_.user->gid) != 0) {
+      const int error = errno;
+      close(fd);
+      errno = error;
+      return false;
+    }
     std::string_view left = spec_.script;
     while (!left.empty()) {
       const ssize_t n = write(fd, left.data(), left.size());
@@ -219,18 +273,27 @@ class Keeper {
     return close(fd) == 0;
   }
 
-  bool Launch() {
-    if (!directory_.Take()) return Fail(SpawnStep::kDirectory, errno);
+  bool MakeDirectory() {
+    if (spec_.user) return MakeUserDirectory(spec_.user_directory, spec_.user->uid, spec_.user->gid);
+    if (!directory_.Take()) return false;
     RemoveTree(spec_.output_file);  // a remainder
+    return true;
+  }
+
+  bool Launch() {
+    if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
     if (!WriteScript()) return Fail(SpawnStep::kScript, errno);
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();
     // The child shares this memory until it execs: copying it would be the most expensive step.
     volatile int error = 0;
+    volatile SpawnStep step = SpawnStep::kNone;
     first_ = vfork();
     if (first_ == 0) {
-      error = BecomeCommand(spec_, image, self);
+      const SpawnFailure failure = BecomeCommand(spec_, image, self);
+      step = failure.step;
+      error = failure.error;
       _exit(127);
     }
     if (first_ < 0) return Fail(SpawnStep::kFork, errno);
@@ -238,7 +301,7 @@ class Keeper {
     close(spec_.err_write);
     if (error != 0) {
       waitpid(first_, &status_, 0);
-      return Fail(SpawnStep::kExec, error);
+      return Fail(step, error);
     }
     Report({ShimReportKind::kStarted, SpawnStep::kNone, first_});
     return true;

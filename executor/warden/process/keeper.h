@@ -19,11 +19,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "common/domain/run/resource_usage.h"
+#include "common/ports/executor_host.h"
 #include "executor/warden/process/output_file.h"
 #include "executor/warden/process/work_directory.h"
 
@@ -44,6 +46,11 @@ struct ShimSpec {
   int err_write = -1;
   int report_write = -1;
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
+  std::optional<rlim_t> open_files_max = {};  // below that: a limit of the job
+  std::optional<rlim_t> file_bytes_max = {};  // likewise
+  std::optional<ProcessUser> user = {};       // the command's; nullopt: the warden's
+  // With a user: holds the working directory and the other files (user_directory.h).
+  std::string user_directory = {};
 };
 
 // The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kUsage, kEnded and
@@ -55,7 +62,7 @@ enum class ShimReportKind : uint32_t {
   kOutputs = 4,
   kUsage = 5,
 };
-enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript };
+enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed

@@ -113,7 +113,10 @@ struct TestWarden : Warden {
   std::vector<WardenEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
+  Features Isolation() override { return isolation; }
+
   Status can_start;
+  Features isolation;
   bool reachable = true;
   Inventory inventory;
   std::vector<StartAttempt> starts;
@@ -178,6 +181,15 @@ struct TestSpool : ResultSpool {
   bool full = false;
 };
 
+struct TestUsers : ProcessUsers {
+  Result<ProcessUser> Find(const std::string& name) override {
+    const auto user = known.find(name);
+    if (user == known.end()) return {ErrorCode::kDenied, "test"};
+    return user->second;
+  }
+  std::map<std::string, Result<ProcessUser>> known;
+};
+
 struct TestLoad : LoadSource {
   ExecutorLoad Sample() override { return {.cpu = 0.5}; }
 };
@@ -196,7 +208,7 @@ class DaemonFixture : public ::testing::Test {
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, http_, handlers_, spool_, load_,
+        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_, handlers_, spool_, load_,
                               metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
@@ -286,6 +298,7 @@ class DaemonFixture : public ::testing::Test {
   TestBus bus_;
   TestLink link_;
   TestWarden warden_;
+  TestUsers users_;
   TestHttp http_;
   TestHandlers handlers_;
   TestSpool spool_;

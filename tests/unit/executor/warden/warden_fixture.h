@@ -37,6 +37,7 @@ class WardenFixture : public ::testing::Test {
     client_ = std::make_unique<WardenClient>(
         WardenClient::Options{.directory = directory(),
                               .executable = test::BuiltExecutable(executable_),
+                              .run_directory = run_directory_,
                               .idle_exit = idle_exit_},
         clock_, metrics_);
     ASSERT_TRUE(WaitAttached());
@@ -45,7 +46,7 @@ class WardenFixture : public ::testing::Test {
   bool WaitAttached() {
     return test::WaitUntil([this] { return client_->warden_pid() > 0; });
   }
-  std::string directory() const { return scratch_ / "warden"; }
+  std::string directory() const { return scratch_ / directory_name_; }
   pid_t pid() const { return static_cast<pid_t>(client_->warden_pid()); }
 
   // Returns a start of `command` with default values, which the test may change.
@@ -103,6 +104,8 @@ class WardenFixture : public ::testing::Test {
   Metrics metrics_;
   test::ScratchDirectory scratch_;
   Duration idle_exit_ = 60s;
+  std::string run_directory_ = {};
+  std::string directory_name_ = "warden";
   std::string executable_ = "carillon-warden";
   std::unique_ptr<WardenClient> client_;
   uint64_t made_ = 0;

@@ -34,6 +34,7 @@ class OldWarden {
   int starts() const { return starts_; }
   int masked_starts() const { return masked_starts_; }
   int script_starts() const { return script_starts_; }
+  int isolated_starts() const { return isolated_starts_; }
   int cancels() const { return cancels_; }
   int kills() const { return kills_; }
   int asked_for_outputs() const { return asked_for_outputs_; }
@@ -66,6 +67,10 @@ class OldWarden {
       ++masked_starts_;
     } else if (std::holds_alternative<warden_message::StartScript>(message)) {
       ++script_starts_;
+    } else if (std::holds_alternative<warden_message::StartIsolated>(message)) {
+      ++isolated_starts_;
+    } else if (std::holds_alternative<warden_message::AskIsolation>(message)) {
+      Say(warden_message::Isolation{Features{Feature::kLimits}.bits(), {{.name = "cgroup"}}});
     } else if (std::holds_alternative<warden_message::Cancel>(message)) {
       ++cancels_;
     } else if (std::holds_alternative<warden_message::Kill>(message)) {
@@ -89,6 +94,7 @@ class OldWarden {
   std::atomic<int> starts_ = 0;
   std::atomic<int> masked_starts_ = 0;
   std::atomic<int> script_starts_ = 0;
+  std::atomic<int> isolated_starts_ = 0;
   std::atomic<int> cancels_ = 0;
   std::atomic<int> kills_ = 0;
   std::atomic<int> asked_for_outputs_ = 0;
@@ -179,6 +185,30 @@ TEST_F(WardenVersionTest, OnlyOneThatRunsScriptsIsSentThem) {
   EXPECT_TRUE(client->Start(script).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return warden.script_starts() == 1; }));
   EXPECT_EQ(warden.starts(), 0);
+}
+
+TEST_F(WardenVersionTest, OnlyOneThatIsolatesIsSentLimitsAndUsers) {
+  StartAttempt limited = Attempt(1, "");
+  limited.limits = Limits{.open_files = 64};
+  StartAttempt other_user = Attempt(2, "hunter22");
+  other_user.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {}};
+  other_user.user = ProcessUser{.name = "alice", .uid = 1000, .gid = 1000};
+  {
+    OldWarden warden(directory(), kWardenSendsUsage);
+    const auto client = Attach();
+    EXPECT_EQ(client->Isolation(), Features());
+    EXPECT_EQ(client->WaitForHostChecks(0s), std::nullopt);
+    EXPECT_EQ(client->Start(limited).code(), ErrorCode::kInvalid);
+    EXPECT_EQ(client->Start(other_user).code(), ErrorCode::kInvalid);
+  }
+  OldWarden warden(directory(), kWardenIsolates);
+  const auto client = Attach();
+  ASSERT_TRUE(client->WaitForHostChecks(10s));
+  EXPECT_EQ(client->Isolation(), Features{Feature::kLimits});
+  EXPECT_TRUE(client->Start(limited).ok());
+  EXPECT_TRUE(client->Start(other_user).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return warden.isolated_starts() == 2; }));
+  EXPECT_EQ(warden.starts() + warden.masked_starts() + warden.script_starts(), 0);
 }
 
 }  // namespace

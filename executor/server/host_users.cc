@@ -1,0 +1,116 @@
+#include "executor/server/host_users.h"
+
+#include <grp.h>
+#include <pwd.h>
+
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kLookEvery = 60s;
+constexpr size_t kEntryBytesMax = 1u << 20;
+constexpr int kGroupsMax = 65'536;  // of Linux
+
+Result<std::vector<uint32_t>> GroupsOf(const std::string& name, gid_t gid) {
+  std::vector<gid_t> groups(64);
+  int count = static_cast<int>(groups.size());
+  while (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0) {
+    if (count > kGroupsMax) return {ErrorCode::kUnavailable, fmt::format("user {} has too many groups", name)};
+    const size_t wanted = std::max(static_cast<size_t>(count), groups.size() * 2);
+    groups.resize(wanted);
+    count = static_cast<int>(wanted);
+  }
+  return std::vector<uint32_t>(groups.begin(), groups.begin() + count);
+}
+
+}  // namespace
+
+Result<ProcessUser> LookUpUser(const std::string& name) {
+  std::vector<char> buffer(4096);
+  passwd entry{};
+  passwd* found = nullptr;
+  int error = 0;
+  while ((error = getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) == ERANGE &&
+         buffer.size() < kEntryBytesMax) {
+    buffer.resize(buffer.size() * 2);
+  }
+  if (error != 0) {
+    return {ErrorCode::kUnavailable, fmt::format("look up user {}: {}", name, std::strerror(error))};
+  }
+  if (found == nullptr) return {ErrorCode::kNotFound, fmt::format("this host has no user {}", name)};
+  CARILLON_ASSIGN_OR_RETURN(std::vector<uint32_t> groups, GroupsOf(name, entry.pw_gid));
+  return ProcessUser{.name = name,
+                     .uid = entry.pw_uid,
+                     .gid = entry.pw_gid,
+                     .groups = std::move(groups),
+                     .home = entry.pw_dir};
+}
+
+HostUsers::HostUsers(const std::vector<std::string>& allowed, LookUp look_up) : look_up_(look_up) {
+  for (const std::string& name : allowed) {
+    found_.emplace(name, Error{ErrorCode::kUnavailable, fmt::format("user {} was not looked up yet", name)});
+  }
+}
+
+Result<ProcessUser> HostUsers::Find(const std::string& name) {
+  MutexLock lock(mu_);
+  const auto found = found_.find(name);
+  if (found != found_.end()) return found->second;
+  return {ErrorCode::kDenied,
+          fmt::format("executor.run_as_allowed of this executor does not name the user {}", name)};
+}
+
+SteadyTime HostUsers::Step(SteadyTime now) {
+  std::vector<std::string> names;
+  {
+    MutexLock lock(mu_);
+    for (const auto& [name, user] : found_) names.push_back(name);
+  }
+  for (const std::string& name : names) {
+    Result<ProcessUser> user = look_up_(name);
+    if (user.ok() && user->uid == 0 && name != "root") {
+      user = {ErrorCode::kDenied,
+              fmt::format("the user {} is root on this executor; only the name root may stand for it", name)};
+    }
+    MutexLock lock(mu_);
+    Result<ProcessUser>& known = found_.at(name);
+    // What was found before is kept while the directory does not answer.
+    const bool silent = !user.ok() && user.code() == ErrorCode::kUnavailable;
+    if (!silent || !known.ok()) known = std::move(user);
+  }
+  return now + kLookEvery;
+}
+
+HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<std::string>& allowed,
+                     ProcessUsers& users) {
+  HostCheck check{.name = "run_as"};
+  const auto say = [&check](HostCheckState state, std::string detail, std::string cure) {
+    check.state = state;
+    check.detail = std::move(detail);
+    check.cure = std::move(cure);
+    return check;
+  };
+  if (allowed.empty()) {
+    return say(HostCheckState::kNo, "No job may run as another user.",
+               "Run the executor as root, and name the users in executor.run_as_allowed.");
+  }
+  if (!warden) {
+    return say(HostCheckState::kNo, "The warden has not said whether it can change users.",
+               "Restart the executor when nothing runs on it.");
+  }
+  if (warden->state == HostCheckState::kNo) return *warden;
+  for (const std::string& name : allowed) {
+    const auto found = users.Find(name);
+    if (found.ok()) continue;
+    return say(HostCheckState::kPartly, fmt::format("As {}: {}.", name, found.error().message),
+               "Create the user, or remove it from executor.run_as_allowed.");
+  }
+  check.detail = fmt::format("As {}.", fmt::join(allowed, ", "));
+  return check;
+}
+
+}  // namespace carillon::executor

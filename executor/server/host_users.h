@@ -1,0 +1,43 @@
+// The users of this host as whom jobs may run: those that executor.run_as_allowed names.
+//
+// Place    Asked before step 8 of docs/life-of-a-run.md.
+// Threads  Thread-safe. Step asks the host's directory of users, which may take long, so it has a loop of its own;
+//          Find only reads what Step has found.
+// Always   A user whose id is 0 is allowed only by the name root.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/base/mutex.h"
+#include "common/domain/host_check.h"
+#include "common/ports/executor_host.h"
+
+namespace carillon::executor {
+
+// kNotFound: there is no such user. kUnavailable: the directory of users did not answer.
+Result<ProcessUser> LookUpUser(const std::string& name);
+
+class HostUsers final : public ProcessUsers, public Stepper {
+ public:
+  using LookUp = Result<ProcessUser> (*)(const std::string& name);
+
+  explicit HostUsers(const std::vector<std::string>& allowed, LookUp look_up = &LookUpUser);
+
+  Result<ProcessUser> Find(const std::string& name) override;
+  SteadyTime Step(SteadyTime now) override;
+
+ private:
+  const LookUp look_up_;
+  Mutex mu_;
+  std::map<std::string, Result<ProcessUser>> found_ GUARDED_BY(mu_);  // exactly the allowed names
+};
+
+// The line of the start-up report. `warden` is that of the warden, which says whether it can change users at all. Pure
+// but for users.Find.
+HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<std::string>& allowed,
+                     ProcessUsers& users);
+
+}  // namespace carillon::executor

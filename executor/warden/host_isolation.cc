@@ -1,0 +1,57 @@
+#include "executor/warden/host_isolation.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "common/base/stable_hash.h"
+#include "executor/warden/process/user_directory.h"
+
+namespace carillon::executor {
+namespace {
+
+HostCheck NoRunAs(std::string detail, std::string cure) {
+  return {.name = "run_as",
+          .state = HostCheckState::kNo,
+          .detail = std::move(detail),
+          .cure = std::move(cure)};
+}
+
+void PrepareRunAs(const std::string& directory, const std::string& run_directory, HostIsolation& isolation) {
+  if (geteuid() != 0) {
+    isolation.checks.push_back(
+        NoRunAs("The executor does not run as root.",
+                "Start it as root, and name the users in executor.run_as_allowed."));
+    return;
+  }
+  const std::string own =
+      fmt::format("{}/{:016x}", run_directory, StableHash(std::filesystem::absolute(directory).string()));
+  const std::string old = own + ".old";
+  if (rename(own.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY) isolation.leftovers = old;
+  for (const std::string& path : {run_directory, own}) {
+    if (MakeRunDirectory(path)) continue;
+    isolation.checks.push_back(
+        NoRunAs(fmt::format("{} cannot be used: {}.", path, std::strerror(errno)),
+                "Set executor.run_as_directory to a directory that only root can write to, and all can pass "
+                "through."));
+    return;
+  }
+  isolation.run_directory = own;
+  isolation.features.Add(Feature::kRunAs);
+  isolation.checks.push_back({.name = "run_as", .detail = run_directory});
+}
+
+}  // namespace
+
+HostIsolation PrepareIsolation(const std::string& directory, const std::string& run_directory) {
+  HostIsolation isolation;
+  if (!run_directory.empty()) PrepareRunAs(directory, run_directory, isolation);
+  return isolation;
+}
+
+}  // namespace carillon::executor

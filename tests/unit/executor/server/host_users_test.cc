@@ -1,0 +1,74 @@
+// The users as whom jobs may run, and the line of the start-up report about them.
+#include "executor/server/host_users.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace carillon::executor {
+namespace {
+
+std::set<std::string> silent;  // names for which the directory of users does not answer
+
+Result<ProcessUser> FakeLookUp(const std::string& name) {
+  if (silent.contains(name)) return {ErrorCode::kUnavailable, "look up user " + name + ": I/O error"};
+  if (name == "nobody2") return {ErrorCode::kNotFound, "this host has no user nobody2"};
+  const bool root = name == "root" || name == "toor";
+  return ProcessUser{.name = name, .uid = root ? 0u : 1000u, .gid = 1000, .groups = {1000}, .home = "/home/" + name};
+}
+
+class HostUsersTest : public ::testing::Test {
+ protected:
+  void SetUp() override { silent.clear(); }
+};
+
+TEST_F(HostUsersTest, OnlyAllowedUsersAreFound) {
+  HostUsers users({"alice", "nobody2"}, &FakeLookUp);
+  EXPECT_EQ(users.Find("alice").code(), ErrorCode::kUnavailable) << "not looked up yet";
+  users.Step(SteadyTime(1s));
+  EXPECT_EQ(users.Find("alice")->home, "/home/alice");
+  EXPECT_EQ(users.Find("nobody2").code(), ErrorCode::kNotFound);
+  EXPECT_EQ(users.Find("bert").code(), ErrorCode::kDenied);
+  EXPECT_EQ(users.Find("root").code(), ErrorCode::kDenied);
+}
+
+TEST_F(HostUsersTest, RootOnlyByItsName) {
+  HostUsers users({"toor", "root"}, &FakeLookUp);
+  users.Step(SteadyTime(1s));
+  EXPECT_EQ(users.Find("toor").code(), ErrorCode::kDenied);
+  EXPECT_TRUE(users.Find("root").ok());
+}
+
+TEST_F(HostUsersTest, WhatWasFoundIsKeptWhileTheDirectoryIsSilent) {
+  HostUsers users({"alice"}, &FakeLookUp);
+  EXPECT_EQ(users.Step(SteadyTime(1s)), SteadyTime(61s));
+  silent = {"alice"};
+  users.Step(SteadyTime(61s));
+  EXPECT_TRUE(users.Find("alice").ok());
+}
+
+TEST_F(HostUsersTest, TheHostsOwnDirectoryIsAsked) {
+  const auto root = LookUpUser("root");
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(root->uid, 0u);
+  EXPECT_FALSE(root->groups.empty());
+  EXPECT_EQ(LookUpUser("no-such-user-here").code(), ErrorCode::kNotFound);
+}
+
+TEST_F(HostUsersTest, TheReportSaysWhyNotAndTheCure) {
+  HostUsers users({"alice", "nobody2"}, &FakeLookUp);
+  users.Step(SteadyTime(1s));
+  const HostCheck works{.name = "run_as", .detail = "/var/lib/carillon-runs"};
+  EXPECT_EQ(CheckRunAs(works, {}, users).state, HostCheckState::kNo);
+  EXPECT_EQ(CheckRunAs(std::nullopt, {"alice"}, users).state, HostCheckState::kNo);
+  const HostCheck not_root{.name = "run_as", .state = HostCheckState::kNo, .detail = "not root", .cure = "root"};
+  EXPECT_EQ(CheckRunAs(not_root, {"alice"}, users), not_root);
+  EXPECT_EQ(CheckRunAs(works, {"alice"}, users).detail, "As alice.");
+  const HostCheck partly = CheckRunAs(works, {"alice", "nobody2"}, users);
+  EXPECT_EQ(partly.state, HostCheckState::kPartly);
+  EXPECT_NE(partly.detail.find("nobody2"), std::string::npos) << partly.detail;
+  EXPECT_FALSE(partly.cure.empty());
+}
+
+}  // namespace
+}  // namespace carillon::executor
