@@ -19,9 +19,13 @@ json Changes(const std::optional<JobDefinition>& from, const std::optional<JobDe
   const json before = DefinitionToJson(*from);
   const json after = DefinitionToJson(*to);
   json changes = json::array();
+  // A field such as `script` is left out where it is not set.
   for (const auto& [field, value] : after.items()) {
-    if (before[field] == value) continue;
-    changes.push_back({{"field", field}, {"before", before[field]}, {"after", value}});
+    const json earlier = before.value(field, json(nullptr));
+    if (earlier != value) changes.push_back({{"field", field}, {"before", earlier}, {"after", value}});
+  }
+  for (const auto& [field, value] : before.items()) {
+    if (!after.contains(field)) changes.push_back({{"field", field}, {"before", value}, {"after", nullptr}});
   }
   return changes;
 }
