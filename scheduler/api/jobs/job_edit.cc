@@ -76,6 +76,19 @@ Outcome<bool> CheckAccess(const Call& call, const JobBase* before,
   return CheckSecrets(call, definition, named);
 }
 
+// A job that runs as another user has the rights of that user, so who may edit it may use them.
+Outcome<bool> CheckRunAs(const Call& call, const JobDefinition* before, const JobDefinition& definition) {
+  if (call.owns_all) return true;
+  const bool had_user = before != nullptr && !before->run_as.empty();
+  if (!had_user && definition.run_as.empty()) return true;
+  Problem problem{.status = 403,
+                  .code = "run_as_forbidden",
+                  .detail = "Only an administrator can create or change a job with run_as.",
+                  .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
+  problem.members["permission"] = Name(Permission::kWriteJobs);
+  return problem;
+}
+
 }  // namespace
 
 using nlohmann::json;
@@ -168,6 +181,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before
   CARILLON_TRY(CheckCalendars(call, definition));
   const bool readable = before != nullptr && before->readable;
   const JobDefinition* stored = readable ? &before->job.definition : nullptr;
+  CARILLON_TRY(CheckRunAs(call, stored, definition));
   CARILLON_TRY(CheckUpstream(call, stored, definition));
   CARILLON_TRY(CheckNodeJobs(call, id, stored, definition, coming));
   return CheckMembers(call, stored, definition);
