@@ -78,6 +78,8 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--executor", "executor_id", Kind::kText, "Run on this executor only"},
     FieldFlag{"--selector", "executor_selector", Kind::kText,
               "Run on executors with matching labels, e.g. 'zone = a, !spare'"},
+    FieldFlag{"--run-as", "run_as", Kind::kText,
+              "User of the executor's host as whom it runs; '' = the executor's own"},
     FieldFlag{"--retention-days", "retention_days", Kind::kNumber,
               "Days to keep its runs, if fewer than configured (0: as configured)"},
     FieldFlag{"--description", "description", Kind::kText, "Description"},
@@ -218,6 +220,13 @@ Status ApplyScriptFlags(const JobFlags& flags, json& body) {
   return {};
 }
 
+// A limit that no flag names stays as it is in `body`.
+Status ApplyLimits(const JobFlags& flags, json& body) {
+  CARILLON_ASSIGN_OR_RETURN(const auto limits, ParsePairs(flags.limits));
+  for (const auto& [name, value] : limits) body["limits"][name] = ParameterOf(value);
+  return {};
+}
+
 bool NamesSchedules(const JobFlags& flags) {
   return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
          !flags.delays.empty() || !flags.pauses.empty() || !flags.upstream.empty() ||
@@ -228,7 +237,7 @@ bool NamesSchedules(const JobFlags& flags) {
 
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
-         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && http.empty() &&
+         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && limits.empty() && http.empty() &&
          !paused;
 }
 
@@ -281,6 +290,8 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
                    "Program that runs the script; by default that of its first line or suffix")
       ->check(NotEmpty);
   repeated("--arg", flags.args, "Argument of the script; repeatable");
+  repeated("--limit", flags.limits,
+           "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
   AddHttpFlags(verb, flags.http);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
@@ -303,6 +314,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
     body.erase("cron_expression");
   }
   CARILLON_TRY(ApplyScriptFlags(flags, body));
+  CARILLON_TRY(ApplyLimits(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
   if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));

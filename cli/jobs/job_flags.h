@@ -31,6 +31,7 @@ struct JobFlags {
   std::string script_file;
   std::string interpreter;
   std::vector<std::string> args;
+  std::vector<std::string> limits;
   HttpFlags http;
   std::vector<std::string> parameters;
   std::vector<std::string> env;

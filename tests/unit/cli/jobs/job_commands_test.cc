@@ -430,6 +430,19 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
   EXPECT_EQ(SentBody(1)["parameters"], (json{{"rows", 7}}));
 }
 
+TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
+  Answer("POST /api/jobs", JobShown("report"), 201);
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice", "--limit", "cpu=0.5",
+                 "--limit", "pids=9", "--limit", "enforce=best_effort"}),
+            0)
+      << err();
+  EXPECT_EQ(SentBody(0), (json{{"name", "Report"},
+                               {"command", "true"},
+                               {"run_as", "alice"},
+                               {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
+  EXPECT_NE(Run({"job", "create", "--name", "Report", "--command", "true", "--limit", "pids"}), 0);
+}
+
 TEST_F(JobCommandsTest, CreateSendsTheScriptOfAFile) {
   const test::ScratchDirectory scratch;
   const std::string file = scratch / "report.py";
