@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/base/stable_hash.h"
+#include "executor/warden/process/cgroup.h"
 #include "executor/warden/process/user_directory.h"
 
 namespace carillon::executor {
@@ -50,6 +51,10 @@ void PrepareRunAs(const std::string& directory, const std::string& run_directory
 
 HostIsolation PrepareIsolation(const std::string& directory, const std::string& run_directory) {
   HostIsolation isolation;
+  CgroupHost cgroups = PrepareCgroups();
+  isolation.cgroup = cgroups.path;
+  isolation.features = isolation.features.With(cgroups.features);
+  isolation.checks.push_back(std::move(cgroups.check));
   if (!run_directory.empty()) PrepareRunAs(directory, run_directory, isolation);
   return isolation;
 }

@@ -14,6 +14,7 @@ namespace carillon::executor {
 struct HostIsolation {
   Features features = {Feature::kLimits};
   std::vector<HostCheck> checks = {};
+  std::string cgroup = {};  // the control group in which those of attempts are made; empty: there are none
   // Below it are the directories of attempts of other users; empty without kRunAs.
   std::string run_directory = {};
   std::string leftovers = {};  // the directories that an earlier warden left, to be deleted; empty: none

@@ -65,6 +65,7 @@ std::string SpawnStepText(SpawnStep step, const std::string& program) {
     case SpawnStep::kScript: return "write its script";
     case SpawnStep::kLimits: return "set its limits";
     case SpawnStep::kUser: return "become its user";
+    case SpawnStep::kCgroup: return "use a control group";
     case SpawnStep::kEnter: return "enter its working directory";
     case SpawnStep::kNone: break;
   }
@@ -136,7 +137,12 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
   spec.open_files = host.open_files;
-  if (start_.limits) ApplyLimits(*start_.limits, spec);
+  if (start_.limits) {
+    ApplyLimits(*start_.limits, spec);
+    spec.cgroup_settings = CgroupSettings(*start_.limits, host.features);
+    if (!spec.cgroup_settings.empty()) cgroup_ = files.cgroup;
+    spec.cgroup = cgroup_;
+  }
   spec.user = start_.user;
   spec.user_directory = files.user_directory;
   if (start_.limits) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
@@ -223,6 +229,7 @@ void LiveRun::TakeReport(const ShimReport& report, std::string_view text, Steady
   switch (report.kind) {
     case ShimReportKind::kStarted: started_report_ = true; break;
     case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
+    case ShimReportKind::kOom: oom_ = true; break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
       break;
@@ -379,6 +386,9 @@ AttemptResult LiveRun::ExitResult() const {
     result.state = RunState::kLost;
     result.reason = reason::kWardenDied;
     result.error = "the supervisor process of this attempt was killed";
+  } else if (oom_ && WIFSIGNALED(*wait_status_) && WTERMSIG(*wait_status_) == SIGKILL) {
+    result.reason = reason::kOom;
+    result.error = fmt::format("killed by the kernel for its memory; its limit is {} MiB", start_.limits->memory_mb);
   } else if (WIFSIGNALED(*wait_status_)) {
     const int signal_number = WTERMSIG(*wait_status_);
     const char* name = sigabbrev_np(signal_number);

@@ -37,6 +37,7 @@ class LiveRun {
     std::string outputs;
     std::string script;  // without the suffix of its interpreter
     std::string user_directory = {};  // of an attempt of another user: holds all of them
+    std::string cgroup = {};          // for an attempt that needs one; empty: this host has none
     OutputReader read_outputs = &ReadOutputFile;
   };
   struct Host {
@@ -79,6 +80,7 @@ class LiveRun {
   WallTime started() const { return started_wall_; }
   pid_t keeper() const { return keeper_; }
   bool keeper_killed() const { return keeper_killed_; }
+  const std::string& cgroup() const { return cgroup_; }  // empty: none
   // The path of the script; empty: none.
   const std::string& script_file() const { return script_file_; }
   // The keeper died before it removed the files of the attempt.
@@ -115,6 +117,7 @@ class LiveRun {
   std::shared_ptr<const SecretPatterns> patterns_;      // null without secrets
   std::string program_;
   std::string script_file_;
+  std::string cgroup_;
   std::vector<std::string> limits_not_enforced_;
   std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
@@ -131,6 +134,7 @@ class LiveRun {
   std::optional<ShimReport> spawn_failure_;
   std::optional<ResourceUsage> usage_;  // unset if the keeper was killed
   std::optional<OutputFile> outputs_;
+  bool oom_ = false;
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_
   bool outputs_overdue_ = false;

@@ -33,16 +33,23 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
 
 LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name, const StartAttempt& start) const {
   const std::string own_name = fmt::format("{}.{}", EncodeRunId(name.key), name.attempt);
+  const std::string& groups = options_.isolation.cgroup;
+  const std::string group = groups.empty() ? groups : fmt::format("{}/{}", groups, own_name);
   if (start.user) {
     const std::string all = fmt::format("{}/{}", options_.isolation.run_directory, own_name);
     return {.directory = {WorkDirectoryIn(all)},
             .outputs = OutputFileIn(all),
             .script = ScriptFileIn(all),
             .user_directory = all,
+            .cgroup = group,
             .read_outputs = options_.read_outputs};
   }
   const std::string path = fmt::format("{}/{}", work_directory_, own_name);
-  return {.directory = {path}, .outputs = path + ".outputs", .script = path + ".script", .read_outputs = options_.read_outputs};
+  return {.directory = {path},
+          .outputs = path + ".outputs",
+          .script = path + ".script",
+          .cgroup = group,
+          .read_outputs = options_.read_outputs};
 }
 
 Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
@@ -133,6 +140,7 @@ void RunningAttempts::FinishIfOver(const AttemptName& name) {
     std::vector<std::string> paths = {files.directory.path, files.outputs};
     if (!entry->live->script_file().empty()) paths.push_back(entry->live->script_file());
     if (!files.user_directory.empty()) paths = {files.user_directory};
+    if (!entry->live->cgroup().empty()) paths.push_back(entry->live->cgroup());
     RemoveInBackground(paths);
   }
   AttemptEnded ended = entry->live->Finish(Now());

@@ -69,6 +69,7 @@ struct CommandImage {
   }
   std::vector<char*> env;
   std::vector<char*> arguments;
+  int group = -1;  // open file cgroup.procs of its control group
 };
 
 // Makes sure that this process, and nobody else, dies with its keeper.
@@ -103,6 +104,7 @@ struct SpawnFailure {
 SpawnFailure BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
   setsid();
   DieWith(keeper);
+  if (image.group >= 0 && write(image.group, "0", 1) != 1) return {SpawnStep::kCgroup, errno};
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_NOFILE, &spec.open_files);
@@ -149,10 +151,14 @@ class Keeper {
     if (Launch()) {
       while (!Step()) {
       }
+      if (!spec_.cgroup.empty() && OomKills(spec_.cgroup) > 0) {
+        Report({ShimReportKind::kOom, SpawnStep::kNone, 0});
+      }
       // Before the disk is touched: a disk that hangs must not hide how the process ended.
       ReportEnd();
       if (ReportOutputs()) RemoveTree(spec_.output_file);
     }
+    if (!spec_.cgroup.empty()) RemoveGroup();
     close(spec_.report_write);
     if (spec_.user) {
       RemoveTree(spec_.user_directory);
@@ -230,6 +236,15 @@ class Keeper {
     return spec_.read_outputs(spec_.output_file);
   }
 
+  // No process of the attempt is left, so only one that somebody else has put into the group delays this.
+  void RemoveGroup() {
+    const timespec wait{0, kWaitNanos};
+    for (int waits = 0; !RemoveCgroup(spec_.cgroup) && errno == EBUSY && waits < kLeftoverWaitsMax; ++waits) {
+      KillCgroup(spec_.cgroup);
+      sigtimedwait(&awaited_, nullptr, &wait);
+    }
+  }
+
   bool Fail(SpawnStep step, int error) {
     Report({ShimReportKind::kSpawnFailed, step, error});
     return false;
@@ -284,7 +299,12 @@ class Keeper {
     if (!MakeDirectory()) return Fail(SpawnStep::kDirectory, errno);
     if (!WriteScript()) return Fail(SpawnStep::kScript, errno);
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
-    const CommandImage image(spec_);
+    CommandImage image(spec_);
+    if (!spec_.cgroup.empty()) {
+      if (!MakeCgroup(spec_.cgroup, spec_.cgroup_settings)) return Fail(SpawnStep::kCgroup, errno);
+      image.group = open((spec_.cgroup + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+      if (image.group < 0) return Fail(SpawnStep::kCgroup, errno);
+    }
     const pid_t self = getpid();
     // The child shares this memory until it execs: copying it would be the most expensive step.
     volatile int error = 0;
@@ -299,6 +319,7 @@ class Keeper {
     if (first_ < 0) return Fail(SpawnStep::kFork, errno);
     close(spec_.out_write);
     close(spec_.err_write);
+    if (image.group >= 0) close(image.group);
     if (error != 0) {
       waitpid(first_, &status_, 0);
       return Fail(step, error);
@@ -311,7 +332,10 @@ class Keeper {
   bool Step() {
     if (!Reap()) return true;
     if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
-    if (kill_all_ || leftover_waits_ > kLeftoverWaitsMax) KillDescendants(getpid());
+    if (kill_all_ || leftover_waits_ > kLeftoverWaitsMax) {
+      if (!spec_.cgroup.empty()) KillCgroup(spec_.cgroup);
+      KillDescendants(getpid());
+    }
     const bool patient = !first_done_ && !kill_all_;
     const timespec wait{0, kWaitNanos};
     siginfo_t info{};

@@ -26,6 +26,7 @@
 
 #include "common/domain/run/resource_usage.h"
 #include "common/ports/executor_host.h"
+#include "executor/warden/process/cgroup.h"
 #include "executor/warden/process/output_file.h"
 #include "executor/warden/process/work_directory.h"
 
@@ -48,21 +49,24 @@ struct ShimSpec {
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
   std::optional<rlim_t> open_files_max = {};  // below that: a limit of the job
   std::optional<rlim_t> file_bytes_max = {};  // likewise
+  std::string cgroup = {};  // path of its control group, made and removed by the keeper; empty: none
+  std::vector<CgroupSetting> cgroup_settings = {};
   std::optional<ProcessUser> user = {};       // the command's; nullopt: the warden's
   // With a user: holds the working directory and the other files (user_directory.h).
   std::string user_directory = {};
 };
 
-// The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kUsage, kEnded and
-// kOutputs. kOutputs follows when the file of outputs was read, which may take long.
+// The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kOom, kUsage,
+// kEnded and kOutputs. kOutputs follows when the file of outputs was read, which may take long.
 enum class ShimReportKind : uint32_t {
   kStarted = 1,
   kSpawnFailed = 2,
   kEnded = 3,
   kOutputs = 4,
   kUsage = 5,
+  kOom = 6,  // before kEnded: the kernel has killed a process of the attempt for its memory
 };
-enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter };
+enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter, kCgroup };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed

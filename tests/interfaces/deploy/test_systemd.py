@@ -26,7 +26,7 @@ class SystemdTest(unittest.TestCase):
             path = os.path.join(self.root, "usr/lib/systemd/system", target + ".target")
             with open(path, "w", encoding="utf-8") as f:
                 f.write("[Unit]\nDescription=stands for the one of the system\n")
-        for name in ("carillon-scheduler", "carillon-executor"):
+        for name in ("carillon-scheduler", "carillon-executor", "carillon-warden"):
             shutil.copy(os.path.join(BIN, name), os.path.join(self.root, "usr/bin"))
         os.makedirs(os.path.join(self.root, "bin"))
         shutil.copy("/bin/sh", os.path.join(self.root, "bin/sh"))
@@ -57,6 +57,9 @@ class SystemdTest(unittest.TestCase):
             program = os.path.join(BIN, os.path.basename(command[0]))
             # The start fails at the missing configuration file. A wrong flag would print the usage instead.
             done = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=30)
+            if program.endswith("carillon-warden"):
+                self.assertIn("open /var/lib/carillon-executor/executor/warden: No such file", done.stderr)
+                continue
             self.assertEqual(done.returncode, 2)
             self.assertIn("configuration file /etc/carillon/", done.stderr)
 
@@ -70,6 +73,12 @@ class SystemdTest(unittest.TestCase):
     def test_the_executors_warden_outlives_it(self):
         with open(os.path.join(UNITS, "carillon-executor.service"), encoding="utf-8") as f:
             self.assertIn("KillMode=process\n", f.read())
+
+    def test_the_wardens_groups_are_its_own(self):
+        with open(os.path.join(UNITS, "carillon-warden.service"), encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn("Delegate=yes\n", text)
+        self.assertIn("OOMPolicy=continue\n", text)
 
 
 if __name__ == "__main__":
