@@ -242,6 +242,19 @@ export interface components {
       body: string;
       args?: string[];
     };
+    Limits: {
+      memory_mb?: number | null;
+      cpu?: number | null;
+      pids?: number | null;
+      open_files?: number | null;
+      file_size_mb?: number | null;
+      /**
+       * @default required
+       * @enum {string|null}
+       */
+      enforce?: 'required' | 'best_effort' | null;
+    };
+    LimitsNotEnforced: ('memory_mb' | 'cpu' | 'pids')[];
     ResourceUsage: {
       cpu_us: number;
       memory_bytes: number;
@@ -395,6 +408,8 @@ export interface components {
       http?: components['schemas']['HttpRequest'] | null;
       handler?: string;
       workflow?: components['schemas']['Workflow'] | null;
+      limits?: components['schemas']['Limits'] | null;
+      run_as?: string;
       command?: string;
       cron_expression?: string | null;
       schedules?: components['schemas']['ScheduleWrite'][];
@@ -500,6 +515,8 @@ export interface components {
       http?: components['schemas']['HttpRequest'] | null;
       handler?: string;
       workflow?: components['schemas']['Workflow'] | null;
+      limits?: components['schemas']['Limits'] | null;
+      run_as?: string;
       command: string;
       cron_expression: string | null;
       schedules: components['schemas']['Schedule'][];
@@ -762,6 +779,7 @@ export interface components {
       output: string;
       output_truncated: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      limits_not_enforced?: components['schemas']['LimitsNotEnforced'];
       http_status?: components['schemas']['HttpStatus'];
       error: string | null;
       priority: number;
@@ -833,6 +851,7 @@ export interface components {
       output?: string;
       output_truncated?: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      limits_not_enforced?: components['schemas']['LimitsNotEnforced'];
       http_status?: components['schemas']['HttpStatus'];
       error?: string | null;
       priority?: number;
@@ -896,6 +915,7 @@ export interface components {
       output: string;
       output_truncated: boolean;
       usage?: components['schemas']['ResourceUsage'];
+      limits_not_enforced?: components['schemas']['LimitsNotEnforced'];
       http_status?: components['schemas']['HttpStatus'];
       error: string | null;
     };

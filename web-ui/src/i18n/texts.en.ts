@@ -110,6 +110,7 @@ export const en = {
   'reason.http_error': 'No response',
   'reason.http_forbidden': 'Forbidden address',
   'reason.spawn': 'Could not start',
+  'reason.oom': 'Out of memory',
   'reason.bad_outputs': 'Invalid outputs',
   'reason.not_retryable': 'Failure that is not retried',
   'reason.timeout': 'Timeout exceeded',

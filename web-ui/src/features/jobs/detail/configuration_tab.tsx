@@ -18,6 +18,7 @@ import { useOwnerText } from '../list/owners';
 import { NamespaceLink } from '../list/namespace_link';
 import { TellFact } from './notifications_fact';
 import { httpFacts } from '../http/http_facts';
+import { isolationFacts } from '../isolation/isolation_facts';
 import { zoneOf } from './schedule_text';
 
 const Mono = ({ text }: { text: string }) => <span className="mono">{text}</span>;
@@ -70,6 +71,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
                   ] as const,
                 ]
               : []),
+            ...isolationFacts(job, t),
             ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
             [t('jobs.owner'), ownerOf(job.user_id)],
             [t('jobs.version'), 'v' + job.version],

@@ -17,6 +17,8 @@ import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormVal
 import { OwnerField } from './owner_field';
 import { RuleRows } from './rule_rows';
 import { HttpFields } from '../http/http_fields';
+import { IsolationFields } from '../isolation/isolation_fields';
+import { ISOLATION_DEFAULTS, isIsolated, type IsolationValues } from '../isolation/isolation_values';
 import { ScriptFields } from '../script/script_fields';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
@@ -27,6 +29,8 @@ import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 const RETRY_ON_EXAMPLE = 'exit:75, exit:100-110, http:5xx';
 const ROUTINGS = ['round_robin', 'random', 'least_loaded', 'first_healthy', 'weighted', 'consistent_hash'];
 const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
+
+const ISOLATION_FIELDS = Object.keys(ISOLATION_DEFAULTS) as (keyof IsolationValues)[];
 
 const WorkflowField = lazy(() => import('../../workflows/workflow_field'));
 
@@ -83,6 +87,11 @@ function What({ isNew }: { isNew: boolean }) {
           </Suspense>
         )}
       </div>
+      {isIsolated(type) && (
+        <More label={t('form.isolation')} names={ISOLATION_FIELDS}>
+          <IsolationFields />
+        </More>
+      )}
       <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>
         <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
         {type !== 'http' && (

@@ -19,6 +19,14 @@ import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 import { HTTP_DEFAULTS, httpFieldOf, httpFrom, httpValuesOf, wrongInHttp } from '../http/http_values';
 import {
+  ISOLATION_DEFAULTS,
+  isIsolated,
+  isolationValuesOf,
+  limitFieldOf,
+  limitsFrom,
+  wrongInIsolation,
+} from '../isolation/isolation_values';
+import {
   SCRIPT_DEFAULTS,
   conditionsOf,
   scriptFieldOf,
@@ -95,6 +103,13 @@ export const formSchema = z
     http_follow: z.string(),
     http_connect_timeout: z.string(),
     http_tls_verify: z.boolean(),
+    limit_memory_mb: z.string(),
+    limit_cpu: z.string(),
+    limit_pids: z.string(),
+    limit_open_files: z.string(),
+    limit_file_size_mb: z.string(),
+    limit_enforce: z.string(),
+    run_as: z.string(),
     workflow: z.string(),
     labels: lines,
     env: lines,
@@ -179,6 +194,10 @@ export const formSchema = z
     }),
     ({ value, issues }) => {
       for (const [field, message] of value.type === 'http' ? wrongInHttp(value) : [])
+        issues.push({ code: 'custom', input: value, message, path: [field] });
+    },
+    ({ value, issues }) => {
+      for (const [field, message] of isIsolated(value.type) ? wrongInIsolation(value) : [])
         issues.push({ code: 'custom', input: value, message, path: [field] });
     },
     z.refine((v) => v.type !== 'workflow' || workflowOf(v.workflow) !== null, {
@@ -270,6 +289,7 @@ export const DEFAULTS: FormValues = {
   handler: '',
   ...SCRIPT_DEFAULTS,
   ...HTTP_DEFAULTS,
+  ...ISOLATION_DEFAULTS,
   workflow: '',
   labels: '',
   env: '',
@@ -420,6 +440,7 @@ export function valuesOf(definition: Definition): FormValues {
   return {
     ...values,
     ...scriptValuesOf(full.script),
+    ...isolationValuesOf(full),
     ...httpValuesOf(full.http),
     ...tellValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
@@ -479,6 +500,12 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.script;
   if (values.type === 'http') out.http = httpFrom(values, base.http);
   else delete out.http;
+  const limits = isIsolated(values.type) ? limitsFrom(values, base.limits) : null;
+  if (limits) out.limits = limits;
+  else delete out.limits;
+  const user = isIsolated(values.type) ? values.run_as.trim() : '';
+  if (user) out.run_as = user;
+  else delete out.run_as;
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
@@ -526,6 +553,7 @@ export function fieldOf(
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
   if (first === 'script') return scriptFieldOf(second);
+  if (first === 'limits') return limitFieldOf(second);
   if (first === 'http') return httpFieldOf(second, last);
   if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);
   if (first === 'parameters' && second !== undefined && rules.includes(second))

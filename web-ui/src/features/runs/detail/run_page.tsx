@@ -147,6 +147,9 @@ function Known({ run }: { run: Run }) {
                   ? [t('run.http_status'), shown.http_status]
                   : [t('run.exit_code'), shown.exit_code ?? '–'],
                 [t('run.reason'), shown.reason ? textOr('reason.', shown.reason) : '–'],
+                ...(shown.limits_not_enforced?.length
+                  ? [[t('run.limits_not_enforced'), shown.limits_not_enforced.join(', ')] as const]
+                  : []),
                 ...(shown.usage ? [[t('run.usage'), usageText(shown.usage, t, i18n.language)] as const] : []),
                 [t('run.priority'), run.priority],
                 [t('run.definition'), 'v' + run.job_version],

@@ -36,6 +36,7 @@ export const en = {
   'waiting.no_room': 'All suitable executors are full.',
   'waiting.no_handler': 'No program offers its handler.',
   'waiting.queued': 'About to be assigned to an executor.',
+  'run.limits_not_enforced': 'Limits not enforced',
   'run.usage': 'Resources',
   'run.usage_of': '{{cpu}} CPU, {{memory}} memory, {{read}} read, {{written}} written',
   'run.elapsed': 'Running for {{span}}',

@@ -37,6 +37,7 @@ export const zhCN: TwinOf<typeof en> = {
   'waiting.no_room': '可以执行它的执行器都没有空闲槽位。',
   'waiting.no_handler': '没有程序提供它的处理器。',
   'waiting.queued': '即将分派给执行器。',
+  'run.limits_not_enforced': '未强制执行的限制',
   'run.usage': '资源使用',
   'run.usage_of': 'CPU {{cpu}}，内存 {{memory}}，读取 {{read}}，写入 {{written}}',
   'run.elapsed': '已运行 {{span}}',

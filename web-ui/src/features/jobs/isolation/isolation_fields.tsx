@@ -1,0 +1,24 @@
+// Fields of the job form for the limits of its processes, and the user as whom they run.
+import '../form/texts.en';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Choose, Text } from '../form/form_fields';
+import { ENFORCE, LIMITS } from './isolation_values';
+
+export function IsolationFields() {
+  const { t } = useTranslation();
+  return (
+    <>
+      {LIMITS.map(([name]) => (
+        <Text
+          key={name}
+          name={`limit_${name}`}
+          label={t(`form.limit_${name}`)}
+          numeric
+          hint={name === 'memory_mb' ? t('form.limit_hint') : undefined}
+        />
+      ))}
+      <Choose name="limit_enforce" label={t('form.limit_enforce')} values={ENFORCE} />
+      <Text name="run_as" label={t('form.run_as')} mono hint={t('form.run_as_hint')} />
+    </>
+  );
+}

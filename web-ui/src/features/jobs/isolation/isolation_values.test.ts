@@ -1,0 +1,50 @@
+// The limits of a job, and its user, in the fields of the form.
+import { describe, expect, it } from 'vitest';
+import { DEFAULTS, definitionFrom, fieldOf, formSchema, valuesOf } from '../form/form_values';
+
+const limits = { memory_mb: 512, cpu: 0.5, enforce: 'best_effort' };
+const job = { name: 'Report', type: 'shell', command: 'true', limits, run_as: 'alice' };
+
+const wrongAt = (changes: Partial<typeof DEFAULTS>) => {
+  const values = { ...DEFAULTS, name: 'n', command: 'true', cron_expression: '@daily', ...changes };
+  const checked = formSchema.safeParse(values);
+  return checked.success ? [] : checked.error.issues.map((one) => one.path.join('.'));
+};
+
+describe('isolation', () => {
+  it('comes back from the form as it was', () => {
+    const values = valuesOf(job);
+    expect([values.limit_memory_mb, values.limit_cpu, values.limit_pids]).toEqual(['512', '0.5', '']);
+    const saved = definitionFrom(values, job);
+    expect(saved.limits).toEqual(limits);
+    expect(saved.run_as).toBe('alice');
+  });
+
+  it('is left out when it is empty, and for types without a process', () => {
+    const emptied = definitionFrom(
+      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '' },
+      job,
+    );
+    expect('limits' in emptied || 'run_as' in emptied).toBe(false);
+    const noop = definitionFrom({ ...valuesOf(job), type: 'noop' }, job);
+    expect('limits' in noop || 'run_as' in noop).toBe(false);
+  });
+
+  it('has bounds', () => {
+    expect(
+      wrongAt({ limit_memory_mb: '4', limit_cpu: '0.01', limit_open_files: '16', run_as: 'www-data' }),
+    ).toEqual([]);
+    expect(wrongAt({ limit_memory_mb: '3' })).toEqual(['limit_memory_mb']);
+    expect(wrongAt({ limit_cpu: '0.001' })).toEqual(['limit_cpu']);
+    expect(wrongAt({ limit_pids: '1.5' })).toEqual(['limit_pids']);
+    expect(wrongAt({ limit_open_files: '15' })).toEqual(['limit_open_files']);
+    expect(wrongAt({ run_as: '0' })).toEqual(['run_as']);
+    expect(wrongAt({ type: 'noop', run_as: '0' })).toEqual([]);
+  });
+
+  it('shows the mistakes of the server at its fields', () => {
+    expect(fieldOf('/limits/cpu')).toBe('limit_cpu');
+    expect(fieldOf('/limits')).toBe('limit_memory_mb');
+    expect(fieldOf('/run_as')).toBe('run_as');
+  });
+});
