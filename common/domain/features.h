@@ -47,7 +47,6 @@ class Features {
   constexpr bool empty() const { return bits_ == 0; }
   constexpr uint64_t bits() const { return bits_; }
   Features With(Features other) const { return FromBits(bits_ | other.bits_); }
-  Features Both(Features other) const { return FromBits(bits_ & other.bits_); }
   // Those of this set that `other` lacks.
   Features Without(Features other) const { return FromBits(bits_ & ~other.bits_); }
   std::vector<std::string_view> Names() const;

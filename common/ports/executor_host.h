@@ -12,7 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/domain/features.h"
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_log.h"
 #include "common/ports/executor_link.h"
@@ -94,8 +94,7 @@ class Warden {
   virtual Status Start(const StartAttempt& start) = 0;
   // False while a warden from before scripts is attached; Start of a script is kInvalid then.
   virtual bool RunsScripts() { return true; }
-  // The features of isolation (limits, run_as) that the attached warden offers on this host; none of one from before
-  // limits.
+  // The features of isolation (limits, run_as) that the attached warden offers; none if it does not know limits.
   virtual Features Isolation() { return {}; }
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;

@@ -99,8 +99,8 @@ HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<s
                "Run the executor as root, and name the users in executor.run_as_allowed.");
   }
   if (!warden) {
-    return say(HostCheckState::kNo, "The warden has not said whether it can change users.",
-               "Restart the executor when nothing runs on it.");
+    return say(HostCheckState::kNo, "The warden was started without --run-directory, or before an upgrade.",
+               "Add that flag to the warden's own unit, or restart the executor when nothing runs on it.");
   }
   if (warden->state == HostCheckState::kNo) return *warden;
   for (const std::string& name : allowed) {

@@ -13,6 +13,7 @@
 
 #include "executor/output/attempt_outputs.h"
 #include "executor/warden/lease_watch.h"
+#include "executor/warden/process/host_isolation.h"
 #include "executor/warden/process/process_tree.h"
 
 namespace carillon::executor {
@@ -72,23 +73,6 @@ std::string SpawnStepText(SpawnStep step, const std::string& program) {
   return "start";
 }
 
-// The daemon sends such starts only where they can be carried out; the warden may have been replaced since.
-Status CheckIsolation(const StartAttempt& start, Features host) {
-  if (start.user && !host.Has(Feature::kRunAs)) {
-    return {ErrorCode::kInvalid, fmt::format("start it as {}: the executor cannot change users", start.user->name)};
-  }
-  if (!start.limits || start.limits->enforce == Enforce::kBestEffort) return {};
-  const std::vector<std::string> missing = NotEnforced(*start.limits, host);
-  if (missing.empty()) return {};
-  return {ErrorCode::kInvalid, fmt::format("enforce {}", fmt::join(missing, ", "))};
-}
-
-void ApplyLimits(const Limits& limits, ShimSpec& spec) {
-  constexpr rlim_t kMiB = 1u << 20;
-  if (limits.open_files != 0) spec.open_files_max = static_cast<rlim_t>(limits.open_files);
-  if (limits.file_size_mb != 0) spec.file_bytes_max = static_cast<rlim_t>(limits.file_size_mb) * kMiB;
-}
-
 std::string_view FaultText(OutputFault fault) {
   switch (fault) {
     case OutputFault::kNotAFile: return "their file is not a regular file";
@@ -137,12 +121,8 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
   spec.open_files = host.open_files;
-  if (start_.limits) {
-    ApplyLimits(*start_.limits, spec);
-    spec.cgroup_settings = CgroupSettings(*start_.limits, host.features);
-    if (!spec.cgroup_settings.empty()) cgroup_ = files.cgroup;
-    spec.cgroup = cgroup_;
-  }
+  if (start_.limits) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
+  cgroup_ = spec.cgroup;
   spec.user = start_.user;
   spec.user_directory = files.user_directory;
   if (start_.limits) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);

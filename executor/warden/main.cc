@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/adapters/system/system_clock.h"
-#include "executor/warden/daemonize.h"
+#include "executor/warden/process/daemonize.h"
 #include "executor/warden/warden_server.h"
 
 namespace {

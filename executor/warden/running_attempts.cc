@@ -33,8 +33,7 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
 
 LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name, const StartAttempt& start) const {
   const std::string own_name = fmt::format("{}.{}", EncodeRunId(name.key), name.attempt);
-  const std::string& groups = options_.isolation.cgroup;
-  const std::string group = groups.empty() ? groups : fmt::format("{}/{}", groups, own_name);
+  const std::string group = options_.isolation.GroupOf(own_name);
   if (start.user) {
     const std::string all = fmt::format("{}/{}", options_.isolation.run_directory, own_name);
     return {.directory = {WorkDirectoryIn(all)},

@@ -17,7 +17,7 @@
 #include "common/base/clock.h"
 #include "executor/warden/attempt_table.h"
 #include "executor/warden/end_reporter.h"
-#include "executor/warden/host_isolation.h"
+#include "executor/warden/process/host_isolation.h"
 #include "executor/warden/log_relay.h"
 
 namespace carillon::executor {

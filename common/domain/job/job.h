@@ -11,7 +11,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/job/http_request.h"
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 #include "common/domain/job/retry.h"
 
 namespace carillon {

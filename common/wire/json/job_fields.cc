@@ -9,7 +9,7 @@
 #include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
 #include "common/wire/json/http_json.h"
-#include "common/wire/json/isolation_json.h"
+#include "common/wire/isolation/isolation_json.h"
 #include "common/wire/json/script_json.h"
 #include "common/wire/json/workflow_json.h"
 

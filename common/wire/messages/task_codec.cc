@@ -14,7 +14,7 @@
 #include "common/wire/messages/bundle_items.h"
 #include "common/wire/messages/decode_checks.h"
 #include "common/wire/messages/http_codec.h"
-#include "common/wire/messages/isolation_codec.h"
+#include "common/wire/isolation/isolation_codec.h"
 
 namespace carillon {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/domain/host_check.h"
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 
 namespace carillon::executor {
 

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
@@ -289,7 +290,12 @@ class Keeper {
   }
 
   bool MakeDirectory() {
-    if (spec_.user) return MakeUserDirectory(spec_.user_directory, spec_.user->uid, spec_.user->gid);
+    if (spec_.user) {
+      const auto [uid, gid] = std::pair(spec_.user->uid, spec_.user->gid);
+      // Commands open their output by name, too: echo > /dev/stderr.
+      return fchown(spec_.out_write, uid, gid) == 0 && fchown(spec_.err_write, uid, gid) == 0 &&
+             MakeUserDirectory(spec_.user_directory, uid, gid);
+    }
     if (!directory_.Take()) return false;
     RemoveTree(spec_.output_file);  // a remainder
     return true;

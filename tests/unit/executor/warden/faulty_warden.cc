@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "common/adapters/system/system_clock.h"
-#include "executor/warden/daemonize.h"
+#include "executor/warden/process/daemonize.h"
 #include "executor/warden/warden_server.h"
 
 namespace {

@@ -67,6 +67,10 @@ TEST_F(WardenIsolationTest, AProcessOfAnotherUser) {
   EXPECT_TRUE(test::WaitUntil([&] { return DirectoriesLeft() == 0; }));
 }
 
+TEST_F(WardenIsolationTest, ItOpensItsOutputByName) {
+  EXPECT_EQ(Run(AsUser("echo one > /dev/stdout; echo two > /dev/stderr")).output, "one\ntwo\n");
+}
+
 TEST_F(WardenIsolationTest, ItsScriptAndItsOutputsAreItsOwn) {
   StartAttempt start = AsUser("stat -c '%u %a' \"$0\"; echo a=1 >> \"$CARILLON_OUTPUT_FILE\"; "
                               "stat -c %u \"$CARILLON_OUTPUT_FILE\"\n");

@@ -68,6 +68,16 @@ TEST(RunToJsonTest, OutputsAreShownWithTheAttempts) {
   EXPECT_FALSE(RunToJson(run, false).contains("outputs"));
 }
 
+TEST(RunToJsonTest, LimitsThatWereNotEnforcedAreShownWithTheRunAndItsAttempts) {
+  RunDetail run = CompletedRun();
+  EXPECT_EQ(RunToJson(run, true)["limits_not_enforced"], json::array());
+  run.result.limits_not_enforced = {"cpu"};
+  const json body = RunToJson(run, true);
+  EXPECT_EQ(body["limits_not_enforced"], json::array({"cpu"}));
+  EXPECT_EQ(body["attempts"][1]["limits_not_enforced"], json::array({"cpu"}));
+  EXPECT_EQ(body["attempts"][0]["limits_not_enforced"], json::array());
+}
+
 TEST(RunToJsonTest, LastAttemptIsInTheList) {
   const json attempts = RunToJson(CompletedRun(), true)["attempts"];
   ASSERT_EQ(attempts.size(), 2u);

@@ -1,5 +1,5 @@
 // Limits of jobs and the user as whom they run: their bounds, and what they need of a host.
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 
 #include <gtest/gtest.h>
 

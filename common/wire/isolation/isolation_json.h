@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 
 namespace carillon {
 

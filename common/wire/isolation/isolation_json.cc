@@ -1,4 +1,4 @@
-#include "common/wire/json/isolation_json.h"
+#include "common/wire/isolation/isolation_json.h"
 
 #include <array>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "executor/warden/host_isolation.h"
+#include "executor/warden/process/host_isolation.h"
 
 #include <unistd.h>
 
@@ -57,6 +57,24 @@ HostIsolation PrepareIsolation(const std::string& directory, const std::string& 
   isolation.checks.push_back(std::move(cgroups.check));
   if (!run_directory.empty()) PrepareRunAs(directory, run_directory, isolation);
   return isolation;
+}
+
+Status CheckIsolation(const StartAttempt& start, Features host) {
+  if (start.user && !host.Has(Feature::kRunAs)) {
+    return {ErrorCode::kInvalid, fmt::format("start it as {}: the executor cannot change users", start.user->name)};
+  }
+  if (!start.limits || start.limits->enforce == Enforce::kBestEffort) return {};
+  const std::vector<std::string> missing = NotEnforced(*start.limits, host);
+  if (missing.empty()) return {};
+  return {ErrorCode::kInvalid, fmt::format("enforce {}", fmt::join(missing, ", "))};
+}
+
+void ApplyLimits(const Limits& limits, Features host, const std::string& cgroup, ShimSpec& spec) {
+  constexpr rlim_t kMiB = 1u << 20;
+  if (limits.open_files != 0) spec.open_files_max = static_cast<rlim_t>(limits.open_files);
+  if (limits.file_size_mb != 0) spec.file_bytes_max = static_cast<rlim_t>(limits.file_size_mb) * kMiB;
+  spec.cgroup_settings = CgroupSettings(limits, host);
+  if (!spec.cgroup_settings.empty()) spec.cgroup = cgroup;
 }
 
 }  // namespace carillon::executor

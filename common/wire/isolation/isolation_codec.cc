@@ -1,4 +1,4 @@
-#include "common/wire/messages/isolation_codec.h"
+#include "common/wire/isolation/isolation_codec.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "executor/warden/daemonize.h"
+#include "executor/warden/process/daemonize.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/job/isolation.h"
+#include "common/domain/isolation.h"
 
 namespace carillon::v1 {
 class Limits;
