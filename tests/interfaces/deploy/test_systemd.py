@@ -19,7 +19,7 @@ class SystemdTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.root = scratch.name
         self.units = sorted(glob.glob(os.path.join(UNITS, "*.service")))
-        self.assertEqual(len(self.units), 2)
+        self.assertEqual(len(self.units), 3)
         for folder in ("usr/bin", "etc/systemd/system", "usr/lib/systemd/system"):
             os.makedirs(os.path.join(self.root, folder))
         for target in ("sysinit", "basic", "shutdown", "multi-user", "network-online"):
