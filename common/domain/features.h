@@ -28,6 +28,7 @@ enum class Feature : uint8_t {
   kCpuLimit = 18,
   kPidsLimit = 19,
   kRunAs = 20,  // Task.run_as
+  kCheckpoints = 24,  // ClaimAnswer.checkpoint
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

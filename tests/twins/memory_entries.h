@@ -17,6 +17,7 @@
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
+#include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/log_store.h"
@@ -163,6 +164,13 @@ struct BulkEntry {
   std::vector<BulkItem> items;
   int64_t lease = 0;
   WallTime leased_until = WallTime{};
+};
+
+// The progress and the checkpoint of a run.
+struct SavedEntry {
+  SavePosition last;
+  SavedState state;
+  std::string checkpoint = {};
 };
 
 struct RefreshEntry {

@@ -286,6 +286,11 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
     effects[place] = WritePlain(tables_, *tables_.FindRun(reports[place].key), reports[place]);
   }
   for (const size_t place : split.others) effects[place] = ApplyOne(reports[place], now);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    const bool completed = effects[i].verdict == ResultVerdict::kApplied &&
+                           effects[i].state == RunState::kCompleted;
+    if (reports[i].result.saved && completed) tables_.saved.erase(reports[i].key);
+  }
   return effects;
 }
 

@@ -101,7 +101,10 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .trigger = entry.trigger,
                    .node = entry.node,
                    .job_type = job.definition.type};
-  if (with_attempts) detail.attempts = entry.attempts;
+  if (!with_attempts) return detail;
+  detail.attempts = entry.attempts;
+  const auto saved = tables.saved.find(entry.row.key);
+  if (saved != tables.saved.end()) detail.saved = saved->second.state;
   return detail;
 }
 

@@ -13,6 +13,7 @@
 #include "tests/twins/memory_backfill_store.h"
 #include "tests/twins/memory_bulk_store.h"
 #include "tests/twins/memory_calendar_store.h"
+#include "tests/twins/memory_checkpoint_store.h"
 #include "tests/twins/memory_completion_store.h"
 #include "tests/twins/memory_executor_store.h"
 #include "tests/twins/memory_firing_store.h"
@@ -69,7 +70,7 @@ struct MemoryStores {
     return {identity, segments, firing,    queues,      groups,    jobs,     runs,
             logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
             auth,     secrets,  bulk,      completions, backfills, calendars,
-            workflows};
+            workflows, checkpoints};
   }
 
   MemoryTables tables;
@@ -94,6 +95,7 @@ struct MemoryStores {
   MemoryBackfillStore backfills{tables};
   MemoryCalendarStore calendars{tables};
   MemoryWorkflowStore workflows{tables};
+  MemoryCheckpointStore checkpoints{tables};
 };
 
 }  // namespace carillon::memory

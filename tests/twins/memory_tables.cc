@@ -111,6 +111,7 @@ void MemoryTables::EraseRun(const RunKey& key) {
   jobs_.at(before.job_no).active.erase(key);
   jobs_.at(before.job_no).queue.erase(key);
   LeaveGroupQueue(key);
+  saved.erase(key);
   runs_.erase(found);
   if (observer_) observer_(&before, nullptr);
 }

@@ -26,6 +26,7 @@
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 #include "common/adapters/mysql/operations/mysql_identity_store.h"
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
+#include "common/adapters/mysql/runs/mysql_checkpoint_store.h"
 #include "common/adapters/mysql/runs/mysql_log_store.h"
 #include "common/adapters/mysql/runs/mysql_run_store.h"
 #include "common/adapters/mysql/workflow/mysql_workflow_store.h"
@@ -47,7 +48,7 @@ struct MysqlStores {
     return {identity, segments, firing,    queues,      groups,    jobs,     runs,
             logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
             auth,     secrets,  bulk,      completions, backfills, calendars,
-            workflows};
+            workflows, checkpoints};
   }
 
   MysqlDatabase db;
@@ -72,6 +73,7 @@ struct MysqlStores {
   MysqlBackfillStore backfills{db};
   MysqlCalendarStore calendars{db};
   MysqlWorkflowStore workflows{db};
+  MysqlCheckpointStore checkpoints{db};
 };
 
 }  // namespace carillon::mysql

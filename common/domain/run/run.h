@@ -10,6 +10,7 @@
 #include "common/base/time.h"
 #include "common/domain/run/outputs.h"
 #include "common/domain/run/resource_usage.h"
+#include "common/domain/run/saved_state.h"
 #include "common/domain/run_id.h"
 
 namespace carillon {
@@ -170,6 +171,7 @@ struct AttemptResult {
   std::optional<int> http_status = {};      // 100-599, of the last response to a request
   // The server asked for this wait before the next attempt (Retry-After); not stored.
   std::optional<Duration> retry_after = {};
+  bool saved = false;  // progress or a checkpoint of the run may be stored; not stored with the result
 
   bool operator==(const AttemptResult&) const = default;
 };
@@ -219,6 +221,7 @@ struct RunDetail {
   std::string parameters_json = {};  // overrides of a manual run; empty = none
   std::string trace_id = {};         // of the execute request; empty = derived from the run id
   std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only in queries by id
+  SavedState saved = {};                  // only in queries by id
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};
   JobType job_type = JobType{};  // of its job now

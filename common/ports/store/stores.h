@@ -7,6 +7,7 @@
 #include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/calendar_store.h"
+#include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
@@ -48,6 +49,7 @@ struct Stores {
   BackfillStore& backfills;
   CalendarStore& calendars;
   WorkflowStore& workflows;
+  CheckpointStore& checkpoints;
 };
 
 }  // namespace carillon

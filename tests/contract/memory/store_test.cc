@@ -29,6 +29,7 @@ class MemoryStoreHandle final : public StoreHandle {
   BackfillStore& backfills() override { return stores_.backfills; }
   CalendarStore& calendars() override { return stores_.calendars; }
   WorkflowStore& workflows() override { return stores_.workflows; }
+  CheckpointStore& checkpoints() override { return stores_.checkpoints; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -59,6 +60,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/bulk_store_contract.h"
 #include "tests/contract/store/calendar_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
+#include "tests/contract/store/checkpoint_contract.h"
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"
 #include "tests/contract/store/dead_letter_contract.h"

@@ -30,6 +30,7 @@ class MysqlHandle final : public StoreHandle {
   BackfillStore& backfills() override { return stores_->backfills; }
   CalendarStore& calendars() override { return stores_->calendars; }
   WorkflowStore& workflows() override { return stores_->workflows; }
+  CheckpointStore& checkpoints() override { return stores_->checkpoints; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

@@ -20,6 +20,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/bulk_store_contract.h"
 #include "tests/contract/store/calendar_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
+#include "tests/contract/store/checkpoint_contract.h"
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"
 #include "tests/contract/store/dead_letter_contract.h"

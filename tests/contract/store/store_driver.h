@@ -30,6 +30,7 @@
 #include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/calendar_store.h"
+#include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
@@ -76,6 +77,7 @@ class StoreHandle {
   virtual BackfillStore& backfills() = 0;
   virtual CalendarStore& calendars() = 0;
   virtual WorkflowStore& workflows() = 0;
+  virtual CheckpointStore& checkpoints() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -123,7 +125,8 @@ class StoreDriver {
         completions(store.completions()),
         backfills(store.backfills()),
         calendars(store.calendars()),
-        workflows(store.workflows()) {}
+        workflows(store.workflows()),
+        checkpoints(store.checkpoints()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -146,6 +149,7 @@ class StoreDriver {
   BackfillStore& backfills;
   CalendarStore& calendars;
   WorkflowStore& workflows;
+  CheckpointStore& checkpoints;
 
   template <typename T>
   static T v(Result<T> result) {

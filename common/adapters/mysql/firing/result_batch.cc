@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/saves/checkpoint_rows.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/dependents.h"
 
@@ -205,6 +206,7 @@ Result<std::optional<Effects>> ApplyBatch(Session& session,
   if (!split.others.empty()) {
     CARILLON_TRY(ApplyRead(session, reports, split.others, rules, state, &effects));
   }
+  CARILLON_TRY(DeleteSavedOfCompleted(session, reports, effects));
   return std::optional<Effects>(std::move(effects));
 }
 

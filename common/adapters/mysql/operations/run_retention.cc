@@ -15,7 +15,8 @@ namespace carillon::mysql {
 namespace {
 
 constexpr int64_t kDayUs = 86'400'000'000;
-constexpr std::array kTablesOfKeys = {"run_log_chunks", "run_attempts", "job_runs"};
+constexpr std::array kTablesOfKeys = {"run_checkpoints", "run_log_chunks", "run_attempts",
+                                        "job_runs"};
 
 struct ShortLivedJob {
   int64_t job_no;

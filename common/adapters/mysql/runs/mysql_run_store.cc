@@ -16,6 +16,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
+#include "common/adapters/mysql/saves/checkpoint_rows.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
@@ -78,6 +79,7 @@ bool MayHaveNodes(const StoredRun& run) { return run.incarnation_no == 0; }
 Result<RunDetail> AnswerRetry(Session& session, const RetryRequest& request,
                               Incarnations& incarnations) {
   CARILLON_ASSIGN_OR_RETURN(RunDetail retried, ReadDetail(session, request.key, incarnations));
+  CARILLON_ASSIGN_OR_RETURN(retried.saved, ReadSaved(session, request.key));
   if (request.keyed) {
     const auto& keyed = *request.keyed;
     CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
@@ -287,8 +289,11 @@ Result<std::vector<RecentRuns>> MysqlRunStore::ListRecentRuns(const RecentFilter
 }
 
 Result<RunDetail> MysqlRunStore::GetRun(const RunKey& key) {
-  return InRead(db_.pool(), "get run", [&](Session& session) {
-    return ReadDetail(session, key, db_.caches().incarnations);
+  return InRead(db_.pool(), "get run", [&](Session& session) -> Result<RunDetail> {
+    CARILLON_ASSIGN_OR_RETURN(RunDetail detail,
+                              ReadDetail(session, key, db_.caches().incarnations));
+    CARILLON_ASSIGN_OR_RETURN(detail.saved, ReadSaved(session, key));
+    return detail;
   });
 }
 

@@ -18,7 +18,7 @@ constexpr int kLockAttempts = 40;
 constexpr double kLockAttemptGapSeconds = 0.005;
 constexpr Duration kDay = 24h;
 // Tables whose rows belong to runs. The rows are deleted once their runs are gone.
-constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
+constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks", "run_checkpoints"};
 
 struct Partition {
   std::string name;

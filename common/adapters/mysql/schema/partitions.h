@@ -1,4 +1,4 @@
-// Maintains the daily partitions of job_runs, run_attempts and run_log_chunks: adds partitions for
+// Maintains the daily partitions of job_runs and of the tables of their attempts, logs and checkpoints: adds partitions for
 // the coming days and drops old ones (retention).
 //
 // Names of the partitions:
