@@ -113,6 +113,9 @@ class Warden {
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
   // Called when these chunks are in the store. The warden repeats chunks that are not confirmed.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
+  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended, or while a
+  // warden of an older version is attached.
+  virtual Status Note(const HeldAttempt& /*attempt*/, const std::string& /*text*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/cluster_settings.h"
+#include "common/domain/run/run_save.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/secret_text.h"
 #include "common/ports/message_bus.h"
@@ -73,7 +74,13 @@ struct CarriedRecord {
   BusRecord record;
 };
 
-using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch, CarriedRecord>;
+// Progress or a checkpoint of a running attempt; sent only to members that take saves. Repeated, with the
+// content of then, until it is answered.
+struct AttemptSave {
+  RunSave save;
+};
+
+using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch, CarriedRecord, AttemptSave>;
 
 // ---- member -> executor ------------------------------------------------------------------------
 
@@ -88,6 +95,7 @@ struct Registered {
   // The cluster time of sending. Executors use it to recognise expired tasks. Not set: unknown.
   std::optional<WallTime> cluster_time = {};
   Duration heartbeat = {};  // interval; zero: an older version of the member
+  bool takes_saves = false;
 };
 
 // Leases of `renewed` last until sent_us + lease, by the executor's clock.
@@ -115,6 +123,8 @@ struct ClaimBatchReply {
     SecretValues secrets = {};
     std::string secret_failure = {};
     std::string secret_error = {};
+    // Of an accepted claim: what an earlier attempt has left for this one.
+    std::optional<std::string> checkpoint = {};
   };
   std::vector<Item> items;
 };
@@ -140,8 +150,15 @@ struct CancelAttempts {
   CancelMode mode = CancelMode::kGraceful;
 };
 
+// The answer to an AttemptSave.
+struct SaveAnswer {
+  HeldAttempt attempt;
+  uint64_t seq = 0;
+  bool kept = true;  // false: the run does not run under this claim any more
+};
+
 using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied,
-                                CancelAttempts, LogsStored, CarriedRecord>;
+                                CancelAttempts, LogsStored, CarriedRecord, SaveAnswer>;
 
 // ---- the two ends ------------------------------------------------------------------------------
 

@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/nearest.h"
+#include "common/wire/isolation/isolation_json.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/json_values.h"
 #include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
-#include "common/wire/json/http_json.h"
-#include "common/wire/isolation/isolation_json.h"
-#include "common/wire/json/script_json.h"
 #include "common/wire/json/workflow_json.h"
+#include "common/wire/types/http_json.h"
+#include "common/wire/types/script_json.h"
 
 namespace carillon {
 namespace {

@@ -94,6 +94,21 @@ json TriggerToJson(const std::optional<RunTrigger>& trigger) {
           {"fire_time", FormatRfc3339(trigger->run.fire)}};
 }
 
+json ProgressToJson(const SavedState& saved) {
+  if (!saved.progress) return nullptr;
+  const RunProgress& progress = *saved.progress;
+  return {{"percent", progress.percent ? json(*progress.percent) : json(nullptr)},
+          {"text", ToValidUtf8(progress.text)},
+          {"at", FormatRfc3339(saved.progress_at)}};
+}
+
+json CheckpointToJson(const SavedState& saved) {
+  if (!saved.checkpoint) return nullptr;
+  return {{"size", saved.checkpoint->size},
+          {"attempt", saved.checkpoint->attempt},
+          {"saved_at", FormatRfc3339(saved.checkpoint->at)}};
+}
+
 }  // namespace
 
 json RunToJson(const RunDetail& run, bool with_attempts) {
@@ -128,6 +143,8 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["attempts"] = AttemptsToJson(run);
   to["trigger"] = TriggerToJson(run.trigger);
   to["outputs"] = run.result.outputs;
+  to["progress"] = ProgressToJson(run.saved);
+  to["checkpoint"] = CheckpointToJson(run.saved);
   return to;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/wire/messages/control_parts.h"
 #include "common/wire/messages/decode_checks.h"
+#include "common/wire/messages/save_codec.h"
 
 namespace carillon {
 namespace {
@@ -247,6 +248,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
                                                   from.settings.values.end());
   if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
   to.set_heartbeat_us(from.heartbeat.count());
+  to.set_takes_saves(from.takes_saves);
 }
 
 // The names are not checked here: the receiver ignores names that are not settings of its version.
@@ -270,7 +272,8 @@ Result<ToExecutor> Decode(const v1::Registered& from) {
                 .enabled = from.enabled(),
                 .draining = from.draining(),
                 .settings = std::move(settings),
-                .heartbeat = Duration(from.heartbeat_us())};
+                .heartbeat = Duration(from.heartbeat_us()),
+                .takes_saves = from.takes_saves()};
   if (from.has_cluster_time_us()) to.cluster_time = FromUnixMicros(from.cluster_time_us());
   return ToExecutor(std::move(to));
 }
@@ -309,6 +312,7 @@ void Encode(const ClaimBatchReply& from, v1::ToExecutor& message) {
     answer.mutable_secrets()->insert(item.secrets.begin(), item.secrets.end());
     answer.set_secret_failure(item.secret_failure);
     answer.set_secret_error(item.secret_error);
+    if (item.checkpoint) answer.set_checkpoint(*item.checkpoint);
   }
 }
 
@@ -344,6 +348,8 @@ Result<ToExecutor> Decode(const v1::ClaimBatchReply& from) {
                         .secrets = std::move(secrets),
                         .secret_failure = answer.secret_failure(),
                         .secret_error = answer.secret_error()});
+    if (answer.checkpoint().size() > kCheckpointBytesMax) return BadMessage("checkpoint");
+    if (answer.has_checkpoint()) to.items.back().checkpoint = answer.checkpoint();
   }
   return ToExecutor(std::move(to));
 }
@@ -407,6 +413,7 @@ Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId
       CARILLON_ASSIGN_OR_RETURN(CarriedRecord record, Decode(from->record()));
       return FromExecutor(std::move(record));
     }
+    case v1::FromExecutor::kSave: return Decode(from->save());
     case v1::FromExecutor::MESSAGE_NOT_SET: break;
   }
   return BadMessage("empty, or of a kind that is not known here");
@@ -463,6 +470,7 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
       CARILLON_ASSIGN_OR_RETURN(CarriedRecord record, Decode(from->record()));
       return Incoming(ToExecutor(std::move(record)));
     }
+    case v1::ToExecutor::kSaveAnswer: return wrap(Decode(from->save_answer()));
     case v1::ToExecutor::MESSAGE_NOT_SET: break;
   }
   return BadMessage("empty, or of a kind that is not known here");

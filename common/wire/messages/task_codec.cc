@@ -295,6 +295,7 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
   auto not_enforced = wire::DecodeNotEnforced(from);
   if (!not_enforced) return Corrupt("limits_not_enforced");
   result.limits_not_enforced = *std::move(not_enforced);
+  result.saved = from.saved();
   // Only a process that exited by itself has outputs, or a function that returned.
   const bool exited = result.state == RunState::kCompleted ||
                       (result.exit_code && result.state == RunState::kFailed);
@@ -355,6 +356,7 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
     to.set_retry_after(static_cast<uint32_t>(*result.retry_after / std::chrono::seconds(1)));
   }
   for (const std::string& name : result.limits_not_enforced) to.add_limits_not_enforced(name);
+  to.set_saved(result.saved);
   for (const auto& [name, value] : result.outputs) {
     v1::Output& output = *to.add_outputs();
     output.set_name(name);

@@ -60,6 +60,23 @@ TEST(RunToJsonTest, AttemptsAreListedOnlyWhenAskedFor) {
   EXPECT_FALSE(RunToJson(CompletedRun(), false).contains("attempts"));
 }
 
+TEST(RunToJsonTest, ProgressAndCheckpointAreShownWithTheAttempts) {
+  RunDetail run = CompletedRun();
+  EXPECT_TRUE(RunToJson(run, true)["progress"].is_null());
+  EXPECT_TRUE(RunToJson(run, true)["checkpoint"].is_null());
+  const WallTime at = FromUnixMicros(1'772'323'200'000'000);
+  run.saved.progress = {.percent = 42, .text = "half"};
+  run.saved.progress_at = at;
+  run.saved.checkpoint = {.size = 3, .attempt = 2, .at = at};
+  EXPECT_EQ(RunToJson(run, true)["progress"],
+            (json{{"percent", 42}, {"text", "half"}, {"at", FormatRfc3339(at)}}));
+  EXPECT_EQ(RunToJson(run, true)["checkpoint"],
+            (json{{"size", 3}, {"attempt", 2}, {"saved_at", FormatRfc3339(at)}}));
+  run.saved.progress->percent.reset();
+  EXPECT_TRUE(RunToJson(run, true)["progress"]["percent"].is_null());
+  EXPECT_FALSE(RunToJson(run, false).contains("progress"));
+}
+
 TEST(RunToJsonTest, OutputsAreShownWithTheAttempts) {
   RunDetail run = CompletedRun();
   EXPECT_EQ(RunToJson(run, true)["outputs"], json::object());

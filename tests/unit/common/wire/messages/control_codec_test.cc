@@ -322,5 +322,70 @@ TEST(ControlCodecTest, AnEarlierExecutorThatTakesSecretsHasThatFeature) {
   EXPECT_EQ(std::get<Heartbeat>(*got).features, Features({Feature::kSecrets}));
 }
 
+TEST(ControlCodecTest, SavesComeBackAsTheyWere) {
+  const HeldAttempt held = Attempt(3);
+  RunSave save{.key = held.key,
+               .segment = held.segment,
+               .job_no = held.job_no,
+               .attempt = held.attempt,
+               .token = held.token,
+               .seq = 7};
+  save.progress = {.percent = 0, .text = "a"};
+  save.checkpoint = std::string("\0\xff", 2);
+  RunSave got = FromExecutorAgain(AttemptSave{save}).save;
+  EXPECT_EQ(got.key, save.key);
+  EXPECT_EQ(got.segment, save.segment);
+  EXPECT_EQ(got.attempt, save.attempt);
+  EXPECT_EQ(got.token, save.token);
+  EXPECT_EQ(got.seq, 7u);
+  EXPECT_EQ(got.progress, save.progress);
+  EXPECT_EQ(got.checkpoint, save.checkpoint);
+  save.progress->percent.reset();
+  save.checkpoint.reset();
+  got = FromExecutorAgain(AttemptSave{save}).save;
+  EXPECT_EQ(got.progress, save.progress);
+  EXPECT_EQ(got.checkpoint, std::nullopt);
+  save.progress.reset();
+  save.checkpoint = "";
+  got = FromExecutorAgain(AttemptSave{save}).save;
+  EXPECT_EQ(got.progress, std::nullopt);
+  EXPECT_EQ(got.checkpoint, "");
+  const SaveAnswer answer = ToExecutorAgain(SaveAnswer{.attempt = held, .seq = 7, .kept = false});
+  EXPECT_TRUE(Same(answer.attempt, held));
+  EXPECT_EQ(answer.seq, 7u);
+  EXPECT_FALSE(answer.kept);
+  EXPECT_TRUE(ToExecutorAgain(Registered{.takes_saves = true}).takes_saves);
+}
+
+TEST(ControlCodecTest, SavesBeyondTheLimitsAreRefused) {
+  const HeldAttempt held = Attempt(3);
+  const RunSave save{.key = held.key, .segment = held.segment, .token = held.token};
+  const auto decodes = [](const RunSave& changed) {
+    return DecodeFromExecutor(EncodeFromExecutor(AttemptSave{changed}), kExecutor, kFirstLife).ok();
+  };
+  EXPECT_TRUE(decodes(save));
+  RunSave bad = save;
+  bad.checkpoint = std::string(kCheckpointBytesMax + 1, 'x');
+  EXPECT_FALSE(decodes(bad));
+  bad = save;
+  bad.progress = {.percent = 101};
+  EXPECT_FALSE(decodes(bad));
+  bad.progress = {.percent = 1, .text = std::string(kProgressBytesMax + 1, 'x')};
+  EXPECT_FALSE(decodes(bad));
+  bad = save;
+  bad.attempt = 0;
+  EXPECT_FALSE(decodes(bad));
+}
+
+TEST(ControlCodecTest, AnswerCarriesTheCheckpoint) {
+  ClaimBatchReply sent;
+  sent.items = {{.key = Attempt(1).key, .token = Attempt(1).token, .checkpoint = "\xff state"},
+                {.key = Attempt(2).key, .token = Attempt(2).token}};
+  const ClaimBatchReply got = ToExecutorAgain(sent);
+  ASSERT_EQ(got.items.size(), 2u);
+  EXPECT_EQ(got.items[0].checkpoint, "\xff state");
+  EXPECT_EQ(got.items[1].checkpoint, std::nullopt);
+}
+
 }  // namespace
 }  // namespace carillon

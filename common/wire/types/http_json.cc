@@ -1,4 +1,4 @@
-#include "common/wire/json/http_json.h"
+#include "common/wire/types/http_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "common/wire/json/script_json.h"
+#include "common/wire/types/script_json.h"
 
 #include <nlohmann/json.hpp>
 
