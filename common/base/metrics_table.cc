@@ -27,6 +27,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_run_duration_seconds", kHistogram, "", "Duration of attempts, in seconds."},
       {"carillon_claims_total", kCounter, "result", "Claims decided, by result."},
       {"carillon_results_total", kCounter, "result", "Results of attempts processed, by outcome."},
+      {"carillon_saves_total", kCounter, "result",
+       "Saves of progress and checkpoints decided, by result."},
       {"carillon_fenced_writes_total", kCounter, "op",
        "Writes refused because the epoch of the segment had ended, by operation."},
       {"carillon_store_errors_total", kCounter, "code", "Failed store operations, by error code."},

@@ -14,6 +14,8 @@ namespace carillon::executor {
 void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
   if (entry.lane == Lane::kProcess) {
     entry.asked = SteadyTime{};
+    rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
+    entry.checkpoint.reset();
     starting_.push_back(entry.id);
     StartDue(now);
     return;
@@ -47,16 +49,31 @@ void AttemptRunner::StartDue(SteadyTime now) {
 // before may already be running, so only the warden may end it.
 bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
+  const auto in_place = asked_before ? Result<bool>(true) : rooms_.saver.InPlace(entry.held);
+  if (!in_place.ok()) {
+    FailUnstarted(entry, reason::kSpawn,
+                  "its checkpoint could not be put into place: " + in_place.error().message);
+    return false;
+  }
+  if (!*in_place) {
+    const bool late = now >= entry.lease_end - kLeaseMargin;
+    if (late) EndUnstarted(entry);
+    return !late;
+  }
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
   if (!secrets.ok()) {
     FailSecrets(entry, secrets.error());
     return false;
   }
-  StartAttempt start = StartOf(entry.task, entry.held, entry.lease_end,
-                               {.env = options_.base_env,
-                                .output_bytes_max = output_bytes_max_.load(),
-                                .interpreters = options_.interpreters},
-                               *secrets);
+  // No other user can enter the directory of the files.
+  const bool has_files = entry.task.run_as.empty();
+  StartAttempt start = StartOf(
+      entry.task, entry.held, entry.lease_end,
+      {.env = options_.base_env,
+       .output_bytes_max = output_bytes_max_.load(),
+       .interpreters = options_.interpreters,
+       .files = has_files ? rooms_.saver.Variables(entry.held) : std::map<std::string, std::string>()},
+      *secrets);
   Status asked;
   if (!entry.task.run_as.empty()) {
     auto user = ports_.users.Find(entry.task.run_as);
@@ -153,12 +170,14 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
   std::vector<HeldAttempt> processes;
   std::vector<HeldAttempt> requests;
   std::vector<HeldAttempt> functions;
+  std::vector<HeldAttempt> owned;
   for (const HeldAttempt& held : reply.renewed) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
     if (entry == nullptr) continue;
     entry->member = member;
     entry->renewed = now;
     entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
+    if (entry->lane == Lane::kProcess) owned.push_back(entry->held);
     if (entry->stage == RunStage::kReporting) continue;
     switch (entry->lane) {
       case Lane::kProcess: processes.push_back(entry->held); break;
@@ -166,6 +185,7 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
       case Lane::kHandler: functions.push_back(entry->held); break;
     }
   }
+  rooms_.saver.Own(member, owned);
   if (!requests.empty()) ports_.http.RenewLeases(requests, lease_end);
   if (!functions.empty()) ports_.handlers.RenewLeases(functions, lease_end);
   if (processes.empty()) return;
@@ -214,6 +234,7 @@ void AttemptRunner::Applied(const ResultsApplied& message) {
     rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
   }
   if (!functions.empty()) ports_.handlers.Forget(functions);
+  rooms_.saver.Forget(applied);
 }
 
 void AttemptRunner::Started(const AttemptStarted& started) {
@@ -233,6 +254,7 @@ void AttemptRunner::Started(const AttemptStarted& started) {
   found.id = IdOf(started.attempt);
   found.held = started.attempt;
   found.stage = RunStage::kRunning;
+  rooms_.saver.Watch(found.held, found.member);
   rooms_.runs.Insert(std::move(found));
 }
 
@@ -254,6 +276,8 @@ void AttemptRunner::Ended(AttemptEnded ended, ResultHome home) {
     found.held = ended.attempt;
     found.stage = RunStage::kRunning;
     found.lane = home == ResultHome::kWarden ? Lane::kProcess : Lane::kLight;
+    // Before RunSaver::Recovered, after which files of unknown attempts are removed.
+    if (home == ResultHome::kWarden) rooms_.saver.Watch(found.held, found.member);
     entry = &rooms_.runs.Insert(std::move(found));
   }
   End(*entry, std::move(ended), home);

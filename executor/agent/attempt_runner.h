@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "executor/agent/executor_daemon.h"
+#include "executor/checkpoint/run_saver.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -28,6 +29,7 @@ class AttemptRunner {
   struct Rooms {
     RunTable& runs;
     ResultSender& sender;
+    RunSaver& saver;
   };
   AttemptRunner(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
       : ports_(ports),
@@ -61,7 +63,7 @@ class AttemptRunner {
   // Passes the results of this Step to the sender in one call, so that the sender is woken only
   // once. Results that do not fit into the sender's queue stay here. Nothing is claimed while
   // results stay here.
-  void HandOver() { rooms_.sender.Report(to_sender_); }
+  void HandOver() { rooms_.saver.Report(to_sender_); }
   bool handed_over() const { return to_sender_.empty(); }
   // True if a start or a handover must be tried again soon.
   bool waiting() const { return !starting_.empty() || !to_sender_.empty(); }

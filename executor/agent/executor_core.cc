@@ -30,11 +30,12 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
 }  // namespace
 
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-                           ResultSender& sender, LogSender& logs)
+                           ResultSender& sender, LogSender& logs, RunSaver& saver)
     : ports_(ports),
       logs_(logs),
+      saver_(saver),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
-      runner_(ports, options, {.runs = runs_, .sender = sender}),
+      runner_(ports, options, {.runs = runs_, .sender = sender, .saver = saver}),
       gate_(options, {.runs = runs_, .runner = runner_, .sender = sender, .warden = ports.warden}),
       claims_(ports.tokens, options,
               {.runs = runs_,
@@ -104,6 +105,7 @@ bool ExecutorCore::Recover() {
   for (const AttemptStarted& started : inventory->running) AdoptRunning(started);
   for (AttemptEnded& ended : inventory->ended) AdoptEnded(std::move(ended), ResultHome::kWarden);
   warden_listed_ = true;
+  saver_.Recovered();
   if (runs_.size() > 0) {
     log::Info("executor", "found {} running and {} to report", runs_.count(RunStage::kRunning),
               runs_.count(RunStage::kReporting));
@@ -122,6 +124,7 @@ void ExecutorCore::TakeMessages(SteadyTime now) {
 void ExecutorCore::On(const MemberId& member, const Registered& message, SteadyTime now) {
   admission_.LearnTime(message.cluster_time, now);
   sessions_.OnRegistered(member, message);
+  saver_.Meet(member, message.takes_saves);
   ports_.settings.Adopt(message.settings);
 }
 
@@ -151,6 +154,10 @@ void ExecutorCore::On(const MemberId&, const LogsStored& message, SteadyTime) {
 // Where the link carries records, link_bus::CarryingLink takes them out before.
 void ExecutorCore::On(const MemberId& member, const CarriedRecord&, SteadyTime) {
   log::Debug("executor", "a record on the link of a cluster with Kafka member={}", member.value());
+}
+
+void ExecutorCore::On(const MemberId&, const SaveAnswer& message, SteadyTime) {
+  saver_.Answered(message);
 }
 
 void ExecutorCore::TakeWardenEvents() {
@@ -212,6 +219,7 @@ void ExecutorCore::DropPretender(const HeldAttempt& held) {
   if (entry == nullptr || entry->held.token == held.token) return;
   queues_.Of(entry->lane).Remove(entry->id);
   claims_.Drop(*entry);
+  saver_.Forget({entry->held});
   runs_.Move(*entry, RunStage::kGone);
 }
 

@@ -20,6 +20,7 @@
 #include "executor/agent/status_board.h"
 #include "executor/agent/task_admission.h"
 #include "executor/agent/warden_watch.h"
+#include "executor/checkpoint/run_saver.h"
 #include "executor/link/member_sessions.h"
 #include "executor/report/log_sender.h"
 #include "executor/report/result_sender.h"
@@ -32,7 +33,7 @@ class ExecutorCore final : public Stepper {
   static constexpr size_t kMessagesPerStep = 1024;
 
   ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-               ResultSender& sender, LogSender& logs);
+               ResultSender& sender, LogSender& logs, RunSaver& saver);
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -54,6 +55,7 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const CancelAttempts& message, SteadyTime now);
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
   void On(const MemberId& member, const CarriedRecord& message, SteadyTime now);
+  void On(const MemberId& member, const SaveAnswer& message, SteadyTime now);
   void TakeWardenEvents();
   void TakeHttpEvents();
   void TakeHandlerEvents();
@@ -65,6 +67,7 @@ class ExecutorCore final : public Stepper {
 
   const ExecutorDaemon::Ports& ports_;
   LogSender& logs_;
+  RunSaver& saver_;
   MemberSessions sessions_;
   RunTable runs_;
   LaneQueues queues_;

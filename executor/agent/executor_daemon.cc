@@ -22,7 +22,8 @@ class ExecutorDaemon::Impl {
             static_cast<size_t>(options_.light_slots + options_.tuning.slots) + kResultsBeyondSlots,
             options_.tuning.bus_format),
         logs_({ports_.warden, ports_.results, ports_.metrics}, options_.executor_id),
-        core_(ports_, options_, sender_, logs_) {}
+        saver_({ports_.files, ports_.link, ports_.warden, sender_}),
+        core_(ports_, options_, sender_, logs_, saver_) {}
 
   ~Impl() {
     ports_.tasks.OnReadable({});
@@ -41,12 +42,14 @@ class ExecutorDaemon::Impl {
     ports_.handlers.OnReadable(wake_core);
     sender_.OnWork([this, wake] { wake(&sender_); });
     logs_.OnWork([this, wake] { wake(&logs_); });
+    saver_.OnWork([this, wake] { wake(&saver_); }, wake_core);
   }
 
   Ports ports_;
   const ExecutorOptions options_;
   ResultSender sender_;
   LogSender logs_;
+  RunSaver saver_;
   ExecutorCore core_;
 };
 
@@ -55,8 +58,10 @@ ExecutorDaemon::ExecutorDaemon(Ports ports, ExecutorOptions options)
 ExecutorDaemon::~ExecutorDaemon() = default;
 
 std::vector<NamedStepper> ExecutorDaemon::steppers() {
-  return {
+  std::vector<NamedStepper> all = {
       {"exec.core", &impl_->core_}, {"exec.report", &impl_->sender_}, {"exec.logs", &impl_->logs_}};
+  if (impl_->saver_.enabled()) all.push_back({"exec.saves", &impl_->saver_});
+  return all;
 }
 void ExecutorDaemon::OnWake(const std::function<void(Stepper*)>& wake) { impl_->OnWake(wake); }
 void ExecutorDaemon::Tune(const ExecutorTuning& tuning) {

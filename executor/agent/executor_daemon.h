@@ -23,6 +23,7 @@
 #include "common/ports/handler_runner.h"
 #include "common/ports/http_runner.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/run_files.h"
 #include "common/ports/token_source.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/link/load_source.h"
@@ -89,13 +90,15 @@ class ExecutorDaemon {
     std::function<std::vector<std::string>()> public_keys;
     // Receives the settings that members send. Their observer (cluster_executor.cc) calls Tune.
     LiveSettings& settings;
+    // Where attempts leave their progress and their checkpoints; null: they cannot.
+    RunFiles* files = nullptr;
   };
 
   ExecutorDaemon(Ports ports, ExecutorOptions options);
   ~ExecutorDaemon();
 
-  // The loops "exec.core", "exec.report" and "exec.logs". The core loop starts with recovery: it
-  // adopts what the warden and the spool hold from an earlier daemon.
+  // The loops "exec.core", "exec.report", "exec.logs", and "exec.saves" if there are files. The core
+  // loop starts with recovery: it adopts what the warden and the spool hold from an earlier daemon.
   std::vector<NamedStepper> steppers();
   // `wake` is called, from any thread, when a stepper has work before the time that its Step
   // returned. Set it before the first Step.

@@ -110,6 +110,7 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->slots = rooms_.gate.slots();
   heartbeat->config_version = ports_.settings.version();
   heartbeat->features = CurrentFeatures();
+  if (ports_.files != nullptr) heartbeat->features.Add(Feature::kCheckpoints);
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();
   // Counts the attempts that the store may count as RUNNING: from the claim, because its answer may

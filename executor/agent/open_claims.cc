@@ -160,6 +160,7 @@ void OpenClaims::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, St
         "the member that accepted the claim runs a version without secrets");
   }
   entry.secrets = answer.secrets;
+  entry.checkpoint = answer.checkpoint;
   rooms_.runner.Begin(entry, now);
 }
 

@@ -96,6 +96,12 @@ void AttemptLog::CloseOldLines(SteadyTime now) {
   }
 }
 
+void AttemptLog::Note(std::string text, Now now) {
+  if (ended_) return;
+  AddMarker(std::move(text), now.wall);
+  if (open_.count > 0 && open_since_ == SteadyTime{}) open_since_ = now.steady;
+}
+
 void AttemptLog::End(Now now) {
   if (ended_) return;
   CloseLine(OutputStream::kOut);

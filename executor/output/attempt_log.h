@@ -51,6 +51,8 @@ class AttemptLog {
   AttemptLog& operator=(const AttemptLog&) = delete;
 
   void Append(OutputStream stream, std::string_view bytes, Now now);
+  // Adds a line by Carillon, which the limits do not count. Ignored after End.
+  void Note(std::string text, Now now);
   // Call it when no more output follows: the remaining text becomes the last chunk. An empty log
   // has no chunk.
   void End(Now now);

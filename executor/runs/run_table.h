@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,6 +49,7 @@ struct RunEntry {
   TaskMessage task;  // the task's command is dropped once the attempt is started
   // Kept from the accepted claim until the start.
   SecretValues secrets;
+  std::optional<std::string> checkpoint = {};
   // The member that the attempt was claimed from; later the member that last renewed its lease.
   MemberId member;
   SteadyTime since{};    // kQueued: arrival; kClaiming: first request

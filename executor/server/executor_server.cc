@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <map>
 
-#include "executor/report/file_result_spool.h"
 #include "common/base/log.h"
+#include "executor/checkpoint/disk_run_files.h"
+#include "executor/report/file_result_spool.h"
 #include "executor/server/host_checks.h"
 #include "executor/worker/worker_runner.h"
 
@@ -77,6 +78,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                               .ca_file = options.http_ca_file});
   CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home));
   CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
+  CARILLON_ASSIGN_OR_RETURN(server->files_, DiskRunFiles::Open(home + "/saves"));
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =
       std::make_unique<ExecutorDaemon>(ExecutorDaemon::Ports{.clock = ports.clock,
@@ -92,7 +94,8 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .load = *server->load_,
                                                              .metrics = ports.metrics,
                                                              .public_keys = ports.public_keys,
-                                                             .settings = ports.settings},
+                                                             .settings = ports.settings,
+                                                             .files = server->files_.get()},
                                        std::move(checked));
   return server;
 }

@@ -66,6 +66,7 @@ class ExecutorServer {
   std::unique_ptr<CurlHttpRunner> http_;
   std::unique_ptr<HandlerRunner> handlers_;
   std::unique_ptr<ResultSpool> spool_;
+  std::unique_ptr<RunFiles> files_;
   std::unique_ptr<ProcLoad> load_;
   std::unique_ptr<ExecutorDaemon> daemon_;
 };

@@ -60,6 +60,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.env["CARILLON_ATTEMPT"] = fmt::format("{}", task.attempt);
   start.env["CARILLON_SHARD_INDEX"] = fmt::format("{}", task.key.shard);
   start.env["CARILLON_SHARD_TOTAL"] = fmt::format("{}", task.shard_total);
+  for (const auto& [name, value] : defaults.files) start.env[name] = value;
   const std::string trace_id = TraceIdOf(task.key, task.trace_id);
   start.env["CARILLON_TRACE_ID"] = trace_id;
   // Set only if absent: TRACEPARENT is a standard name, which a job may set itself.

@@ -32,6 +32,8 @@ struct ProcessDefaults {
   std::map<std::string, std::string> env;
   size_t output_bytes_max = 64u << 10;
   Interpreters interpreters = {};
+  // Variables that name the files of the attempt. Nothing overrides them.
+  std::map<std::string, std::string> files = {};
 };
 // Values of secrets for one task.
 struct FilledSecrets {

@@ -68,6 +68,8 @@ class LiveRun {
   // The time at which Tick next has something to do.
   SteadyTime NextTick() const;
   void Renew(SteadyTime lease_end);
+  // Adds a line by Carillon to the log.
+  void Note(const std::string& text, Now now) { log_->Note(text, now); }
 
   // Returns true once, after the command has begun; then its start may be reported.
   bool TakeStarted();

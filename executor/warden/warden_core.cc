@@ -56,6 +56,12 @@ void WardenCore::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   entry->live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
 }
 
+void WardenCore::Note(const HeldAttempt& attempt, const std::string& text) {
+  const AttemptEntry* entry = table_.FindHeld(attempt);
+  if (entry == nullptr || !entry->live) return;
+  entry->live->Note(text, {clock_.Steady(), clock_.Wall()});
+}
+
 void WardenCore::Follow(size_t log_bytes_max) {
   logs_.SetLimit(log_bytes_max);
   followed_ = true;

@@ -36,6 +36,7 @@ class WardenCore {
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, CancelMode mode);
   // After the call the daemon takes logs, at most `log_bytes_max` bytes of each new attempt.
+  void Note(const HeldAttempt& attempt, const std::string& text);
   void Follow(size_t log_bytes_max);
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
   // Call it when the warden is ordered to stop: kills and records all attempts, and starts no more.

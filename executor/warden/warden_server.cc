@@ -221,6 +221,8 @@ void WardenServer::Handle(WardenMessage message) {
     core_->Cancel(cancel->attempt, CancelMode::kGraceful);
   } else if (const auto* killed = std::get_if<Kill>(&message)) {
     core_->Cancel(killed->attempt, CancelMode::kKill);
+  } else if (const auto* note = std::get_if<Note>(&message)) {
+    core_->Note(note->attempt, note->text);
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
     core_->reporter().Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {

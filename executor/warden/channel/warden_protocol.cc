@@ -139,6 +139,10 @@ struct Putter {
   }
   void operator()(const Cancel& m) { PutHeld(out, m.attempt); }
   void operator()(const Kill& m) { PutHeld(out, m.attempt); }
+  void operator()(const Note& m) {
+    PutHeld(out, m.attempt);
+    out.Text(m.text);
+  }
   void operator()(const List& m) { out.U64(m.request); }
   void operator()(const Forget& m) { PutHeldList(out, m.attempts); }
   void operator()(const Leave&) {}
@@ -227,6 +231,10 @@ void Get(ByteReader& in, Renew& m) {
 }
 void Get(ByteReader& in, Cancel& m) { m.attempt = GetHeld(in); }
 void Get(ByteReader& in, Kill& m) { m.attempt = GetHeld(in); }
+void Get(ByteReader& in, Note& m) {
+  m.attempt = GetHeld(in);
+  m.text = in.Text();
+}
 void Get(ByteReader& in, List& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Forget& m) { m.attempts = GetHeldList(in); }
 void Get(ByteReader&, Leave&) {}

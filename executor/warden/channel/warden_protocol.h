@@ -36,9 +36,10 @@ inline constexpr uint32_t kWardenSendsOutputs = 6;
 inline constexpr uint32_t kWardenRunsScripts = 7;
 // From this version on a warden accepts TakeWhole, and then sends ends with outputs and usage.
 inline constexpr uint32_t kWardenSendsUsage = 8;
-
 // From this version on a warden accepts StartIsolated, and answers AskIsolation.
 inline constexpr uint32_t kWardenIsolates = 9;
+// From this version on a warden accepts Note.
+inline constexpr uint32_t kWardenTakesNotes = 10;
 
 namespace warden_message {
 
@@ -67,7 +68,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenIsolates;
+  uint32_t version = kWardenTakesNotes;
   int64_t pid = 0;
 };
 struct Refused {
@@ -172,6 +173,13 @@ struct Isolation {
   std::vector<HostCheck> checks;
 };
 
+// ---- only with a peer that knows it, see kWardenTakesNotes
+// daemon -> warden: a line by Carillon for the log of a running attempt
+struct Note {
+  HeldAttempt attempt;
+  std::string text;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -186,7 +194,7 @@ using WardenMessage =
                  warden_message::ListEndedOutputs, warden_message::StartScript,
                  warden_message::TakeWhole, warden_message::EndedWhole,
                  warden_message::ListEndedWhole, warden_message::StartIsolated,
-                 warden_message::AskIsolation, warden_message::Isolation>;
+                 warden_message::AskIsolation, warden_message::Isolation, warden_message::Note>;
 
 // The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs and usage.
 enum class EndParts { kResult, kOutputs, kWhole };

@@ -12,6 +12,7 @@
 
 #include "common/base/log.h"
 #include "executor/warden/channel/daemon_channel.h"
+#include "executor/warden/channel/frames_of.h"
 #include "executor/warden/channel/start_message.h"
 #include "executor/warden/client/warden_launcher.h"
 #include "executor/warden/warden_server.h"
@@ -124,11 +125,7 @@ Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, Stead
       if (found == unanswered_.end()) continue;
       found->second.lease_end = std::max(found->second.lease_end, lease_end);
     }
-    for (size_t i = 0; i < attempts.size(); i += kHeldPerFrameMax) {
-      const auto begin = attempts.begin() + static_cast<ptrdiff_t>(i);
-      const auto count = std::min(kHeldPerFrameMax, attempts.size() - i);
-      CARILLON_TRY(Enqueue(Renew{lease_end, {begin, begin + static_cast<ptrdiff_t>(count)}}));
-    }
+    for (auto& part : FramesOf(attempts)) CARILLON_TRY(Enqueue(Renew{lease_end, std::move(part)}));
   }
   Poke();
   return {};
@@ -153,11 +150,19 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
   {
     MutexLock lock(mu_);
     for (const HeldAttempt& held : attempts) unanswered_.erase(NameOf(held));
-    for (size_t i = 0; i < attempts.size(); i += kHeldPerFrameMax) {
-      const auto begin = attempts.begin() + static_cast<ptrdiff_t>(i);
-      const auto count = std::min(kHeldPerFrameMax, attempts.size() - i);
-      CARILLON_TRY(Enqueue(warden_message::Forget{{begin, begin + static_cast<ptrdiff_t>(count)}}));
+    for (auto& part : FramesOf(attempts)) {
+      CARILLON_TRY(Enqueue(warden_message::Forget{std::move(part)}));
     }
+  }
+  Poke();
+  return {};
+}
+
+Status WardenClient::Note(const HeldAttempt& attempt, const std::string& text) {
+  {
+    MutexLock lock(mu_);
+    if (version_ < kWardenTakesNotes) return {};
+    CARILLON_TRY(Enqueue(warden_message::Note{attempt, text}));
   }
   Poke();
   return {};
@@ -166,11 +171,7 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
 Status WardenClient::ConfirmOutput(const std::vector<StoredOutput>& confirmed) {
   {
     MutexLock lock(mu_);
-    for (size_t i = 0; i < confirmed.size(); i += kHeldPerFrameMax) {
-      const auto begin = confirmed.begin() + static_cast<ptrdiff_t>(i);
-      const auto count = std::min(kHeldPerFrameMax, confirmed.size() - i);
-      CARILLON_TRY(Enqueue(OutputKept{{begin, begin + static_cast<ptrdiff_t>(count)}}));
-    }
+    for (auto& part : FramesOf(confirmed)) CARILLON_TRY(Enqueue(OutputKept{std::move(part)}));
   }
   Poke();
   return {};

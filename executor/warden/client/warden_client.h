@@ -60,6 +60,7 @@ class WardenClient : public Warden {
   Result<Inventory> List() override;
   Status Forget(const std::vector<HeldAttempt>& attempts) override;
   Status ConfirmOutput(const std::vector<StoredOutput>& confirmed) override;
+  Status Note(const HeldAttempt& attempt, const std::string& text) override;
   std::vector<WardenEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 

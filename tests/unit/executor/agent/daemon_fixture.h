@@ -110,11 +110,16 @@ struct TestWarden : Warden {
     confirmed.insert(confirmed.end(), output.begin(), output.end());
     return {};
   }
+  Status Note(const HeldAttempt&, const std::string& text) override {
+    notes.push_back(text);
+    return {};
+  }
   std::vector<WardenEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
   Features Isolation() override { return isolation; }
 
+  std::vector<std::string> notes;
   Status can_start;
   Features isolation;
   bool reachable = true;
@@ -209,7 +214,8 @@ class DaemonFixture : public ::testing::Test {
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
         ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_, handlers_, spool_, load_,
-                              metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_},
+                              metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_,
+                              run_files_},
         options);
   }
   // Steps all loops until nothing more happens. After this, all collected messages have been sent.
@@ -303,6 +309,7 @@ class DaemonFixture : public ::testing::Test {
   TestHandlers handlers_;
   TestSpool spool_;
   TestLoad load_;
+  RunFiles* run_files_ = nullptr;
   Signer signer_ = Signer::Generate();
   std::unique_ptr<LiveSettings> settings_;
   std::unique_ptr<TokenSource> tokens_;

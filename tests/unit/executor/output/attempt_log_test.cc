@@ -52,6 +52,16 @@ TEST_F(AttemptLogTest, LinesOfBothStreamsInOrder) {
   EXPECT_EQ(budget_.used, 0u);
 }
 
+TEST_F(AttemptLogTest, NoteIsALineByCarillonUntilTheEnd) {
+  AttemptLog log(budget_, {});
+  log.Note("a note", At(0ms));
+  EXPECT_EQ(log.NextDue(), At(100ms).steady);
+  EXPECT_EQ(Take(log, 100ms), Lines{"1 carillon:a note\n"});
+  log.End(At(200ms));
+  log.Note("too late", At(210ms));
+  EXPECT_EQ(Take(log, 300ms), Lines{"last"});
+}
+
 TEST_F(AttemptLogTest, EntryHasTheTimeOfItsFirstByte) {
   AttemptLog log(budget_, {});
   log.Append(kOut, "slow", At(5ms));

@@ -45,6 +45,24 @@ TEST_F(WardenLogTest, BothStreamsInTheOrderOfTheirWrites) {
                                                {LogStream::kStdout, "end"}}));
 }
 
+TEST_F(WardenLogTest, NoteOfTheDaemonIsALine) {
+  const StartAttempt start = Command("echo begun; while [ ! -e " + (scratch_ / "go") +
+                                     " ]; do sleep 0.02; done");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(test::WaitUntil([&] {
+    Pump();
+    return !logs_[NameOf(start.attempt)].empty();
+  }));
+  ASSERT_TRUE(client_->Note(start.attempt, "a note").ok());
+  ASSERT_TRUE(test::WaitUntil([&] {
+    Pump();
+    return LinesOf(start).size() == 2;
+  }));
+  EXPECT_EQ(LinesOf(start)[1], (Line{LogStream::kCarillon, "a note\n"}));
+  test::WriteFile(scratch_ / "go", "1");
+  ASSERT_TRUE(test::WaitUntil([&] { return Complete(start); }));
+}
+
 TEST_F(WardenLogTest, ToldWhileTheProcessRuns) {
   const StartAttempt start = Command("echo begun; while [ ! -e " + (scratch_ / "go") +
                                      " ]; do sleep 0.02; done; echo over");

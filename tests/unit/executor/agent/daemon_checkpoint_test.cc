@@ -1,0 +1,256 @@
+// Progress and checkpoints, from the files of an attempt to its owner and back.
+#include "common/domain/run/run_save.h"
+#include "executor/checkpoint/run_saver.h"
+#include "tests/unit/executor/agent/daemon_fixture.h"
+
+namespace carillon::executor {
+namespace {
+
+class TestRunFiles final : public RunFiles {
+ public:
+  std::string PathOf(const RunFile& file) const override {
+    return file.kind == RunFileKind::kProgress ? "/progress" : "/checkpoint";
+  }
+  Result<std::vector<Found>> List() override {
+    std::vector<Found> found;
+    for (const auto& [file, content] : files) {
+      found.push_back({.name = NameOf(file),
+                       .attempt = std::pair{file.key, file.attempt},
+                       .kind = file.kind,
+                       .mark = content.mark});
+    }
+    return found;
+  }
+  std::optional<RunFileMark> Look(const RunFile& file) override {
+    const auto found = files.find(file);
+    return found == files.end() ? std::nullopt : std::optional(found->second.mark);
+  }
+  Result<std::optional<Content>> Read(const RunFile& file) override {
+    if (refuse) return Error{ErrorCode::kInvalid, "it is larger than 1024 KiB"};
+    const auto found = files.find(file);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  }
+  Status Write(const RunFile& file, const std::string& bytes) override {
+    if (full) return {ErrorCode::kUnavailable, "no space"};
+    Put(file, bytes);
+    return {};
+  }
+  Status Remove(const std::string& name) override {
+    std::erase_if(files, [&](const auto& entry) { return NameOf(entry.first) == name; });
+    return {};
+  }
+  void Put(const RunFile& file, const std::string& bytes) {
+    files[file] = {bytes, {.inode = ++writes, .size = static_cast<int64_t>(bytes.size())}};
+  }
+  static std::string NameOf(const RunFile& file) {
+    return EncodeRunId(file.key) + std::to_string(file.attempt) +
+           std::to_string(static_cast<int>(file.kind));
+  }
+
+  std::map<RunFile, Content> files;
+  uint64_t writes = 0;
+  bool refuse = false;
+  bool full = false;
+};
+
+class DaemonCheckpointTest : public DaemonFixture {
+ protected:
+  void SetUp() override {
+    run_files_ = &run_files;
+    Boot();
+    Step();
+    Deliver(Registered{.takes_saves = true});
+  }
+  static RunFile Checkpoint(const ClaimRequest& claim) {
+    return {claim.key, claim.attempt, RunFileKind::kCheckpoint};
+  }
+  ClaimRequest Running(uint64_t number = 1) {
+    const ClaimRequest claim = RunToAccepted(Task(number));
+    warden_.events.push_back(AttemptStarted{HeldOf(claim), clock_.Wall()});
+    Step();
+    return claim;
+  }
+  std::vector<RunSave> Saves() {
+    std::vector<RunSave> saves;
+    for (AttemptSave& sent : link_.Take<AttemptSave>()) saves.push_back(std::move(sent.save));
+    return saves;
+  }
+  void AnswerSave(const ClaimRequest& claim, uint64_t seq) {
+    Deliver(SaveAnswer{.attempt = HeldOf(claim), .seq = seq});
+  }
+  void Fail(const ClaimRequest& claim) {
+    warden_.events.push_back(AttemptEnded{
+        HeldOf(claim), {.state = RunState::kFailed, .exit_code = 3}, JobId("job")});
+    Step();
+  }
+
+  TestRunFiles run_files;
+};
+
+TEST_F(DaemonCheckpointTest, FilesAreNamedAndWhatChangesIsSaved) {
+  const ClaimRequest claim = Running();
+  ASSERT_EQ(warden_.starts.size(), 1u);
+  EXPECT_EQ(warden_.starts[0].env.at(kProgressFileVariable), "/progress");
+  EXPECT_EQ(warden_.starts[0].env.at(kCheckpointFileVariable), "/checkpoint");
+  run_files.Put({claim.key, 1, RunFileKind::kProgress}, "42 half");
+  run_files.Put(Checkpoint(claim), "state");
+  StepFor(RunSaver::kLookEvery + 200ms);
+  const auto saves = Saves();
+  ASSERT_EQ(saves.size(), 1u);
+  EXPECT_EQ(saves[0].key, claim.key);
+  EXPECT_EQ(saves[0].token, claim.token);
+  EXPECT_EQ(saves[0].progress, (RunProgress{42, "half"}));
+  EXPECT_EQ(saves[0].checkpoint, "state");
+  AnswerSave(claim, saves[0].seq);
+  StepFor(10s);
+  EXPECT_TRUE(Saves().empty());
+}
+
+TEST_F(DaemonCheckpointTest, HeartbeatSaysThatItTakesCheckpoints) {
+  StepFor(3s);
+  const auto beats = link_.Take<Heartbeat>();
+  ASSERT_FALSE(beats.empty());
+  EXPECT_TRUE(beats.back().features.Has(Feature::kCheckpoints));
+}
+
+TEST_F(DaemonCheckpointTest, ResultWaitsForTheLastSave) {
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  Fail(claim);
+  StepFor(1s);
+  EXPECT_TRUE(bus_.results.empty());
+  const auto saves = Saves();
+  ASSERT_EQ(saves.size(), 1u);
+  EXPECT_EQ(saves[0].checkpoint, "state");
+  AnswerSave(claim, saves[0].seq);
+  StepFor(200ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_TRUE(bus_.results[0].report.result.saved);
+  EXPECT_EQ(bus_.results[0].report.result.error, "");
+}
+
+TEST_F(DaemonCheckpointTest, ResultGoesAfterFiveSecondsWithoutAnAnswer) {
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  Fail(claim);
+  StepFor(4s);
+  EXPECT_TRUE(bus_.results.empty());
+  StepFor(2s);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_NE(bus_.results[0].report.result.error.find("not stored in time"), std::string::npos);
+}
+
+TEST_F(DaemonCheckpointTest, ResultWithoutFilesDoesNotWait) {
+  EndInWarden(Running());
+  StepFor(100ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_FALSE(bus_.results[0].report.result.saved);
+}
+
+TEST_F(DaemonCheckpointTest, CheckpointIsInPlaceBeforeTheStart) {
+  TaskMessage task = Task(1);
+  task.attempt = 2;
+  Publish({task});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  ClaimBatchReply reply{.batch_id = last_batch_,
+                        .sent_us = clock_.Steady().time_since_epoch().count()};
+  reply.items.push_back({.key = claims[0].key,
+                         .token = claims[0].token,
+                         .verdict = ClaimVerdict::kAccepted,
+                         .checkpoint = "state"});
+  link_.incoming.push_back({MemberId("m1"), reply});
+  daemon_->steppers()[0].stepper->Step(clock_.Steady());
+  EXPECT_TRUE(warden_.starts.empty()) << "its file is not written yet";
+  Step();
+  ASSERT_EQ(warden_.starts.size(), 1u);
+  EXPECT_EQ(run_files.files.at(Checkpoint(claims[0])).bytes, "state");
+  StepFor(5s);
+  EXPECT_TRUE(Saves().empty()) << "the owner has it already";
+}
+
+TEST_F(DaemonCheckpointTest, AttemptWhoseCheckpointCannotBeWrittenIsNotStarted) {
+  run_files.full = true;
+  TaskMessage task = Task(1);
+  task.attempt = 2;
+  Publish({task});
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  ClaimBatchReply reply{.batch_id = last_batch_,
+                        .sent_us = clock_.Steady().time_since_epoch().count()};
+  reply.items.push_back({.key = claims[0].key,
+                         .token = claims[0].token,
+                         .verdict = ClaimVerdict::kAccepted,
+                         .checkpoint = "state"});
+  Deliver(reply);
+  StepFor(1s);
+  EXPECT_TRUE(warden_.starts.empty());
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_EQ(bus_.results[0].report.result.reason, reason::kSpawn);
+}
+
+TEST_F(DaemonCheckpointTest, FileThatIsRefusedIsALineOfTheLog) {
+  const ClaimRequest claim = Running();
+  run_files.refuse = true;
+  run_files.Put(Checkpoint(claim), "state");
+  StepFor(10s);
+  EXPECT_TRUE(Saves().empty());
+  ASSERT_EQ(warden_.notes.size(), 1u);
+  EXPECT_EQ(warden_.notes[0], "the checkpoint file is not saved: it is larger than 1024 KiB");
+}
+
+TEST_F(DaemonCheckpointTest, FilesStayUntilTheResultIsApplied) {
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  Fail(claim);
+  StepFor(20s);
+  EXPECT_EQ(run_files.files.size(), 1u);
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  StepFor(5s);
+  EXPECT_TRUE(run_files.files.empty());
+}
+
+TEST_F(DaemonCheckpointTest, NewDaemonKeepsTheFilesOfWhatRuns) {
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  run_files.Put({claim.key, 9, RunFileKind::kCheckpoint}, "of nobody");
+  warden_.inventory.running = {{HeldOf(claim), clock_.Wall()}};
+  Boot();
+  StepFor(5s);
+  ASSERT_EQ(run_files.files.size(), 1u);
+  EXPECT_EQ(run_files.files.begin()->first, Checkpoint(claim));
+}
+
+TEST_F(DaemonCheckpointTest, NewDaemonSavesWhatEndedBefore) {
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  warden_.inventory.ended = {
+      {HeldOf(claim), {.state = RunState::kFailed, .exit_code = 3}, JobId("job")}};
+  Boot();
+  Join();
+  Deliver(Registered{.takes_saves = true});
+  Deliver(HeartbeatReply{.sent_us = clock_.Steady().time_since_epoch().count(),
+                         .renewed = {HeldOf(claim)}});
+  StepFor(500ms);
+  const auto saves = Saves();
+  ASSERT_EQ(saves.size(), 1u);
+  EXPECT_EQ(saves[0].checkpoint, "state");
+  EXPECT_TRUE(bus_.results.empty());
+  AnswerSave(claim, saves[0].seq);
+  StepFor(200ms);
+  EXPECT_EQ(bus_.results.size(), 1u);
+}
+
+TEST_F(DaemonCheckpointTest, OlderMemberGetsNothing) {
+  Deliver(Registered{});
+  const ClaimRequest claim = Running();
+  run_files.Put(Checkpoint(claim), "state");
+  StepFor(5s);
+  EXPECT_TRUE(Saves().empty());
+  Fail(claim);
+  StepFor(200ms);
+  EXPECT_EQ(bus_.results.size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::executor
