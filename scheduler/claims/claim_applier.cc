@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
-// The most bytes of secrets in one message. A longer answer is sent in several messages, because
-// the control link limits the size of a message.
-constexpr size_t kSecretBytesPerReply = size_t{4} << 20;
+// The most bytes of secrets and checkpoints in one message. A longer answer is sent in several
+// messages, because the control link limits the size of a message.
+constexpr size_t kBytesPerReply = size_t{4} << 20;
 constexpr Duration kLateAsked = 1s;  // a start later than this may require a notification
 
 bool Accepted(const ClaimReply& reply) {
@@ -109,6 +109,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   }
   File(items);
   HandSecrets(items);
+  FindCheckpoints(items);
   Answer(items);
 }
 
@@ -344,22 +345,57 @@ Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVer
   return handed;
 }
 
+// Only a later attempt has a checkpoint to continue from, so that a first one costs no read. An attempt must
+// not begin anew only because its executor has not yet said what it takes.
+void ClaimApplier::FindCheckpoints(std::vector<Item>& items) {
+  std::vector<Item*> asking;
+  std::vector<RunKey> keys;
+  for (Item& item : items) {
+    if (!item.decided || item.silent || !Accepted(item.reply) || item.request.attempt == 1) continue;
+    asking.push_back(&item);
+    keys.push_back(item.request.key);
+  }
+  if (asking.empty()) return;
+  const auto found = ports_.checkpoints.WithCheckpoint(keys);
+  if (!found.ok()) log::Warn("claims", "checkpoints: {}", found.error().message);
+  for (Item* item : asking) {
+    item->silent = !found.ok();
+    if (!found.ok() || !found->contains(item->request.key)) continue;
+    const auto executor = ports_.executors.Find(item->request.executor);
+    const bool known = executor && executor->features;
+    item->silent = !known;
+    item->has_checkpoint = known && executor->features->Has(Feature::kCheckpoints);
+  }
+}
+
+// Checkpoints are read one by one, so that memory holds those of one message at most.
 void ClaimApplier::Answer(std::vector<Item>& items) {
   std::map<size_t, ClaimBatchReply> replies;
-  size_t secret_bytes = 0;
+  size_t bytes = 0;
   for (Item& item : items) {
     if (!item.decided || item.silent) continue;
-    for (const auto& [name, value] : item.secrets.values) secret_bytes += value.size();
+    std::optional<std::string> checkpoint;
+    if (item.has_checkpoint) {
+      auto read = ports_.checkpoints.ReadCheckpoint(item.request.key);
+      if (!read.ok()) {
+        log::Warn("claims", "checkpoint: {}", read.error().message);
+        continue;  // the executor repeats the claim
+      }
+      checkpoint = *std::move(read);
+    }
+    if (checkpoint) bytes += checkpoint->size();
+    for (const auto& [name, value] : item.secrets.values) bytes += value.size();
     replies[item.arrival].items.push_back({.key = item.request.key,
                                            .token = item.request.token,
                                            .verdict = item.reply.verdict,
                                            .reason = item.reply.reason,
                                            .secrets = std::move(item.secrets.values),
                                            .secret_failure = std::move(item.secrets.failure),
-                                           .secret_error = std::move(item.secrets.error)});
-    if (secret_bytes < kSecretBytesPerReply) continue;
+                                           .secret_error = std::move(item.secrets.error),
+                                           .checkpoint = std::move(checkpoint)});
+    if (bytes < kBytesPerReply) continue;
     SendAll(std::exchange(replies, {}));
-    secret_bytes = 0;
+    bytes = 0;
   }
   SendAll(std::move(replies));
 }

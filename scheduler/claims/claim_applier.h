@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "common/base/loop.h"
+#include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/fire/definition_cache.h"
@@ -46,6 +47,7 @@ class ClaimApplier final : public Stepper {
     Metrics& metrics;
     DefinitionCache& definitions;
     const ExecutorTable& executors;
+    CheckpointStore& checkpoints;
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
     // True while the whole cluster is paused. New claims are then refused. A repeated claim
     // is still confirmed.
@@ -78,6 +80,7 @@ class ClaimApplier final : public Stepper {
     bool decided = false;
     ClaimReply reply;
     HandedSecrets secrets = {};
+    bool has_checkpoint = false;
     bool silent = false;  // decided, but not answered, so that the executor repeats the claim
   };
 
@@ -96,6 +99,8 @@ class ClaimApplier final : public Stepper {
   // Call it after the leases were filed. It may fail, and a run that was accepted but has no lease
   // would stay RUNNING for ever.
   void HandSecrets(std::vector<Item>& items);
+  // Notes the claims that get a checkpoint with the answer. If that is unknown, they get no answer.
+  void FindCheckpoints(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
   void Answer(std::vector<Item>& items);
   void SendAll(std::map<size_t, ClaimBatchReply> replies);  // by arrival

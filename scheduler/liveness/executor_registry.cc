@@ -76,7 +76,8 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
                                                  .draining = stored.draining,
                                                  .settings = ports_.settings.Current(),
                                                  .cluster_time = ports_.cluster.Now(),
-                                                 .heartbeat = options_.heartbeat});
+                                                 .heartbeat = options_.heartbeat,
+                                                 .takes_saves = true});
   if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
   if (ports_.executors_changed) ports_.executors_changed();
 }

@@ -132,6 +132,17 @@ void LinkService::Handle(const LeaseHolder& from, CarriedRecord&) {
              from.executor.value());
 }
 
+void LinkService::Handle(const LeaseHolder& from, AttemptSave& message) {
+  if (!ports_.executors.MessageFrom(from.executor, from.incarnation, ports_.clock.Steady())) {
+    ports_.metrics.counter("carillon_rejected_messages_total", "unregistered").Add();
+    return;
+  }
+  SaveQueue& queue = message.save.checkpoint ? ports_.checkpoints : ports_.progress;
+  if (!queue.Push({from, std::move(message.save)}).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", queue.name()).Add();
+  }
+}
+
 void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
   const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
   // If the stream broke, the executor repeats its request over the next stream.
@@ -153,7 +164,8 @@ void LinkService::SendStanding(const ExecutorRecord& record) {
                                                    .draining = record.draining,
                                                    .settings = ports_.settings.Current(),
                                                    .cluster_time = ports_.cluster.Now(),
-                                                   .heartbeat = options_.heartbeat});
+                                                   .heartbeat = options_.heartbeat,
+                                                   .takes_saves = true});
 }
 
 void LinkService::JudgeHealth(SteadyTime now) {

@@ -36,6 +36,13 @@ struct RegisterArrival {
 };
 using RegisterQueue = BoundedQueue<RegisterArrival>;
 
+// A save of an attempt, with the sender that the link has authenticated.
+struct SaveArrival {
+  LeaseHolder from;
+  RunSave save;
+};
+using SaveQueue = BoundedQueue<SaveArrival>;
+
 class LinkService final : public Stepper {
  public:
   struct Ports {
@@ -48,6 +55,8 @@ class LinkService final : public Stepper {
     const LiveSettings& settings;
     ClaimQueue& claims;
     RegisterQueue& registers;
+    SaveQueue& progress;     // saves without a checkpoint
+    SaveQueue& checkpoints;  // fewer, because each may have a mebibyte
     Metrics& metrics;
     std::function<void()> executors_changed;  // wakes the firing loop
     std::function<void()> state_changed;      // wakes the registry, which writes executor states
@@ -65,6 +74,7 @@ class LinkService final : public Stepper {
   void Handle(const LeaseHolder& from, Heartbeat& message);
   void Handle(const LeaseHolder& from, ClaimBatch& message);
   void Handle(const LeaseHolder& from, CarriedRecord& message);
+  void Handle(const LeaseHolder& from, AttemptSave& message);
   void Send(const LeaseHolder& to, ToExecutor message);
   void JudgeHealth(SteadyTime now);
   void PushChanges();

@@ -8,6 +8,8 @@ constexpr size_t kEventBatchesMax = 16'384;
 constexpr size_t kLoadsMax = 10'000;
 constexpr size_t kSkipBatchesMax = 1'024;
 constexpr size_t kRegistersMax = 1'024;
+constexpr size_t kProgressMax = 8'192;
+constexpr size_t kCheckpointsMax = 64;
 // After three missed readings the store counts as unavailable.
 constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
@@ -15,7 +17,7 @@ std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name :
        {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link", "claims", "results",
-        "logs", "admission", "workflow", "backfill", "maintain", "notify"}) {
+        "logs", "saves", "admission", "workflow", "backfill", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -48,6 +50,8 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       skips("skips", kSkipBatchesMax),
       claims("claims", o.claim_queue_max),
       registers("registers", kRegistersMax),
+      progress("progress", kProgressMax),
+      checkpoints("checkpoints", kCheckpointsMax),
       owner(MakeOwner()),
       session_proof(p.clock, p.coordinator, segments, assignment),
       leader(MakeLeader()),
@@ -70,6 +74,15 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       claim_applier(MakeClaimApplier()),
       result_applier(MakeResultApplier()),
       log_keeper(MakeLogKeeper()),
+      save_keeper({.clock = p.clock,
+                   .store = p.stores.checkpoints,
+                   .cluster = cluster,
+                   .segments = segments,
+                   .fences = fences,
+                   .hub = p.hub,
+                   .progress = progress,
+                   .checkpoints = checkpoints,
+                   .metrics = p.metrics}),
       overdue(p.clock, p.metrics, kOverdueStale),
       maintenance({.clock = p.clock,
                    .housekeeping = p.stores.housekeeping,
@@ -106,6 +119,8 @@ void Member::Rooms::ConnectWakes() {
   skips.OnPush(Waker("plan"));
   claims.OnPush(Waker("claims"));
   registers.OnPush(Waker("recover"));
+  progress.OnPush(Waker("saves"));
+  checkpoints.OnPush(Waker("saves"));
   segments.OnChange(
       Wakers({"owner", "recover", "plan", "fire", "results", "admission", "workflow", "backfill"}));
   ports.hub.OnReadable(Waker("link"));
@@ -126,6 +141,8 @@ void Member::Rooms::ConnectWakes() {
   gauges.Watch(skips);
   gauges.Watch(claims);
   gauges.Watch(registers);
+  gauges.Watch(progress);
+  gauges.Watch(checkpoints);
   gauges.Watch(kResultsTopic, ports.results);
   gauges.Watch(kLogsTopic, ports.logs);
 }

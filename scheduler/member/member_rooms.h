@@ -32,6 +32,7 @@
 #include "scheduler/recover/lease_reaper.h"
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
+#include "scheduler/saves/save_keeper.h"
 #include "scheduler/settings/settings_follower.h"
 #include "scheduler/trigger/completion_loop.h"
 #include "scheduler/workflow/workflow_loop.h"
@@ -107,6 +108,8 @@ struct Member::Rooms {
   SkipQueue skips;
   ClaimQueue claims;
   RegisterQueue registers;
+  SaveQueue progress;
+  SaveQueue checkpoints;
 
   // Rooms, grouped by loop.
   SegmentOwner owner;
@@ -131,6 +134,7 @@ struct Member::Rooms {
   ClaimApplier claim_applier;
   ResultApplier result_applier;
   LogKeeper log_keeper;
+  SaveKeeper save_keeper;
   OverdueWatch overdue;
   Maintenance maintenance;
   QueueGauges gauges;

@@ -296,7 +296,7 @@ struct FaultStores {
             stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
             stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
             stores.secrets,     stores.bulk, completions,  backfills,      calendars,
-            workflows};
+            workflows, stores.checkpoints};
   }
 
   FaultIdentityStore identity;

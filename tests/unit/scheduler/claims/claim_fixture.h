@@ -66,6 +66,7 @@ class ClaimApplierTest : public test::RoomTest {
                          .metrics = metrics_,
                          .definitions = definitions_,
                          .executors = executors_,
+                         .checkpoints = stores_.checkpoints,
                          .secrets = &resolver_,
                          .paused = [this] { return paused_; },
                          .wants = [this](SegmentId) { return wants_; },

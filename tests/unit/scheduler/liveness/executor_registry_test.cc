@@ -67,6 +67,8 @@ class ExecutorRegistryTest : public test::RoomTest {
   RegisterQueue registers_{"registers", 256};
   LiveSettings settings_;
   ClaimQueue claims_{"claims", 16};
+  SaveQueue progress_{"progress", 16};
+  SaveQueue checkpoints_{"checkpoints", 4};
   LinkService link_{{.clock = clock_,
                      .hub = *hub_,
                      .cluster = cluster_,
@@ -76,6 +78,8 @@ class ExecutorRegistryTest : public test::RoomTest {
                      .settings = settings_,
                      .claims = claims_,
                      .registers = registers_,
+                     .progress = progress_,
+                     .checkpoints = checkpoints_,
                      .metrics = metrics_},
                     {}};
   bool leads_ = true;
