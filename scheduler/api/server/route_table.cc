@@ -17,6 +17,7 @@
 #include "scheduler/api/jobs/version_routes.h"
 #include "scheduler/api/logs/log_routes.h"
 #include "scheduler/api/notices/delivery_routes.h"
+#include "scheduler/api/runs/checkpoint_routes.h"
 #include "scheduler/api/runs/dead_letter_routes.h"
 #include "scheduler/api/runs/failing_job_routes.h"
 #include "scheduler/api/runs/recent_run_routes.h"
@@ -97,6 +98,7 @@ const Routes& RouteTable() {
       {"GET", "/api/runs/{}/nodes", kRead, kNo, &GetRunNodes},
       {"POST", "/api/runs/{}/nodes/{}/skip", kRunJobs, kNo, &SkipRunNode, "run.skip", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
+      {"GET", "/api/runs/{}/checkpoint", kRead, kNo, &GetRunCheckpoint},
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
       {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},

@@ -101,7 +101,7 @@ class ApiEnv : public ::testing::Test {
             stores_.notices,  stores_.executors,    faults_.idempotency, faults_.settings,
             faults_.audit,    stores_.housekeeping, faults_.auth,        stores_.secrets,
             faults_.bulk,     stores_.completions,  faults_.backfills,   stores_.calendars,
-            stores_.workflows};
+            stores_.workflows, stores_.checkpoints};
   }
 
   scheduler::ApiContext Context(const std::string& link_authority) {

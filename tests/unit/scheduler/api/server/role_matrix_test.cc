@@ -73,6 +73,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/runs/{}/nodes", {kKnown, 422}},  // the run is not of a workflow
       {"POST /api/runs/{}/nodes/{}/skip", {kOwner, 422, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
+      {"GET /api/runs/{}/checkpoint", {kKnown, 404}},  // the run has none
       {"GET /api/runs/{}/logs", {kKnown, 200}},
       {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // there is no such attempt
       {"GET /api/changes", {kKnown, 400}},              // the parameter is unknown
