@@ -201,6 +201,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddCalendarCommands(app, session);
   AddRunCommands(app, session);
   AddOutputCommand(app, session);
+  AddCheckpointCommands(app, session);
   AddBulkCommands(app, session);
   AddBackfillCommands(app, session);
   AddFileCommands(app, session);

@@ -12,7 +12,7 @@ struct CommandGroup {
 
 constexpr std::array kCommandGroups = {
     CommandGroup{"Jobs", "job workflow schedule group calendar namespace"},
-    CommandGroup{"Runs", "run output bulk backfill dead-letter"},
+    CommandGroup{"Runs", "run output progress checkpoint bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor handler system delivery notify audit backup"},
     CommandGroup{"Access", "login logout whoami user role token secret"},
@@ -80,6 +80,13 @@ constexpr std::array kExamples = {
               "carillon run retry RUN_ID --from load,audit --skip report --dry-run"}},
     Examples{"output",
              {"carillon output rows \"$(wc -l < rows.csv)\"", "carillon output change -- -5"}},
+    Examples{"progress", {"carillon progress 42", "carillon progress 42 'row 4200 of 10000'"}},
+    Examples{"checkpoint save",
+             {"carillon checkpoint save state.json", "echo \"$row\" | carillon checkpoint save -"}},
+    Examples{"checkpoint load",
+             {"carillon checkpoint load > state.json", "row=$(carillon checkpoint load || echo 0)"}},
+    Examples{"checkpoint",
+             {"carillon checkpoint save state.json", "carillon checkpoint load > state.json"}},
     Examples{"run cancel",
              {"carillon run cancel RUN_ID --reason 'wrong parameters'",
               "carillon run cancel RUN_ID --kill"}},

@@ -31,6 +31,25 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
+// Puts texts in the place of the progress and the checkpoint.
+void SavedAsText(json& run) {
+  if (!run.is_object()) return;
+  const json progress = run.value("progress", json());
+  if (progress.is_object()) {
+    const json& percent = progress["percent"];
+    const std::string text = progress.value("text", "");
+    std::string shown = percent.is_number() ? std::to_string(percent.get<int>()) + " %" : "";
+    if (!shown.empty() && !text.empty()) shown += " ";
+    run["progress"] = shown + text;
+  }
+  const json checkpoint = run.value("checkpoint", json());
+  if (checkpoint.is_object()) {
+    run["checkpoint"] = std::to_string(checkpoint.value("size", int64_t{0})) + " bytes, attempt " +
+                        std::to_string(checkpoint.value("attempt", 1)) + ", " +
+                        checkpoint.value("saved_at", "");
+  }
+}
+
 // In table form the attempts are printed as a second table below the run. A wait for a group and
 // the run that started this one are a text.
 void PrintRun(Session& session, json run) {
@@ -59,6 +78,7 @@ void PrintRun(Session& session, json run) {
     const std::string started_by = TriggerText(run["trigger"]);
     if (!started_by.empty()) run["trigger"] = started_by;
   }
+  if (for_a_person) SavedAsText(run);
   print.Object(run, RunView());
   if (attempts.empty()) return;
   print.Line("");

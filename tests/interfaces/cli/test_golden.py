@@ -48,11 +48,14 @@ OTHERWISE = {
     "completion fish": "tests/interfaces/docs/test_completion.py",
     "executor authority": "writes a key, another each time; tests/standalone/operations/test_tls.py",
     "output": "a file inside a run; tests/unit/cli/runs/output_command_test.cc",
+    "progress": "a file inside a run; tests/unit/cli/runs/checkpoint_commands_test.cc",
+    "checkpoint save": "a file inside a run; tests/unit/cli/runs/checkpoint_commands_test.cc",
+    "checkpoint load": "a file inside a run; tests/unit/cli/runs/checkpoint_commands_test.cc",
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
 # Operations that no verb uses to print JSON.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
-                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness"}
+                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness", "getRunCheckpoint"}
 
 # The verb that prints the list of this operation.
 LIST_VERBS = {
