@@ -11,7 +11,7 @@ const PAGES_KIB = {
   'jobs/form/form_page': 240,
   'jobs/transfer/import_page': 230,
   'runs/list/runs_page': 160,
-  'runs/detail/run_page': 162,
+  'runs/detail/run_page': 166,
   'gaps/gaps_page': 170,
   'bulk/bulk_list_page': 170,
   'bulk/bulk_page': 170,

@@ -868,6 +868,16 @@ export interface components {
       outputs: {
         [key: string]: string;
       };
+      progress?: null | {
+        percent: number | null;
+        text: string;
+        at: components['schemas']['Time'];
+      };
+      checkpoint?: null | {
+        size: number;
+        attempt: number;
+        saved_at: components['schemas']['Time'];
+      };
       allowed_actions: ('cancel' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */

@@ -75,7 +75,12 @@ export interface Trigger {
 }
 // A run in a list. The response for a single run also has the optional fields.
 export type Run = Schemas['Run'] &
-  Partial<Pick<Schemas['RunDetail'], 'attempts' | 'outputs' | 'waiting' | 'allowed_actions'>> & {
+  Partial<
+    Pick<
+      Schemas['RunDetail'],
+      'attempts' | 'outputs' | 'progress' | 'checkpoint' | 'waiting' | 'allowed_actions'
+    >
+  > & {
     trigger?: Trigger | null;
   };
 export type RecentRun = Schemas['RecentRun'];

@@ -29,6 +29,7 @@ const NodesCard = lazy(() => import('../../workflows/nodes_card'));
 const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
+const Saved = lazy(() => import('./saved_card'));
 const StartedBy = lazy(() => import('./started_by'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
@@ -98,6 +99,11 @@ function Known({ run }: { run: Run }) {
             </Suspense>
           ) : (
             <OutputCard run={run} />
+          )}
+          {(run.progress || run.checkpoint) && (
+            <Suspense>
+              <Saved progress={run.progress} checkpoint={run.checkpoint} />
+            </Suspense>
           )}
           {run.outputs && Object.keys(run.outputs).length > 0 && (
             <Suspense>
