@@ -98,6 +98,8 @@ void SchedulerProcess::Create() {
                              .settings = ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
+    // The executors here have no files, so there is nothing to save.
+    if (stepper.name == "saves") continue;
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);
     stepper.wake->Set([&turn] { turn.woken = true; });
   }
