@@ -60,8 +60,11 @@ Status HubProducer::Send(std::string_view topic, uint64_t partition_key, BusReco
   if (!target) return {ErrorCode::kInvalid, "link: a task without a target"};
   const ExecutorProcess to{target->executor, target->incarnation};
   if (to == inside_) return local_.Send(topic, partition_key, std::move(record));
-  return hub_.Send(to.executor, to.incarnation,
-                   CarriedRecord{std::string(topic), partition_key, std::move(record)});
+  // An error here would stop all dispatch for a moment, also to executors that can be reached.
+  const Status sent = hub_.Send(to.executor, to.incarnation,
+                                CarriedRecord{std::string(topic), partition_key, std::move(record)});
+  if (!sent.ok()) log::Debug("link", "a task is lost: {}", sent.error().message);
+  return {};
 }
 
 Status JoinedHubs::Send(const ExecutorId& executor, const Incarnation& incarnation,

@@ -3,8 +3,10 @@
 // Place    Installations without Kafka. Around the hub, between it and the member's rooms.
 // Threads  Thread-safe, as the hub and the local bus are.
 // Owns     Nothing; the local bus keeps what has arrived until the member has handled it.
-// Errors   Send of a task: those of ExecutorHub::Send. A record that arrives while the local bus is
-//          full is dropped and counted; the executor sends it again until the database has it.
+// Errors   Send: kInvalid for a task without a target. A task for an executor without a stream, or
+//          with a full one, is lost, as on a broker that nobody reads: its owner publishes it again.
+//          A record that arrives while the local bus is full is dropped and counted; the executor
+//          sends it again until the database has it.
 // Always   An executor can send results and logs only. A task goes to its target only.
 #pragma once
 

@@ -171,7 +171,8 @@ TEST(LinkBusTest, AnExecutorInsideTheProcessReadsTheLocalBus) {
   EXPECT_TRUE(producer.Send(kTasksTopic, 0, task).ok());
   EXPECT_EQ(bus.size(), 1u);
   task.headers["carillon-incarnation"] = "y";
-  EXPECT_EQ(producer.Send(kTasksTopic, 0, task).code(), ErrorCode::kUnavailable);
+  EXPECT_TRUE(producer.Send(kTasksTopic, 0, task).ok())
+      << "an executor that cannot be reached must not stop the dispatch to others";
   EXPECT_EQ(producer.Send(kTasksTopic, 0, {"t", {}}).code(), ErrorCode::kInvalid);
   EXPECT_EQ(bus.size(), 1u);
 }
