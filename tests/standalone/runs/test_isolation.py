@@ -81,7 +81,7 @@ class IsolationTest(unittest.TestCase):
     def test_a_script_as_another_user_is_cancelled(self):
         job = self.create(type="script", run_as=USER, command="",
                           script={"interpreter": "python3",
-                                  "body": "import os, time\nprint(os.getuid(), flush=True)\ntime.sleep(1000)\n"})
+                                  "body": "import os, signal\nprint(os.getuid(), flush=True)\nsignal.pause()\n"})
         run_id = self.start(job)
         wait_until(lambda: self.api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 30, "the run to start")
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
