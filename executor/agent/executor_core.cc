@@ -151,7 +151,7 @@ void ExecutorCore::On(const MemberId&, const LogsStored& message, SteadyTime) {
   logs_.Stored(message.stored);
 }
 
-// Where the link carries records, link_bus::CarryingLink takes them out before.
+// Unexpected: link_bus::CarryingLink takes records out where the link carries them.
 void ExecutorCore::On(const MemberId& member, const CarriedRecord&, SteadyTime) {
   log::Debug("executor", "a record on the link of a cluster with Kafka member={}", member.value());
 }

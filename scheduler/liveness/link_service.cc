@@ -125,7 +125,7 @@ void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
   }
 }
 
-// Where the link carries records, link_bus::CarryingHub takes them out before.
+// Unexpected: link_bus::CarryingHub takes records out where the link carries them.
 void LinkService::Handle(const LeaseHolder& from, CarriedRecord&) {
   ports_.metrics.counter("carillon_rejected_messages_total", "other_bus").Add();
   log::Debug("liveness", "a record on the link of a cluster with Kafka executor_id={}",

@@ -33,7 +33,7 @@ struct Options {
   int seconds = 30;
 };
 
-// What the threads of the fleet share.
+// Counters that the threads of the fleet share.
 struct Count {
   std::atomic<int> registered = 0;
   std::atomic<int> ended = 0;

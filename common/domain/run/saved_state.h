@@ -9,7 +9,7 @@
 
 namespace carillon {
 
-// How far an attempt says that it is.
+// The progress that an attempt reports.
 struct RunProgress {
   std::optional<int> percent = {};  // 0-100
   std::string text = {};            // UTF-8

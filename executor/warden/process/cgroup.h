@@ -30,7 +30,7 @@ struct CgroupSetting {
 
   bool operator==(const CgroupSetting&) const = default;
 };
-// Those of the limits for which the host has the feature. Pure.
+// The settings of the limits for which the host has the feature. Pure.
 std::vector<CgroupSetting> CgroupSettings(const Limits& limits, Features host);
 
 // The group of a process, from the texts of its /proc/PID/cgroup and mountinfo; empty: there is no hierarchy of version
@@ -45,7 +45,7 @@ bool MakeCgroup(const std::string& path, const std::vector<CgroupSetting>& setti
 void KillCgroup(const std::string& path);
 // Succeeds only if no process is left in it.
 bool RemoveCgroup(const std::string& path);
-// How often the kernel has killed one of its processes to free memory.
+// The number of its processes that the kernel has killed to free memory.
 int64_t OomKills(const std::string& path);
 
 // ---- of the warden
