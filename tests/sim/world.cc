@@ -336,7 +336,7 @@ void World::Rest(bool strict_misfire) {
   actor_->Calm();
   backfiller_->Calm();
   LastPause();
-  RunUntil(clock.Steady() + kSettle);
+  RunUntil(AllContinue() + kSettle);
   settled_ = true;
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();

@@ -141,6 +141,8 @@ class World {
   void HangCoordinator(Duration wait);
   void MoveIdleSegments();
   void EndFaults();
+  // The moment from which no process is stopped, if none is stopped again.
+  SteadyTime AllContinue() const;
   bool AtRest();
   bool Happens(double chance) { return rng.Chance(chance); }
 

@@ -258,6 +258,12 @@ void World::EndFaults() {
   // Killed processes are already being restarted, and stopped processes continue by themselves.
 }
 
+SteadyTime World::AllContinue() const {
+  SteadyTime last = clock.Steady();
+  for (const SimProcess* process : processes_) last = std::max(last, process->stopped_until());
+  return last;
+}
+
 bool World::AtRest() {
   const bool runs_rest =
       std::all_of(checker.rows().begin(), checker.rows().end(),
