@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,6 +27,7 @@ struct StartHandler {
   Duration timeout = 3600s;
   SteadyTime lease_end;                  // CLOCK_BOOTTIME
   std::vector<std::string> masked = {};  // values that the log must not show
+  std::optional<std::string> checkpoint = {};  // the last one of the earlier attempts
 };
 
 // A function that an earlier daemon started and that may still run.
@@ -34,7 +36,14 @@ struct HandlerAdopted {
   std::string handler;
 };
 
-using HandlerEvent = std::variant<HandlerAdopted, AttemptOutput, AttemptEnded>;
+// How far a function is; comes before the end of its attempt.
+struct HandlerSave {
+  HeldAttempt attempt;
+  std::optional<std::string> progress = {};    // progress_text.h
+  std::optional<std::string> checkpoint = {};  // at most kCheckpointBytesMax
+};
+
+using HandlerEvent = std::variant<HandlerAdopted, HandlerSave, AttemptOutput, AttemptEnded>;
 using HandlerOffers = std::map<std::string, int>;  // attempts at once, by "app/name"
 
 class HandlerRunner {

@@ -119,10 +119,29 @@ void AttemptRunner::StartFunction(RunEntry& entry) {
   if (!secrets.ok()) return FailSecrets(entry, secrets.error());
   LogTrace(entry, "starts");
   rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
-  ports_.handlers.Start(HandlerOf(entry.task, entry.held, entry.lease_end, *secrets));
+  StartHandler start = HandlerOf(entry.task, entry.held, entry.lease_end, *secrets);
+  if (entry.checkpoint) {
+    rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
+    entry.saves = true;
+    start.checkpoint = std::exchange(entry.checkpoint, std::nullopt);
+  }
+  ports_.handlers.Start(std::move(start));
   entry.task.handler.reset();  // the runner has it now, with its secrets
   entry.task.env = {};
   entry.secrets = {};
+}
+
+void AttemptRunner::Save(HandlerSave save) {
+  RunEntry* entry = rooms_.runs.FindHeld(save.attempt);
+  if (entry == nullptr || entry->stage != RunStage::kRunning) return;
+  // Not from the start on, because most functions save nothing.
+  if (!std::exchange(entry->saves, true)) rooms_.saver.Watch(entry->held, entry->member);
+  if (save.progress) {
+    rooms_.saver.Put(entry->held, RunFileKind::kProgress, *std::move(save.progress));
+  }
+  if (save.checkpoint) {
+    rooms_.saver.Put(entry->held, RunFileKind::kCheckpoint, *std::move(save.checkpoint));
+  }
 }
 
 void AttemptRunner::AdoptHandler(const HandlerAdopted& adopted) {
@@ -133,6 +152,8 @@ void AttemptRunner::AdoptHandler(const HandlerAdopted& adopted) {
   found.stage = RunStage::kRunning;
   found.lane = Lane::kHandler;
   found.handler = adopted.handler;
+  found.saves = true;  // the earlier daemon knew
+  rooms_.saver.Watch(found.held, found.member);
   rooms_.runs.Insert(std::move(found));
 }
 
@@ -177,7 +198,7 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
     entry->member = member;
     entry->renewed = now;
     entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
-    if (entry->lane == Lane::kProcess) owned.push_back(entry->held);
+    if (entry->lane == Lane::kProcess || entry->saves) owned.push_back(entry->held);
     if (entry->stage == RunStage::kReporting) continue;
     switch (entry->lane) {
       case Lane::kProcess: processes.push_back(entry->held); break;
@@ -292,7 +313,7 @@ void AttemptRunner::End(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   entry.secrets = {};
   rooms_.runs.Move(entry, step.stage);
   rooms_.runs.AddOutput(entry, ended.result.output.size() + BytesOf(ended.result.outputs));
-  to_sender_.push_back({std::move(ended), home});
+  to_sender_.push_back({std::move(ended), home, home == ResultHome::kWarden || entry.saves});
 }
 
 void AttemptRunner::CheckLeases(SteadyTime now) {

@@ -53,6 +53,7 @@ class AttemptRunner {
   void Applied(const ResultsApplied& message);
 
   // ---- events of the workers: a function that an earlier daemon on this host started
+  void Save(HandlerSave save);
   void AdoptHandler(const HandlerAdopted& adopted);
   void EndedHandler(AttemptEnded ended);
 

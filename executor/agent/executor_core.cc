@@ -105,6 +105,7 @@ bool ExecutorCore::Recover() {
   for (const AttemptStarted& started : inventory->running) AdoptRunning(started);
   for (AttemptEnded& ended : inventory->ended) AdoptEnded(std::move(ended), ResultHome::kWarden);
   warden_listed_ = true;
+  TakeHandlerEvents();  // among them the attempts of an earlier daemon, whose files must stay
   saver_.Recovered();
   if (runs_.size() > 0) {
     log::Info("executor", "found {} running and {} to report", runs_.count(RunStage::kRunning),
@@ -193,6 +194,8 @@ void ExecutorCore::TakeHandlerEvents() {
   for (HandlerEvent& event : events) {
     if (auto* output = std::get_if<AttemptOutput>(&event)) {
       logs_.AddIfRoom(std::move(*output));
+    } else if (auto* save = std::get_if<HandlerSave>(&event)) {
+      runner_.Save(std::move(*save));
     } else if (const auto* adopted = std::get_if<HandlerAdopted>(&event)) {
       DropPretender(adopted->attempt);
       runner_.AdoptHandler(*adopted);

@@ -61,6 +61,15 @@ void RunSaver::Watch(const HeldAttempt& held, const MemberId& member,
   Wake();
 }
 
+void RunSaver::Put(const HeldAttempt& held, RunFileKind kind, std::string content) {
+  if (!enabled()) return;
+  {
+    MutexLock lock(mu_);
+    inbox_.contents.insert_or_assign(FileOf(held, kind), std::move(content));
+  }
+  Wake();
+}
+
 Result<bool> RunSaver::InPlace(const HeldAttempt& held) {
   MutexLock lock(mu_);
   const auto place = places_.find(IdOf(held));
@@ -99,7 +108,7 @@ void RunSaver::Report(std::vector<ReportedResult>& results) {
   {
     MutexLock lock(mu_);
     for (ReportedResult& result : results) {
-      const bool waits = enabled() && result.home == ResultHome::kWarden;
+      const bool waits = enabled() && result.saves;
       if (waits && waiting_results_ >= kHeldResultsMax) {
         left.push_back(std::move(result));
       } else if (waits) {
@@ -151,6 +160,7 @@ SteadyTime RunSaver::Step(SteadyTime now) {
   for (const Owned& watched : inbox.watched) book_.Watch(watched.held, watched.member);
   for (const Owned& owned : inbox.owned) book_.Own(owned.held, owned.member);
   for (const Placing& placing : inbox.placings) Place(placing);
+  for (const auto& [file, content] : inbox.contents) WriteContent(file, content);
   for (const SaveAnswer& answer : inbox.answers) book_.Answered(answer.attempt, answer.seq);
   for (ReportedResult& result : inbox.results) book_.Hold(std::move(result), now);
   for (const HeldAttempt& held : inbox.forgotten) book_.Forget(held);
@@ -178,6 +188,12 @@ void RunSaver::Place(const Placing& placing) {
     }
   }
   if (wake_core_) wake_core_();
+}
+
+void RunSaver::WriteContent(const RunFile& file, const std::string& content) {
+  const Status written = ports_.files->Write(file, content);
+  if (!written.ok()) return log::Error("checkpoint", "{}", written.error().message);
+  if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
 }
 
 void RunSaver::LookAtAll(const std::vector<RunFiles::Found>& found) {

@@ -52,6 +52,8 @@ class RunSaver final : public Stepper {
   // From now on its files are looked at. `checkpoint`: left by an earlier attempt.
   void Watch(const HeldAttempt& held, const MemberId& member,
              const std::optional<std::string>& checkpoint = {});
+  // The attempt itself does not write its files: its function has sent this content. The attempt is watched.
+  void Put(const HeldAttempt& held, RunFileKind kind, std::string content);
   // True once the checkpoint is in place. Not ok: it cannot be written.
   Result<bool> InPlace(const HeldAttempt& held);
 
@@ -61,7 +63,7 @@ class RunSaver final : public Stepper {
   void Answered(const SaveAnswer& answer);
 
   // ---- the end of attempts
-  // Passes results on to the sender: those of processes after their last save, the others at once. Those that
+  // Passes results on to the sender: those whose attempts save after the last save, the others at once. Those that
   // do not fit stay in `results`.
   void Report(std::vector<ReportedResult>& results);
   void Forget(const std::vector<HeldAttempt>& attempts);
@@ -82,6 +84,7 @@ class RunSaver final : public Stepper {
     std::vector<Owned> watched;
     std::vector<Owned> owned;
     std::vector<Placing> placings;
+    std::map<RunFile, std::string> contents;  // of Put; only the latest of a file counts
     std::map<MemberId, bool> members;
     std::vector<SaveAnswer> answers;
     std::vector<ReportedResult> results;
@@ -91,6 +94,7 @@ class RunSaver final : public Stepper {
   void Wake();
   Inbox TakeInbox();
   void Place(const Placing& placing);
+  void WriteContent(const RunFile& file, const std::string& content);
   void LookAtAll(const std::vector<RunFiles::Found>& found);
   void LookAtEnded();
   // Returns false if nothing is to be saved now.

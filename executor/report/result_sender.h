@@ -38,6 +38,7 @@ enum class ResultHome {
 struct ReportedResult {
   AttemptEnded ended;
   ResultHome home = ResultHome::kMemory;
+  bool saves = false;  // its attempt may have left progress or a checkpoint
 };
 
 class ResultSender final : public Stepper {

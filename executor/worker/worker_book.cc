@@ -158,6 +158,7 @@ void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
   if (found == sessions_.end()) return;  // replaced
   const WorkerProcess process = found->second;
   TakeLogs(process, std::move(message.logs), now);
+  TakeSaves(process, std::move(message.saves));
   for (WorkerDone& done : message.done) TakeDone(process, std::move(done), now);
   Worker& worker = workers_[process];
   if (message.draining && !std::exchange(worker.draining, true)) RebuildOffers();
@@ -266,6 +267,7 @@ void WorkerBook::SendRun(Attempt& attempt) {
   attempt.start.parameters_json = {};
   attempt.start.env = {};
   attempt.start.masked = {};
+  attempt.start.checkpoint = {};
 }
 
 void WorkerBook::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
@@ -342,6 +344,17 @@ void WorkerBook::TakeLogs(const WorkerProcess& process, std::vector<WorkerLogLin
                                 .text = text + "\n"});
   }
   for (auto& [attempt, of_one] : entries) Emit(*attempt, std::move(of_one), false);
+}
+
+void WorkerBook::TakeSaves(const WorkerProcess& process, std::vector<WorkerSave> saves) {
+  for (WorkerSave& save : saves) {
+    Attempt* attempt = FindOf(process, save.ticket);
+    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
+    if (save.progress) save.progress = Masked(attempt->patterns, *save.progress);
+    events_.push_back(HandlerSave{.attempt = attempt->start.attempt,
+                                  .progress = std::move(save.progress),
+                                  .checkpoint = std::move(save.checkpoint)});
+  }
 }
 
 void WorkerBook::Note(Attempt& attempt, std::string text, Now now) {

@@ -139,6 +139,7 @@ class WorkerBook {
   bool Place(Attempt& attempt, Now now);
   void SendRun(Attempt& attempt);
   Outgoing* To(const WorkerProcess& process);
+  void TakeSaves(const WorkerProcess& process, std::vector<WorkerSave> saves);
   void TakeDone(const WorkerProcess& process, WorkerDone done, Now now);
   void TakeLogs(const WorkerProcess& process, std::vector<WorkerLogLine> lines, Now now);
   void End(Attempt& attempt, AttemptResult result, Now now);

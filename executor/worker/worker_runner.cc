@@ -275,6 +275,7 @@ std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
     StartHandler& start = outgoing.runs[i];
     bytes += start.parameters_json.size();
     for (const auto& [name, value] : start.env) bytes += name.size() + value.size();
+    if (start.checkpoint) bytes += start.checkpoint->size();
     if (bytes > kMessageBytes || message.runs.size() >= kWorkerBatchMax) {
       encoded.push_back(EncodeToWorker(std::exchange(message, {})));
       bytes = 0;
@@ -291,7 +292,8 @@ std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
                             .deadline_us = MonotonicOf(outgoing.deadlines[i]),
                             .lease_end_us = MonotonicOf(start.lease_end),
                             .trace_id = std::move(start.trace_id),
-                            .masked = std::move(start.masked)});
+                            .masked = std::move(start.masked),
+                            .checkpoint = std::move(start.checkpoint)});
   }
   for (auto& [end, tickets] : outgoing.leases) {
     message.leases.push_back({.tickets = std::move(tickets), .end_us = MonotonicOf(end)});

@@ -2,6 +2,7 @@
 
 #include "carillon/v1/worker.pb.h"
 #include "common/domain/job/job.h"
+#include "common/domain/run/run_save.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_json.h"
 
@@ -129,6 +130,17 @@ void EncodeRun(const WorkerRun& from, worker::v1::Run& to) {
   to.set_lease_end_us(from.lease_end_us);
   to.set_trace_id(from.trace_id);
   for (const std::string& value : from.masked) to.add_masked(value);
+  if (from.checkpoint) to.set_checkpoint(*from.checkpoint);
+}
+
+Result<WorkerSave> DecodeWorkerSave(const worker::v1::Save& from) {
+  if (!IsTicket(from.ticket())) return BadWorkerMessage("ticket");
+  if (from.progress().size() > kProgressBytesMax) return BadWorkerMessage("size of a progress");
+  if (from.checkpoint().size() > kCheckpointBytesMax) return BadWorkerMessage("size of a checkpoint");
+  WorkerSave save{.ticket = from.ticket()};
+  if (from.has_progress()) save.progress = from.progress();
+  if (from.has_checkpoint()) save.checkpoint = from.checkpoint();
+  return save;
 }
 
 }  // namespace
@@ -142,6 +154,12 @@ std::string EncodeFromWorker(const FromWorkerMessage& message) {
     log.set_wall_us(ToUnixMicros(line.time));
     log.set_error(line.error);
     log.set_text(line.text);
+  }
+  for (const WorkerSave& save : message.saves) {
+    worker::v1::Save& out = *to.add_saves();
+    out.set_ticket(save.ticket);
+    if (save.progress) out.set_progress(*save.progress);
+    if (save.checkpoint) out.set_checkpoint(*save.checkpoint);
   }
   for (const WorkerDone& done : message.done) EncodeDone(done, *to.add_done());
   to.set_draining(message.draining);
@@ -158,8 +176,12 @@ Result<FromWorkerMessage> DecodeFromWorker(std::string_view bytes) {
     CARILLON_ASSIGN_OR_RETURN(message.hello, DecodeHello(from.hello()));
   }
   if (static_cast<size_t>(from.logs_size()) > kWorkerBatchMax ||
-      static_cast<size_t>(from.done_size()) > kWorkerBatchMax) {
+      static_cast<size_t>(from.done_size()) > kWorkerBatchMax ||
+      static_cast<size_t>(from.saves_size()) > kWorkerBatchMax) {
     return BadWorkerMessage("number of items");
+  }
+  for (const worker::v1::Save& save : from.saves()) {
+    CARILLON_ASSIGN_OR_RETURN(message.saves.emplace_back(), DecodeWorkerSave(save));
   }
   for (const worker::v1::LogLine& line : from.logs()) {
     if (!IsTicket(line.ticket())) return BadWorkerMessage("ticket");

@@ -47,8 +47,14 @@ struct WorkerHello {
   std::vector<WorkerDone> done = {};
   std::map<WorkerTicket, std::vector<std::string>> masked = {};
 };
+struct WorkerSave {
+  WorkerTicket ticket;
+  std::optional<std::string> progress = {};    // progress_text.h
+  std::optional<std::string> checkpoint = {};  // any bytes
+};
 struct FromWorkerMessage {
   std::optional<WorkerHello> hello = {};
+  std::vector<WorkerSave> saves = {};
   std::vector<WorkerLogLine> logs = {};
   std::vector<WorkerDone> done = {};
   bool draining = false;
@@ -74,6 +80,7 @@ struct WorkerRun {
   int64_t lease_end_us = 0;
   std::string trace_id = {};
   std::vector<std::string> masked = {};
+  std::optional<std::string> checkpoint = {};
 };
 struct WorkerLease {
   std::vector<WorkerTicket> tickets;

@@ -106,6 +106,73 @@ TEST_F(DaemonCheckpointTest, FilesAreNamedAndWhatChangesIsSaved) {
   EXPECT_TRUE(Saves().empty());
 }
 
+// A function sends what others write into files.
+class DaemonHandlerSaveTest : public DaemonCheckpointTest {
+ protected:
+  ClaimRequest Called(const std::optional<std::string>& checkpoint = {}) {
+    handlers_.offers = std::make_shared<HandlerOffers>(HandlerOffers{{"app/a", 2}});
+    Step();
+    TaskMessage task = Task(1, JobType::kHandler);
+    task.handler = HandlerCall{.name = "app/a"};
+    Publish({task});
+    const ClaimRequest claim = Claims().at(0);
+    ClaimBatchReply reply;
+    reply.batch_id = last_batch_;
+    reply.sent_us = clock_.Steady().time_since_epoch().count();
+    reply.items.push_back({.key = claim.key,
+                           .token = claim.token,
+                           .verdict = ClaimVerdict::kAccepted,
+                           .checkpoint = checkpoint});
+    Deliver(reply);
+    return claim;
+  }
+  void Returns(const ClaimRequest& claim, RunState state) {
+    handlers_.events.push_back(AttemptEnded{HeldOf(claim), {.state = state}, JobId("job")});
+    Step();
+  }
+};
+
+TEST_F(DaemonHandlerSaveTest, LatestContentIsSavedBeforeTheResult) {
+  const ClaimRequest claim = Called();
+  EXPECT_EQ(handlers_.starts.at(0).checkpoint, std::nullopt);
+  handlers_.events.push_back(HandlerSave{.attempt = HeldOf(claim), .checkpoint = "older"});
+  handlers_.events.push_back(
+      HandlerSave{.attempt = HeldOf(claim), .progress = "42 half", .checkpoint = "state"});
+  Returns(claim, RunState::kFailed);
+  StepFor(1s);
+  EXPECT_TRUE(bus_.results.empty());
+  const auto saves = Saves();
+  ASSERT_EQ(saves.size(), 1u);
+  EXPECT_EQ(saves[0].token, claim.token);
+  EXPECT_EQ(saves[0].progress, (RunProgress{42, "half"}));
+  EXPECT_EQ(saves[0].checkpoint, "state");
+  AnswerSave(claim, saves[0].seq);
+  StepFor(200ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_TRUE(bus_.results[0].report.result.saved);
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  StepFor(RunSaver::kLookEvery + 200ms);
+  EXPECT_TRUE(run_files.files.empty());
+}
+
+TEST_F(DaemonHandlerSaveTest, LaterAttemptGetsTheCheckpointAndItsCompletionDeletesIt) {
+  const ClaimRequest claim = Called("state");
+  EXPECT_EQ(handlers_.starts.at(0).checkpoint, "state");
+  Returns(claim, RunState::kCompleted);
+  StepFor(200ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_TRUE(bus_.results[0].report.result.saved);
+  EXPECT_TRUE(Saves().empty());
+}
+
+TEST_F(DaemonHandlerSaveTest, ResultOfOneThatSavedNothingWaitsForNothing) {
+  const ClaimRequest claim = Called();
+  Returns(claim, RunState::kFailed);
+  StepFor(100ms);
+  ASSERT_EQ(bus_.results.size(), 1u);
+  EXPECT_FALSE(bus_.results[0].report.result.saved);
+}
+
 TEST_F(DaemonCheckpointTest, HeartbeatSaysThatItTakesCheckpoints) {
   StepFor(3s);
   const auto beats = link_.Take<Heartbeat>();

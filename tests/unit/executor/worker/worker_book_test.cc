@@ -302,6 +302,28 @@ TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
   EXPECT_EQ(Ends().at(0).result.reason, reason::kLeaseEnded);
 }
 
+TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
+  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(2, Process(20), Hello(1, "other"), Now());
+  Start(1);
+  FromWorkerMessage message = DoneOf(1, RunState::kFailed);
+  message.saves.push_back({.ticket = WorkerBook::TicketOf(Held(1)),
+                           .progress = "42 at open-sesame",
+                           .checkpoint = "open-sesame"});
+  book_.Take(2, {.saves = message.saves}, Now());
+  Collect();
+  EXPECT_TRUE(events_.empty()) << "of a worker that does not have the attempt";
+  book_.Take(1, message, Now());
+  book_.Take(1, {.saves = message.saves}, Now());
+  Collect();
+  ASSERT_EQ(events_.size(), 2u) << "nothing is saved after the end";
+  const auto& save = std::get<HandlerSave>(events_[0]);
+  EXPECT_EQ(save.attempt.token, Held(1).token);
+  EXPECT_EQ(save.progress, "42 at ***");
+  EXPECT_EQ(save.checkpoint, "open-sesame");
+  EXPECT_TRUE(std::holds_alternative<AttemptEnded>(events_[1]));
+}
+
 TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
   book_.Attach(1, Process(10), Hello(), Now());
   Start(1);
