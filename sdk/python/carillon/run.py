@@ -1,7 +1,9 @@
 """One attempt of a run, as its function sees it."""
 
 import datetime
+import json
 import logging
+import math
 import threading
 import time
 from typing import Any, Callable, Dict, Optional
@@ -10,6 +12,8 @@ from typing import Any, Callable, Dict, Optional
 LEASE_MARGIN_S = 3.0
 # Run.wait computes anew how long it may sleep after this time, in seconds.
 _SLEEP_MAX_S = 3600.0
+CHECKPOINT_BYTES_MAX = 1 << 20
+_PROGRESS_CHARACTERS_MAX = 500
 
 
 class Stopped(Exception):
@@ -55,6 +59,7 @@ class Run:
     parameters   the parameters of the run: texts, numbers and booleans by name
     env          the variables of the job, with the values of secrets
     trace_id     32 hexadecimal digits
+    checkpoint   the bytes that an earlier attempt of the run saved last, or None
     log          a logging.Logger whose lines go to the log of the run
     """
 
@@ -70,7 +75,9 @@ class Run:
         parameters: Optional[Dict[str, Any]] = None,
         env: Optional[Dict[str, str]] = None,
         trace_id: str = "",
+        checkpoint: Optional[bytes] = None,
         write: Callable[[str, bool], None] = lambda text, error: None,
+        save: Callable[[Optional[str], Optional[bytes]], None] = lambda progress, checkpoint: None,
         deadline: float = float("inf"),
         lease_end: float = float("inf"),
     ) -> None:
@@ -83,7 +90,9 @@ class Run:
         self.parameters = dict(parameters or {})
         self.env = dict(env or {})
         self.trace_id = trace_id
+        self.checkpoint = checkpoint
         self._write = write
+        self._save = save
         self._deadline = deadline
         self._lease_end = lease_end
         self._asked = threading.Condition()
@@ -94,6 +103,29 @@ class Run:
     def print(self, text: Any) -> None:
         """Writes lines to the standard output of the run."""
         self._write(str(text), False)
+
+    def progress(self, done: float, of: float = 100, text: str = "") -> None:
+        """Shows that `done` of `of` is done, with a text of up to 500 characters. It costs little: call it as often as you like.
+
+        Raises ValueError if that is not between 0 and 100 %.
+        """
+        if not (math.isfinite(of) and of > 0 and 0 <= done <= of):
+            raise ValueError(f"{done} of {of} is not between 0 and 100 %")
+        text = str(text)[:_PROGRESS_CHARACTERS_MAX].encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+        self._save(json.dumps({"percent": 100 * done / of, "text": text}), None)
+
+    def save_checkpoint(self, data: bytes) -> None:
+        """Keeps up to 1 MiB for the next attempt of the run, which finds the latest such bytes in `checkpoint`.
+
+        They are in the database a few seconds later, and in any case before the attempt is over, unless its process
+        or its host ends. Raises TypeError for anything but bytes, and ValueError for more than 1 MiB.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a checkpoint is bytes, not {type(data).__name__}")
+        data = bytes(data)
+        if len(data) > CHECKPOINT_BYTES_MAX:
+            raise ValueError(f"a checkpoint of {len(data)} bytes; at most {CHECKPOINT_BYTES_MAX} are allowed")
+        self._save(None, data)
 
     @property
     def stopping(self) -> bool:

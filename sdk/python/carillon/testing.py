@@ -7,11 +7,24 @@ from .run import Cancelled, LeaseLost, Run, TimedOut
 
 
 class FakeRun(Run):
-    """A run for tests. `lines` has the text that the function wrote, as (text, is_error)."""
+    """A run for tests.
+
+    lines       the text that the function wrote, as (text, is_error)
+    progresses  the JSON texts of its progress
+    saved       the checkpoints that it saved
+    """
 
     def __init__(self, **facts: Any) -> None:
         self.lines: List[Tuple[str, bool]] = []
-        super().__init__(write=lambda text, error: self.lines.append((text, error)), **facts)
+        self.progresses: List[str] = []
+        self.saved: List[bytes] = []
+        super().__init__(write=lambda text, error: self.lines.append((text, error)), save=self._keep, **facts)
+
+    def _keep(self, progress: Optional[str], checkpoint: Optional[bytes]) -> None:
+        if progress is not None:
+            self.progresses.append(progress)
+        if checkpoint is not None:
+            self.saved.append(checkpoint)
 
     def cancel(self) -> None:
         """Makes check() raise Cancelled from now on."""

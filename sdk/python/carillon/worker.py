@@ -258,7 +258,8 @@ class Worker:
         yield first
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: over.is_set() or self._has_news())
+                while not over.is_set() and not self._has_news():
+                    self._changed.wait(self._outbox.next_due() if self._session is not None else None)
                 if over.is_set():
                     return
                 message = pb.FromWorker(draining=self._draining)
@@ -340,7 +341,9 @@ class Worker:
             parameters=parameters,
             env=dict(message.env),
             trace_id=message.trace_id,
+            checkpoint=message.checkpoint if message.HasField("checkpoint") else None,
             write=lambda text, error: self._write(ticket, text, error),
+            save=lambda progress, checkpoint: self._save(ticket, progress, checkpoint),
             deadline=message.deadline_us / 1e6,
             lease_end=message.lease_end_us / 1e6,
         )
@@ -376,6 +379,17 @@ class Worker:
                 return  # from a thread that outlives its attempt
             for line in lines:
                 self._outbox.add_line(ticket, line.rstrip("\r"), error)
+            self._changed.notify_all()
+
+
+    def _save(self, ticket: bytes, progress: Optional[str], checkpoint: Optional[bytes]) -> None:
+        with self._changed:
+            if ticket not in self._held:
+                return  # from a thread that outlives its attempt
+            if progress is not None:
+                self._outbox.add_progress(ticket, progress)
+            if checkpoint is not None:
+                self._outbox.add_checkpoint(ticket, checkpoint)
             self._changed.notify_all()
 
 

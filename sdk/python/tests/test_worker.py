@@ -440,6 +440,41 @@ class OutboxTest(unittest.TestCase):
         self.assertEqual([one.ticket for batch in self.batches(outbox) for one in batch.done], list(hello.held))
 
 
+    def test_only_the_latest_save_is_sent_and_before_its_end(self):
+        outbox = Outbox()
+        for number in range(100):
+            outbox.add_progress(b"1", str(number))
+        outbox.add_checkpoint(b"1", b"state")
+        first, = self.batches(outbox)
+        self.assertEqual([(one.progress, one.checkpoint) for one in first.saves], [("99", b"state")])
+        outbox.add_progress(b"1", "100")
+        self.assertFalse(outbox.has_batch(), "the next one waits for a second")
+        self.assertGreater(outbox.next_due(), 0)
+        outbox.add_end(pb.Done(ticket=b"1"))
+        second, = self.batches(outbox)
+        self.assertEqual([one.progress for one in second.saves], ["100"])
+        self.assertFalse(second.saves[0].HasField("checkpoint"))
+        self.assertEqual(len(second.done), 1)
+
+    def test_a_save_is_sent_again_on_the_next_stream(self):
+        outbox = Outbox()
+        outbox.add_checkpoint(b"1", b"x" * (1 << 20))
+        outbox.add_checkpoint(b"2", b"y" * (1 << 20))
+        outbox.add_end(pb.Done(ticket=b"1"))
+        outbox.add_end(pb.Done(ticket=b"3"))
+        self.assertEqual(sum(len(one.saves) for one in self.batches(outbox)), 2)
+        hello = pb.Hello()
+        outbox.describe(hello)
+        self.assertEqual(([done.ticket for done in hello.done], list(hello.held)), ([b"3"], [b"1"]))
+        batches = self.batches(outbox)
+        self.assertEqual([one.ticket for batch in batches for one in batch.saves], [b"1", b"2"])
+        self.assertLess(max(one.ByteSize() for one in batches), 4 << 20)
+        self.assertEqual([one.ticket for batch in batches for one in batch.done], [b"1"])
+        outbox.confirm(b"1")
+        outbox.describe(pb.Hello())
+        self.assertEqual([one.ticket for batch in self.batches(outbox) for one in batch.saves], [b"2"])
+
+
 class TestingTest(unittest.TestCase):
     def test_handlers_without_an_executor(self):
         async def work(run):
@@ -449,6 +484,18 @@ class TestingTest(unittest.TestCase):
         self.assertEqual(testing.run(work, shard_index=2), {"shard": "2"})
         self.assertEqual(testing.run(lambda run: run.wait(0)), {})
         self.assertRaises(TypeError, testing.run, lambda run: [])
+
+    def test_what_a_function_saves(self):
+        run = testing.FakeRun(checkpoint=b"7")
+        self.assertEqual(run.checkpoint, b"7")
+        run.progress(1, of=8, text="rows")
+        run.save_checkpoint(bytearray(b"8"))
+        self.assertEqual(run.progresses, ['{"percent": 12.5, "text": "rows"}'])
+        self.assertEqual(run.saved, [b"8"])
+        self.assertRaises(TypeError, run.save_checkpoint, "text")
+        self.assertRaises(ValueError, run.save_checkpoint, bytes((1 << 20) + 1))
+        for wrong in ((9, 8), (-1, 8), (0, 0), (float("nan"), 1), (float("inf"), float("inf"))):
+            self.assertRaises(ValueError, run.progress, *wrong)
 
     def test_a_fake_run(self):
         for stop, error in (("cancel", Cancelled), ("time_out", TimedOut), ("lose_lease", LeaseLost)):

@@ -93,6 +93,19 @@ public class JournalWorker {
       }
       return Outputs.none();
     }));
+    // Continues from the checkpoint of the attempt before, saves one, and fails; the third attempt succeeds.
+    worker.handler("resume").concurrency(concurrency).run(noted(run -> {
+      String found = new String(run.checkpoint().orElse("none".getBytes("UTF-8")), "UTF-8");
+      note(run, "resume", Collections.singletonMap("checkpoint", found));
+      run.saveCheckpoint(("state " + run.attempt()).getBytes("UTF-8"));
+      run.progress(run.attempt(), 4, "so far");
+      if (run.attempt() == 1 && Boolean.TRUE.equals(run.parameter("hold"))) {
+        while (opened.getCount() > 0) run.waitFor(Duration.ofMillis(20));
+        run.saveCheckpoint("last words".getBytes("UTF-8"));
+      }
+      if (run.attempt() < 3) throw new IllegalStateException("not done yet");
+      return Outputs.none();
+    }));
     worker.start();
     worker.await();
   }

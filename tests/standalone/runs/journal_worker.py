@@ -71,4 +71,18 @@ def stubborn(run):
         raise
 
 
+@handler
+def resume(run):
+    """Continues from the checkpoint of the attempt before, saves one, and fails; the third attempt succeeds."""
+    note(run, "resume", checkpoint=(run.checkpoint or b"none").decode())
+    run.save_checkpoint(b"state %d" % run.attempt)
+    run.progress(run.attempt, of=4, text="so far")
+    if run.attempt == 1 and run.parameters.get("hold"):
+        while not opened.is_set():
+            run.wait(0.02)
+        run.save_checkpoint(b"last words")
+    if run.attempt < 3:
+        raise ValueError("not done yet")
+
+
 worker.run()

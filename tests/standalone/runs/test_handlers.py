@@ -166,6 +166,50 @@ class Conformance:
         self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("LOST", "worker_died"), run)
         self.assertEqual((len(worker.begun(run_id)), len(other.begun(run_id))), (1, 1))
 
+    def resumed(self, *workers):
+        return [one["checkpoint"] for worker in workers for one in worker.journal() if one["what"] == "resume"]
+
+    def saved(self, run_id):
+        wait_until(lambda: self.get(run_id)["checkpoint"], 30, "its checkpoint")
+        return wait_until(lambda: self.get(run_id)["progress"], 30, "its progress")
+
+    def test_the_next_attempt_continues_from_the_checkpoint(self):
+        worker = self.worker()
+        run = self.ended(self.start(self.create("resume", retry_count=2)))
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3), run)
+        self.assertEqual(self.resumed(worker), ["none", "state 1", "state 2"])
+        self.assertIsNone(run["checkpoint"])
+
+    def test_the_checkpoint_of_a_killed_worker_is_found(self):
+        worker = self.worker()
+        run_id = self.start(self.create("resume", retry_count=2, parameters={"hold": True}))
+        progress = self.saved(run_id)
+        self.assertEqual((progress["percent"], progress["text"]), (25, "so far"))
+        worker.kill()
+        run = self.ended_by_another(run_id, worker, ["none", "state 1", "state 2"])
+        self.assertEqual(run["attempts"][0]["reason"], "worker_died", run)
+
+    def ended_by_another(self, run_id, worker, checkpoints):
+        other = self.worker()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3), run)
+        self.assertEqual(self.resumed(worker, other), checkpoints)
+        return run
+
+    def test_a_checkpoint_that_was_saved_without_a_daemon_is_not_lost(self):
+        worker = self.worker()
+        run_id = self.start(self.create("resume", retry_count=2, parameters={"hold": True}))
+        self.saved(run_id)
+        self.server.kill()
+        worker.open_gate()  # it saves, and fails
+        wait_until(lambda: any(one["what"] == "end" for one in worker.journal()), 30, "its end")
+        self.server.start()
+        self.api.close()
+        type(self).api = self.server.api()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3), run)
+        self.assertEqual(self.resumed(worker), ["none", "last words", "state 2"])
+
     def test_a_run_without_a_worker_waits(self):
         run_id = self.start(self.create())
         wait_until(lambda: (self.get(run_id).get("waiting") or {}).get("code") == "no_handler", 30, "the reason")

@@ -12,12 +12,15 @@ import java.util.Collections;
 import java.util.IllegalFormatException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** An attempt whose function runs: what its function sees, and how its result becomes a Done. */
 final class Attempt implements Run {
   private static final long LEASE_MARGIN_US = 3_000_000;
   private static final int ERROR_BYTES_MAX = 4 * 1024;
+  private static final int CHECKPOINT_BYTES_MAX = 1024 * 1024;
+  private static final int PROGRESS_TEXT_BYTES_MAX = 2000;
 
   private enum Stop {
     TIMEOUT,
@@ -166,6 +169,31 @@ final class Attempt implements Run {
   @Override
   public void print(String text) {
     write(text, false);
+  }
+
+  @Override
+  public Optional<byte[]> checkpoint() {
+    return message.hasCheckpoint()
+        ? Optional.of(message.getCheckpoint().toByteArray())
+        : Optional.empty();
+  }
+
+  @Override
+  public void saveCheckpoint(byte[] data) {
+    if (data.length > CHECKPOINT_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "a checkpoint of " + data.length + " bytes; at most 1 MiB is allowed");
+    }
+    state.saveCheckpoint(ticket(), ByteString.copyFrom(data));
+  }
+
+  @Override
+  public void progress(double done, double of, String text) {
+    if (!(of > 0 && done >= 0 && done <= of)) {
+      throw new IllegalArgumentException(done + " of " + of + " is not between 0 and 100 %");
+    }
+    String shown = Utf8.cut(text, PROGRESS_TEXT_BYTES_MAX).replace('\0', ' ');
+    state.saveProgress(ticket(), String.format(Locale.ROOT, "%.2f %s", 100 * done / of, shown));
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.carillon.worker;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One attempt, as its function sees it. All methods may be called from any thread.
@@ -50,6 +51,25 @@ public interface Run {
 
   /** Writes text to the run's log without formatting it. The limits of {@link #log} apply. */
   void print(String text);
+
+  /** Returns the bytes that an earlier attempt of the run saved last. */
+  Optional<byte[]> checkpoint();
+
+  /**
+   * Keeps up to 1 MiB for the next attempt of the run. The bytes are in the database a few seconds
+   * later, and in any case before the attempt is over, unless its process or its host ends.
+   *
+   * @throws IllegalArgumentException for more than 1 MiB
+   */
+  void saveCheckpoint(byte[] data);
+
+  /**
+   * Shows that {@code done} of {@code of} is done, with a text of up to 2,000 bytes. Cheap: call it
+   * as often as you like.
+   *
+   * @throws IllegalArgumentException if that is not between 0 and 100 %
+   */
+  void progress(double done, double of, String text);
 
   /**
    * Returns if the function should go on.

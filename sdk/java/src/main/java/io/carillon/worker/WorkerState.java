@@ -119,7 +119,7 @@ final class WorkerState {
           outbox.takeBatch(message);
           return message.build();
         }
-        changed.awaitUninterruptibly();
+        awaitNews();
       }
     } finally {
       lock.unlock();
@@ -232,6 +232,32 @@ final class WorkerState {
     }
   }
 
+  /** Notes the progress of a running attempt. */
+  void saveProgress(ByteString ticket, String progress) {
+    lock.lock();
+    try {
+      if (running.containsKey(ticket)) {
+        outbox.addProgress(ticket, progress);
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Notes the checkpoint of a running attempt. */
+  void saveCheckpoint(ByteString ticket, ByteString checkpoint) {
+    lock.lock();
+    try {
+      if (running.containsKey(ticket)) {
+        outbox.addCheckpoint(ticket, checkpoint);
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Notes that the function of an attempt does not run any more. */
   void finish(Attempt attempt, Done done) {
     lock.lock();
@@ -269,6 +295,20 @@ final class WorkerState {
   }
 
   // ---- The rest needs the lock.
+
+  /** Waits for a change, or until a save is to be sent. */
+  private void awaitNews() {
+    long waitUs = session == null ? Long.MAX_VALUE : outbox.waitUs();
+    if (waitUs == Long.MAX_VALUE || waitUs == 0) {
+      changed.awaitUninterruptibly(); // what is to be sent waits for the stream, which wakes this thread
+      return;
+    }
+    try {
+      changed.awaitNanos(TimeUnit.MICROSECONDS.toNanos(waitUs));
+    } catch (InterruptedException e) {
+      // Nobody interrupts the sender thread; looking again early does no harm.
+    }
+  }
 
   private Hello hello() {
     Hello.Builder hello =

@@ -155,6 +155,35 @@ class OutboxTest {
   }
 
   @Test
+  void onlyTheLatestSaveIsSentAndBeforeItsEnd() {
+    outbox.addProgress(ticket("a"), "1");
+    outbox.addProgress(ticket("a"), "2");
+    outbox.addCheckpoint(ticket("a"), ticket("state"));
+    FromWorker first = take();
+    assertEquals(1, first.getSavesCount());
+    assertEquals("2", first.getSaves(0).getProgress());
+    assertEquals(ticket("state"), first.getSaves(0).getCheckpoint());
+    outbox.addProgress(ticket("a"), "3");
+    assertFalse(outbox.hasBatch());
+    assertTrue(outbox.waitUs() > 0 && outbox.waitUs() <= Outbox.SAVE_EVERY_US);
+    outbox.addEnd(done("a"), 0);
+    FromWorker second = take();
+    assertEquals("3", second.getSaves(0).getProgress());
+    assertFalse(second.getSaves(0).hasCheckpoint());
+    assertEquals(1, second.getDoneCount());
+
+    Hello hello = describe();
+    assertEquals(Collections.singletonList(ticket("a")), hello.getHeldList());
+    FromWorker again = take();
+    assertEquals("3", again.getSaves(0).getProgress());
+    assertEquals(ticket("state"), again.getSaves(0).getCheckpoint());
+    assertEquals(1, again.getDoneCount());
+    outbox.confirm(ticket("a"));
+    describe();
+    assertFalse(outbox.hasBatch());
+  }
+
+  @Test
   void textIsCutBetweenCharacters() {
     assertEquals("aä", Utf8.cut("aäö", 4));
     assertEquals("aäö", Utf8.cut("aäö", 5));
