@@ -84,6 +84,28 @@ TEST_F(FiringRoutingTest, ItStaysWhereNoOtherMayOrCanTakeIt) {
   EXPECT_EQ(Moved(), 1u) << "the pinned one stays";
 }
 
+TEST_F(FiringRoutingTest, RunsOfAHandlerTakeItsSlotsAndNoOthers) {
+  Beat("x1", 50);  // without a worker
+  Beat("x2", 50, 1);
+  executors_.HeartbeatFrom(ExecutorId("x2"), Incarnation("e1"),
+                           {.free_light_slots = 1, .handlers = {{"app/a", {.slots = 5, .free = 5}}}},
+                           clock_.Wall(), clock_.Steady());
+  const StoredJob job = CreateJob("handled", {.type = JobType::kHandler, .handler = "app/a"});
+  for (int i = 0; i < 7; ++i) Feed({Pending(job, 0s)});
+  Pass(100ms);
+  EXPECT_TRUE(Tasks("x1").empty());
+  const std::vector<TaskMessage> tasks = Tasks("x2");
+  ASSERT_EQ(tasks.size(), 5u);
+  for (const TaskMessage& task : tasks) Tell(RunEvent::What::kClaimed, task.key, 1, "x2");
+  Pass(100ms);
+  for (const TaskMessage& task : tasks) Tell(RunEvent::What::kEnded, task.key, 1, "x2");
+  Pass(100ms);
+  EXPECT_EQ(Tasks("x2").size(), 2u);
+  Feed({Pending(CreateJob("light", {.type = JobType::kNoop, .executor_id = "x2"}), 0s)});
+  Pass(100ms);
+  EXPECT_EQ(Tasks("x2").size(), 1u) << "the slot for other jobs is still free";
+}
+
 TEST_F(FiringRoutingTest, ItStaysWhereASlotIsFree) {
   Beat("x1", 2);
   Feed({Pending(Shell("job"), 0s)});
