@@ -131,6 +131,9 @@ class Outbox:
         now = time.monotonic()
         return bool(self._waiting or self._unsent) or any(self._is_due(t, s, now) for t, s in self._saves.items())
 
+    def has_full_batch(self) -> bool:
+        return len(self._waiting) >= BATCH_MAX or len(self._unsent) >= BATCH_MAX
+
     def next_due(self) -> Optional[float]:
         """Returns the seconds until has_batch() is true without any change, or None if it stays false."""
         due = [save.due for save in self._saves.values() if save.sends()]

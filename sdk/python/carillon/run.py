@@ -97,8 +97,16 @@ class Run:
         self._lease_end = lease_end
         self._asked = threading.Condition()
         self._why: Optional[type] = None
-        self.log = logging.Logger("carillon.run")
-        self.log.addHandler(_RunLog(write))
+        self._log: Optional[logging.Logger] = None
+
+    @property
+    def log(self) -> logging.Logger:
+        # Made when it is used: it costs more than everything else here.
+        if self._log is None:
+            log = logging.Logger("carillon.run")
+            log.addHandler(_RunLog(self._write))
+            self._log = log
+        return self._log
 
     def print(self, text: Any) -> None:
         """Writes lines to the standard output of the run."""

@@ -2,6 +2,7 @@
 
 import collections
 import datetime
+import functools
 import json
 import logging
 import os
@@ -20,6 +21,7 @@ from . import outcome
 from . import worker_pb2 as pb
 from .outbox import ERROR_BYTES_MAX, Outbox, cut
 from .run import Cancelled, Draining, Run, TimedOut
+from .threads import Threads
 
 PROTOCOL = 1
 SDK = "python 0.1.0"
@@ -36,6 +38,7 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
 _LAST_WORDS_S = 10.0  # for the confirmation of the last results
 _WARN_EVERY_S = 60.0
 _MESSAGE_BYTES_MAX = 16 << 20
+_GATHER_S = 0.002  # before each message, for what else there is to send: a message costs more than what it carries
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _FINAL = (
     grpc.StatusCode.PERMISSION_DENIED,
@@ -60,7 +63,7 @@ class Worker:
     version  of the application, for people
     socket   of the executor of this host; else $CARILLON_WORKER_SOCKET, else /run/carillon/worker.sock
 
-    Raises ValueError for another app. Each attempt gets a thread of its own. A worker must not be used in a process
+    Raises ValueError for another app. An attempt has a thread for itself. A worker must not be used in a process
     that was forked from its own.
     """
 
@@ -87,6 +90,7 @@ class Worker:
         self._stopped = False
         self._refused: Optional[Refused] = None
         # ----
+        self._threads = Threads()
         self._link: Optional[threading.Thread] = None
         # Ends the wait in run(). Only SimpleQueue may be used in a signal handler: its put() is reentrant.
         self._wake: "queue.SimpleQueue[None]" = queue.SimpleQueue()
@@ -260,8 +264,12 @@ class Worker:
             with self._changed:
                 while not over.is_set() and not self._has_news():
                     self._changed.wait(self._outbox.next_due() if self._session is not None else None)
-                if over.is_set():
-                    return
+                gathers = not self._outbox.has_full_batch()
+            if gathers:
+                over.wait(_GATHER_S)
+            if over.is_set():
+                return
+            with self._changed:
                 message = pb.FromWorker(draining=self._draining)
                 if self._draining and not self._told_draining:
                     self._told_draining = True
@@ -279,8 +287,7 @@ class Worker:
             if message.HasField("welcome"):
                 self._session = message.welcome.session
                 self._changed.notify_all()
-            for run in message.runs:
-                self._begin(run)
+            calls = [call for call in map(self._begin, message.runs) if call is not None]
             for lease in message.leases:
                 for ticket in lease.tickets:
                     if ticket in self._held:
@@ -294,15 +301,21 @@ class Worker:
                 self._masked.pop(ticket, None)
             if message.done_stored:
                 self._changed.notify_all()
+        for ticket, call in calls:
+            try:
+                self._threads.call(call)
+            except RuntimeError as error:
+                self._end(ticket, pb.Done.FAILED, f"the function was not called: {error}")
 
     # ---- attempts
 
-    def _begin(self, message: pb.Run) -> None:
+    def _begin(self, message: pb.Run) -> Optional[Tuple[bytes, Callable[[], None]]]:
+        """Returns the attempt and what is to be called for it, or None."""
         ticket = message.ticket
         if message.session != self._session:
-            return  # the executor has concluded from Hello that this attempt never began
+            return None  # the executor has concluded from Hello that this attempt never began
         if ticket in self._held or ticket in self._recent or self._outbox.is_unconfirmed(ticket):
-            return
+            return None
         self._recent[ticket] = None
         if len(self._recent) > _RECENT_TICKETS_MAX:
             self._recent.popitem(last=False)
@@ -314,17 +327,11 @@ class Worker:
             return self._end(ticket, pb.Done.LOST, "the worker is stopping; the function was not called")
         try:
             run = self._run_of(message)
-            thread = threading.Thread(
-                target=self._work,
-                args=(ticket, self._handlers[message.handler][0], run),
-                name=f"carillon-{message.run_id}",
-                daemon=True,
-            )
-            self._held[ticket] = run
-            thread.start()  # the function ends only after this lock is released
         except Exception as error:
             text = f"the function was not called: {type(error).__name__}: {outcome.message_of(error)}"
-            self._end(ticket, pb.Done.FAILED, text)
+            return self._end(ticket, pb.Done.FAILED, text)
+        self._held[ticket] = run
+        return ticket, functools.partial(self._work, ticket, self._handlers[message.handler][0], run)
 
     def _run_of(self, message: pb.Run) -> Run:
         ticket = message.ticket
@@ -349,7 +356,8 @@ class Worker:
         )
 
     def _work(self, ticket: bytes, function: Function, run: Run) -> None:
-        """Calls the function of an attempt. Runs on the attempt's own thread."""
+        """Calls the function of an attempt. Runs on a thread that the attempt has for itself."""
+        threading.current_thread().name = f"carillon-{run.run_id}"
         outputs: Dict[str, str] = {}
         try:
             outputs = outcome.outputs_of(outcome.call(function, run))

@@ -18,6 +18,7 @@ from fake_executor import FAR_US, LIMIT_S, FakeExecutor
 from carillon import Cancelled, LeaseLost, Refused, Stopped, TimedOut, Worker, testing
 from carillon import worker_pb2 as pb
 from carillon.outbox import BATCH_MAX, WAITING_BYTES_MAX, Outbox
+from carillon.threads import Threads
 
 logging.getLogger("carillon").setLevel(logging.CRITICAL + 1)
 
@@ -280,10 +281,11 @@ class WorkerTest(unittest.TestCase):
 
         self.begin(work)
         self.executor.run(b"1")
-        run, thread = self.calls.get(timeout=LIMIT_S)
+        run = self.called()
         self.disconnect()
         self.gate.set()
-        thread.join(LIMIT_S)
+        with self.worker._changed:
+            self.assertTrue(self.worker._changed.wait_for(lambda: not self.worker._held, LIMIT_S))
         run.print("after the end")
         self.executor.refusal = None
         hello = self.executor.hello()
@@ -473,6 +475,39 @@ class OutboxTest(unittest.TestCase):
         outbox.confirm(b"1")
         outbox.describe(pb.Hello())
         self.assertEqual([one.ticket for batch in self.batches(outbox) for one in batch.saves], [b"2"])
+
+
+class ThreadsTest(unittest.TestCase):
+    def test_calls_at_once_have_threads_of_their_own_and_later_ones_use_them_again(self):
+        threads = Threads()
+        names = queue.Queue()
+        for _ in range(3):
+            together = threading.Barrier(20)
+
+            def call():
+                together.wait(LIMIT_S)
+                names.put(threading.get_ident())
+
+            for _ in range(20):
+                threads.call(call)
+            self.assertEqual(len({names.get(timeout=LIMIT_S) for _ in range(20)}), 20)
+            self.wait_for_idle(threads, 20)
+
+    def wait_for_idle(self, threads, count):
+        end = time.monotonic() + LIMIT_S
+        while threads._idle != count:
+            self.assertLess(time.monotonic(), end)
+            threading.Event().wait(0.001)
+
+    def test_unused_threads_end(self):
+        with unittest.mock.patch("carillon.threads._IDLE_S", 0.001):
+            threads = Threads()
+            called = queue.Queue()
+            for number in range(500):  # the end of one thread falls into the beginning of the next call
+                threads.call(lambda number=number: called.put(number))
+                threading.Event().wait(0.001 * (number % 3))
+            self.assertEqual({called.get(timeout=LIMIT_S) for _ in range(500)}, set(range(500)))
+            self.wait_for_idle(threads, 0)
 
 
 class TestingTest(unittest.TestCase):
