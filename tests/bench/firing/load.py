@@ -9,6 +9,7 @@ from firing import targets
 SECOND_US = 1_000_000
 NOOP = {"type": "noop"}
 TRUE = {"command": "true"}
+NOTHING = {"type": "handler", "handler": "bench/nothing"}  # tests/bench/workers/nothing.py
 # The most schedules that a job may have.
 SCHEDULES_PER_JOB = 32
 # The first fire must still be in the future when the last job is created.

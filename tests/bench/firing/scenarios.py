@@ -1,13 +1,17 @@
 """Scenarios: each takes a Bench and the options of the command line, and returns (figures, panels of the plot)."""
+import contextlib
+import os
 import statistics
+import subprocess
 import time
 
-from firing import judge, load, processes, report
+from firing import judge, load, processes, report, targets
 from firing.judge import SECOND_US
 from firing.graphs import workflow
 from firing.past import backfill
 
 STEADY_RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
+HANDLER_RATES = [2000, 3000, 4000, 5000, 6000]
 SPREAD_RATES = [100, 200, 300]
 SHELL_RATES = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500]
 SLOTS = 8
@@ -27,6 +31,38 @@ def at_rate(bench, work, rate, target, per_job=load.SCHEDULES_PER_JOB):
     result = {"rate": rate, **result}
     report.show(result)
     return result, starts, begin
+
+
+@contextlib.contextmanager
+def workers_beside(target):
+    """A worker with the handler of load.NOTHING beside each executor."""
+    python = os.path.join(targets.ROOT, "build", "workers", "bin", "python")
+    command = [python, os.path.join(targets.ROOT, "tests", "bench", "workers", "nothing.py")]
+    workers = [subprocess.Popen(command, env=dict(os.environ, CARILLON_WORKER_SOCKET=socket))
+               for socket in target.worker_sockets()]
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+
+
+def handlers(bench, options):
+    """No-ops and functions by turns, so that the machine's mood meets both."""
+    answer = {"noop": [], "handler": []}
+    panels = []
+    for rate in options.rates or HANDLER_RATES:
+        for kind, work in (("noop", load.NOOP), ("handler", load.NOTHING)):
+            with bench.target() as target, workers_beside(target):
+                result, _, _ = at_rate(bench, work, rate, target)
+            answer[kind].append(result)
+            panels.append((f"{kind}, {rate}/s", result["by_second"]))
+    best = {kind: max((one["fires_per_second"] for one in tried if judge.held(one)), default=0)
+            for kind, tried in answer.items()}
+    ratio = report.ratio(best["handler"], best["noop"])
+    report.say(f"held: {best['handler']}/s functions of one worker, {best['noop']}/s no-ops, ratio {ratio}")
+    return {"held": best["handler"] > 0, "best": best, "ratio": ratio, **answer}, panels
 
 
 def ascending(bench, work, rates, slots=None, until_not_held=True):
@@ -191,5 +227,5 @@ def soak(bench, options):
     return {"held": judge.clean(result), **result}, [(f"soak, {rate}/s", result["by_second"])]
 
 
-ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, overload, stored, backfill, workflow,
-                                        members, soak)}
+ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, handlers, overload, stored, backfill,
+                                        workflow, members, soak)}

@@ -34,6 +34,9 @@ class StandaloneTarget:
         store = self.server.runtime["store"]
         return query(["--socket", store["socket"], "-u", store["user"], store["database"]], sql)
 
+    def worker_sockets(self):
+        return [os.path.join(self.server.data_dir, "executor", "worker.sock")]
+
     def destroy(self):
         self.server.destroy()
         self.server.remove()
@@ -62,6 +65,10 @@ class ClusterTarget:
             password = f.read().strip()
         return query(["-h", store["host"], "-P", str(store["port"]), "-u", store["user"],
                       store["database"]], sql, {"MYSQL_PWD": password})
+
+    def worker_sockets(self):
+        return [os.path.join(p["data"], "executor", "worker.sock")
+                for p in self.cluster.status["processes"] if p["kind"] == "executor"]
 
     def destroy(self):
         self.cluster.destroy(keep=False)
