@@ -19,6 +19,9 @@ std::vector<ExecutorMessage> CarryingHub::Receive(size_t max) {
         ++records;
         Take(message.executor, std::move(*carried));
       } else {
+        if (auto* registering = std::get_if<Register>(&message.message)) {
+          registering->carries_records = false;  // here they are taken
+        }
         others.push_back(std::move(message));
       }
     }

@@ -27,6 +27,7 @@ class CarryingLink final : public ExecutorLink, public BusProducer {
 
   std::vector<MemberId> Members() override { return link_.Members(); }
   Status Send(const MemberId& member, FromExecutor message) override {
+    if (auto* registering = std::get_if<Register>(&message)) registering->carries_records = true;
     return link_.Send(member, std::move(message));
   }
   // Moves records to the local bus and returns the other messages.

@@ -35,6 +35,7 @@ struct HeldAttempt {
 
 struct Register {
   ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
+  bool carries_records = false;  // it expects its tasks on the link, as link_bus sends them
 };
 
 // Sent at the interval that the member requests, and on changes. `sent_us` is the time of sending

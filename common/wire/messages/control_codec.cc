@@ -73,6 +73,7 @@ void Encode(const Register& from, v1::FromExecutor& message) {
   to.mutable_labels()->insert(from.record.labels.begin(), from.record.labels.end());
   to.set_slots(static_cast<uint32_t>(from.record.slots));
   to.set_version(from.record.version);
+  to.set_carries_records(from.carries_records);
   for (const HostCheck& check : from.record.checks) {
     v1::HostCheck& added = *to.add_checks();
     added.set_name(check.name);
@@ -107,6 +108,7 @@ Result<FromExecutor> Decode(const v1::Register& from, const ExecutorId& executor
   if (from.slots() > kCountMax) return BadMessage("slots");
   if (static_cast<int>(from.labels().size()) > kLabelsMax) return BadMessage("too many labels");
   Register to;
+  to.carries_records = from.carries_records();
   to.record.id = executor;
   to.record.incarnation = incarnation;
   to.record.host = from.host();

@@ -160,6 +160,21 @@ TEST(LinkBusTest, MessagesBehindManyRecordsAreNotForgotten) {
   EXPECT_EQ(woken, 1) << "as many as were asked for: the caller comes again by itself";
 }
 
+TEST(LinkBusTest, AnExecutorSaysThatItExpectsRecordsUntilAHubTakesThem) {
+  memory::MemorySwitchboard board;
+  const auto hub = board.OpenHub(MemberId("m1"));
+  const auto link = board.OpenLink(ExecutorId("e1"), Incarnation("x"));
+  memory::MemoryBus bus;
+  const auto local = bus.NewProducer();
+  Metrics metrics;
+  link_bus::CarryingLink executor_end(*link, *local, metrics);
+  ASSERT_TRUE(executor_end.Send(MemberId("m1"), Register{}).ok());
+  EXPECT_TRUE(std::get<Register>(hub->Receive(1).at(0).message).carries_records);
+  ASSERT_TRUE(executor_end.Send(MemberId("m1"), Register{}).ok());
+  link_bus::CarryingHub member_end(*hub, *local, metrics);
+  EXPECT_FALSE(std::get<Register>(member_end.Receive(1).at(0).message).carries_records);
+}
+
 TEST(LinkBusTest, AnExecutorInsideTheProcessReadsTheLocalBus) {
   memory::MemorySwitchboard board;
   const auto hub = board.OpenHub(MemberId("m1"));

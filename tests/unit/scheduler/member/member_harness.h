@@ -103,8 +103,9 @@ class TestExecutor {
         tasks_(world.bus.NewConsumer(kTasksTopic, id + incarnation)),
         producer_(world.bus.NewProducer()) {}
 
-  void Register(int slots = 4) {
+  void Register(int slots = 4, bool carries_records = false) {
     carillon::Register message;
+    message.carries_records = carries_records;
     message.record.id = id_;
     message.record.incarnation = incarnation_;
     message.record.slots = slots;

@@ -181,6 +181,18 @@ TEST_F(MemberLeaseTest, SecondExecutorOfOneIdIsRefusedWhileTheFirstIsAlive) {
   EXPECT_FALSE(answers.front().accepted);
 }
 
+TEST_F(MemberLeaseTest, ExecutorWithoutKafkaIsRefusedWhereTheLinkCarriesNoRecords) {
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register(4, true);
+  Run(20ms);
+  const auto answers = executor.TakeAll<Registered>();
+  ASSERT_FALSE(answers.empty());
+  EXPECT_FALSE(answers.front().accepted);
+  EXPECT_NE(answers.front().refusal.find("instead of link.members"), std::string::npos);
+}
+
 TEST_F(MemberLeaseTest, RepeatedClaimIsAcceptedAgainUntilTheAttemptIsLost) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");

@@ -46,6 +46,9 @@ TEST(ControlCodecTest, RegisterSaysWhoByTheStreamOnly) {
   sent.record.slots = 16;
   sent.record.version = "1.2.3";
   sent.record.labels = {{"zone", "a"}, {"disk", ""}};
+  EXPECT_FALSE(FromExecutorAgain(sent).carries_records);
+  sent.carries_records = true;
+  EXPECT_TRUE(FromExecutorAgain(sent).carries_records);
   const ExecutorRecord got = FromExecutorAgain(sent).record;
   EXPECT_EQ(got.id, kExecutor);
   EXPECT_EQ(got.incarnation, kFirstLife);
