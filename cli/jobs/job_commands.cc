@@ -191,7 +191,7 @@ Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
 void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
   CLI::App* list = job.add_subcommand("list", "List jobs");
   list->add_option("--status", a->status, "Only jobs in this state: ENABLED or PAUSED");
-  list->add_option("--type", a->type, "Only jobs of this type: shell, noop or workflow");
+  list->add_option("--type", a->type, "Only jobs of this type, such as shell or http");
   list->add_option("--user-id,--user", a->user, "Only jobs of this owner");
   list->add_option("--q,--search", a->search, "Only jobs with this text in the name or ID");
   list->add_option("--selector", a->selector,

@@ -237,12 +237,12 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   json merged = JobToJson(job, WallTime{});
   json known = patch;
   Mistakes unknown;
+  const std::vector<std::string_view> fields = JobFieldNames();
   for (const auto& [name, value] : patch.items()) {
-    // Unknown fields must be found before the merge, because the merge drops fields whose value
-    // is null.
-    // Left out of `merged` where they are not set.
-    const bool of_one_type = name == "workflow" || name == "script" || name == "limits" || name == "run_as";
-    if (merged.contains(name) || IsReadOnly(name) || of_one_type) continue;
+    // Unknown fields must be found before the merge, because the merge drops fields whose value is null.
+    // `merged` lacks some fields that are not set.
+    const bool is_field = std::find(fields.begin(), fields.end(), name) != fields.end();
+    if (is_field || merged.contains(name) || IsReadOnly(name)) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);
   }

@@ -232,7 +232,7 @@ Reply ListJobs(const Call& call) {
   if (const auto text = query.Text("type")) {
     const auto type = ParseName<JobType>(*text);
     if (!type.ok()) {
-      return InvalidField("?type", "unknown_value", "Must be shell, noop or workflow.");
+      return InvalidField("?type", "unknown_value", "Must be a type of jobs, such as shell or http.");
     }
     filter.type = *type;
   }

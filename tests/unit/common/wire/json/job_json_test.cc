@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
 #include "tests/unit/common/wire/wire_samples.h"
 
@@ -378,6 +379,15 @@ class PatchJobTest : public ::testing::Test {
   }
   JobDefinition definition_;
 };
+
+TEST_F(PatchJobTest, KnowsEveryFieldThatAJobMayHave) {
+  for (const std::string_view name : JobFieldNames()) {
+    Mistakes mistakes;
+    const auto patched = PatchJob(Stored(definition_), {{std::string(name), nullptr}}, &mistakes);
+    const std::string message = patched.ok() ? "" : patched.error().message;
+    EXPECT_EQ(message.find("unknown field"), std::string::npos) << name;
+  }
+}
 
 TEST_F(PatchJobTest, ChangesOnlyWhatItNames) {
   JobDefinition expected = definition_;
