@@ -100,9 +100,11 @@ int Measure(const std::vector<std::string>& command, int calls, int open) {
   CARILLON_CHECK(runner.ok(), "the runner cannot be opened");
   setenv("CARILLON_WORKER_SOCKET", socket.c_str(), 1);
   const pid_t worker = Launch(command);
-  while ((*runner)->Offers()->empty()) {
+  std::mutex mu;
+  std::condition_variable never;
+  std::unique_lock lock(mu);
+  while (!never.wait_for(lock, std::chrono::milliseconds(10), [&] { return !(*runner)->Offers()->empty(); })) {
     CARILLON_CHECK(waitpid(worker, nullptr, WNOHANG) == 0, "the worker has ended");
-    usleep(10'000);
   }
   Call(**runner, clock, calls / 10 + 1, open);  // the worker gets warm
   const double cpu = CpuSeconds(RUSAGE_SELF);
