@@ -11,6 +11,7 @@
 
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/executor_daemon.h"
+#include "executor/agent/start_rate.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -30,7 +31,10 @@ class ClaimGate {
     Warden& warden;
   };
   ClaimGate(const ExecutorOptions& options, Rooms rooms)
-      : rooms_(rooms), light_slots_(options.light_slots), slots_(options.tuning.slots) {}
+      : rooms_(rooms),
+        light_slots_(options.light_slots),
+        slots_(options.tuning.slots),
+        rate_(options.tuning.starts_per_second) {}
 
   void SetSlots(int slots) { slots_.store(slots); }
   int slots() const { return slots_.load(); }
@@ -43,6 +47,9 @@ class ClaimGate {
   bool Accepts(Lane lane) const;
   int FreeSlots(Lane lane) const;  // not of kHandler
   int FreeSlots(const std::string& handler) const;
+  // Of the processes, to be asked after a free slot was found.
+  StartRate& rate() { return rate_; }
+  const StartRate& rate() const { return rate_; }
   // What the workers offer now.
   void SetOffers(std::shared_ptr<const HandlerOffers> offers) { offers_ = std::move(offers); }
   const std::shared_ptr<const HandlerOffers>& offers() const { return offers_; }
@@ -51,6 +58,7 @@ class ClaimGate {
   const Rooms rooms_;
   const int light_slots_;
   std::atomic<int> slots_;
+  StartRate rate_;
   std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::atomic<bool> draining_{false};
 };

@@ -81,6 +81,7 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
 
 void ExecutorCore::Tune(const ExecutorTuning& tuning) {
   gate_.SetSlots(tuning.slots);
+  gate_.rate().Set(tuning.starts_per_second);
   runner_.SetOutputMax(tuning.output_bytes_max);
 }
 

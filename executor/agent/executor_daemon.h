@@ -34,6 +34,7 @@ namespace carillon::executor {
 // Settings that may change while the daemon runs (ExecutorDaemon::Tune).
 struct ExecutorTuning {
   int slots = 8;  // processes at once; the default of the setting is 4 * cores
+  int starts_per_second = 0;  // processes; 0 = no limit
   // Bytes of output kept with a result, per stream.
   size_t output_bytes_max = 64u << 10;
   // Format of published results.

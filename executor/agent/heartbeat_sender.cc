@@ -91,7 +91,10 @@ bool HeartbeatSender::RoomFreed(const Told& current) const {
 // answered counts as free here. Otherwise the task would be deducted twice.
 int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
   if (!rooms_.gate.Accepts(lane)) return 0;
-  return rooms_.gate.FreeSlots(lane) + rooms_.claims.SlotsOf(member, lane);
+  const int room = rooms_.gate.FreeSlots(lane) + rooms_.claims.SlotsOf(member, lane);
+  // More would only wait here, while another executor may have room.
+  const int rate = rooms_.gate.rate().per_second();
+  return lane == Lane::kProcess && rate > 0 ? std::min(room, rate) : room;
 }
 
 // True if the attempt is reported as running. When the warden does not respond, nobody here knows

@@ -27,6 +27,7 @@ void OpenClaims::ClaimFree(SteadyTime now) {
     LaneQueues::Queue& queue = rooms_.queues.Of(lane);
     if (queue.size() == 0 || !rooms_.gate.Accepts(lane)) continue;
     while (rooms_.gate.FreeSlots(lane) > 0) {
+      if (lane == Lane::kProcess && queue.size() > 0 && !rooms_.gate.rate().Take(now)) break;
       const std::optional<AttemptId> id = queue.Pop();
       if (!id) break;
       Claim(*id, now);
@@ -105,7 +106,11 @@ void OpenClaims::GiveUp(RunEntry& entry) {
 }
 
 SteadyTime OpenClaims::NextDue() const {
-  return rooms_.runs.count(RunStage::kClaiming) > 0 ? next_ask_ : SteadyTime::max();
+  const bool asks = rooms_.runs.count(RunStage::kClaiming) > 0;
+  const bool paced = rooms_.gate.rate().per_second() > 0 && rooms_.queues.Of(Lane::kProcess).size() > 0 &&
+                     rooms_.gate.Accepts(Lane::kProcess) && rooms_.gate.FreeSlots(Lane::kProcess) > 0;
+  return std::min(asks ? next_ask_ : SteadyTime::max(),
+                  paced ? rooms_.gate.rate().Next() : SteadyTime::max());
 }
 
 void OpenClaims::OnAnswers(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now) {

@@ -32,7 +32,7 @@ class OpenClaims {
     RunTable& runs;
     LaneQueues& queues;
     MemberSessions& sessions;
-    const ClaimGate& gate;
+    ClaimGate& gate;
     AttemptRunner& runner;
   };
   OpenClaims(TokenSource& tokens, const ExecutorOptions& options, Rooms rooms)

@@ -28,6 +28,7 @@ std::vector<std::string> ListOf(std::string_view text) {
 ExecutorTuning ExecutorTuningOf(const config::Config& config) {
   ExecutorTuning tuning{
       .slots = static_cast<int>(config.Integer("executor.slots")),
+      .starts_per_second = static_cast<int>(config.Integer("executor.starts_per_second")),
       .output_bytes_max = static_cast<size_t>(config.Integer("executor.output_bytes_max")),
       .bus_format = BusFormatOf(config.Text("bus.format"))};
   if (tuning.slots == 0) {

@@ -1,4 +1,6 @@
 // Live settings of an executor: the messages with new settings, and their effect on starts.
+#include <set>
+
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -54,6 +56,34 @@ TEST_F(DaemonSettingsTest, FewerSlotsKillNothingAndStartLess) {
   EXPECT_TRUE(Claims().empty()) << "one runs, one may";
   EndInWarden(two);
   EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonSettingsTest, ProcessesStartNoFasterThanTheRate) {
+  Boot(50);
+  Join();
+  daemon_->Tune({.slots = 50, .starts_per_second = 20});
+  StepFor(3s);
+  const auto beats = Beats();
+  ASSERT_FALSE(beats.empty());
+  EXPECT_EQ(beats.back().free_slots, 20) << "more tasks would only wait here";
+  std::vector<TaskMessage> tasks;
+  for (uint64_t number = 1; number <= 30; ++number) tasks.push_back(Task(number));
+  Publish(tasks);
+  std::set<ClaimToken> tokens;  // claims without an answer are repeated
+  const auto claimed = [&] {
+    for (const ClaimRequest& claim : Claims()) tokens.insert(claim.token);
+    return tokens.size();
+  };
+  EXPECT_EQ(claimed(), 3u) << "a tenth of a second at once";
+  StepFor(500ms);
+  EXPECT_NEAR(static_cast<double>(claimed()), 13, 1);
+  StepFor(2s);
+  EXPECT_EQ(claimed(), 30u);
+  daemon_->Tune({.slots = 50});
+  tasks.clear();
+  for (uint64_t number = 31; number <= 45; ++number) tasks.push_back(Task(number));
+  Publish(tasks);
+  EXPECT_EQ(claimed(), 45u);
 }
 
 TEST_F(DaemonSettingsTest, MoreSlotsAreUsedWithoutARestart) {
