@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "executor/journal/attempt_codec.h"
 #include "executor/warden/lease_watch.h"
 
@@ -231,6 +232,10 @@ bool WorkerBook::Place(Attempt& attempt, Now now) {
                       .process = attempt.process,
                       .started = attempt.started,
                       .deadline = attempt.deadline});
+  if (failpoint::Broken("worker.record")) {
+    attempt.stage = Stage::kRecorded;
+    SendRun(attempt);
+  }
   return true;
 }
 
