@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 15> kFeatures{{{Feature::kSecrets, "secrets"},
+constexpr std::array<NameOf<Feature>, 16> kFeatures{{{Feature::kSecrets, "secrets"},
                                                     {Feature::kScriptSh, "script:sh"},
                                                     {Feature::kScriptBash, "script:bash"},
                                                     {Feature::kScriptPython3, "script:python3"},
@@ -21,7 +21,8 @@ constexpr std::array<NameOf<Feature>, 15> kFeatures{{{Feature::kSecrets, "secret
                                                      {Feature::kCpuLimit, "limits:cpu"},
                                                      {Feature::kPidsLimit, "limits:pids"},
                                                      {Feature::kRunAs, "run_as"},
-                                                     {Feature::kCheckpoints, "checkpoints"}}};
+                                                     {Feature::kCheckpoints, "checkpoints"},
+                                                     {Feature::kContainer, "container"}}};
 
 }  // namespace
 

@@ -29,6 +29,7 @@ enum class Feature : uint8_t {
   kPidsLimit = 19,
   kRunAs = 20,  // Task.run_as
   kCheckpoints = 24,  // ClaimAnswer.checkpoint
+  kContainer = 25,    // Task.container
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

@@ -13,6 +13,7 @@
 #include "common/base/result.h"
 #include "common/domain/features.h"
 #include "common/domain/isolation.h"
+#include "common/domain/job/container.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_log.h"
 #include "common/ports/executor_link.h"
@@ -58,6 +59,12 @@ struct StartAttempt {
     std::vector<std::string> args;
   };
   std::optional<Script> script = {};
+  // Of a container: `limits` are the engine's to enforce, and `env` has only the variables of the container.
+  struct Container {
+    std::string engine;  // absolute path of its command line
+    ContainerDefinition definition;
+  };
+  std::optional<Container> container = {};
   std::optional<Limits> limits = {};
   std::optional<ProcessUser> user = {};  // nullopt: the warden's own
 };
@@ -90,10 +97,12 @@ class Warden {
   // - as FAILED (spawn) if the process cannot be created.
   // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
   // warden can be reached or started now. kInvalid: the attached warden's version cannot mask
-  // output or run scripts; nothing was started.
+  // output, run scripts or run containers; nothing was started.
   virtual Status Start(const StartAttempt& start) = 0;
   // False while a warden from before scripts is attached; Start of a script is kInvalid then.
   virtual bool RunsScripts() { return true; }
+  // False while a warden from before containers is attached; Start of a container is kInvalid then.
+  virtual bool RunsContainers() { return true; }
   // The features of isolation (limits, run_as) that the attached warden offers; none if it does not know limits.
   virtual Features Isolation() { return {}; }
   // Extends leases; never shortens them.

@@ -73,6 +73,10 @@ size_t BytesOf(const JobVersionRecord& record) {
   if (job.workflow) bytes += BytesOf(*job.workflow);
   if (job.script) bytes += job.script->body.size() + BytesOf(job.script->args);
   if (job.http) bytes += BytesOf(*job.http);
+  if (job.container) {
+    bytes += job.container->image.size() + job.container->user.size() + BytesOf(job.container->command) +
+             BytesOf(job.container->args);
+  }
   return bytes + BytesOf(job.retry_on) + BytesOf(job.no_retry_on);
 }
 

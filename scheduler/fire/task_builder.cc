@@ -76,6 +76,7 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->command = std::move(rendered.command);
   task->args = std::move(rendered.args);
   task->http = std::move(rendered.http);
+  task->container = std::move(rendered.container);
   task->limits = job.limits;
   task->run_as = job.run_as;
   if (job.script) task->interpreter = job.script->interpreter;
@@ -133,6 +134,12 @@ size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() + task.trace_id.size();
   if (task.http) bytes += HttpBytes(*task.http);
   if (task.handler) bytes += task.handler->name.size() + task.handler->parameters_json.size();
+  if (task.container) {
+    bytes += task.container->image.size() + task.container->user.size();
+    for (const auto* texts : {&task.container->command, &task.container->args}) {
+      for (const std::string& text : *texts) bytes += text.size() + kVariableBytes;
+    }
+  }
   for (const std::string& arg : task.args) bytes += arg.size() + kVariableBytes;
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size() + kVariableBytes;
   for (const auto& [name, pieces] : task.secret_env) {

@@ -12,7 +12,7 @@
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
-#include "common/domain/job/retry_conditions.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/schedule.h"
@@ -116,6 +116,14 @@ Status CheckHandlerField(const JobDefinition& job) {
                "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in NAME also dots");
 }
 
+Status CheckContainerField(const JobDefinition& job) {
+  const bool container = job.type == JobType::kContainer;
+  if (container == job.container.has_value()) return {};
+  if (container) return Wrong("/container", "is missing");
+  return Wrong("/container",
+               fmt::format("a {} job has no container; set type to container", Name(job.type)));
+}
+
 Status CheckIsolation(const JobDefinition& job) {
   const bool process = StartsProcess(job.type);
   if (job.limits && !process) {
@@ -123,6 +131,9 @@ Status CheckIsolation(const JobDefinition& job) {
   }
   if (!job.run_as.empty() && !process) {
     return Wrong("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
+  }
+  if (!job.run_as.empty() && job.type == JobType::kContainer) {
+    return Wrong("/run_as", "has no effect on a container; set user of container");
   }
   if (!job.run_as.empty() && !IsUserName(job.run_as)) {
     return Wrong("/run_as",
@@ -371,6 +382,12 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
     for (Error& mistake : FindHttpMistakes(*job.http)) mistakes.push_back(std::move(mistake));
   }
   note(CheckHandlerField(job));
+  note(CheckContainerField(job));
+  if (job.container) {
+    for (Error& mistake : FindContainerMistakes(*job.container, job.env)) {
+      mistakes.push_back(std::move(mistake));
+    }
+  }
   note(CheckIsolation(job));
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {

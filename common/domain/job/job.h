@@ -10,6 +10,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/job/container.h"
 #include "common/domain/job/http_request.h"
 #include "common/domain/isolation.h"
 #include "common/domain/job/script.h"
@@ -20,7 +21,7 @@
 namespace carillon {
 
 // kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in job_types.h.
-enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp, kHandler };
+enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp, kHandler, kContainer };
 // Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
   kAllow,              // it runs as well; the job has no limit
@@ -63,6 +64,7 @@ struct JobDefinition {
                                              // a template (template.h)
   std::optional<ScriptDefinition> script = {};      // of a script, and only there
   std::optional<HttpDefinition> http = {};          // of an http job, and only there
+  std::optional<ContainerDefinition> container = {};  // of a container job, and only there
   std::string handler = {};  // of a handler job: "app/name"; others: empty
   std::optional<WorkflowDefinition> workflow = {};  // of a workflow, and only there
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
@@ -97,8 +99,8 @@ struct JobDefinition {
   std::map<std::string, ParameterValue> parameters =
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // the same names, <= 100
-  std::optional<Limits> limits = {};  // of shell and script jobs; of its processes
-  std::string run_as = {};            // likewise: IsUserName; "" = the executor's own user
+  std::optional<Limits> limits = {};  // of shell, script and container jobs; of its processes
+  std::string run_as = {};            // of shell and script jobs: IsUserName; "" = the executor's own user
   std::map<std::string, std::string> labels = {};  // <= 32
   int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
   std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for

@@ -16,20 +16,24 @@ Features NeedsInterpreter(const JobDefinition& job) {
 
 Features NeedsHttp(const JobDefinition&) { return {Feature::kHttp}; }
 
+Features NeedsContainer(const JobDefinition&) { return {Feature::kContainer}; }
+
 struct Row {
   JobType type;
   Runner runner;
   Features (*needs)(const JobDefinition& job);
 };
-constexpr std::array<Row, 6> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
+constexpr std::array<Row, 7> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
                                     {JobType::kScript, Runner::kWarden, NeedsInterpreter},
                                     {JobType::kHttp, Runner::kHttp, NeedsHttp},
+                                    {JobType::kContainer, Runner::kWarden, NeedsContainer},
                                     {JobType::kHandler, Runner::kWorker, NeedsNothing},
                                     {JobType::kNoop, Runner::kNoop, NeedsNothing},
                                     {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
-constexpr std::array<NameOf<JobType>, 6> kNames{{{JobType::kShell, "shell"},
+constexpr std::array<NameOf<JobType>, 7> kNames{{{JobType::kShell, "shell"},
                                                  {JobType::kScript, "script"},
                                                  {JobType::kHttp, "http"},
+                                                 {JobType::kContainer, "container"},
                                                  {JobType::kHandler, "handler"},
                                                  {JobType::kNoop, "noop"},
                                                  {JobType::kWorkflow, "workflow"}}};
@@ -48,7 +52,8 @@ Runner RunnerOf(JobType type) { return RowOf(type).runner; }
 Features NeedsOf(const JobDefinition& job) {
   Features needs = RowOf(job.type).needs(job);
   if (!SecretsOf(job).empty()) needs.Add(Feature::kSecrets);
-  if (job.limits) needs = needs.With(NeedsOf(*job.limits));
+  // The engine enforces the limits of a container.
+  if (job.limits && !job.container) needs = needs.With(NeedsOf(*job.limits));
   if (!job.run_as.empty()) needs.Add(Feature::kRunAs);
   return needs;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/domain/job/job.h"
-#include "common/domain/job/retry_conditions.h"
+#include "common/domain/run/retry_conditions.h"
 
 namespace carillon {
 

@@ -332,7 +332,18 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     if (!job.env.contains("PATH")) attempt.env.erase("PATH");
     return attempt;
   }
-  if (job.script) {
+  if (job.container) {
+    attempt.container = job.container;
+    for (auto* texts : {&attempt.container->command, &attempt.container->args}) {
+      for (std::string& text : *texts) {
+        std::string rendered;
+        CARILLON_TRY(Render(text, lookup_in(&attempt.env), room, rendered));
+        text = std::move(rendered);
+      }
+    }
+    // The image has a PATH of its own.
+    if (!job.env.contains("PATH")) attempt.env.erase("PATH");
+  } else if (job.script) {
     attempt.command = job.script->body;
     CARILLON_TRY(room.Take(attempt.command.size()));
     for (const std::string& arg : job.script->args) {
@@ -353,6 +364,16 @@ Status ValidateTemplates(const JobDefinition& job) {
   for (size_t i = 0; job.script && i < job.script->args.size(); ++i) {
     CARILLON_TRY(CheckTemplate(job, job.script->args[i], Place::kCommand,
                                fmt::format("/script/args/{}", i)));
+  }
+  if (job.container) {
+    const std::pair<const char*, const std::vector<std::string>*> fields[] = {
+        {"command", &job.container->command}, {"args", &job.container->args}};
+    for (const auto& [field, texts] : fields) {
+      for (size_t i = 0; i < texts->size(); ++i) {
+        CARILLON_TRY(CheckTemplate(job, (*texts)[i], Place::kCommand,
+                                   fmt::format("/container/{}/{}", field, i)));
+      }
+    }
   }
   for (const auto& [name, value] : job.env) {
     CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));

@@ -65,6 +65,7 @@ struct RenderedAttempt {
   // The job's variables that contain secrets. They are not in `env`.
   SecretVariables secret_env = {};
   std::optional<HttpCall> http = {};  // of an http job, which has nothing else
+  std::optional<ContainerDefinition> container = {};  // of a container job
 };
 Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts);
 
@@ -75,7 +76,7 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 // known name. In a job with schedules, each parameter needs a default, or a value in every schedule; in
 // other jobs the execute request may give its value. A variable's value may not contain {{env.…}}, and the command may not
 // use a variable that contains a secret. Does not check that secrets exist. The pointer of an error
-// is "/command", "/script/args/N", "/env/NAME" or one below "/http".
+// is "/command", "/script/args/N", "/env/NAME", one below "/container" or one below "/http".
 Status ValidateTemplates(const JobDefinition& job);
 
 // Fills a template that may have neither variables nor secrets. kInvalid: as RenderAttempt.

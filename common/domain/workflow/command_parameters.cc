@@ -1,6 +1,7 @@
 #include "common/domain/workflow/command_parameters.h"
 
 #include <string_view>
+#include <vector>
 
 #include "common/domain/job/http_template.h"
 #include "common/domain/job/template_text.h"
@@ -23,18 +24,38 @@ std::set<std::string> NamesIn(std::string_view text, std::string_view prefix) {
   return names;
 }
 
-}  // namespace
-
-std::set<std::string> CommandParameters(const JobDefinition& job) {
-  if (job.http) return PlainHttpParameters(*job.http);
-  // A no-op has no command that runs, and the arguments of a script reach it as they are.
-  if (job.type != JobType::kShell) return {};
-  std::set<std::string> parameters = NamesIn(job.command, kParameterPrefix);
-  for (const std::string& variable : NamesIn(job.command, kEnvPrefix)) {
+// The parameters of a text that is code, also those in the variables that it names.
+std::set<std::string> CodeParameters(const JobDefinition& job, std::string_view code) {
+  std::set<std::string> parameters = NamesIn(code, kParameterPrefix);
+  for (const std::string& variable : NamesIn(code, kEnvPrefix)) {
     const auto found = job.env.find(variable);
     if (found != job.env.end()) parameters.merge(NamesIn(found->second, kParameterPrefix));
   }
   return parameters;
+}
+
+// Of a container: its program, and what follows -c of a shell or -e of an interpreter.
+std::set<std::string> ContainerParameters(const JobDefinition& job) {
+  std::vector<std::string> words = job.container->command;
+  words.insert(words.end(), job.container->args.begin(), job.container->args.end());
+  std::set<std::string> parameters;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view before = i == 0 ? std::string_view() : words[i - 1];
+    const bool option = before.starts_with('-') && !before.starts_with("--");
+    const bool code = option && (before.ends_with('c') || before.ends_with('e'));
+    if (code || (i == 0 && !job.container->command.empty())) parameters.merge(CodeParameters(job, words[i]));
+  }
+  return parameters;
+}
+
+}  // namespace
+
+std::set<std::string> CommandParameters(const JobDefinition& job) {
+  if (job.http) return PlainHttpParameters(*job.http);
+  if (job.container) return ContainerParameters(job);
+  // A no-op has no command that runs, and the arguments of a script reach it as they are.
+  if (job.type != JobType::kShell) return {};
+  return CodeParameters(job, job.command);
 }
 
 }  // namespace carillon

@@ -10,6 +10,7 @@
 #include "common/wire/json/notify_json.h"
 #include "common/wire/json/parameter_rules_json.h"
 #include "common/wire/json/workflow_json.h"
+#include "common/wire/types/container_json.h"
 #include "common/wire/types/http_json.h"
 #include "common/wire/types/script_json.h"
 
@@ -49,6 +50,10 @@ Status Read(const json& value, const std::string& pointer, std::optional<ScriptD
 
 Status Read(const json& value, const std::string& pointer, std::optional<HttpDefinition>& out) {
   return ReadHttp(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<ContainerDefinition>& out) {
+  return ReadContainer(value, pointer, out);
 }
 
 Status Read(const json& value, const std::string& pointer, std::optional<Limits>& out) {
@@ -287,6 +292,8 @@ json Write(const T& value) {
     return value ? ScriptToJson(*value) : json(nullptr);
   } else if constexpr (std::is_same_v<T, std::optional<HttpDefinition>>) {
     return value ? HttpToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<ContainerDefinition>>) {
+    return value ? ContainerToJson(*value) : json(nullptr);
   } else if constexpr (std::is_same_v<T, std::optional<Limits>>) {
     return value ? LimitsToJson(*value) : json(nullptr);
   } else {
@@ -338,6 +345,7 @@ constexpr std::array kFields = {
     Entry<&Job::script>("script"),
     Entry<&Job::http>("http"),
     Entry<&Job::handler>("handler"),
+    Entry<&Job::container>("container"),
     Entry<&Job::workflow>("workflow"),
     Entry<&Job::schedules>("schedules"),
     Entry<&Job::time_zone>("time_zone"),
@@ -429,6 +437,7 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.script) body.erase("script");
   if (!job.http) body.erase("http");
   if (job.handler.empty()) body.erase("handler");
+  if (!job.container) body.erase("container");
   if (job.routing_key.empty()) body.erase("routing_key");
   if (!job.workflow) body.erase("workflow");
   if (!job.limits) body.erase("limits");

@@ -129,12 +129,15 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 12> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 15> kDependences = {{{"/command", "/type"},
                                                      {"/limits", "/type"},
                                                      {"/run_as", "/type"},
                                                      {"/script", "/type"},
                                                      {"/script", "/script"},
                                                      {"/script", "/parameters"},
+                                                     {"/container", "/type"},
+                                                     {"/container", "/container"},
+                                                     {"/container", "/parameters"},
                                                      {"/workflow", "/type"},
                                                      {"/workflow", "/workflow"},
                                                      {"/workflow", "/parameters"},

@@ -13,6 +13,7 @@
 #include "common/wire/json/job_json.h"
 #include "common/wire/messages/bundle_items.h"
 #include "common/wire/messages/decode_checks.h"
+#include "common/wire/messages/container_codec.h"
 #include "common/wire/messages/http_codec.h"
 #include "common/wire/isolation/isolation_codec.h"
 
@@ -177,11 +178,11 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.command = from.command();
   task.env = {from.env().begin(), from.env().end()};
   CARILLON_TRY(DecodeScript(from, task));
+  if (task.type == JobType::kContainer) task.container = wire::DecodeContainer(from.container());
+  if (task.type == JobType::kContainer && !task.container) return Corrupt("container");
   CARILLON_TRY(DecodeIsolation(from, task));
-  if (task.type == JobType::kHttp) {
-    task.http = wire::DecodeHttpCall(from.http());
-    if (!task.http) return Corrupt("http");
-  }
+  if (task.type == JobType::kHttp) task.http = wire::DecodeHttpCall(from.http());
+  if (task.type == JobType::kHttp && !task.http) return Corrupt("http");
   if (task.type == JobType::kHandler) {
     if (!IsFullHandlerName(from.handler())) return Corrupt("handler");
     if (from.parameters_json().size() > kHandlerParametersBytesMax) return Corrupt("parameters");
@@ -207,6 +208,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   for (const std::string& arg : task.args) to.add_args(arg);
   if (task.limits) wire::EncodeLimits(*task.limits, *to.mutable_limits());
   to.set_run_as(task.run_as);
+  if (task.container) wire::EncodeContainer(*task.container, *to.mutable_container());
   if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
   if (task.handler) {
     to.set_handler(task.handler->name);

@@ -46,6 +46,7 @@ struct TaskMessage {
   std::vector<std::string> args = {};           // of a script
   std::optional<HttpCall> http = {};            // of an http job
   std::optional<HandlerCall> handler = {};      // of a handler job
+  std::optional<ContainerDefinition> container = {};  // of a container job, rendered
   std::optional<Limits> limits = {};            // of a process
   std::string run_as = {};                      // likewise; "" = the executor's own user
   std::map<std::string, std::string> env;

@@ -36,6 +36,7 @@ constexpr std::array kNewFields = {
     NewField{"workflow", [](const JobDefinition& job) { return job.workflow.has_value(); }},
     NewField{"script", [](const JobDefinition& job) { return job.script.has_value(); }},
     NewField{"http", [](const JobDefinition& job) { return job.http.has_value(); }},
+    NewField{"container", [](const JobDefinition& job) { return job.container.has_value(); }},
     NewField{"limits", [](const JobDefinition& job) { return job.limits.has_value(); }},
     NewField{"run_as", [](const JobDefinition& job) { return !job.run_as.empty(); }},
     NewField{"routing",

@@ -200,7 +200,7 @@ export interface components {
       deleted?: true;
     };
     /** @enum {string} */
-    JobType: 'shell' | 'script' | 'http' | 'handler' | 'noop' | 'workflow';
+    JobType: 'shell' | 'script' | 'http' | 'handler' | 'container' | 'noop' | 'workflow';
     HttpRequest: {
       /**
        * @default GET
@@ -241,6 +241,24 @@ export interface components {
       interpreter: 'sh' | 'bash' | 'python3' | 'perl' | 'node' | 'php' | 'pwsh';
       body: string;
       args?: string[];
+    };
+    Container: {
+      image: string;
+      command?: string[];
+      args?: string[];
+      /**
+       * @default bridge
+       * @enum {string}
+       */
+      network?: 'bridge' | 'none';
+      /** @default false */
+      read_only?: boolean;
+      user?: string;
+      /**
+       * @default missing
+       * @enum {string}
+       */
+      pull?: 'missing' | 'always' | 'never';
     };
     Limits: {
       memory_mb?: number | null;
@@ -407,6 +425,7 @@ export interface components {
       script?: components['schemas']['Script'] | null;
       http?: components['schemas']['HttpRequest'] | null;
       handler?: string;
+      container?: components['schemas']['Container'] | null;
       workflow?: components['schemas']['Workflow'] | null;
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;
@@ -514,6 +533,7 @@ export interface components {
       script?: components['schemas']['Script'] | null;
       http?: components['schemas']['HttpRequest'] | null;
       handler?: string;
+      container?: components['schemas']['Container'] | null;
       workflow?: components['schemas']['Workflow'] | null;
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;

@@ -83,6 +83,17 @@ inline TaskMessage RandomTask(Rng& rng) {
     task.handler = HandlerCall{.name = "app/h" + std::to_string(rng.Below(9)),
                                .parameters_json = RandomText(rng, 20)};
   }
+  if (task.type == JobType::kShell && rng.Chance(0.3)) {
+    task.type = JobType::kContainer;
+    task.command.clear();
+    task.container = ContainerDefinition{.image = "alpine",
+                                         .command = {"sh", RandomText(rng, 5)},
+                                         .args = {RandomText(rng, 10)},
+                                         .network = static_cast<ContainerNetwork>(rng.Below(2)),
+                                         .read_only = rng.Chance(0.5),
+                                         .user = rng.Chance(0.5) ? "1000:1000" : "",
+                                         .pull = static_cast<ContainerPull>(rng.Below(3))};
+  }
   if (StartsProcess(task.type) && rng.Chance(0.5)) {
     task.limits = Limits{.cpu = static_cast<double>(1 + rng.Below(8)) / 4,
                          .open_files = static_cast<int64_t>(16 + rng.Below(1000)),

@@ -6,7 +6,7 @@
 #include "common/domain/job/http_template.h"
 #include "common/domain/job/job.h"
 #include "common/domain/job/job_types.h"
-#include "common/domain/job/retry_conditions.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/workflow/command_parameters.h"
 
 namespace carillon::http_request_test {

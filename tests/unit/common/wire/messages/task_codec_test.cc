@@ -332,5 +332,23 @@ TEST(TaskCodecTest, AScriptThatCannotRunIsCorrupt) {
   }));
 }
 
+TEST(TaskCodecTest, AContainerThatCouldBecomeAnOptionIsCorrupt) {
+  const auto corrupt = [](const std::function<void(v1::Container&)>& change) {
+    return TaskIsCorruptAfter([&](v1::Task& task) {
+      task.set_type("container");
+      task.mutable_container()->set_image("alpine");
+      task.mutable_container()->set_network("none");
+      task.mutable_container()->set_pull("never");
+      change(*task.mutable_container());
+    });
+  };
+  EXPECT_FALSE(corrupt([](v1::Container& to) { to.add_args(std::string(40'000, 'x')); })) << "a long parameter";
+  EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_image("--privileged"); }));
+  EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_user("--privileged"); }));
+  EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_network("host"); }));
+  EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_pull("--x"); }));
+  EXPECT_TRUE(corrupt([](v1::Container& to) { to.add_args(std::string(1, '\0')); }));
+}
+
 }  // namespace
 }  // namespace carillon

@@ -1,4 +1,4 @@
-#include "common/domain/job/retry_conditions.h"
+#include "common/domain/run/retry_conditions.h"
 
 #include <fmt/format.h>
 
