@@ -83,6 +83,10 @@ std::vector<Setting> ExecutorSettings() {
        .fallback = "/var/lib/carillon-runs",
        .help = "Directory for the files of such runs. Only root may write to it, and all must be able to pass "
                "through it; created if missing."},
+      {.name = "executor.container.engine",
+       .fallback = "none",
+       .help = "Engine of `container` jobs: `none`, `docker`, `podman`, or the absolute path of a program with their "
+               "command line. Who can use it can become root ([security](security.md#container-engines))."},
   };
 }
 

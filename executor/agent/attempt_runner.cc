@@ -65,13 +65,14 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
     FailSecrets(entry, secrets.error());
     return false;
   }
-  // No other user can enter the directory of the files.
-  const bool has_files = entry.task.run_as.empty();
+  // No other user and no container can enter the directory of the files.
+  const bool has_files = entry.task.run_as.empty() && !entry.task.container;
   StartAttempt start = StartOf(
       entry.task, entry.held, entry.lease_end,
       {.env = options_.base_env,
        .output_bytes_max = output_bytes_max_.load(),
        .interpreters = options_.interpreters,
+       .container_engine = options_.container_engine,
        .files = has_files ? rooms_.saver.Variables(entry.held) : std::map<std::string, std::string>()},
       *secrets);
   Status asked;
@@ -93,7 +94,7 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
     if (!asked_before) LogTrace(entry, "starts");
     entry.asked = now;
   } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
-    const bool isolated = start.limits || start.user;
+    const bool isolated = start.limits || start.user || start.container;
     FailUnstarted(entry, start.script || isolated ? reason::kSpawn : reason::kSecretUnsupported,
                   asked.error().message);
     return false;
@@ -266,6 +267,7 @@ void AttemptRunner::Started(const AttemptStarted& started) {
       rooms_.runs.Move(*entry, step.stage);
       entry->task.command = {};  // the warden has the command now, which may hold secrets
       entry->task.args = {};
+      entry->task.container.reset();
       entry->task.env = {};
       entry->secrets = {};
     }

@@ -60,6 +60,8 @@ struct ExecutorOptions {
       {"LANG", "C.UTF-8"}};
   Interpreters interpreters = {};  // none: this host runs no scripts
   std::vector<HostCheck> checks = {};  // the start-up report
+  // As configured; the server puts in its place the path of an engine that has answered, or nothing.
+  std::string container_engine = {};
   // ---- of runs as other users
   std::vector<std::string> run_as_allowed = {};  // names
   std::string run_as_directory = {};

@@ -32,7 +32,9 @@ class HeartbeatSender {
       : ports_(ports),
         rooms_(rooms),
         features_(FeaturesOf(options.interpreters)),
-        runs_as_others_(!options.run_as_allowed.empty()) {}
+        runs_as_others_(!options.run_as_allowed.empty()) {
+    if (!options.container_engine.empty()) features_.Add(Feature::kContainer);
+  }
 
   // Sends the heartbeats that are due, or one to every member after a change.
   void Beat(SteadyTime now);
@@ -59,7 +61,7 @@ class HeartbeatSender {
 
   const ExecutorDaemon::Ports& ports_;
   const Rooms rooms_;
-  const Features features_;  // of this host, without isolation
+  Features features_;  // of this host, without isolation
   const bool runs_as_others_;
   Told told_;
   SteadyTime next_change_beat_{};

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "executor/checkpoint/disk_run_files.h"
 #include "executor/report/file_result_spool.h"
+#include "executor/server/container_engine.h"
 #include "executor/server/host_checks.h"
 #include "executor/worker/worker_runner.h"
 
@@ -19,7 +20,8 @@ namespace {
 constexpr Duration kWardenChecksWithin = 2s;
 
 std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::string& home,
-                                 WardenClient& warden, ProcessUsers& users) {
+                                 WardenClient& warden, ProcessUsers& users,
+                                 const HostCheck& engine) {
   HostFacts facts{.directory = home,
                   .interpreters = options.interpreters,
                   .path = options.base_env.at("PATH"),
@@ -34,6 +36,7 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
       checks.push_back(std::move(check));
     }
   }
+  checks.push_back(engine);
   checks.push_back(CheckRunAs(run_as, options.run_as_allowed, users));
   LogHostChecks(checks);
   return checks;
@@ -63,15 +66,18 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
     return Error{ErrorCode::kUnavailable, "cannot create " + home};
   }
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
+  ExecutorOptions checked = options;
+  const EngineFound engine = FindEngine(options.container_engine, options.base_env.at("PATH"));
+  checked.container_engine = engine.path;
   server->warden_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = home + "/warden",
                             .run_directory = options.run_as_allowed.empty() ? "" : options.run_as_directory,
+                            .container_engine = engine.path,
                             .log_bytes_max = options.log_bytes_max},
       ports.clock, ports.metrics);
   server->users_ = std::make_unique<HostUsers>(options.run_as_allowed);
   server->users_->Step(ports.clock.Steady());
-  ExecutorOptions checked = options;
-  checked.checks = CheckHost(options, home, *server->warden_, *server->users_);
+  checked.checks = CheckHost(options, home, *server->warden_, *server->users_, engine.check);
   server->http_ = std::make_unique<CurlHttpRunner>(
       ports.clock, ports.metrics,
       CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),

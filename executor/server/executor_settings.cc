@@ -55,6 +55,7 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.run_as_allowed = ListOf(config.Text("executor.run_as_allowed"));
   options.run_as_directory = config.Text("executor.run_as_directory");
   options.worker_users = config.Pairs("executor.worker_users");
+  options.container_engine = config.Text("executor.container.engine");
   options.interpreters = FindInterpreters(options.base_env["PATH"]);
   return options;
 }

@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 
 namespace carillon::executor {
-namespace {
-
 bool IsProgram(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-std::string FindIn(std::string_view path, std::string_view name) {
+std::string FindProgram(std::string_view path, std::string_view name) {
   while (!path.empty()) {
     const size_t end = path.find(':');
     const std::string_view directory = path.substr(0, end);
@@ -28,12 +26,10 @@ std::string FindIn(std::string_view path, std::string_view name) {
   return {};
 }
 
-}  // namespace
-
 Interpreters FindInterpreters(std::string_view path) {
   Interpreters found;
   for (const Interpreter interpreter : AllInterpreters()) {
-    std::string program = FindIn(path, Name(interpreter));
+    std::string program = FindProgram(path, Name(interpreter));
     if (!program.empty()) found[interpreter] = std::move(program);
   }
   return found;

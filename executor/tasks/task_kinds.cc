@@ -15,9 +15,10 @@ AttemptResult RunNoop(const TaskMessage&, WallTime now) {
   return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
 }
 
-constexpr std::array<TaskKind, 5> kKinds = {{
+constexpr std::array<TaskKind, 6> kKinds = {{
     {JobType::kShell},
     {JobType::kScript},
+    {JobType::kContainer},
     {JobType::kHttp, true},
     {JobType::kHandler},
     {JobType::kNoop, true, RunNoop},
@@ -51,7 +52,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   StartAttempt start;
   start.attempt = held;
   start.command = task.command;
-  start.env = defaults.env;
+  if (!task.container) start.env = defaults.env;  // the image has its own
   for (const auto& [name, value] : task.env) start.env[name] = value;
   for (const auto& [name, value] : secrets.filled) start.env[name] = value;
   start.env["CARILLON_RUN_ID"] = EncodeRunId(task.key);
@@ -73,6 +74,9 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.job_id = task.job_id;
   start.masked = secrets.masked;
   start.limits = task.limits;
+  if (task.container) {
+    start.container = StartAttempt::Container{.engine = defaults.container_engine, .definition = *task.container};
+  }
   if (task.interpreter) start.script = ScriptOf(task, defaults.interpreters);
   return start;
 }

@@ -32,6 +32,7 @@ struct ProcessDefaults {
   std::map<std::string, std::string> env;
   size_t output_bytes_max = 64u << 10;
   Interpreters interpreters = {};
+  std::string container_engine = {};  // absolute path of its command line
   // Variables that name the files of the attempt. Nothing overrides them.
   std::map<std::string, std::string> files = {};
 };

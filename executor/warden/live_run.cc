@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "executor/output/attempt_outputs.h"
+#include "executor/warden/container/container_start.h"
 #include "executor/warden/lease_watch.h"
 #include "executor/warden/process/host_isolation.h"
 #include "executor/warden/process/process_tree.h"
@@ -93,12 +94,21 @@ LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
 }
 
 Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
-  CARILLON_TRY(CheckIsolation(start_, host.features));
+  container_ = start_.container.has_value();
+  // The engine enforces the limits of a container.
+  if (!container_) CARILLON_TRY(CheckIsolation(start_, host.features));
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
-  if (start_.script) {
+  if (container_) {
+    spec.container = true;
+    // The program that runs, even if its file was replaced by an upgrade.
+    spec.program = "/proc/self/exe";
+    spec.script_file = files.script;
+    spec.script = EncodeRecord(TakeRecord(start_, files.warden_id, files.directory.path));
+    spec.arguments = {"carillon-warden", "--container", spec.script_file};
+  } else if (start_.script) {
     spec.program = start_.script->interpreter;
     spec.script_file = files.script + start_.script->suffix;
     spec.script = start_.command;
@@ -112,7 +122,7 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   }
   program_ = spec.program;
   script_file_ = spec.script_file;
-  start_.env[kOutputFileVariable] = files.outputs;
+  if (!container_) start_.env[kOutputFileVariable] = files.outputs;
   for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
   spec.work_directory = files.directory;
   spec.output_file = files.outputs;
@@ -121,11 +131,11 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
   spec.open_files = host.open_files;
-  if (start_.limits) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
+  if (start_.limits && !container_) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
   cgroup_ = spec.cgroup;
   spec.user = start_.user;
   spec.user_directory = files.user_directory;
-  if (start_.limits) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
+  if (start_.limits && !container_) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
   started_wall_ = now.wall;
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
@@ -141,6 +151,7 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   start_.env.clear();
   start_.command.clear();
   start_.script.reset();
+  start_.container.reset();
   start_.masked.clear();
   return {};
 }
@@ -195,7 +206,8 @@ void LiveRun::ReadReport(SteadyTime now) {
   while (left.size() >= sizeof(report)) {
     std::memcpy(&report, left.data(), sizeof(report));
     const bool more =
-        report.kind == ShimReportKind::kOutputs || report.kind == ShimReportKind::kUsage;
+        report.kind == ShimReportKind::kOutputs || report.kind == ShimReportKind::kUsage ||
+        report.kind == ShimReportKind::kContainer;
     const bool with_text = more && report.value > 0;
     const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
     if (left.size() < sizeof(report) + text) break;
@@ -210,6 +222,8 @@ void LiveRun::TakeReport(const ShimReport& report, std::string_view text, Steady
     case ShimReportKind::kStarted: started_report_ = true; break;
     case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
     case ShimReportKind::kOom: oom_ = true; break;
+    case ShimReportKind::kRemoving: removing_ = true; break;
+    case ShimReportKind::kContainer: container_end_ = ParseEnd(text); break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
       break;
@@ -273,6 +287,10 @@ void LiveRun::Tick(SteadyTime now) {
     if (now >= ending_->kill_at) Kill(now);
     return;
   }
+  if (removing_) {  // its children are the engine's command line now
+    ending_->next_push = SteadyTime::max();
+    return;
+  }
   if (now < ending_->next_push || keeper_ <= 0) return;
   // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
   // The keeper is continued only when no descendant is left, so that none can become an orphan.
@@ -310,7 +328,7 @@ AttemptEnded LiveRun::Finish(Now now) {
   log_->End(now);
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
   AddOutputs(result);
-  result.usage = usage_;
+  if (!container_) result.usage = usage_;  // that of a container is the engine's, which is no child
   if (!spawn_failure_) result.limits_not_enforced = limits_not_enforced_;
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
   result.ended = std::max(now.wall, started_wall_);
@@ -357,6 +375,7 @@ AttemptResult LiveRun::EndedByWarden() const {
 }
 
 AttemptResult LiveRun::ExitResult() const {
+  if (container_end_) return ResultOf(*container_end_, start_.limits);
   AttemptResult result{.state = RunState::kFailed};
   if (spawn_failure_) {
     result.reason = reason::kSpawn;

@@ -21,6 +21,7 @@
 #include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
 #include "executor/output/secret_masker.h"
+#include "executor/warden/container/engine_commands.h"
 #include "executor/warden/process/keeper.h"
 
 namespace carillon::executor {
@@ -35,7 +36,8 @@ class LiveRun {
   struct Files {
     WorkDirectory::Place directory;
     std::string outputs;
-    std::string script;  // without the suffix of its interpreter
+    std::string script;  // without the suffix of its interpreter; of a container: its record
+    std::string warden_id = {};  // of a container
     std::string user_directory = {};  // of an attempt of another user: holds all of them
     std::string cgroup = {};          // for an attempt that needs one; empty: this host has none
     OutputReader read_outputs = &ReadOutputFile;
@@ -83,6 +85,8 @@ class LiveRun {
   pid_t keeper() const { return keeper_; }
   bool keeper_killed() const { return keeper_killed_; }
   const std::string& cgroup() const { return cgroup_; }  // empty: none
+  // The path of the record of its container; empty: none.
+  std::string container_record() const { return container_ ? script_file_ : std::string(); }
   // The path of the script; empty: none.
   const std::string& script_file() const { return script_file_; }
   // The keeper died before it removed the files of the attempt.
@@ -137,6 +141,9 @@ class LiveRun {
   std::optional<ResourceUsage> usage_;  // unset if the keeper was killed
   std::optional<OutputFile> outputs_;
   bool oom_ = false;
+  bool container_ = false;
+  bool removing_ = false;  // the keeper waits for the engine
+  std::optional<ContainerEnd> container_end_;
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_
   bool outputs_overdue_ = false;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/adapters/system/system_clock.h"
+#include "executor/warden/container/container_driver.h"
 #include "executor/warden/process/daemonize.h"
 #include "executor/warden/warden_server.h"
 
@@ -44,6 +45,8 @@ Arguments Parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace carillon::executor;
+  // The command of an attempt of type container; the warden starts it.
+  if (argc == 3 && std::string(argv[1]) == "--container") return RunContainerDriver(argv[2]);
   const Arguments arguments = Parse(argc, argv);
   if (!arguments.valid) {
     std::fputs(kUsage, stderr);

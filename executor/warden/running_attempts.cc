@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/warden/container/container_record.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 
@@ -27,7 +28,8 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
     : clock_(clock),
       rooms_(rooms),
       options_(std::move(options)),
-      work_directory_(std::filesystem::absolute(options_.work_directory)) {
+      work_directory_(std::filesystem::absolute(options_.work_directory)),
+      cleaner_({.records = options_.containers, .warden_id = options_.warden_id}) {
   for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
@@ -44,6 +46,13 @@ LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name, const StartAtte
             .read_outputs = options_.read_outputs};
   }
   const std::string path = fmt::format("{}/{}", work_directory_, own_name);
+  if (start.container) {
+    return {.directory = {path},
+            .outputs = path + "/outputs",  // the container sees this directory
+            .script = RecordOf(start.attempt),
+            .warden_id = options_.warden_id,
+            .read_outputs = options_.read_outputs};
+  }
   return {.directory = {path},
           .outputs = path + ".outputs",
           .script = path + ".script",
@@ -60,7 +69,7 @@ Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
   }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
   LiveRun::Files files = FilesOf(name, live->start());
-  const size_t spare = free_spares_.empty() || live->start().user ? 0 : free_spares_.back();
+  const size_t spare = free_spares_.empty() || live->start().user || live->start().container ? 0 : free_spares_.back();
   if (spare != 0) files.directory.spare = fmt::format("{}/spare-{}", work_directory_, spare);
   const Status spawned = live->Spawn(
       files, {.open_files = options_.open_files, .features = options_.isolation.features}, now);
@@ -134,6 +143,10 @@ void RunningAttempts::NoteEnd(uint64_t run_no, const LiveRun& live) {
 void RunningAttempts::FinishIfOver(const AttemptName& name) {
   AttemptEntry* entry = rooms_.table.Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
+  const std::string record = entry->live->container_record();
+  if (entry->live->keeper_killed() && !record.empty() && access(record.c_str(), F_OK) == 0) {
+    return cleaner_.Remove(record);  // comes back here when nothing is left
+  }
   if (entry->live->left_files()) {
     const LiveRun::Files files = FilesOf(name, entry->live->start());
     std::vector<std::string> paths = {files.directory.path, files.outputs};
@@ -155,7 +168,10 @@ void RunningAttempts::ReapChildren() {
     const pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
     const auto child = children_.find(pid);
-    if (child == children_.end()) continue;
+    if (child == children_.end()) {
+      NoteRemoved(cleaner_.Reaped(pid, status));
+      continue;
+    }
     const auto run = by_run_no_.find(child->second.run_no);
     if (child->second.spare != 0) free_spares_.push_back(child->second.spare);
     children_.erase(child);
@@ -169,13 +185,28 @@ void RunningAttempts::ReapChildren() {
   }
 }
 
+std::vector<std::string> RunningAttempts::Records() const {
+  std::vector<std::string> paths = ListRecords(options_.containers);
+  for (std::string& path : paths) path.insert(0, options_.containers + "/");
+  return paths;
+}
+
+// An attempt whose keeper was killed ends when nothing is left of its container.
+void RunningAttempts::NoteRemoved(const std::string& record) {
+  for (const auto& [run_no, name] : by_run_no_) {
+    if (!record.empty() && LiveOf(name).container_record() == record) over_.push_back(run_no);
+  }
+}
+
 // Children that are not keepers were reparented to the warden when their keeper was killed.
 void RunningAttempts::KillStrays() {
   const pid_t self = getpid();
   const std::vector<ProcessEntry> processes = ReadProcesses();
   bool found = false;
   for (const ProcessEntry& entry : processes) {
-    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0) continue;
+    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0 || cleaner_.Owns(entry.pid)) {
+      continue;
+    }
     KillDescendants(entry.pid);
     kill(entry.pid, SIGKILL);
     found = true;
@@ -190,6 +221,7 @@ void RunningAttempts::KillStrays() {
 }
 
 void RunningAttempts::Tick(SteadyTime now) {
+  cleaner_.Tick(now);
   for (const auto& [run_no, name] : by_run_no_) {
     LiveRun& live = LiveOf(name);
     const bool finished = live.finished();
@@ -200,7 +232,7 @@ void RunningAttempts::Tick(SteadyTime now) {
 }
 
 SteadyTime RunningAttempts::NextTick() const {
-  SteadyTime next = SteadyTime::max();
+  SteadyTime next = cleaner_.NextTick();
   for (const auto& [run_no, name] : by_run_no_) next = std::min(next, LiveOf(name).NextTick());
   if (keepers_killed_ > 0) next = std::min(next, clock_.Steady() + kStrayLook);
   return next;

@@ -12,11 +12,15 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "common/base/clock.h"
 #include "executor/warden/attempt_table.h"
 #include "executor/warden/end_reporter.h"
+#include "executor/warden/container/container_cleaner.h"
 #include "executor/warden/process/host_isolation.h"
 #include "executor/warden/log_relay.h"
 
@@ -39,6 +43,8 @@ class RunningAttempts {
     rlimit open_files{};
     OutputReader read_outputs = &ReadOutputFile;  // in the keepers
     HostIsolation isolation = {};
+    std::string containers = {};  // directory of the records of containers
+    std::string warden_id = {};
   };
   RunningAttempts(const Clock& clock, Rooms rooms, Options options);
 
@@ -60,6 +66,13 @@ class RunningAttempts {
   // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
   void Tick(SteadyTime now);
   SteadyTime NextTick() const;
+  // ---- containers
+  std::vector<std::string> Records() const;  // the paths of all
+  ContainerCleaner& containers() { return cleaner_; }
+  // The path of the record of the attempt's container.
+  std::string RecordOf(const HeldAttempt& attempt) const {
+    return fmt::format("{}/{}", options_.containers, ContainerName(attempt));
+  }
   // Deletes files and directories in a child process, which the warden reaps.
   void RemoveInBackground(const std::vector<std::string>& paths);
 
@@ -76,6 +89,7 @@ class RunningAttempts {
   void NoteEnd(uint64_t run_no, const LiveRun& live);
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
+  void NoteRemoved(const std::string& record);
   LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }
   LiveRun::Files FilesOf(const AttemptName& name, const StartAttempt& start) const;
   LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
@@ -92,6 +106,7 @@ class RunningAttempts {
   std::vector<uint64_t> over_;   // those of the turn before
   uint64_t next_run_no_ = 1;
   size_t keepers_killed_ = 0;  // runs that wait for KillStrays
+  ContainerCleaner cleaner_;
 };
 
 }  // namespace carillon::executor

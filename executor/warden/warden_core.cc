@@ -1,6 +1,9 @@
 #include "executor/warden/warden_core.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "executor/warden/lease_watch.h"
@@ -36,7 +39,14 @@ WardenCore::WardenCore(const Clock& clock, std::unique_ptr<WardenJournal> journa
       launcher_(
           clock,
           {.journal = *journal_, .table = table_, .reporter = reporter_, .running = running_}),
-      leftovers_(Adopt(std::move(contents), *journal_, table_)) {}
+      leftovers_(Adopt(std::move(contents), *journal_, table_)) {
+  std::unordered_set<std::string> open;
+  for (const OpenStart& start : leftovers_.waiting()) open.insert(running_.RecordOf(start.attempt));
+  // A power cut can undo the record of a start in the journal, and not that of its container.
+  for (const std::string& record : running_.Records()) {
+    if (!open.contains(record)) running_.containers().Remove(record);
+  }
+}
 
 void WardenCore::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   for (const HeldAttempt& held : attempts) {
@@ -74,7 +84,22 @@ void WardenCore::Stop() {
 
 void WardenCore::Tick(SteadyTime now) {
   running_.Tick(now);
-  for (const OpenStart& start : leftovers_.Step(now)) reporter_.RecordLeftOver(start);
+  for (OpenStart& start : leftovers_.Step(now)) EndLeftOver(std::move(start));
+  for (const std::string& record : running_.containers().TakeRemoved()) {
+    std::erase_if(contained_, [&](const OpenStart& start) {
+      if (running_.RecordOf(start.attempt) != record) return false;
+      reporter_.RecordLeftOver(start);
+      return true;
+    });
+  }
+}
+
+// No process of the attempt lives, so nobody starts its container any more.
+void WardenCore::EndLeftOver(OpenStart start) {
+  const std::string record = running_.RecordOf(start.attempt);
+  if (access(record.c_str(), F_OK) != 0) return reporter_.RecordLeftOver(start);
+  running_.containers().Remove(record);
+  contained_.push_back(std::move(start));
 }
 
 void WardenCore::Commit(SteadyTime now) {

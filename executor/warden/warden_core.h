@@ -19,7 +19,7 @@
 #include "executor/warden/attempt_table.h"
 #include "executor/warden/end_reporter.h"
 #include "executor/warden/journal_driver.h"
-#include "executor/warden/leftovers.h"
+#include "executor/warden/process/leftovers.h"
 #include "executor/warden/log_relay.h"
 #include "executor/warden/running_attempts.h"
 
@@ -38,6 +38,7 @@ class WardenCore {
   // After the call the daemon takes logs, at most `log_bytes_max` bytes of each new attempt.
   void Note(const HeldAttempt& attempt, const std::string& text);
   void Follow(size_t log_bytes_max);
+  void UseEngine(std::string engine) { running_.containers().UseEngine(std::move(engine)); }
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
   // Call it when the warden is ordered to stop: kills and records all attempts, and starts no more.
   void Stop();
@@ -72,6 +73,8 @@ class WardenCore {
   bool clean() const { return launcher_.idle() && reporter_.all_synced() && !journal_->dirty(); }
 
  private:
+  void EndLeftOver(OpenStart start);
+
   const Clock& clock_;
   const std::unique_ptr<WardenJournal> journal_;
   LogRelay logs_;  // outlives the runs in table_, which write to the logs
@@ -82,6 +85,7 @@ class WardenCore {
   RunningAttempts running_;
   AttemptLauncher launcher_;
   Leftovers leftovers_;
+  std::vector<OpenStart> contained_;  // starts without an end whose containers are being removed
 };
 
 }  // namespace carillon::executor

@@ -13,8 +13,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
+
+#include "executor/warden/container/container_record.h"
 
 namespace carillon::executor {
 namespace {
@@ -104,13 +107,18 @@ Status WardenServer::PrepareCore() {
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
+  const std::string containers = RecordsIn(options_.directory);
+  if (mkdir(containers.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + containers);
+  CARILLON_ASSIGN_OR_RETURN(const std::string id, WardenIdOf(options_.directory));
   isolation_ = PrepareIsolation(options_.directory, options_.run_directory);
   core_ = std::make_unique<WardenCore>(clock_, std::move(journal), std::move(contents),
                                        WardenCore::Options{.work_directory = work,
                                                            .epoll = epoll_.get(),
                                                            .open_files = open_files,
                                                            .read_outputs = options_.read_outputs,
-                                                           .isolation = isolation_});
+                                                           .isolation = isolation_,
+                                                           .containers = std::filesystem::absolute(containers),
+                                                           .warden_id = id});
   if (had_work) core_->running().RemoveInBackground({old});
   if (!isolation_.leftovers.empty()) core_->running().RemoveInBackground({isolation_.leftovers});
   return {};
@@ -236,6 +244,10 @@ void WardenServer::Handle(WardenMessage message) {
     channel_->Send(Pong{});
   } else if (auto* isolated = std::get_if<StartIsolated>(&message)) {
     core_->Start(std::move(isolated->start));
+  } else if (auto* container = std::get_if<StartContainer>(&message)) {
+    core_->Start(std::move(container->start));
+  } else if (auto* engine = std::get_if<UseEngine>(&message)) {
+    core_->UseEngine(std::move(engine->engine));
   } else if (std::holds_alternative<AskIsolation>(message)) {
     channel_->Send(Isolation{isolation_.features.bits(), isolation_.checks});
   } else if (std::holds_alternative<TakeOutputs>(message)) {

@@ -15,6 +15,10 @@ Error TooOld(std::string_view what) {
 }  // namespace
 
 Result<WardenMessage> StartMessage(const StartAttempt& start, uint32_t warden_version) {
+  if (start.container) {
+    if (warden_version < kWardenRunsContainers) return TooOld("runs no containers");
+    return WardenMessage(StartContainer{start});
+  }
   if (start.limits || start.user) {
     if (warden_version < kWardenIsolates) return TooOld("knows neither limits nor run_as");
     return WardenMessage(StartIsolated{start});

@@ -90,6 +90,38 @@ Limits GetLimits(ByteReader& in) {
   return limits;
 }
 
+void PutContainer(ByteWriter& out, const StartAttempt::Container& container) {
+  const ContainerDefinition& definition = container.definition;
+  out.Text(container.engine);
+  out.Text(definition.image);
+  PutTexts(out, definition.command);
+  PutTexts(out, definition.args);
+  out.Text(Name(definition.network));
+  out.U8(definition.read_only ? 1 : 0);
+  out.Text(definition.user);
+  out.Text(Name(definition.pull));
+}
+
+StartAttempt::Container GetContainer(ByteReader& in) {
+  StartAttempt::Container container;
+  ContainerDefinition& definition = container.definition;
+  container.engine = in.Text();
+  definition.image = in.Text();
+  definition.command = GetTexts(in);
+  definition.args = GetTexts(in);
+  const auto network = ParseName<ContainerNetwork>(in.Text());
+  definition.read_only = in.U8() != 0;
+  definition.user = in.Text();
+  const auto pull = ParseName<ContainerPull>(in.Text());
+  if (!network.ok() || !pull.ok() || !IsRenderedContainer(definition)) {
+    in.Fail();
+    return container;
+  }
+  definition.network = *network;
+  definition.pull = *pull;
+  return container;
+}
+
 void PutUser(ByteWriter& out, const ProcessUser& user) {
   out.Text(user.name);
   out.U32(user.uid);
@@ -209,6 +241,14 @@ struct Putter {
     out.U8(m.start.user ? 1 : 0);
     if (m.start.user) PutUser(out, *m.start.user);
   }
+  void operator()(const StartContainer& m) {
+    PutStart(out, m.start);
+    PutTexts(out, m.start.masked);
+    PutContainer(out, *m.start.container);
+    out.U8(m.start.limits ? 1 : 0);
+    if (m.start.limits) PutLimits(out, *m.start.limits);
+  }
+  void operator()(const UseEngine& m) { out.Text(m.engine); }
   void operator()(const AskIsolation&) {}
   void operator()(const Isolation& m) {
     out.U64(m.features);
@@ -296,6 +336,13 @@ void Get(ByteReader& in, StartIsolated& m) {
   if (in.U8() != 0) m.start.limits = GetLimits(in);
   if (in.U8() != 0) m.start.user = GetUser(in);
 }
+void Get(ByteReader& in, StartContainer& m) {
+  m.start = GetStart(in);
+  m.start.masked = GetTexts(in);
+  m.start.container = GetContainer(in);
+  if (in.U8() != 0) m.start.limits = GetLimits(in);
+}
+void Get(ByteReader& in, UseEngine& m) { m.engine = in.Text(); }
 void Get(ByteReader&, AskIsolation&) {}
 void Get(ByteReader& in, Isolation& m) {
   m.features = in.U64();

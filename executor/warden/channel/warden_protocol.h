@@ -41,6 +41,9 @@ inline constexpr uint32_t kWardenIsolates = 9;
 // From this version on a warden accepts Note.
 inline constexpr uint32_t kWardenTakesNotes = 10;
 
+// From this version on a warden accepts StartContainer and UseEngine.
+inline constexpr uint32_t kWardenRunsContainers = 11;
+
 namespace warden_message {
 
 // ---- daemon -> warden
@@ -68,7 +71,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenTakesNotes;
+  uint32_t version = kWardenRunsContainers;
   int64_t pid = 0;
 };
 struct Refused {
@@ -180,6 +183,16 @@ struct Note {
   std::string text;
 };
 
+// ---- containers; only with a peer that knows them, see kWardenRunsContainers
+// daemon -> warden
+struct StartContainer {
+  StartAttempt start;
+};
+// daemon -> warden, at once after Welcome: the engine at which the warden removes what is left of its containers
+struct UseEngine {
+  std::string engine;  // absolute path
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -194,7 +207,8 @@ using WardenMessage =
                  warden_message::ListEndedOutputs, warden_message::StartScript,
                  warden_message::TakeWhole, warden_message::EndedWhole,
                  warden_message::ListEndedWhole, warden_message::StartIsolated,
-                 warden_message::AskIsolation, warden_message::Isolation, warden_message::Note>;
+                 warden_message::AskIsolation, warden_message::Isolation, warden_message::Note,
+                 warden_message::StartContainer, warden_message::UseEngine>;
 
 // The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs and usage.
 enum class EndParts { kResult, kOutputs, kWhole };

@@ -100,9 +100,9 @@ Status WardenClient::Start(const StartAttempt& start) {
   return {};
 }
 
-bool WardenClient::RunsScripts() {
+bool WardenClient::Knows(uint32_t version) {
   MutexLock lock(mu_);
-  return version_ >= kWardenRunsScripts;
+  return version_ >= version;
 }
 
 Features WardenClient::Isolation() {
@@ -150,9 +150,7 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
   {
     MutexLock lock(mu_);
     for (const HeldAttempt& held : attempts) unanswered_.erase(NameOf(held));
-    for (auto& part : FramesOf(attempts)) {
-      CARILLON_TRY(Enqueue(warden_message::Forget{std::move(part)}));
-    }
+    for (auto& part : FramesOf(attempts)) CARILLON_TRY(Enqueue(warden_message::Forget{std::move(part)}));
   }
   Poke();
   return {};
@@ -189,8 +187,7 @@ Result<Warden::Inventory> WardenClient::List() {
   });
   Listing listing = std::move(listings_[request]);
   listings_.erase(request);
-  if (!listing.done)
-    return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
+  if (!listing.done) return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
   return std::move(listing.inventory);
 }
 
@@ -466,6 +463,9 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
     unsent_.append(EncodeFrame(TakeOutputs{}));
   }
   if (welcome.version >= kWardenIsolates) unsent_.append(EncodeFrame(AskIsolation{}));
+  if (welcome.version >= kWardenRunsContainers && !options_.container_engine.empty()) {
+    unsent_.append(EncodeFrame(UseEngine{options_.container_engine}));
+  }
   unsent_.append(EncodeFrame(warden_message::List{0}));
   // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenReportsLogs) {

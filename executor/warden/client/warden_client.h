@@ -39,6 +39,7 @@ class WardenClient : public Warden {
     std::string directory;        // directory of the warden; created (0700) when missing
     std::string executable = {};  // empty = beside this process's executable
     std::string run_directory = {};  // WardenCommand
+    std::string container_engine = {};  // absolute path; empty: none
     Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;
     size_t log_bytes_max = 16u << 20;  // bytes of one attempt's log
@@ -53,7 +54,8 @@ class WardenClient : public Warden {
 
   Status CanStart() override;
   Status Start(const StartAttempt& start) override;
-  bool RunsScripts() override;
+  bool RunsScripts() override { return Knows(kWardenRunsScripts); }
+  bool RunsContainers() override { return Knows(kWardenRunsContainers); }
   Features Isolation() override;
   Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
   Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
@@ -80,6 +82,8 @@ class WardenClient : public Warden {
     bool done = false;
   };
 
+  // True if the attached warden has this version of the protocol, or a later one.
+  bool Knows(uint32_t version);
   void Run();
   bool Connect();
   void Disconnect();

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "executor/warden/container/container_removal.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 
@@ -150,8 +151,8 @@ class Keeper {
   [[noreturn]] void Run() {
     Prepare();
     if (Launch()) {
-      while (!Step()) {
-      }
+      WaitForTree();
+      if (spec_.container) EndContainer();
       if (!spec_.cgroup.empty() && OomKills(spec_.cgroup) > 0) {
         Report({ShimReportKind::kOom, SpawnStep::kNone, 0});
       }
@@ -171,6 +172,24 @@ class Keeper {
   }
 
  private:
+  void WaitForTree() {
+    while (!Step()) {
+    }
+  }
+
+  // The record stays until nothing is left, so that somebody else goes on with it if this process is killed.
+  void EndContainer() {
+    Report({ShimReportKind::kRemoving, SpawnStep::kNone, 0});
+    const std::string end = ReadEnd(spec_.script_file).value_or("");
+    RemoveUntilGone(spec_.script_file);
+    kill_all_ = true;  // what the engine's command line may have left
+    WaitForTree();
+    const ShimReport header{ShimReportKind::kContainer, SpawnStep::kNone, static_cast<int32_t>(end.size())};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    bytes += end;
+    static_cast<void>(!write(spec_.report_write, bytes.data(), bytes.size()));
+  }
+
   void Prepare() {
     prctl(PR_SET_NAME, kShimName);
     sigset_t all;
@@ -297,6 +316,8 @@ class Keeper {
              MakeUserDirectory(spec_.user_directory, uid, gid);
     }
     if (!directory_.Take()) return false;
+    // The user of a container is none of this host. Only the engine can reach the directory: its parent is closed.
+    if (spec_.container && chmod(spec_.work_directory.path.c_str(), 0777) != 0) return false;
     RemoveTree(spec_.output_file);  // a remainder
     return true;
   }

@@ -39,6 +39,8 @@ struct ShimSpec {
   std::vector<std::string> arguments;  // from argv[0] on
   std::string script_file = {};        // written before the start and removed at the end; empty: none
   std::string script = {};             // its text
+  // Of a container: the script is its record, and the attempt is over when the engine says that nothing is left of it.
+  bool container = false;
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
   std::string output_file;
@@ -65,6 +67,8 @@ enum class ShimReportKind : uint32_t {
   kOutputs = 4,
   kUsage = 5,
   kOom = 6,  // before kEnded: the kernel has killed a process of the attempt for its memory
+  kRemoving = 7,   // the processes are dead, the container is being removed, which may take long
+  kContainer = 8,  // before kEnded: the number of bytes of the container's end, which follow (engine_commands.h)
 };
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter, kCgroup };
 struct ShimReport {

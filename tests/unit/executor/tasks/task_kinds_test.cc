@@ -91,6 +91,23 @@ TEST(TaskKindsTest, AScriptNamesItsProgramSuffixAndArguments) {
   EXPECT_FALSE(KindOf(JobType::kScript).in_process);
 }
 
+TEST(TaskKindsTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {
+  TaskMessage task = Task();
+  task.type = JobType::kContainer;
+  task.container = ContainerDefinition{.image = "alpine"};
+  task.env = {{"MODE", "fast"}};
+  task.limits = Limits{.memory_mb = 64};
+  const StartAttempt start = StartOf(task, {.key = task.key}, SteadyTime(9s),
+                                     {.env = {{"PATH", "/bin"}}, .container_engine = "/usr/bin/podman"});
+  EXPECT_FALSE(start.env.contains("PATH")) << "the image has its own";
+  EXPECT_EQ(start.env.at("MODE"), "fast");
+  EXPECT_EQ(start.env.at("CARILLON_ATTEMPT"), "3");
+  ASSERT_TRUE(start.container);
+  EXPECT_EQ(start.container->engine, "/usr/bin/podman");
+  EXPECT_EQ(start.container->definition, *task.container);
+  EXPECT_EQ(start.limits, task.limits);
+}
+
 TEST(TaskKindsTest, InterpretersAreProgramsInAbsoluteDirectories) {
   const test::ScratchDirectory scratch;
   const std::string first = scratch / "first";

@@ -1,4 +1,4 @@
-#include "executor/warden/leftovers.h"
+#include "executor/warden/process/leftovers.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/warden/container/engine_commands.h"
 #include "executor/warden/process/keeper.h"
 
 namespace carillon::executor {
@@ -107,6 +108,8 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
     if (entry.pid == getpid() || entry.state == 'Z') continue;
     const std::string environment = ReadEnvironment(entry.pid);
     if (environment.find("CARILLON_RUN_ID=") == std::string::npos) continue;
+    // It may be another warden's, and its parents do not show that. The removal of the container ends it.
+    if (environment.find(std::string(kContainerVariable) + "=") != std::string::npos) continue;
     for (size_t i = 0; i < waiting_.size(); ++i) {
       const Mark mark = MarkOf(waiting_[i]);
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;

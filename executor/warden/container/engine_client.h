@@ -1,0 +1,35 @@
+// Runs the command line of a container engine.
+//
+// Threads  Stateless. Waits for the engine: never called by the warden's own loop.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "executor/warden/container/engine_commands.h"
+
+namespace carillon::executor {
+
+// An engine that says nothing for this long has not answered.
+inline constexpr int kEngineSilenceMillis = 30'000;
+
+struct EngineCall {
+  const std::string& engine;
+  const EngineWords& arguments;
+  const std::vector<std::string>& env;
+  bool quiet = true;  // discards what it writes to stderr
+};
+struct EngineAnswer {
+  bool ok = false;  // exit code 0
+  std::string text = {};
+};
+// Runs it to its end and returns what it has written. A command line that is silent for too long is killed.
+EngineAnswer AskEngine(const EngineCall& call, int silence_ms = kEngineSilenceMillis);
+
+// Starts it in a process group of its own, with no signal blocked. `output`: its stdout, -1 for that of this process.
+// Returns -1 if that is impossible.
+pid_t StartClient(const EngineCall& call, int output);
+
+}  // namespace carillon::executor

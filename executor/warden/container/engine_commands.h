@@ -1,0 +1,74 @@
+// Command lines for a container engine, and what its answers mean. Pure.
+//
+// Always   A container is removed only if it has the label of this warden: its name alone proves nothing, because two
+//          wardens on one host may have attempts of the same name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/ports/executor_host.h"
+
+namespace carillon::executor {
+
+using EngineWords = std::vector<std::string>;
+
+// Where the control directory of the attempt is in its container.
+inline constexpr char kControlDirectory[] = "/carillon";
+// A variable of every process in a container, and of no other.
+inline constexpr char kContainerVariable[] = "CARILLON_CONTAINER";
+inline constexpr char kContainerOutputs[] = "/carillon/outputs";
+
+// "carillon-<run>-<attempt>"
+std::string ContainerName(const HeldAttempt& attempt);
+
+struct ContainerPlan {
+  std::string name;
+  std::string warden_id;
+  std::string control_directory;  // of the host
+  ContainerDefinition definition;
+  std::optional<Limits> limits = {};
+  std::vector<std::string> variables = {};  // by name: the engine's command line has their values in its environment
+  std::map<std::string, std::string> stated = {};  // with their values, which everybody on the host can see
+};
+EngineWords CreateCommand(const ContainerPlan& plan);
+EngineWords StartCommand(const std::string& id);  // attached to its output
+EngineWords StopCommand(const std::string& id, int64_t grace_s);
+EngineWords InspectCommand(const std::string& id);
+EngineWords ListCommand(const std::string& warden_id);  // of the containers with the label of this warden
+EngineWords RemoveCommand(const std::vector<std::string>& ids);
+struct ListedContainer {
+  std::string id;
+  std::string name;
+
+  bool operator==(const ListedContainer&) const = default;
+};
+// Of the answer to ListCommand; nullopt: it is none.
+std::optional<std::vector<ListedContainer>> ParseList(std::string_view answer);
+// The id in the answer to CreateCommand; empty: there is none.
+std::string ParseId(std::string_view answer);
+
+// The end of a container as the driver reports it to the keeper.
+struct ContainerEnd {
+  enum class Kind { kExited, kOutOfMemory, kNotStarted, kRemoved };
+  Kind kind = Kind::kExited;
+  int exit_code = 0;
+  std::string text = {};  // kNotStarted: why
+
+  bool operator==(const ContainerEnd&) const = default;
+};
+std::string EncodeEnd(const ContainerEnd& end);
+std::optional<ContainerEnd> ParseEnd(std::string_view text);
+
+// The step after the engine was asked about a container whose output has ended.
+enum class AfterInspect { kOver, kAskAgain };
+struct Inspection {
+  AfterInspect step = AfterInspect::kAskAgain;
+  ContainerEnd end = {};  // kOver
+};
+// `answer`: to InspectCommand. An answer that cannot be read is none.
+Inspection DecideAfterInspect(std::string_view answer);
+
+}  // namespace carillon::executor

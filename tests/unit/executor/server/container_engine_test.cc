@@ -1,0 +1,28 @@
+#include "executor/server/container_engine.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::executor {
+namespace {
+
+TEST(ContainerEngineTest, SaysWhatIsMissingAndTheCure) {
+  EXPECT_EQ(DecideEngineCheck({.setting = "none"}).state, HostCheckState::kNo);
+  const HostCheck absent = DecideEngineCheck({.setting = "docker", .path = "/bin"});
+  EXPECT_EQ(absent.detail, "There is no docker in /bin.");
+  const HostCheck silent = DecideEngineCheck({.setting = "docker", .program = "/bin/docker"});
+  EXPECT_EQ(silent.state, HostCheckState::kNo);
+  EXPECT_NE(silent.cure, "");
+  const HostCheck works = DecideEngineCheck({.setting = "docker", .program = "/bin/docker", .answered = true});
+  EXPECT_EQ(works.state, HostCheckState::kWorks);
+  EXPECT_EQ(works.cure, "");
+}
+
+TEST(ContainerEngineTest, UsesOnlyAnEngineThatAnswers) {
+  EXPECT_EQ(FindEngine("none", "/bin").path, "");
+  EXPECT_EQ(FindEngine("/bin/true", "/bin").path, "/bin/true");
+  EXPECT_EQ(FindEngine("/bin/false", "/bin").path, "");
+  EXPECT_EQ(FindEngine("/no/such/engine", "/bin").path, "");
+}
+
+}  // namespace
+}  // namespace carillon::executor

@@ -1,0 +1,99 @@
+#include "executor/warden/container/engine_commands.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "executor/warden/container/container_record.h"
+
+namespace carillon::executor {
+namespace {
+
+using Kind = ContainerEnd::Kind;
+const std::string kId(64, 'a');
+
+TEST(EngineCommandsTest, StatesEverythingThatIsolatesTheContainer) {
+  const ContainerPlan plan{.name = "carillon-R-1",
+                           .warden_id = "w1",
+                           .control_directory = "/d",
+                           .definition = {.image = "alpine:3.20",
+                                          .command = {"sh", "-c"},
+                                          .args = {"echo $TOKEN"},
+                                          .network = ContainerNetwork::kNone,
+                                          .read_only = true,
+                                          .user = "1000",
+                                          .pull = ContainerPull::kNotAtAll},
+                           .limits = Limits{.memory_mb = 64,
+                                            .cpu = 0.5,
+                                            .pids = 9,
+                                            .open_files = 16,
+                                            .file_size_mb = 1},
+                           .variables = {"TOKEN"},
+                           .stated = {{"PATH", "/app"}}};
+  const EngineWords expected = {
+      "create",       "--name",        "carillon-R-1",  "--label",     "carillon.warden=w1", "--log-driver",
+      "none",         "--pull",        "never",         "--network",   "none",               "--volume",
+      "/d:/carillon", "--read-only",   "--user",        "1000",        "--memory",           "64m",
+      "--memory-swap", "64m",          "--cpus",        "0.5",         "--pids-limit",       "9",
+      "--ulimit",     "nofile=16:16",  "--ulimit",      "fsize=1048576:1048576",             "--env",
+      "TOKEN",        "--env",         "PATH=/app",     "--entrypoint", "sh",                "alpine:3.20",
+      "-c",           "echo $TOKEN"};
+  EXPECT_EQ(CreateCommand(plan), expected);
+}
+
+TEST(EngineCommandsTest, LeavesTheImageItsEntryPoint) {
+  const EngineWords words = CreateCommand({.name = "n", .definition = {.image = "a", .args = {"x"}}});
+  EXPECT_EQ(EngineWords(words.end() - 2, words.end()), (EngineWords{"a", "x"}));
+  EXPECT_EQ(std::count(words.begin(), words.end(), "--entrypoint"), 0);
+}
+
+TEST(EngineCommandsTest, ReadsListsAndRefusesEverythingElse) {
+  EXPECT_EQ(ParseList(""), std::vector<ListedContainer>{});
+  EXPECT_EQ(ParseList(kId + " carillon-R-1\n" + kId + "\n"),
+            (std::vector<ListedContainer>{{kId, "carillon-R-1"}, {kId, ""}}));
+  EXPECT_EQ(ParseList("Error: cannot connect\n"), std::nullopt);
+  EXPECT_EQ(ParseList(kId + " a b\n"), std::nullopt);
+  EXPECT_EQ(ParseId("Pulling fs layer\n" + kId + "\n"), kId);
+  EXPECT_EQ(ParseId("no id\n"), "");
+}
+
+TEST(EngineCommandsTest, DecidesByTheStateOfTheContainer) {
+  const auto over = [](std::string_view answer) {
+    const Inspection inspection = DecideAfterInspect(answer);
+    EXPECT_EQ(inspection.step, AfterInspect::kOver) << answer;
+    return inspection.end;
+  };
+  EXPECT_EQ(over("exited 3 false\n"), (ContainerEnd{.exit_code = 3}));
+  EXPECT_EQ(over("exited 137 true\n").kind, Kind::kOutOfMemory);
+  EXPECT_EQ(over("exited 0 true"), ContainerEnd{}) << "one of several processes was killed";
+  EXPECT_EQ(over("created 127 false\n").kind, Kind::kNotStarted);
+  for (const char* answer : {"running 0 false", "paused 0 false", "", "garbage", "exited x false", "exited 0"}) {
+    EXPECT_EQ(DecideAfterInspect(answer).step, AfterInspect::kAskAgain) << answer;
+  }
+}
+
+TEST(EngineCommandsTest, EndsComeBackAsTheyWere) {
+  for (const ContainerEnd& end :
+       {ContainerEnd{.exit_code = 0}, ContainerEnd{.exit_code = 75}, ContainerEnd{.kind = Kind::kOutOfMemory},
+        ContainerEnd{.kind = Kind::kNotStarted, .text = "no such image"}, ContainerEnd{.kind = Kind::kRemoved}}) {
+    EXPECT_EQ(ParseEnd(EncodeEnd(end)), end);
+  }
+  EXPECT_EQ(ParseEnd(""), std::nullopt);
+  EXPECT_EQ(ParseEnd("exited"), std::nullopt);
+}
+
+TEST(EngineCommandsTest, RecordsComeBackAsTheyWereAndDamagedOnesNot) {
+  const ContainerRecord record{.engine = "/usr/bin/docker",
+                               .name = "n",
+                               .warden_id = "w",
+                               .create = {"create", "a"},
+                               .grace_s = 10,
+                               .client_env = {"PATH=/bin"}};
+  const std::string bytes = EncodeRecord(record);
+  EXPECT_EQ(DecodeRecord(bytes), record);
+  EXPECT_EQ(DecodeRecord(bytes.substr(0, bytes.size() - 1)), std::nullopt);
+  EXPECT_EQ(DecodeRecord(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace carillon::executor
