@@ -28,7 +28,7 @@ struct FieldFlag {
 constexpr std::array kFieldFlags = {
     FieldFlag{"--name", "name", Kind::kText, "Display name"},
     FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
-    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, handler, workflow or noop"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, handler, container, workflow or noop"},
     FieldFlag{"--handler", "handler", Kind::kText,
               "Handler that runs the job, APP/NAME (type handler)"},
     FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
@@ -195,6 +195,29 @@ Result<json> SchedulesOf(const JobFlags& flags) {
   return schedules;
 }
 
+bool NamesContainer(const JobFlags& flags) {
+  return !flags.image.empty() || !flags.entrypoint.empty() || !flags.network.empty() || !flags.pull.empty() ||
+         !flags.container_user.empty() || flags.read_only;
+}
+
+bool IsContainerJob(const JobFlags& flags, const json& body) {
+  const auto given = flags.fields.find("type");
+  const std::string type = given != flags.fields.end() ? given->second : body.value("type", "");
+  return NamesContainer(flags) || type == "container";
+}
+
+// A part of the container that no flag names stays as it is in `body`.
+void ApplyContainerFlags(const JobFlags& flags, json& body) {
+  if (!flags.image.empty() && !flags.fields.contains("type")) body["type"] = "container";
+  for (const auto& [name, text] : {std::pair("image", &flags.image), std::pair("network", &flags.network),
+                                   std::pair("pull", &flags.pull), std::pair("user", &flags.container_user)}) {
+    if (!text->empty()) body["container"][name] = *text;
+  }
+  if (!flags.entrypoint.empty()) body["container"]["command"] = flags.entrypoint;
+  if (!flags.args.empty() && IsContainerJob(flags, body)) body["container"]["args"] = flags.args;
+  if (flags.read_only) body["container"]["read_only"] = true;
+}
+
 // A part of the script that no flag names stays as it is in `body`.
 Status ApplyScriptFlags(const JobFlags& flags, json& body) {
   if (!flags.script_file.empty()) {
@@ -216,7 +239,7 @@ Status ApplyScriptFlags(const JobFlags& flags, json& body) {
     body["script"]["body"] = std::move(text);
   }
   if (!flags.interpreter.empty()) body["script"]["interpreter"] = flags.interpreter;
-  if (!flags.args.empty()) body["script"]["args"] = flags.args;
+  if (!flags.args.empty() && !IsContainerJob(flags, body)) body["script"]["args"] = flags.args;
   return {};
 }
 
@@ -237,7 +260,7 @@ bool NamesSchedules(const JobFlags& flags) {
 
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
-         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && limits.empty() && http.empty() &&
+         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && !NamesContainer(*this) && limits.empty() && http.empty() &&
          !paused;
 }
 
@@ -289,7 +312,13 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   verb->add_option("--interpreter", flags.interpreter,
                    "Program that runs the script; by default that of its first line or suffix")
       ->check(NotEmpty);
-  repeated("--arg", flags.args, "Argument of the script; repeatable");
+  repeated("--arg", flags.args, "Argument of the script or the container; repeatable");
+  verb->add_option("--image", flags.image, "Image of the container (type container)")->check(NotEmpty);
+  repeated("--entrypoint", flags.entrypoint, "Program of the container, and its first arguments; repeatable");
+  verb->add_option("--network", flags.network, "Network of the container: bridge (default) or none")->check(NotEmpty);
+  verb->add_option("--pull", flags.pull, "When to fetch the image: missing (default), always or never")->check(NotEmpty);
+  verb->add_option("--container-user", flags.container_user, "User in the container")->check(NotEmpty);
+  verb->add_flag("--read-only", flags.read_only, "Make the container's root file system read-only");
   repeated("--limit", flags.limits,
            "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
   AddHttpFlags(verb, flags.http);
@@ -314,6 +343,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
     body.erase("cron_expression");
   }
   CARILLON_TRY(ApplyScriptFlags(flags, body));
+  ApplyContainerFlags(flags, body);
   CARILLON_TRY(ApplyLimits(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
   if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";

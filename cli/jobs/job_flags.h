@@ -30,7 +30,13 @@ struct JobFlags {
   std::string outcome;                // of every schedule in `upstream`; empty = not given
   std::string script_file;
   std::string interpreter;
-  std::vector<std::string> args;
+  std::vector<std::string> args;  // of the script or the container
+  std::string image;
+  std::vector<std::string> entrypoint;
+  std::string network;
+  std::string pull;
+  std::string container_user;
+  bool read_only = false;
   std::vector<std::string> limits;
   HttpFlags http;
   std::vector<std::string> parameters;

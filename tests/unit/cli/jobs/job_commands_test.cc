@@ -471,5 +471,23 @@ TEST_F(JobCommandsTest, CreateSendsTheScriptOfAFile) {
   EXPECT_EQ(Run({"job", "create", "--name", "Report", "--script", scratch / "none.py"}), 2);
 }
 
+TEST_F(JobCommandsTest, CreateMakesAContainerOfFlags) {
+  Answer("POST /api/jobs", JobShown("report"), 201);
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--image", "alpine:3.20", "--entrypoint", "sh", "--entrypoint", "-c",
+                 "--arg", "date", "--network", "none", "--read-only", "--container-user", "1000", "--pull", "never"}),
+            0)
+      << err();
+  EXPECT_EQ(SentBody(0), (json{{"name", "Report"},
+                               {"type", "container"},
+                               {"container",
+                                {{"image", "alpine:3.20"},
+                                 {"command", {"sh", "-c"}},
+                                 {"args", {"date"}},
+                                 {"network", "none"},
+                                 {"read_only", true},
+                                 {"user", "1000"},
+                                 {"pull", "never"}}}}));
+}
+
 }  // namespace
 }  // namespace carillon::cli
