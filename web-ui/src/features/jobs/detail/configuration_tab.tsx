@@ -17,6 +17,7 @@ import { definitionOf, limitsRuns } from '../form/form_values';
 import { useOwnerText } from '../list/owners';
 import { NamespaceLink } from '../list/namespace_link';
 import { TellFact } from './notifications_fact';
+import { containerFacts } from '../container/container_facts';
 import { httpFacts } from '../http/http_facts';
 import { isolationFacts } from '../isolation/isolation_facts';
 import { zoneOf } from './schedule_text';
@@ -60,6 +61,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
                   ] as const,
                 ]),
             ...(job.script ? scriptFacts(job.script, t) : []),
+            ...(job.container ? containerFacts(job.container, t) : []),
             ...(job.http ? httpFacts(job.http, t) : []),
             ...(job.handler
               ? [

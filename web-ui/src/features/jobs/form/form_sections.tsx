@@ -19,6 +19,7 @@ import { RuleRows } from './rule_rows';
 import { HttpFields } from '../http/http_fields';
 import { IsolationFields } from '../isolation/isolation_fields';
 import { ISOLATION_DEFAULTS, isIsolated, type IsolationValues } from '../isolation/isolation_values';
+import { ContainerFields } from '../container/container_fields';
 import { ScriptFields } from '../script/script_fields';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
@@ -60,7 +61,7 @@ function What({ isNew }: { isNew: boolean }) {
         <Choose
           name="type"
           label={t('form.type')}
-          values={['shell', 'script', 'http', 'handler', 'workflow', 'noop']}
+          values={['shell', 'script', 'http', 'handler', 'container', 'workflow', 'noop']}
         />
         <label className="flex items-center gap-2 self-center">
           <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />
@@ -77,6 +78,7 @@ function What({ isNew }: { isNew: boolean }) {
           />
         )}
         {type === 'script' && <ScriptFields />}
+        {type === 'container' && <ContainerFields />}
         {type === 'http' && <HttpFields />}
         {type === 'handler' && (
           <Text name="handler" label={t('form.handler')} mono hint={t('form.handler_hint')} />
@@ -89,7 +91,7 @@ function What({ isNew }: { isNew: boolean }) {
       </div>
       {isIsolated(type) && (
         <More label={t('form.isolation')} names={ISOLATION_FIELDS}>
-          <IsolationFields />
+          <IsolationFields contained={type === 'container'} />
         </More>
       )}
       <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>

@@ -17,6 +17,13 @@ import {
 } from './notifications_values';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
+import {
+  CONTAINER_DEFAULTS,
+  containerFieldOf,
+  containerFrom,
+  containerValuesOf,
+  isImage,
+} from '../container/container_values';
 import { HTTP_DEFAULTS, httpFieldOf, httpFrom, httpValuesOf, wrongInHttp } from '../http/http_values';
 import {
   ISOLATION_DEFAULTS,
@@ -92,6 +99,13 @@ export const formSchema = z
     script_interpreter: z.string(),
     script_body: z.string(),
     script_args: z.string(),
+    container_image: z.string(),
+    container_command: z.string(),
+    container_args: z.string(),
+    container_network: z.string(),
+    container_read_only: z.boolean(),
+    container_user: z.string(),
+    container_pull: z.string(),
     http_method: z.string(),
     http_url: z.string(),
     http_headers: z.string(),
@@ -192,6 +206,10 @@ export const formSchema = z
       error: 'required',
       path: ['script_body'],
     }),
+    z.refine((v) => v.type !== 'container' || isImage(v.container_image), {
+      error: 'image',
+      path: ['container_image'],
+    }),
     ({ value, issues }) => {
       for (const [field, message] of value.type === 'http' ? wrongInHttp(value) : [])
         issues.push({ code: 'custom', input: value, message, path: [field] });
@@ -288,6 +306,7 @@ export const DEFAULTS: FormValues = {
   command: '',
   handler: '',
   ...SCRIPT_DEFAULTS,
+  ...CONTAINER_DEFAULTS,
   ...HTTP_DEFAULTS,
   ...ISOLATION_DEFAULTS,
   workflow: '',
@@ -440,6 +459,7 @@ export function valuesOf(definition: Definition): FormValues {
   return {
     ...values,
     ...scriptValuesOf(full.script),
+    ...containerValuesOf(full.container),
     ...isolationValuesOf(full),
     ...httpValuesOf(full.http),
     ...tellValuesOf(full.notify),
@@ -498,12 +518,14 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   else delete out.handler;
   if (values.type === 'script') out.script = scriptFrom(values, base.script);
   else delete out.script;
+  if (values.type === 'container') out.container = containerFrom(values, base.container);
+  else delete out.container;
   if (values.type === 'http') out.http = httpFrom(values, base.http);
   else delete out.http;
   const limits = isIsolated(values.type) ? limitsFrom(values, base.limits) : null;
   if (limits) out.limits = limits;
   else delete out.limits;
-  const user = isIsolated(values.type) ? values.run_as.trim() : '';
+  const user = isIsolated(values.type) && values.type !== 'container' ? values.run_as.trim() : '';
   if (user) out.run_as = user;
   else delete out.run_as;
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
@@ -553,6 +575,7 @@ export function fieldOf(
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
   if (first === 'script') return scriptFieldOf(second);
+  if (first === 'container') return containerFieldOf(second);
   if (first === 'limits') return limitFieldOf(second);
   if (first === 'http') return httpFieldOf(second, last);
   if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);

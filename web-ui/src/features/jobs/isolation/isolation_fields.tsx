@@ -4,7 +4,8 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { Choose, Text } from '../form/form_fields';
 import { ENFORCE, LIMITS } from './isolation_values';
 
-export function IsolationFields() {
+// `contained`: of a container, whose engine enforces every limit and knows other users.
+export function IsolationFields({ contained }: { contained: boolean }) {
   const { t } = useTranslation();
   return (
     <>
@@ -17,8 +18,12 @@ export function IsolationFields() {
           hint={name === 'memory_mb' ? t('form.limit_hint') : undefined}
         />
       ))}
-      <Choose name="limit_enforce" label={t('form.limit_enforce')} values={ENFORCE} />
-      <Text name="run_as" label={t('form.run_as')} mono hint={t('form.run_as_hint')} />
+      {!contained && (
+        <>
+          <Choose name="limit_enforce" label={t('form.limit_enforce')} values={ENFORCE} />
+          <Text name="run_as" label={t('form.run_as')} mono hint={t('form.run_as_hint')} />
+        </>
+      )}
     </>
   );
 }

@@ -28,8 +28,8 @@ const USER = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// True if jobs of the type start a process.
-export const isIsolated = (type: string): boolean => type === 'shell' || type === 'script';
+// True if jobs of the type start processes, which may have limits.
+export const isIsolated = (type: string): boolean => ['shell', 'script', 'container'].includes(type);
 
 export function isolationValuesOf(definition: Definition): Partial<IsolationValues> {
   const values: Partial<IsolationValues> = {};

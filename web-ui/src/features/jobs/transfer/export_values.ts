@@ -58,6 +58,7 @@ const FIRST = [
   'script',
   'http',
   'handler',
+  'container',
   'cron_expression',
   'schedules',
   'time_zone',
