@@ -36,7 +36,7 @@ struct HandlerAdopted {
   std::string handler;
 };
 
-// How far a function is; comes before the end of its attempt.
+// Progress or a checkpoint of a function; comes before the end of its attempt.
 struct HandlerSave {
   HeldAttempt attempt;
   std::optional<std::string> progress = {};    // progress_text.h

@@ -44,7 +44,7 @@ struct WorkerModel {
   std::set<WorkerTicket> recent;
 };
 
-// What an observer knows of one attempt.
+// One attempt, as an observer knows it.
 struct Fate {
   HeldAttempt held;
   int calls = 0;

@@ -15,7 +15,7 @@ namespace carillon::executor {
 
 using EngineWords = std::vector<std::string>;
 
-// Where the control directory of the attempt is in its container.
+// The path of the attempt's control directory in its container.
 inline constexpr char kControlDirectory[] = "/carillon";
 // A variable of every process in a container, and of no other.
 inline constexpr char kContainerVariable[] = "CARILLON_CONTAINER";

@@ -120,7 +120,8 @@ class Run:
         if not (math.isfinite(of) and of > 0 and 0 <= done <= of):
             raise ValueError(f"{done} of {of} is not between 0 and 100 %")
         text = str(text)[:_PROGRESS_CHARACTERS_MAX].encode("utf-8", "replace").decode("utf-8").replace("\0", "")
-        self._save(json.dumps({"percent": 100 * done / of, "text": text}), None)
+        # Escaped characters beyond ASCII could exceed the 4 KiB that the executor takes.
+        self._save(json.dumps({"percent": 100 * done / of, "text": text}, ensure_ascii=False), None)
 
     def save_checkpoint(self, data: bytes) -> None:
         """Keeps up to 1 MiB for the next attempt of the run, which finds the latest such bytes in `checkpoint`.

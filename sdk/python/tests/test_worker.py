@@ -527,6 +527,9 @@ class TestingTest(unittest.TestCase):
         run.save_checkpoint(bytearray(b"8"))
         self.assertEqual(run.progresses, ['{"percent": 12.5, "text": "rows"}'])
         self.assertEqual(run.saved, [b"8"])
+        for character in ("\U0001f514", "\x01", "\ud800", "\\", "é"):
+            run.progress(99.123456789, text=character * 1000)
+            self.assertLessEqual(len(run.progresses.pop().encode("utf-8")), 4096, ascii(character))
         self.assertRaises(TypeError, run.save_checkpoint, "text")
         self.assertRaises(ValueError, run.save_checkpoint, bytes((1 << 20) + 1))
         for wrong in ((9, 8), (-1, 8), (0, 0), (float("nan"), 1), (float("inf"), float("inf"))):
