@@ -133,8 +133,8 @@ class ContainerDriver {
 
 int RunContainerDriver(const std::string& record_file) {
   auto record = ReadRecord(record_file);
-  if (!record) {
-    std::fprintf(stderr, "carillon: cannot read %s\n", record_file.c_str());
+  if (!record.ok()) {
+    std::fprintf(stderr, "carillon: %s\n", record.error().message.c_str());
     return 1;
   }
   return ContainerDriver(*std::move(record), record_file).Run();

@@ -89,9 +89,15 @@ std::optional<ContainerRecord> DecodeRecord(std::string_view bytes) {
   return record;
 }
 
-std::optional<ContainerRecord> ReadRecord(const std::string& path) {
+Result<ContainerRecord> ReadRecord(const std::string& path) {
   const std::optional<std::string> bytes = ReadSmallFile(path);
-  return bytes ? DecodeRecord(*bytes) : std::nullopt;
+  if (!bytes) {
+    const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+    return Error{code, fmt::format("read {}: {}", path, std::strerror(errno))};
+  }
+  std::optional<ContainerRecord> record = DecodeRecord(*bytes);
+  if (!record) return Error{ErrorCode::kCorrupt, path + " is no record of a container"};
+  return *std::move(record);
 }
 
 std::string RecordsIn(const std::string& warden_directory) { return warden_directory + "/containers"; }

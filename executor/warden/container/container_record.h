@@ -27,8 +27,8 @@ struct ContainerRecord {
 
 std::string EncodeRecord(const ContainerRecord& record);
 std::optional<ContainerRecord> DecodeRecord(std::string_view bytes);
-// nullopt: it does not exist, or cannot be read.
-std::optional<ContainerRecord> ReadRecord(const std::string& path);
+// kNotFound: there is none. kCorrupt: it is no record. kUnavailable: the disk does not say.
+Result<ContainerRecord> ReadRecord(const std::string& path);
 
 // The records of a warden, in its directory.
 std::string RecordsIn(const std::string& warden_directory);

@@ -50,7 +50,13 @@ bool RemoveContainer(const ContainerRecord& record) {
 }
 
 void RemoveUntilGone(const std::string& record_file) {
-  if (const auto record = ReadRecord(record_file)) {
+  auto record = ReadRecord(record_file);
+  // A disk that does not answer says nothing about the container, which may still run.
+  while (!record.ok() && record.code() == ErrorCode::kUnavailable) {
+    poll(nullptr, 0, kRemoveAgainMillis);
+    record = ReadRecord(record_file);
+  }
+  if (record.ok()) {
     while (!RemoveContainer(*record)) poll(nullptr, 0, kRemoveAgainMillis);
   }
   unlink(EndFileOf(record_file).c_str());

@@ -14,8 +14,8 @@ namespace carillon::executor {
 // True if the engine has said that the container does not exist any more.
 bool RemoveContainer(const ContainerRecord& record);
 
-// Calls RemoveContainer until nothing is left, then removes the record and its end. An unreadable record is removed:
-// what it was for is swept by its label.
+// Calls RemoveContainer until nothing is left, then removes the record and its end. A file that is no record
+// is removed: what it was for is swept by its label.
 void RemoveUntilGone(const std::string& record_file);
 
 // Removes the containers of this warden that have no record: an engine may carry out a request after the command line
