@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "common/base/check.h"
+#include "tests/support/source_file.h"
 
 namespace carillon::test {
 namespace {
@@ -28,8 +29,7 @@ std::vector<std::string> Command(const std::vector<std::string>& arguments) {
                                       "-XX:TieredStopAtLevel=1",
                                       "-XX:-UsePerfData",
                                       "-Dzookeeper.preAllocSize=64",
-                                      "-Dlogback.configurationFile=" CARILLON_SOURCE_DIR
-                                      "/deploy/servers/logback.xml",
+                                      "-Dlogback.configurationFile=" + SourceFile("deploy/servers/logback.xml"),
                                       "-cp",
                                       std::string(jars) + "/*"};
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "tests/support/source_file.h"
+
 namespace carillon {
 namespace {
 
@@ -34,7 +36,7 @@ std::string MetricsDocument() {
 }
 
 TEST(MetricsTest, DocumentAgreesWithTheTable) {
-  const std::string path = std::string(CARILLON_SOURCE_DIR) + "/docs/metrics.md";
+  const std::string path = test::SourceFile("docs/metrics.md");
   if (std::getenv("CARILLON_REGEN") != nullptr) std::ofstream(path) << MetricsDocument();
   std::ifstream in(path);
   std::ostringstream text;

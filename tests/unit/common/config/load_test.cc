@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/config/config_table.h"
+#include "tests/support/source_file.h"
 
 namespace carillon::config {
 namespace {
@@ -313,7 +314,7 @@ TEST(ConfigTableTest, NamesAndVariablesAreUnique) {
 }
 
 TEST(ConfigTableTest, PageInDocsIsTheTable) {
-  const std::string path = CARILLON_SOURCE_DIR "/docs/configuration.md";
+  const std::string path = test::SourceFile("docs/configuration.md");
   if (getenv("CARILLON_REGEN") != nullptr) std::ofstream(path) << ConfigurationPage();
   std::ostringstream page;
   page << std::ifstream(path).rdbuf();

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/source_file.h"
+
 namespace carillon {
 namespace {
 
@@ -109,7 +111,7 @@ std::string TableAsText() {
 }
 
 TEST(OutageTest, TheDocumentAgreesWithTheTable) {
-  const std::string path = std::string(CARILLON_SOURCE_DIR) + "/docs/operations.md";
+  const std::string path = test::SourceFile("docs/operations.md");
   const std::string first = "| unavailable | feature | effect |";
   std::ostringstream read;
   read << std::ifstream(path).rdbuf();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/domain/schedule/schedule.h"
+#include "tests/support/source_file.h"
 
 namespace carillon::test {
 namespace {
@@ -19,10 +20,10 @@ struct GoldenRow {
   std::string Key() const { return expression + " | " + zone + " | " + start; }
 };
 
-constexpr const char* kGoldenPath = CARILLON_SOURCE_DIR "/tests/crosscheck/cron_golden.tsv";
+constexpr char kGoldenFile[] = "tests/crosscheck/cron_golden.tsv";
 
 std::vector<GoldenRow> ReadGolden() {
-  std::ifstream file(kGoldenPath);
+  std::ifstream file(SourceFile(kGoldenFile));
   std::vector<GoldenRow> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) continue;
@@ -106,7 +107,7 @@ const std::map<std::string, Why>& Differences() {
 
 TEST(CronGoldenTest, AgreesWithIndependentImplementations) {
   const std::vector<GoldenRow> rows = ReadGolden();
-  ASSERT_GT(rows.size(), 1'000u) << kGoldenPath;
+  ASSERT_GT(rows.size(), 1'000u) << kGoldenFile;
   size_t compared = 0;
   for (const GoldenRow& row : rows) {
     if (Differences().contains(row.Key())) continue;

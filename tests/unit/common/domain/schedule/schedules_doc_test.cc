@@ -11,12 +11,13 @@
 #include "common/domain/job/template.h"
 #include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/schedule.h"
+#include "tests/support/source_file.h"
 
 namespace carillon::test {
 namespace {
 
 std::vector<std::string> Lines() {
-  std::ifstream file(CARILLON_SOURCE_DIR "/docs/schedules.md");
+  std::ifstream file(SourceFile("docs/schedules.md"));
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   return lines;

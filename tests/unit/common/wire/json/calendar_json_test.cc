@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/source_file.h"
+
 namespace carillon::calendar_test {
 namespace {
 
@@ -57,7 +59,7 @@ TEST(CalendarJsonTest, ErrorsPointToTheValue) {
 
 TEST(CalendarJsonTest, TheExamplesAreCalendars) {
   size_t found = 0;
-  const std::filesystem::path root(CARILLON_SOURCE_DIR "/docs/calendars");
+  const std::filesystem::path root(test::SourceFile("docs/calendars"));
   for (const auto& entry : std::filesystem::directory_iterator(root)) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream file(entry.path());
