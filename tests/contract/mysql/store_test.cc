@@ -40,6 +40,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/job_store_contract.h"
 #include "tests/contract/store/keyed_write_contract.h"
 #include "tests/contract/store/list_counts_contract.h"
+#include "tests/contract/store/list_filters_contract.h"
 #include "tests/contract/store/log_store_contract.h"
 #include "tests/contract/store/namespace_store_contract.h"
 #include "tests/contract/store/notice_store_contract.h"

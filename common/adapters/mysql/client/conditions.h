@@ -26,6 +26,7 @@ class Conditions {
     text_ += " AND " + std::string(column) + " IN (" + list + ")";
   }
   void Add(const Conditions& other) {
+    if (other.empty()) return;
     text_ += " AND " + other.text_;
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());
   }

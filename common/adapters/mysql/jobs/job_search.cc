@@ -48,20 +48,15 @@ JobWalk WalkInOrder(const JobFilter& filter) {
 
 JobWalk WalkOf(const JobFilter& filter) {
   JobWalk walk = WalkInOrder(filter);
-  if (walk.has_namespace) walk.range.AddAnyOf("k.namespace", filter.namespaces);
+  const auto [namespaces, names, others] =
+      ConditionsOf(filter, {.namespaces = walk.has_namespace ? "k" : "j",
+                            .names = walk.has_names ? "k" : "j"});
+  (walk.has_namespace ? walk.range : walk.wanted).Add(namespaces);
+  (walk.has_names ? walk.by_entry : walk.wanted).Add(names);
+  walk.wanted.Add(others);
   if (!walk.has_names && walk.index != "by_job_id") walk.range.Add("k.deleted = 0");
   if (filter.after) AddSide(walk.range, filter, *filter.after, Side::kBehind, "k");
-  Conditions& wanted = walk.wanted;
-  if (!walk.has_namespace && !filter.namespaces.empty()) {
-    wanted.AddAnyOf("j.namespace", filter.namespaces);
-  }
-  if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
-  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
-  if (!filter.name_contains.empty()) {
-    AddNameContains(walk.has_names ? walk.by_entry : wanted, filter.name_contains,
-                    walk.has_names ? "k" : "j");
-  }
-  walk.bound = wanted.empty() ? filter.search_max : LookedAtMax(filter);
+  walk.bound = walk.wanted.empty() ? filter.search_max : LookedAtMax(filter);
   return walk;
 }
 
@@ -96,7 +91,7 @@ Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& w
 Result<bool> HaveFew(Session& session, const JobFilter& filter) {
   Conditions within;
   within.Add("j.deleted = 0");
-  within.AddAnyOf("j.namespace", filter.namespaces);
+  within.Add(ConditionsOf(filter).namespaces);
   Params params = within.params();
   params.push_back(static_cast<uint64_t>(LookedAtMax(filter)));
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
@@ -114,8 +109,12 @@ Result<JobPage> ReadPage(Session& session, const Conditions& where, const JobFil
 }
 
 Result<JobPage> ListFound(Session& session, const JobFilter& filter, const JobOrdering& ordering) {
-  auto [where, wanted] = ConditionsOf(filter);
-  where.Add(wanted);
+  const auto [namespaces, names, others] = ConditionsOf(filter);
+  Conditions where;
+  where.Add("j.deleted = 0");
+  where.Add(namespaces);
+  where.Add(names);
+  where.Add(others);
   if (filter.after) AddSide(where, filter, *filter.after, Side::kBehind);
   return ReadPage(session, where, filter, ordering);
 }

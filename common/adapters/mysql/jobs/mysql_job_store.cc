@@ -463,11 +463,10 @@ Result<JobDependencies> MysqlJobStore::ListDependencies(const JobId& id) {
 }
 
 Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {
-  const JobConditions conditions = ConditionsOf(filter);
-  CountedRows rows{.from = "jobs j",
-                   .order = "j.job_id",
-                   .within = conditions.within,
-                   .wanted = conditions.wanted};
+  const auto [namespaces, names, others] = ConditionsOf(filter);
+  CountedRows rows{.from = "jobs j", .order = "j.job_id", .within = namespaces, .wanted = names};
+  rows.within.Add("j.deleted = 0");
+  rows.wanted.Add(others);
   // Without this hint the optimizer reads all jobs in order and skips jobs of other namespaces.
   if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
     rows.from += " FORCE INDEX (by_namespace)";

@@ -120,25 +120,19 @@ Result<DeliveryBacklog> ReadDeliveryBacklog(Session& session,
 }
 
 Result<std::vector<Delivery>> ReadDeliveries(Session& session, const DeliveryFilter& filter) {
-  std::string statement = "SELECT " + kDeliveryColumns +
-                          " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
-                          "j.job_no = d.job_no WHERE d.id < ?";
-  Params params = {filter.before_id};
-  if (filter.state) {
-    statement += " AND d.state = ?";
-    params.push_back(Name(*filter.state));
-  }
-  if (filter.kind) {
-    statement += " AND d.kind = ?";
-    params.push_back(Name(*filter.kind));
-  }
-  if (filter.job_id) {
-    statement += " AND d.job_no = (SELECT job_no FROM jobs WHERE job_id = ?)";
-    params.push_back(filter.job_id->value());
-  }
+  const CountedRows all = DeliveriesOf(filter);
+  Conditions where;
+  where.Add("d.id < ?", {filter.before_id});
+  where.Add(all.within);
+  where.Add(all.wanted);
+  Params params = where.params();
   params.push_back(static_cast<uint64_t>(filter.limit));
-  CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                            session.Query(statement + " ORDER BY d.id DESC LIMIT ?", params));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT " + kDeliveryColumns +
+                                   " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+                                   "j.job_no = d.job_no WHERE " +
+                                   where.text() + " ORDER BY " + all.order + " LIMIT ?",
+                               params));
   std::vector<Delivery> page;
   while (rows.Next()) {
     auto delivery = ReadDelivery(rows);
@@ -167,13 +161,14 @@ Result<Delivery> WriteResend(Session& session, uint64_t id, WallTime now) {
 }
 
 CountedRows DeliveriesOf(const DeliveryFilter& filter) {
+  const auto& [state, kind, job_id, before_id, limit] = filter;  // names every field
   CountedRows rows{.from = "deliveries d", .order = "d.id DESC", .within = {}};
-  if (filter.job_id) {
+  if (job_id) {
     rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
-                    {filter.job_id->value()});
+                    {job_id->value()});
   }
-  if (filter.state) rows.wanted.Add("d.state = ?", {Name(*filter.state)});
-  if (filter.kind) rows.wanted.Add("d.kind = ?", {Name(*filter.kind)});
+  if (state) rows.wanted.Add("d.state = ?", {Name(*state)});
+  if (kind) rows.wanted.Add("d.kind = ?", {Name(*kind)});
   return rows;
 }
 

@@ -22,7 +22,19 @@ struct ActionRow {
 Error NoBulk(const std::string& id) { return {ErrorCode::kNotFound, "no bulk action " + id}; }
 
 std::string SelectActions(const std::string& where) {
-  return std::string("SELECT ") + kActionColumns + " FROM bulk_actions WHERE " + where;
+  return std::string("SELECT ") + kActionColumns + " FROM bulk_actions b WHERE " + where;
+}
+
+// Returns the actions of a list and of its count, without the cursor. There is an index with the
+// state, but no index with both user and state.
+CountedRows ActionsOf(const BulkFilter& filter) {
+  const auto& [state, user_id, open, before_number, limit] = filter;  // names every field
+  CountedRows rows{.from = "bulk_actions b", .order = "b.id DESC", .within = {}};
+  if (user_id) rows.within.Add("b.user_id = ?", {*user_id});
+  Conditions& of_state = user_id ? rows.wanted : rows.within;
+  if (state) of_state.Add("b.state = ?", {Name(*state)});
+  if (open) rows.wanted.Add("b.is_open = 1");
+  return rows;
 }
 
 Result<ActionRow> ReadAction(const Rows& rows) {
@@ -200,22 +212,18 @@ Result<BulkAction> MysqlBulkStore::GetBulk(const std::string& bulk_id) {
 }
 
 Result<std::vector<BulkAction>> MysqlBulkStore::ListBulk(const BulkFilter& filter) {
-  std::string where = "id < ?";
-  Params params = {filter.before_number};
-  if (filter.state) {
-    where += " AND state = ?";
-    params.emplace_back(Name(*filter.state));
-  }
-  if (filter.user_id) {
-    where += " AND user_id = ?";
-    params.emplace_back(*filter.user_id);
-  }
-  if (filter.open) where += " AND is_open = 1";
+  const CountedRows all = ActionsOf(filter);
+  Conditions where;
+  where.Add("b.id < ?", {filter.before_number});
+  where.Add(all.within);
+  where.Add(all.wanted);
+  Params params = where.params();
   params.emplace_back(static_cast<uint64_t>(filter.limit));
   return InRead(
       db_.pool(), "bulk actions", [&](Session& session) -> Result<std::vector<BulkAction>> {
         CARILLON_ASSIGN_OR_RETURN(
-            Rows rows, session.Query(SelectActions(where + " ORDER BY id DESC LIMIT ?"), params));
+            Rows rows,
+            session.Query(SelectActions(where.text() + " ORDER BY b.id DESC LIMIT ?"), params));
         std::vector<BulkAction> page;
         while (rows.Next()) {
           CARILLON_ASSIGN_OR_RETURN(ActionRow row, ReadAction(rows));
@@ -392,13 +400,7 @@ Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
 }
 
 Result<BoundedCount> MysqlBulkStore::CountBulk(const BulkFilter& filter) {
-  CountedRows rows{.from = "bulk_actions b", .order = "b.id DESC", .within = {}};
-  if (filter.user_id) rows.within.Add("b.user_id = ?", {*filter.user_id});
-  // There is an index with the state, but no index with both user and state.
-  Conditions& state = filter.user_id ? rows.wanted : rows.within;
-  if (filter.state) state.Add("b.state = ?", {Name(*filter.state)});
-  if (filter.open) rows.wanted.Add("b.is_open = 1");
-  return CountIn(db_.pool(), rows);
+  return CountIn(db_.pool(), ActionsOf(filter));
 }
 
 Result<BoundedCount> MysqlBulkStore::CountBulkItems(const std::string& bulk_id,

@@ -39,20 +39,24 @@ void AddNameContains(Conditions& conditions, const std::string& text, std::strin
                  {text, text});
 }
 
-JobConditions ConditionsOf(const JobFilter& filter) {
+JobConditions ConditionsOf(const JobFilter& filter, const JobAliases& aliases) {
+  // Names every field, so that this does not compile until a new field has its condition. Order,
+  // cursor and bounds are no conditions.
+  const auto& [enabled, user_id, namespaces, name, name_contains, type, order, descending, after,
+               limit, search_max] = filter;
   JobConditions conditions;
-  conditions.within.Add("j.deleted = 0");
-  if (!filter.namespaces.empty()) conditions.within.AddAnyOf("j.namespace", filter.namespaces);
-  Conditions& wanted = conditions.wanted;
-  if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
-  if (filter.type) wanted.Add("j.type = ?", {Name(*filter.type)});
-  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
-  if (!filter.name.empty()) {
-    // LENGTH is compared too, because text comparison ignores trailing spaces.
-    wanted.Add("j.name = ? AND LENGTH(j.name) = ?",
-               {filter.name, static_cast<uint64_t>(filter.name.size())});
+  if (!namespaces.empty()) {
+    conditions.namespaces.AddAnyOf(fmt::format("{}.namespace", aliases.namespaces), namespaces);
   }
-  if (!filter.name_contains.empty()) AddNameContains(wanted, filter.name_contains);
+  if (!name_contains.empty()) AddNameContains(conditions.names, name_contains, aliases.names);
+  Conditions& others = conditions.others;
+  if (enabled) others.Add("j.enabled = ?", {int64_t{*enabled}});
+  if (type) others.Add("j.type = ?", {Name(*type)});
+  if (user_id) others.Add("j.user_id = ?", {*user_id});
+  if (!name.empty()) {
+    // LENGTH is compared too, because text comparison ignores trailing spaces.
+    others.Add("j.name = ? AND LENGTH(j.name) = ?", {name, static_cast<uint64_t>(name.size())});
+  }
   return conditions;
 }
 

@@ -10,13 +10,20 @@
 
 namespace carillon::mysql {
 
-struct JobConditions {
-  Conditions within;  // ranges of an index, or conditions that nearly all jobs meet
-  Conditions wanted;  // checked in each row
+// The aliases of `jobs` that the conditions name. A walk along an index that has a column checks
+// that column in the entries of the index.
+struct JobAliases {
+  std::string_view namespaces = "j";
+  std::string_view names = "j";
 };
-// Returns the conditions without the cursor. They refer to the texts of the filter, which must
-// outlive them.
-JobConditions ConditionsOf(const JobFilter& filter);
+struct JobConditions {
+  Conditions namespaces;  // of the namespaces; may be the range of an index
+  Conditions names;       // of name_contains
+  Conditions others;      // of `jobs j`, checked in each row
+};
+// Returns all conditions of the filter, without the cursor. Every list and every count of jobs uses
+// them. They refer to the texts of the filter, which must outlive them.
+JobConditions ConditionsOf(const JobFilter& filter, const JobAliases& aliases = {});
 // Returns the column of `jobs` that the order sorts by first; the job_id comes second.
 std::string_view ColumnOf(JobOrder order);
 // Adds the condition that the name or the job_id contains `text`, which must outlive `conditions`.

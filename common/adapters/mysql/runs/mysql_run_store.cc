@@ -124,6 +124,16 @@ const std::string kSelectLetters =
     "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
     "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no";
 
+// Returns the dead letters of a list and of its count, without the cursor.
+CountedRows LettersOf(const DeadLetterFilter& filter) {
+  CountedRows rows{.from = "dead_letters d", .order = "d.id DESC", .within = {}};
+  if (filter.job_id) {
+    rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
+                    {filter.job_id->value()});
+  }
+  return rows;
+}
+
 Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
 
 // The newest dead letter of each job. Reads one index entry for each job (loose index scan), not
@@ -373,9 +383,9 @@ Result<RunCounts> MysqlRunStore::CountOpenRuns() {
 
 Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterFilter& filter) {
   if (filter.job_id && !IsAscii(filter.job_id->value())) return std::vector<DeadLetter>();
-  const std::string statement = kSelectLetters + " WHERE d.id < ?" +
-                                (filter.job_id ? " AND j.job_id = ?" : "") +
-                                " ORDER BY d.id DESC LIMIT ?";
+  const CountedRows all = LettersOf(filter);
+  const std::string statement =
+      kSelectLetters + " WHERE d.id < ? AND " + all.within.text() + " ORDER BY d.id DESC LIMIT ?";
   return InRead(db_.pool(), "list dead letters",
                 [&](Session& session) -> Result<std::vector<DeadLetter>> {
                   std::vector<DeadLetter> letters;
@@ -385,7 +395,8 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                   for (bool more = true; more && letters.size() < filter.limit;) {
                     const size_t wanted = filter.limit - letters.size();
                     Params values{before};
-                    if (filter.job_id) values.emplace_back(filter.job_id->value());
+                    values.insert(values.end(), all.within.params().begin(),
+                                  all.within.params().end());
                     values.emplace_back(static_cast<uint64_t>(wanted));
                     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, values));
                     size_t read = 0;
@@ -457,13 +468,8 @@ Result<BoundedCount> MysqlRunStore::CountGaps(const GapFilter& filter) {
 }
 
 Result<BoundedCount> MysqlRunStore::CountDeadLetters(const DeadLetterFilter& filter) {
-  CountedRows rows{.from = "dead_letters d", .order = "d.id DESC", .within = {}};
-  if (filter.job_id) {
-    if (!IsAscii(filter.job_id->value())) return kNoneCounted;
-    rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
-                    {filter.job_id->value()});
-  }
-  return CountIn(db_.pool(), rows);
+  if (filter.job_id && !IsAscii(filter.job_id->value())) return kNoneCounted;
+  return CountIn(db_.pool(), LettersOf(filter));
 }
 
 }  // namespace carillon::mysql

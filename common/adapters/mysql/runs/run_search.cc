@@ -102,23 +102,27 @@ void AddLabel(Conditions& conditions, const std::string& name,
 }
 
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
+  // Names every field, so that this does not compile until a new field has its condition. States,
+  // job and time are conditions of the walks.
+  const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
+               until, oldest_first, before, limit, search_max] = filter;
   Conditions wanted;
-  if (!filter.namespaces.empty()) wanted.AddAnyOf("j.namespace", filter.namespaces);
-  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
-  if (!filter.name_contains.empty()) AddJobName(wanted, filter.name_contains);
-  for (const auto& [name, values] : filter.labels) AddLabel(wanted, name, values);
-  if (!filter.kinds.empty()) {
+  if (!namespaces.empty()) wanted.AddAnyOf("j.namespace", namespaces);
+  if (user_id) wanted.Add("j.user_id = ?", {*user_id});
+  if (!name_contains.empty()) AddJobName(wanted, name_contains);
+  for (const auto& [name, values] : labels) AddLabel(wanted, name, values);
+  if (!kinds.empty()) {
     std::vector<int> numbers;
-    for (const RunKind kind : filter.kinds) numbers.push_back(NumberOf(kind));
+    for (const RunKind kind : kinds) numbers.push_back(NumberOf(kind));
     wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
   }
-  if (!filter.executor) return wanted;
+  if (!executor) return wanted;
   // Reads the numbers first, so that they are constants for the optimizer, too. With a subquery,
   // the optimizer would sort the whole history.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
-                    {filter.executor->value()}));
+                    {executor->value()}));
   std::vector<uint64_t> numbers;
   while (rows.Next()) numbers.push_back(rows.Unsigned(1));
   wanted.Add(numbers.empty() ? "FALSE"
