@@ -43,7 +43,14 @@ struct HandlerSave {
   std::optional<std::string> checkpoint = {};  // at most kCheckpointBytesMax
 };
 
-using HandlerEvent = std::variant<HandlerAdopted, HandlerSave, AttemptOutput, AttemptEnded>;
+// `silent`: the function may still run, but nobody speaks for it: its worker does not come back, though its process lives.
+// The lease of the attempt should be left to end, so that it is decided as that of a host that is away.
+struct HandlerSilent {
+  HeldAttempt attempt;
+  bool silent = true;
+};
+
+using HandlerEvent = std::variant<HandlerAdopted, HandlerSilent, HandlerSave, AttemptOutput, AttemptEnded>;
 using HandlerOffers = std::map<std::string, int>;  // attempts at once, by "app/name"
 
 class HandlerRunner {

@@ -158,6 +158,11 @@ void AttemptRunner::AdoptHandler(const HandlerAdopted& adopted) {
   rooms_.runs.Insert(std::move(found));
 }
 
+void AttemptRunner::SetSilent(const HandlerSilent& word) {
+  RunEntry* entry = rooms_.runs.FindHeld(word.attempt);
+  if (entry != nullptr) entry->silent = word.silent;
+}
+
 void AttemptRunner::FailSecrets(RunEntry& entry, const Error& error) {
   const bool missing = error.code == ErrorCode::kNotFound;
   FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn, error.message);

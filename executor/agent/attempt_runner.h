@@ -55,6 +55,7 @@ class AttemptRunner {
   // ---- events of the workers: a function that an earlier daemon on this host started
   void Save(HandlerSave save);
   void AdoptHandler(const HandlerAdopted& adopted);
+  void SetSilent(const HandlerSilent& word);
   void EndedHandler(AttemptEnded ended);
 
   // ---- events of the warden, also of attempts that an earlier daemon started

@@ -200,6 +200,8 @@ void ExecutorCore::TakeHandlerEvents() {
     } else if (const auto* adopted = std::get_if<HandlerAdopted>(&event)) {
       DropPretender(adopted->attempt);
       runner_.AdoptHandler(*adopted);
+    } else if (const auto* word = std::get_if<HandlerSilent>(&event)) {
+      runner_.SetSilent(*word);
     } else {
       runner_.EndedHandler(std::get<AttemptEnded>(std::move(event)));
     }

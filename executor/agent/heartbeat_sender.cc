@@ -98,14 +98,14 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
   return lane == Lane::kProcess && rate > 0 ? std::min(room, rate) : room;
 }
 
-// True if the attempt is reported as running. When the warden does not respond, nobody here knows
+// True if the attempt is reported as running. Nobody speaks for a silent one. When the warden does not respond, nobody here knows
 // whether its processes live. The processes of a dead warden are killed; a warden without a
 // connection kills its processes when their leases end. So the attempt is reported only until
 // shortly before a lease would have ended. Then the owner decides by the lease.
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
-  if (entry.lane != Lane::kProcess) return true;
+  if (entry.lane != Lane::kProcess) return !entry.silent;
   return rooms_.warden.Away(now) < rooms_.sessions.lease() - kLeaseMargin;
 }
 

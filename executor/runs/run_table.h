@@ -59,6 +59,7 @@ struct RunEntry {
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
+  bool silent = false;      // kHandler: HandlerSilent
   bool saves = false;       // kHandler: it has sent progress or a checkpoint, or got one, or may have
   size_t output_bytes = 0;  // kReporting
 };

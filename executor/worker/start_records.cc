@@ -6,7 +6,8 @@
 namespace carillon::executor {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersionWithoutInstance = 1;
 constexpr size_t kBytesMax = 64u << 20;
 
 int64_t Microseconds(SteadyTime time) { return time.time_since_epoch().count(); }
@@ -17,25 +18,37 @@ std::string Encode(const StartRecord& record) {
   PutHeld(out, record.attempt);
   out.Text(record.job_id.value());
   out.Text(record.handler);
-  out.I64(record.process.pid);
-  out.U64(record.process.start_ticks);
-  out.Text(record.process.boot_id);
+  out.I64(record.worker.process.pid);
+  out.U64(record.worker.process.start_ticks);
+  out.Text(record.worker.process.boot_id);
   out.I64(ToUnixMicros(record.started));
   out.I64(Microseconds(record.deadline));
+  out.Text(record.worker.instance);
+  out.U64(record.image);
+  out.I64(Microseconds(record.begun));
   return out.Take();
 }
 
 bool Decode(std::string_view bytes, StartRecord* record) {
   ByteReader in(bytes);
-  if (in.U32() != kVersion) return false;
+  const uint32_t version = in.U32();
+  if (version != kVersion && version != kVersionWithoutInstance) return false;
   record->attempt = GetHeld(in);
   record->job_id = JobId(in.Text());
   record->handler = in.Text();
-  record->process.pid = in.I64();
-  record->process.start_ticks = in.U64();
-  record->process.boot_id = in.Text();
+  record->worker.process.pid = in.I64();
+  record->worker.process.start_ticks = in.U64();
+  record->worker.process.boot_id = in.Text();
   record->started = FromUnixMicros(in.I64());
   record->deadline = SteadyTime(Duration(in.I64()));
+  if (version == kVersionWithoutInstance) {
+    // Workers of that time are told apart by their application.
+    record->worker.instance = record->handler.substr(0, record->handler.find('/'));
+    return in.Finished();
+  }
+  record->worker.instance = in.Text();
+  record->image = in.U64();
+  record->begun = SteadyTime(Duration(in.I64()));
   return in.Finished();
 }
 

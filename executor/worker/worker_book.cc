@@ -6,44 +6,9 @@
 #include "common/base/failpoint.h"
 #include "executor/journal/attempt_codec.h"
 #include "executor/warden/lease_watch.h"
+#include "executor/worker/worker_result.h"
 
 namespace carillon::executor {
-namespace {
-
-std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text) {
-  if (!patterns) return text;
-  SecretMasker masker(patterns);
-  std::string masked = masker.Feed(text);
-  return masked + masker.End();
-}
-
-AttemptResult ResultOf(WorkerDone done, bool lease_over,
-                       const std::shared_ptr<const SecretPatterns>& patterns) {
-  AttemptResult result{.state = done.state, .error = Masked(patterns, done.error)};
-  switch (done.state) {
-    case RunState::kCompleted: {
-      for (auto& [name, value] : done.outputs) value = Masked(patterns, value);
-      const Status outputs = CheckOutputs(done.outputs);
-      if (outputs.ok()) {
-        result.outputs = std::move(done.outputs);
-        return result;
-      }
-      result.state = RunState::kFailed;
-      result.reason = reason::kBadOutputs;
-      result.error = outputs.error().message;
-      return result;
-    }
-    case RunState::kCancelled: result.reason = reason::kCancelRequested; return result;
-    case RunState::kTimedOut: result.reason = reason::kTimeout; return result;
-    case RunState::kLost:
-      result.reason = lease_over ? reason::kLeaseEnded : reason::kWorkerStopped;
-      return result;
-    default: result.reason = reason::kHandlerError; return result;
-  }
-}
-
-}  // namespace
-
 WorkerTicket WorkerBook::TicketOf(const HeldAttempt& held) {
   ByteWriter out;
   PutHeld(out, held);
@@ -63,33 +28,50 @@ WorkerBook::Attempt* WorkerBook::Find(const HeldAttempt& held) {
   return same ? &found->second : nullptr;
 }
 
-WorkerBook::Attempt* WorkerBook::FindOf(const WorkerProcess& process, const WorkerTicket& ticket) {
+WorkerBook::Attempt* WorkerBook::FindOf(const WorkerId& worker, const WorkerTicket& ticket) {
   const std::optional<HeldAttempt> held = AttemptOf(ticket);
   Attempt* attempt = held ? Find(*held) : nullptr;
   const bool given = attempt != nullptr && attempt->stage != Stage::kWaiting &&
-                     attempt->process == process;
+                     (attempt->worker == worker || failpoint::Broken("worker.instance"));
   return given ? attempt : nullptr;
 }
 
-WorkerBook::Outgoing* WorkerBook::To(const WorkerProcess& process) {
-  const auto worker = workers_.find(process);
+WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
+  const auto worker = workers_.find(id);
   if (worker == workers_.end() || worker->second.session == 0) return nullptr;
   return &outgoing_[worker->second.session];
 }
 
-std::set<WorkerProcess> WorkerBook::Processes() const {
-  std::set<WorkerProcess> processes;
-  for (const auto& [process, worker] : workers_) processes.insert(process);
-  return processes;
+std::map<WorkerId, uint64_t> WorkerBook::Workers() const {
+  std::map<WorkerId, uint64_t> workers;
+  for (const auto& [id, worker] : workers_) workers[id] = worker.image;
+  return workers;
 }
 
-std::optional<WorkerBook::Session> WorkerBook::SessionOf(const WorkerProcess& process) const {
-  const auto worker = workers_.find(process);
+std::optional<WorkerBook::Session> WorkerBook::SessionOf(const WorkerId& id) const {
+  const auto worker = workers_.find(id);
   if (worker == workers_.end() || worker->second.session == 0) return std::nullopt;
   return worker->second.session;
 }
 
-void WorkerBook::Adopt(const StartRecord& record) {
+// The worker, which has no session since then.
+WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
+  Worker& worker = workers_[id];
+  worker.session = 0;
+  worker.away_since = since;
+  away_.insert({since, id});
+  return worker;
+}
+
+// A worker that is not here and has nothing need not be known. It may never come back, though its process lives on.
+void WorkerBook::DropIfOver(const WorkerId& id) {
+  const auto worker = workers_.find(id);
+  if (worker == workers_.end() || worker->second.session != 0 || worker->second.open > 0) return;
+  away_.erase({worker->second.away_since, id});
+  workers_.erase(worker);
+}
+
+void WorkerBook::Adopt(const StartRecord& record, Now now) {
   const AttemptId id = IdOf(record.attempt);
   if (attempts_.contains(id)) return;
   Attempt& attempt = attempts_[id];
@@ -97,41 +79,48 @@ void WorkerBook::Adopt(const StartRecord& record) {
   attempt.start.job_id = record.job_id;
   attempt.start.handler = record.handler;
   attempt.stage = Stage::kSent;  // or never sent: the worker's Hello tells
-  attempt.process = record.process;
+  attempt.worker = record.worker;
   attempt.started = record.started;
   attempt.deadline = record.deadline;
   deadlines_.insert({attempt.deadline, id});
-  attempt.adopted = true;
-  ++workers_[record.process].busy[record.handler];
+  attempt.log.Continue(record.begun);
+  Worker& worker = Away(record.worker, now.steady);
+  worker.image = record.image;
+  ++worker.busy[record.handler];
+  ++worker.open;
   events_.push_back(HandlerAdopted{.attempt = record.attempt, .handler = record.handler});
 }
 
-void WorkerBook::Attach(Session session, const WorkerProcess& process, WorkerHello hello, Now now) {
-  Worker& worker = workers_[process];
+void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello, Now now) {
+  Worker& worker = workers_[id];
   if (worker.session != 0) {
     replaced_.push_back(worker.session);
-    Detach(worker.session);
+    sessions_.erase(worker.session);
+    outgoing_.erase(worker.session);
   }
+  away_.erase({worker.away_since, id});
   worker.session = session;
+  worker.image = image;
   worker.app = hello.app;
   worker.draining = false;
   worker.offers.clear();
   for (const auto& [name, concurrency] : hello.handlers) {
     worker.offers[hello.app + "/" + name] = concurrency;
   }
-  sessions_[session] = process;
+  sessions_[session] = id;
   outgoing_[session].welcome = session;
   for (const auto& [ticket, values] : hello.masked) {
-    Attempt* attempt = FindOf(process, ticket);
+    Attempt* attempt = FindOf(id, ticket);
     if (attempt != nullptr && !attempt->patterns && !values.empty()) {
       attempt->patterns = std::make_shared<SecretPatterns>(values);
     }
   }
   std::set<const Attempt*> named;
   for (const WorkerTicket& ticket : hello.held) {
-    Attempt* attempt = FindOf(process, ticket);
-    if (attempt == nullptr) continue;
+    Attempt* attempt = FindOf(id, ticket);
+    if (attempt == nullptr || attempt->stage != Stage::kSent) continue;
     named.insert(attempt);
+    SetSilent(*attempt, false, now);
     Outgoing& out = outgoing_[session];
     if (attempt->start.lease_end != SteadyTime{}) {
       out.leases[attempt->start.lease_end].push_back(ticket);
@@ -139,58 +128,104 @@ void WorkerBook::Attach(Session session, const WorkerProcess& process, WorkerHel
     if (attempt->cancel_asked) out.asks.push_back({ticket, WorkerAsk::Why::kCancel});
     if (attempt->timeout_asked) out.asks.push_back({ticket, WorkerAsk::Why::kTimeout});
   }
-  for (WorkerDone& done : hello.done) TakeDone(process, std::move(done), now);
-  for (auto& [id, attempt] : attempts_) {
-    if (attempt.process != process || named.contains(&attempt)) continue;
-    // What an earlier session was sent and this process does not know, it will never begin: it obeys only Runs of its
-    // current session.
-    if (attempt.stage == Stage::kSent) {
-      Lose(attempt, reason::kNotStarted, "its worker never got it", now);
-    } else if (attempt.stage == Stage::kRecorded) {
-      SendRun(attempt);
-    }
-  }
+  for (WorkerDone& done : hello.done) TakeDone(id, std::move(done), now);
+  TakeUnnamed(id, named, hello.protocol >= kWorkerInstances, now);
   RebuildOffers();
   Tick(now);
+}
+
+// What an earlier session of this instance was sent and the instance does not name, it will never begin: it obeys only
+// Runs of its current session, and nobody else can speak for it. Before there were instances, another Worker object of the
+// same program may have it: that proves nothing.
+void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now) {
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.stage == Stage::kWaiting || named.contains(&attempt)) continue;
+    if (attempt.worker != id) {
+      const bool same = attempt.worker.process == id.process && attempt.stage == Stage::kSent;
+      if (!same || !failpoint::Broken("worker.instance")) continue;
+    }
+    if (attempt.stage == Stage::kRecorded) {
+      SendRun(attempt);
+    } else if (attempt.stage == Stage::kSent && proves) {
+      Lose(attempt, reason::kNotStarted, "its worker never got it", now);
+    } else if (attempt.stage == Stage::kSent) {
+      SetSilent(attempt, true, now);
+    }
+  }
+}
+
+// Says that nobody speaks for the attempt, though the process of its worker lives; or that somebody does again.
+void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
+  if (attempt.silent == silent) return;
+  attempt.silent = silent;
+  Note(attempt,
+       silent ? "its worker does not come back, though its process lives; the run is held when its lease ends"
+              : "its worker has come back",
+       now);
+  events_.push_back(HandlerSilent{.attempt = attempt.start.attempt, .silent = silent});
 }
 
 void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;  // replaced
-  const WorkerProcess process = found->second;
-  TakeLogs(process, std::move(message.logs), now);
-  TakeSaves(process, std::move(message.saves));
-  for (WorkerDone& done : message.done) TakeDone(process, std::move(done), now);
-  Worker& worker = workers_[process];
+  const WorkerId id = found->second;
+  TakeLogs(id, std::move(message.logs), now);
+  TakeSaves(id, std::move(message.saves));
+  for (WorkerDone& done : message.done) TakeDone(id, std::move(done), now);
+  Worker& worker = workers_[id];
   if (message.draining && !std::exchange(worker.draining, true)) RebuildOffers();
   Tick(now);
 }
 
-void WorkerBook::Detach(Session session) {
+void WorkerBook::Detach(Session session, Now now) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
-  Worker& worker = workers_[found->second];
-  worker.session = 0;
+  const WorkerId id = found->second;
+  Away(id, now.steady);
   sessions_.erase(found);
   outgoing_.erase(session);
+  DropIfOver(id);
   RebuildOffers();
 }
 
-void WorkerBook::Died(const WorkerProcess& process, Now now) {
-  const auto worker = workers_.find(process);
+void WorkerBook::Died(const WorkerId& id, Now now) {
+  const auto worker = workers_.find(id);
   if (worker == workers_.end()) return;
-  for (auto& [id, attempt] : attempts_) {
-    if (attempt.stage == Stage::kWaiting || attempt.process != process) continue;
-    if (attempt.stage != Stage::kDone) {
+  if (const Session session = worker->second.session; session != 0) {
+    replaced_.push_back(session);
+    Away(id, now.steady);
+    sessions_.erase(session);
+    outgoing_.erase(session);
+  }
+  DropIfOver(id);
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id) continue;
+    if (attempt.stage == Stage::kSent) {
       Lose(attempt, reason::kWorkerDied, "the process of its worker ended", now);
+    } else {
+      Lose(attempt, reason::kNotStarted, "its worker ended before it got it", now);
     }
   }
-  if (worker->second.session != 0) {
-    replaced_.push_back(worker->second.session);
-    Detach(worker->second.session);
-  }
-  workers_.erase(process);
   RebuildOffers();
+}
+
+// Gives up what a worker that stays away was not sent, and lets nobody speak for the rest.
+void WorkerBook::TakeAbsences(Now now) {
+  while (!away_.empty() && away_.begin()->first + kAwayMax <= now.steady) {
+    const WorkerId id = away_.begin()->second;
+    away_.erase(away_.begin());
+    for (auto& [key, attempt] : attempts_) {
+      if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id) continue;
+      if (attempt.stage == Stage::kSent && failpoint::Broken("worker.away")) {
+        Lose(attempt, reason::kWorkerDied, "its worker went away", now);
+      } else if (attempt.stage == Stage::kSent) {
+        SetSilent(attempt, true, now);
+      } else {
+        Lose(attempt, reason::kNotStarted, "its worker went away before it got it", now);
+      }
+    }
+    DropIfOver(id);
+  }
 }
 
 void WorkerBook::Start(StartHandler start, Now now) {
@@ -208,7 +243,7 @@ void WorkerBook::Start(StartHandler start, Now now) {
 // The least busy worker with a free slot.
 bool WorkerBook::Place(Attempt& attempt, Now now) {
   const std::string& handler = attempt.start.handler;
-  std::pair<const WorkerProcess, Worker>* choice = nullptr;
+  std::pair<const WorkerId, Worker>* choice = nullptr;
   double least = 1;
   for (auto& entry : workers_) {
     Worker& worker = entry.second;
@@ -221,16 +256,19 @@ bool WorkerBook::Place(Attempt& attempt, Now now) {
   }
   if (choice == nullptr) return false;
   ++choice->second.busy[handler];
+  ++choice->second.open;
   attempt.stage = Stage::kRecording;
-  attempt.process = choice->first;
+  attempt.worker = choice->first;
   attempt.started = now.wall;
   attempt.deadline = now.steady + attempt.start.timeout;
   deadlines_.insert({attempt.deadline, IdOf(attempt.start.attempt)});
   records_.push_back({.attempt = attempt.start.attempt,
                       .job_id = attempt.start.job_id,
                       .handler = handler,
-                      .process = attempt.process,
+                      .worker = attempt.worker,
+                      .image = choice->second.image,
                       .started = attempt.started,
+                      .begun = now.steady,
                       .deadline = attempt.deadline});
   if (failpoint::Broken("worker.record")) {
     attempt.stage = Stage::kRecorded;
@@ -257,7 +295,7 @@ void WorkerBook::NotRecorded(const std::vector<AttemptId>& ids, const std::strin
 }
 
 void WorkerBook::SendRun(Attempt& attempt) {
-  Outgoing* out = To(attempt.process);
+  Outgoing* out = To(attempt.worker);
   if (out == nullptr) return;
   attempt.stage = Stage::kSent;
   out->runs.push_back(attempt.start);
@@ -281,7 +319,7 @@ void WorkerBook::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTim
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
     attempt->start.lease_end = RenewedEnd(attempt->start.lease_end, lease_end);
     if (attempt->stage != Stage::kSent) continue;
-    if (Outgoing* out = To(attempt->process)) {
+    if (Outgoing* out = To(attempt->worker)) {
       out->leases[attempt->start.lease_end].push_back(TicketOf(held));
     }
   }
@@ -300,7 +338,7 @@ void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
   }
   if (attempt->stage != Stage::kSent) return;
   Note(*attempt, "a cancel was asked for; the function goes on until it checks for that", now);
-  if (Outgoing* out = To(attempt->process)) {
+  if (Outgoing* out = To(attempt->worker)) {
     out->asks.push_back({TicketOf(held), WorkerAsk::Why::kCancel});
   }
 }
@@ -308,14 +346,27 @@ void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
 void WorkerBook::Forget(const std::vector<HeldAttempt>& attempts) {
   for (const HeldAttempt& held : attempts) {
     Attempt* attempt = Find(held);
-    if (attempt == nullptr || attempt->stage != Stage::kDone) continue;
-    if (Outgoing* out = To(attempt->process)) out->done_stored.push_back(TicketOf(held));
+    if (attempt == nullptr) continue;
+    // One that is not over has an end that an earlier daemon knew.
+    if (attempt->stage != Stage::kDone) Release(*attempt);
+    if (Outgoing* out = To(attempt->worker)) out->done_stored.push_back(TicketOf(held));
     removals_.push_back(IdOf(held));
     attempts_.erase(IdOf(held));
   }
 }
 
-void WorkerBook::TakeDone(const WorkerProcess& process, WorkerDone done, Now now) {
+// The attempt has no slot and no timeout any more.
+void WorkerBook::Release(Attempt& attempt) {
+  deadlines_.erase({attempt.deadline, IdOf(attempt.start.attempt)});
+  if (attempt.stage == Stage::kWaiting) return;
+  const auto worker = workers_.find(attempt.worker);
+  if (worker == workers_.end()) return;
+  --worker->second.busy[attempt.start.handler];
+  --worker->second.open;
+  DropIfOver(attempt.worker);
+}
+
+void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
   const std::optional<HeldAttempt> held = AttemptOf(done.ticket);
   if (!held) return;
   const auto known = attempts_.find(IdOf(*held));
@@ -325,35 +376,36 @@ void WorkerBook::TakeDone(const WorkerProcess& process, WorkerDone done, Now now
     Attempt& attempt = attempts_[IdOf(*held)];
     attempt.start.attempt = *held;
     attempt.stage = Stage::kSent;
-    attempt.process = process;
+    attempt.worker = id;
     attempt.started = now.wall;
-    attempt.adopted = true;
-    ++workers_[process].busy[attempt.start.handler];
+    Worker& worker = workers_[id];
+    ++worker.busy[attempt.start.handler];
+    ++worker.open;
     return End(attempt, ResultOf(std::move(done), false, nullptr), now);
   }
-  Attempt* attempt = FindOf(process, done.ticket);
+  Attempt* attempt = FindOf(id, done.ticket);
   if (attempt == nullptr || attempt->stage == Stage::kDone) return;
   const bool lease_over = attempt->start.lease_end != SteadyTime{} &&
                           now.steady >= attempt->start.lease_end - kLeaseMargin;
   End(*attempt, ResultOf(std::move(done), lease_over, attempt->patterns), now);
 }
 
-void WorkerBook::TakeLogs(const WorkerProcess& process, std::vector<WorkerLogLine> lines, Now) {
+void WorkerBook::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {
   std::map<Attempt*, std::vector<LogEntry>> entries;
   for (WorkerLogLine& line : lines) {
-    Attempt* attempt = FindOf(process, line.ticket);
+    Attempt* attempt = FindOf(id, line.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
     std::string text = Masked(attempt->patterns, line.text).substr(0, kLogEntryBytesMax - 1);
     entries[attempt].push_back({.time = line.time,
                                 .stream = line.error ? LogStream::kStderr : LogStream::kStdout,
                                 .text = text + "\n"});
   }
-  for (auto& [attempt, of_one] : entries) Emit(*attempt, std::move(of_one), false);
+  for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
 }
 
-void WorkerBook::TakeSaves(const WorkerProcess& process, std::vector<WorkerSave> saves) {
+void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
   for (WorkerSave& save : saves) {
-    Attempt* attempt = FindOf(process, save.ticket);
+    Attempt* attempt = FindOf(id, save.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
     if (save.progress) save.progress = Masked(attempt->patterns, *save.progress);
     events_.push_back(HandlerSave{.attempt = attempt->start.attempt,
@@ -363,31 +415,13 @@ void WorkerBook::TakeSaves(const WorkerProcess& process, std::vector<WorkerSave>
 }
 
 void WorkerBook::Note(Attempt& attempt, std::string text, Now now) {
-  Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false);
+  Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false, now);
 }
 
-// The entries of a chunk are at most kLogChunkBytesMax bytes.
-void WorkerBook::Emit(Attempt& attempt, std::vector<LogEntry> entries, bool last) {
-  if (std::exchange(attempt.adopted, false)) {
-    // The entries that the earlier daemon sent are fewer than these microseconds.
-    const WallTime now = entries.empty() ? attempt.started : entries.front().time;
-    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(now - attempt.started);
-    attempt.next_seq = static_cast<uint64_t>(std::max<int64_t>(passed.count(), 1)) + 1;
+void WorkerBook::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now) {
+  for (LogChunk& chunk : attempt.log.Add(entries, last, now.steady)) {
+    events_.push_back(AttemptOutput{attempt.start.attempt, attempt.start.job_id, std::move(chunk)});
   }
-  AttemptOutput output{attempt.start.attempt, attempt.start.job_id, {.first_seq = attempt.next_seq}};
-  const auto flush = [&](bool is_last) {
-    output.chunk.last = is_last;
-    attempt.next_seq += output.chunk.count;
-    events_.push_back(std::exchange(
-        output, AttemptOutput{attempt.start.attempt, attempt.start.job_id, {}}));
-    output.chunk.first_seq = attempt.next_seq;
-  };
-  for (const LogEntry& entry : entries) {
-    if (output.chunk.entries.size() > kLogChunkBytesMax - 2 * kLogEntryBytesMax) flush(false);
-    AppendEntry(output.chunk.entries, entry);
-    ++output.chunk.count;
-  }
-  if (last || output.chunk.count > 0) flush(last);
 }
 
 void WorkerBook::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
@@ -397,19 +431,16 @@ void WorkerBook::Lose(Attempt& attempt, std::string_view why, std::string error,
 
 void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {
   if (attempt.stage == Stage::kDone) return;
-  if (attempt.stage != Stage::kWaiting) {
-    const auto worker = workers_.find(attempt.process);
-    if (worker != workers_.end()) --worker->second.busy[attempt.start.handler];
-    result.started = attempt.started;
-  }
-  if (attempt.next_seq > 1 || attempt.adopted) Emit(attempt, {}, true);
-  deadlines_.erase({attempt.deadline, IdOf(attempt.start.attempt)});
+  if (attempt.stage != Stage::kWaiting) result.started = attempt.started;
+  if (!attempt.log.empty()) Emit(attempt, {}, true, now);
+  Release(attempt);
   attempt.stage = Stage::kDone;
   result.ended = std::max(now.wall, attempt.started);
   events_.push_back(AttemptEnded{attempt.start.attempt, std::move(result), attempt.start.job_id});
 }
 
 void WorkerBook::Tick(Now now) {
+  TakeAbsences(now);
   std::erase_if(waiting_, [&](const AttemptId& id) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.stage != Stage::kWaiting) return true;
@@ -425,7 +456,7 @@ void WorkerBook::Tick(Now now) {
     attempt.timeout_asked = true;
     Note(attempt, "its timeout has ended; the function goes on until it checks for that", now);
     if (attempt.stage != Stage::kSent) continue;  // asked when it is sent
-    if (Outgoing* out = To(attempt.process)) {
+    if (Outgoing* out = To(attempt.worker)) {
       out->asks.push_back({TicketOf(attempt.start.attempt), WorkerAsk::Why::kTimeout});
     }
   }
@@ -433,6 +464,7 @@ void WorkerBook::Tick(Now now) {
 
 SteadyTime WorkerBook::NextTick() const {
   SteadyTime next = deadlines_.empty() ? SteadyTime::max() : deadlines_.begin()->first;
+  if (!away_.empty()) next = std::min(next, away_.begin()->first + kAwayMax);
   for (const AttemptId& id : waiting_) {
     const auto found = attempts_.find(id);
     if (found != attempts_.end()) next = std::min(next, found->second.give_up);

@@ -1,6 +1,8 @@
 // The workers of this host, their sessions, and the attempts that they run. Pure.
 //
-// A worker is a process that offers handlers. A session is one stream of it. An attempt goes through these stages:
+// A worker is one Worker object of a program that offers handlers: a process may have several, each with an instance
+// number of its own, and a process that executes another program has new ones. A session is one stream of a worker. An
+// attempt goes through these stages:
 //
 //   waiting    no worker has a free slot yet
 //   recording  a worker is chosen; the record of the start is being written
@@ -12,8 +14,10 @@
 // Threads  Not thread-safe.
 // Time     Steady (CLOCK_BOOTTIME) for deadlines and leases, wall for the times of results; both are passed in.
 // Always   A function is called at most once for an attempt: its record is on disk before the worker gets it, and it
-//          is sent once. An attempt ends only by the word of its worker, by the death of its process, or because
-//          the worker's Hello shows that it never began. A worker speaks only about attempts that it was given.
+//          is sent once. An attempt ends only by the word of its worker, by the death of its program, or because it is
+//          proved that it never began: it was not sent, or a later Hello of the same instance does not name it. A
+//          worker speaks only about attempts that it was given. One that stays away while its process lives proves
+//          nothing: its attempts are called silent, and their leases are left to end.
 #pragma once
 
 #include <deque>
@@ -28,6 +32,7 @@
 #include "common/wire/messages/worker_codec.h"
 #include "executor/output/secret_masker.h"
 #include "executor/runs/run_table.h"
+#include "executor/worker/function_log.h"
 
 namespace carillon::executor {
 
@@ -40,13 +45,23 @@ struct WorkerProcess {
   auto operator<=>(const WorkerProcess&) const = default;
 };
 
+struct WorkerId {
+  WorkerProcess process;
+  // Random, by the worker. Of one that speaks protocol 1: its application, which two of them may share.
+  std::string instance;
+
+  auto operator<=>(const WorkerId&) const = default;
+};
+
 // The start of a function, on disk until its result is in the database.
 struct StartRecord {
   HeldAttempt attempt;
   JobId job_id;
   std::string handler;  // "app/name"
-  WorkerProcess process;
+  WorkerId worker;
+  uint64_t image = 0;  // process_watch.h
   WallTime started;
+  SteadyTime begun;
   SteadyTime deadline;
 };
 
@@ -56,6 +71,9 @@ class WorkerBook {
   static constexpr size_t kWorkersMax = 64;
   // A start waits this long for a slot that its worker has just given up.
   static constexpr Duration kPlaceWait = 5s;
+  // A worker without a session comes back within 5 s, unless it is stopped or there is none any more. Attempts of one
+  // that is away for longer are silent.
+  static constexpr Duration kAwayMax = 30s;
 
   struct Now {
     SteadyTime steady;
@@ -63,17 +81,18 @@ class WorkerBook {
   };
 
   // ---- after a restart of the daemon, before everything else
-  void Adopt(const StartRecord& record);
+  void Adopt(const StartRecord& record, Now now);
 
   // ---- the workers
   bool full() const { return workers_.size() >= kWorkersMax; }
-  bool Knows(const WorkerProcess& process) const { return workers_.contains(process); }
-  // A stream of this process has sent its Hello. An earlier session of the process is over.
-  void Attach(Session session, const WorkerProcess& process, WorkerHello hello, Now now);
+  bool Knows(const WorkerId& worker) const { return workers_.contains(worker); }
+  // A stream of this worker has sent its Hello. An earlier session of the worker is over. `image` is that of its
+  // process (process_watch.h).
+  void Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello, Now now);
   void Take(Session session, FromWorkerMessage message, Now now);
-  void Detach(Session session);
-  // Call it when the process is dead and all that it had sent was taken.
-  void Died(const WorkerProcess& process, Now now);
+  void Detach(Session session, Now now);
+  // Call it when the program of the worker is dead and all that it had sent was taken.
+  void Died(const WorkerId& id, Now now);
 
   // ---- the daemon
   void Start(StartHandler start, Now now);
@@ -104,9 +123,9 @@ class WorkerBook {
   // Sessions that were replaced; their streams must be closed.
   std::vector<Session> TakeReplaced() { return std::exchange(replaced_, {}); }
   std::shared_ptr<const HandlerOffers> offers() const { return offers_; }
-  // Processes whose death must be noticed.
-  std::set<WorkerProcess> Processes() const;
-  std::optional<Session> SessionOf(const WorkerProcess& process) const;
+  // Workers whose death must be noticed, with the images of their processes.
+  std::map<WorkerId, uint64_t> Workers() const;
+  std::optional<Session> SessionOf(const WorkerId& id) const;
 
   static WorkerTicket TicketOf(const HeldAttempt& held);
   static std::optional<HeldAttempt> AttemptOf(const WorkerTicket& ticket);
@@ -114,6 +133,9 @@ class WorkerBook {
  private:
   struct Worker {
     Session session = 0;  // 0: none at the moment
+    SteadyTime away_since{};  // session == 0
+    uint64_t image = 0;
+    int open = 0;  // attempts that are placed here and not done
     std::string app;
     std::map<std::string, int> offers;  // by "app/name"
     std::map<std::string, int> busy;    // likewise
@@ -123,33 +145,40 @@ class WorkerBook {
   struct Attempt {
     StartHandler start;
     Stage stage = Stage::kWaiting;
-    WorkerProcess process;  // from kRecording on
+    WorkerId worker;  // from kRecording on
     WallTime started;
     SteadyTime deadline = SteadyTime::max();
     SteadyTime give_up = SteadyTime::max();  // kWaiting
     bool cancel_asked = false;
     bool timeout_asked = false;
-    uint64_t next_seq = 1;
-    bool adopted = false;  // the log of the earlier daemon may be incomplete
+    bool silent = false;
+    FunctionLog log;
     std::shared_ptr<const SecretPatterns> patterns;
   };
 
   Attempt* Find(const HeldAttempt& held);
-  Attempt* FindOf(const WorkerProcess& process, const WorkerTicket& ticket);
+  Attempt* FindOf(const WorkerId& worker, const WorkerTicket& ticket);
+  Worker& Away(const WorkerId& id, SteadyTime since);
+  void DropIfOver(const WorkerId& id);
+  void TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now);
+  void SetSilent(Attempt& attempt, bool silent, Now now);
+  void TakeAbsences(Now now);
   bool Place(Attempt& attempt, Now now);
   void SendRun(Attempt& attempt);
-  Outgoing* To(const WorkerProcess& process);
-  void TakeSaves(const WorkerProcess& process, std::vector<WorkerSave> saves);
-  void TakeDone(const WorkerProcess& process, WorkerDone done, Now now);
-  void TakeLogs(const WorkerProcess& process, std::vector<WorkerLogLine> lines, Now now);
+  Outgoing* To(const WorkerId& id);
+  void TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves);
+  void TakeDone(const WorkerId& id, WorkerDone done, Now now);
+  void TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now);
+  void Release(Attempt& attempt);
   void End(Attempt& attempt, AttemptResult result, Now now);
   void Lose(Attempt& attempt, std::string_view reason, std::string error, Now now);
   void Note(Attempt& attempt, std::string text, Now now);
-  void Emit(Attempt& attempt, std::vector<LogEntry> entries, bool last);
+  void Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now);
   void RebuildOffers();
 
-  std::map<WorkerProcess, Worker> workers_;
-  std::map<Session, WorkerProcess> sessions_;
+  std::map<WorkerId, Worker> workers_;
+  std::map<Session, WorkerId> sessions_;
+  std::set<std::pair<SteadyTime, WorkerId>> away_;  // without a session, not yet silent
   std::map<AttemptId, Attempt> attempts_;
   std::vector<AttemptId> waiting_;                           // in kWaiting, or until lately
   std::set<std::pair<SteadyTime, AttemptId>> deadlines_;  // of those that are not asked yet

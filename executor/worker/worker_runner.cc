@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kTickEvery = 1s;
+constexpr Duration kWarnEvery = 60s;
 // After this time the stream of a dead process is closed, in case a child holds its other end open.
 constexpr Duration kLastWords = 2s;
 constexpr size_t kOutboxBytesMax = 64u << 20;
@@ -105,7 +107,7 @@ Result<std::unique_ptr<WorkerRunner>> WorkerRunner::Open(const Options& options,
       new WorkerRunner(options, clock, metrics, std::move(records)));
   {
     MutexLock lock(runner->mu_);
-    for (const StartRecord& record : found) runner->book_.Adopt(record);
+    for (const StartRecord& record : found) runner->book_.Adopt(record, runner->Now());
     runner->Flush();
   }
   runner->thread_ = std::thread([self = runner.get()] { self->Run(); });
@@ -202,10 +204,10 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
   if (!stream.Read(&bytes)) return Error{ErrorCode::kUnavailable, "the stream ended before Hello"};
   CARILLON_ASSIGN_OR_RETURN(FromWorkerMessage first, DecodeFromWorker(bytes));
   if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
-  if (first.hello->protocol != kWorkerProtocol) {
+  if (first.hello->protocol < kWorkerProtocolMin || first.hello->protocol > kWorkerProtocol) {
     return Error{ErrorCode::kConflict,
-                 fmt::format("this executor speaks protocol {}, the worker {}", kWorkerProtocol,
-                             first.hello->protocol)};
+                 fmt::format("this executor speaks protocols {} to {}, the worker {}", kWorkerProtocolMin,
+                             kWorkerProtocol, first.hello->protocol)};
   }
   if (MayRun(peer.uid, first.hello->app)) return first;
   return Error{ErrorCode::kDenied,
@@ -214,11 +216,6 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
 }
 
 Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
-  const std::optional<WorkerProcess> process = peer.pid > 0 ? ProcessOf(peer.pid) : std::nullopt;
-  if (!process) {
-    return {ErrorCode::kDenied,
-            "the executor cannot see the worker's process; it must not be in a container with processes of its own"};
-  }
   auto first = Greet(peer, stream);
   if (!first.ok()) {
     log::Warn("worker", "refused a worker of user {}: {}", UserName(peer.uid), first.error().message);
@@ -226,43 +223,60 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
     return {corrupt ? ErrorCode::kInvalid : first.error().code, first.error().message};
   }
   const auto outbox = std::make_shared<Outbox>(stream);
+  std::thread writer;
+  try {
+    writer = std::thread([outbox] { outbox->WriteAll(); });
+  } catch (const std::system_error& error) {
+    return {ErrorCode::kExhausted, fmt::format("no thread can be started: {}", error.what())};
+  }
   WorkerBook::Session session = 0;
-  {
-    MutexLock lock(mu_);
-    if (stop_) return {ErrorCode::kUnavailable, "the executor stops"};
-    if (!book_.Knows(*process) && book_.full()) {
-      return {ErrorCode::kExhausted, fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
-    }
-    session = ++last_session_;
-    sessions_[session] = outbox;
-    log::Info("worker", "{} attached, process {}, {} handlers", first->hello->app, process->pid,
-              first->hello->handlers.size());
-    book_.Attach(session, *process, *std::move(first->hello), Now());
-    book_.Take(session, {.draining = first->draining}, Now());
-    Flush();
-  }
-  WakeThread();  // watches the process
-  std::thread writer([outbox] { outbox->WriteAll(); });
-  std::string bytes;
-  Status ended;
-  while (ended.ok() && stream.Read(&bytes)) {
-    auto message = DecodeFromWorker(bytes);
-    if (!message.ok()) {
-      ended = {ErrorCode::kInvalid, message.error().message};
-      break;
-    }
-    MutexLock lock(mu_);
-    book_.Take(session, *std::move(message), Now());
-    Flush();
-  }
+  Status ended = Admit(peer, *std::move(first), outbox, &session);
+  if (ended.ok()) ended = ReadAll(session, stream);
   outbox->End();
   stream.Close();  // a write may still wait for room
   writer.join();
   MutexLock lock(mu_);
-  book_.Detach(session);
+  book_.Detach(session, Now());
   sessions_.erase(session);
   Flush();
   return ended;
+}
+
+Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first, std::shared_ptr<Outbox> outbox,
+                           WorkerBook::Session* session) {
+  if (peer.pid <= 0) {
+    return {ErrorCode::kDenied,
+            "the executor cannot see the worker's process; it must not be in a container with processes of its own"};
+  }
+  const Result<SeenProcess> seen = LookAtProcess(peer.pid);
+  if (!seen.ok()) return {ErrorCode::kUnavailable, seen.error().message};
+  WorkerHello& hello = *first.hello;
+  const WorkerId id{.process = seen->process, .instance = hello.instance.empty() ? hello.app : hello.instance};
+  MutexLock lock(mu_);
+  if (stop_) return {ErrorCode::kUnavailable, "the executor stops"};
+  if (!book_.Knows(id) && book_.full()) {
+    return {ErrorCode::kExhausted, fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
+  }
+  *session = ++last_session_;
+  sessions_[*session] = std::move(outbox);
+  log::Info("worker", "{} attached, process {}, {} handlers", hello.app, peer.pid, hello.handlers.size());
+  book_.Attach(*session, id, seen->image, std::move(hello), Now());
+  book_.Take(*session, {.draining = first.draining}, Now());
+  Flush();
+  WakeThread();  // watches the process
+  return {};
+}
+
+Status WorkerRunner::ReadAll(WorkerBook::Session session, WorkerStream& stream) {
+  std::string bytes;
+  while (stream.Read(&bytes)) {
+    auto message = DecodeFromWorker(bytes);
+    if (!message.ok()) return {ErrorCode::kInvalid, message.error().message};
+    MutexLock lock(mu_);
+    book_.Take(session, *std::move(message), Now());
+    Flush();
+  }
+  return {};
 }
 
 std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
@@ -369,25 +383,42 @@ void WorkerRunner::WriteRecords() {
   Flush();
 }
 
+// What cannot be looked at is looked at again. A program that made room for another one is noticed within kTickEvery.
 void WorkerRunner::WatchProcesses() {
-  MutexLock lock(mu_);
-  for (const WorkerProcess& process : book_.Processes()) {
-    if (watch_.Watches(process) || watch_.Add(process)) continue;
-    dead_.try_emplace(process, clock_.Steady());
+  std::map<WorkerId, uint64_t> workers;
+  {
+    MutexLock lock(mu_);
+    workers = book_.Workers();
   }
+  const SteadyTime now = clock_.Steady();
+  const bool look = now >= next_look_;
+  if (look) next_look_ = now + kTickEvery;
+  std::set<WorkerProcess> processes;
+  for (const auto& [id, image] : workers) {
+    processes.insert(id.process);
+    if (dead_.contains(id)) continue;
+    Life life = Life::kAlive;
+    if (!watch_.Watches(id.process)) life = watch_.Add(id.process);
+    if (life == Life::kAlive && look) life = LifeOf(id.process, image);
+    if (life == Life::kDead) dead_.try_emplace(id, now);
+    if (life == Life::kUnknown && now >= next_warning_) {
+      next_warning_ = now + kWarnEvery;
+      log::Warn("worker", "process {} of a worker cannot be watched at the moment; it counts as alive", id.process.pid);
+    }
+  }
+  watch_.Keep(processes);
 }
 
 // The last messages of a dead process are read first: they may have results.
 void WorkerRunner::TakeDeaths() {
   MutexLock lock(mu_);
   std::erase_if(dead_, [&](const auto& entry) {
-    const auto& [process, since] = entry;
-    const auto session = book_.SessionOf(process);
+    const auto& [id, since] = entry;
+    const auto session = book_.SessionOf(id);
     if (session && clock_.Steady() >= since + kLastWords) sessions_.at(*session)->Close();
     if (session) return false;
-    log::Info("worker", "process {} of a worker has ended", process.pid);
-    book_.Died(process, Now());
-    watch_.Remove(process);
+    log::Info("worker", "the program of process {} of a worker has ended", id.process.pid);
+    book_.Died(id, Now());
     return true;
   });
   Flush();
@@ -398,7 +429,9 @@ void WorkerRunner::Wait() {
   const auto watched = watch_.Descriptors();
   for (const auto& [fd, process] : watched) {
     // One that is known to be dead would end each wait.
-    fds.push_back({.fd = dead_.contains(process) ? -1 : fd, .events = POLLIN, .revents = 0});
+    const auto dead = dead_.lower_bound({.process = process, .instance = {}});
+    const bool known = dead != dead_.end() && dead->first.process == process;
+    fds.push_back({.fd = known ? -1 : fd, .events = POLLIN, .revents = 0});
   }
   SteadyTime next = clock_.Steady() + (dead_.empty() ? kTickEvery : 20ms);
   {
@@ -410,8 +443,16 @@ void WorkerRunner::Wait() {
   poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(wait.count() + 1, 0, 1000)));
   uint64_t count = 0;
   static_cast<void>(read(wake_fd_.get(), &count, sizeof(count)));
+  std::map<WorkerId, uint64_t> workers;
   for (size_t i = 1; i < fds.size(); ++i) {
-    if (fds[i].revents != 0) dead_.try_emplace(watched[i - 1].second, clock_.Steady());
+    if (fds[i].revents == 0) continue;
+    if (workers.empty()) {
+      MutexLock lock(mu_);
+      workers = book_.Workers();
+    }
+    for (const auto& [id, image] : workers) {
+      if (id.process == watched[i - 1].second) dead_.try_emplace(id, clock_.Steady());
+    }
   }
 }
 

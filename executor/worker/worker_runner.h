@@ -53,6 +53,9 @@ class WorkerRunner final : public HandlerRunner {
   WorkerRunner(const Options& options, const Clock& clock, Metrics& metrics,
                std::unique_ptr<StartRecords> records);
   Status Serve(const WorkerPeer& peer, WorkerStream& stream);
+  Status Admit(const WorkerPeer& peer, FromWorkerMessage first, std::shared_ptr<Outbox> outbox,
+               WorkerBook::Session* session);
+  Status ReadAll(WorkerBook::Session session, WorkerStream& stream);
   Result<FromWorkerMessage> Greet(const WorkerPeer& peer, WorkerStream& stream) const;
   bool MayRun(uid_t uid, const std::string& app) const;
   WorkerBook::Now Now() const;
@@ -72,8 +75,10 @@ class WorkerRunner final : public HandlerRunner {
   Gauge& workers_;
   const std::unique_ptr<StartRecords> records_;  // the thread's, after Open
   ProcessWatch watch_;                           // likewise
-  // Likewise: processes that have ended, and since when that is known. Their streams may still have something.
-  std::map<WorkerProcess, SteadyTime> dead_;
+  // Likewise: workers whose programs have ended, and since when that is known. Their streams may still have something.
+  std::map<WorkerId, SteadyTime> dead_;
+  SteadyTime next_look_{};  // likewise
+  SteadyTime next_warning_{};
   FileDescriptor wake_fd_;
 
   Mutex mu_;

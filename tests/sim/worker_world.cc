@@ -1,5 +1,6 @@
 #include "tests/sim/worker_world.h"
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -19,11 +20,14 @@ using executor::AttemptId;
 using executor::IdOf;
 using executor::StartRecord;
 using executor::WorkerBook;
+using executor::WorkerId;
 using executor::WorkerProcess;
 
 constexpr int kSteps = 3000;
 constexpr int kStepsToRest = 20'000;
-constexpr int kWorkers = 3;
+constexpr size_t kProcesses = 2;
+constexpr size_t kWorkersOfOne = 2;
+constexpr size_t kWorkers = kProcesses * kWorkersOfOne;
 constexpr int kAttemptsMax = 60;
 
 // One connection. What was sent before it broke may still arrive.
@@ -34,10 +38,16 @@ struct StreamModel {
   std::deque<FromWorkerMessage> to_daemon;
 };
 
-// A process with an SDK. worker.proto has the rules.
-struct WorkerModel {
+// A process, which may execute another program in place of its own.
+struct ProcessModel {
   WorkerProcess process;
+  uint64_t image = 0;  // 0: the daemon may not see it
   bool alive = true;
+};
+
+// A worker in a process, as an SDK makes it. worker.proto has the rules.
+struct WorkerModel {
+  WorkerId id;
   std::optional<WorkerBook::Session> session;
   std::set<WorkerTicket> held;
   std::set<WorkerTicket> unconfirmed;
@@ -48,15 +58,17 @@ struct WorkerModel {
 struct Fate {
   HeldAttempt held;
   int calls = 0;
-  int runs_in = -1;  // the worker in which its function runs
+  int64_t runs_in = -1;  // the process in which its function runs
   bool returned = false;
+  bool silent = false;
   std::optional<AttemptResult> result = {};
 };
 
 class WorkerWorld {
  public:
   explicit WorkerWorld(uint64_t seed) : rng_(seed), book_(std::make_unique<WorkerBook>()) {
-    for (int i = 0; i < kWorkers; ++i) StartWorker(i);
+    workers_.resize(kWorkers);
+    for (size_t i = 0; i < kProcesses; ++i) StartProcess(i);
   }
 
   WorkerOutcome Run() {
@@ -68,7 +80,7 @@ class WorkerWorld {
  private:
   void Step() {
     const size_t worker = rng_.Below(kWorkers);
-    switch (rng_.Below(16)) {
+    switch (rng_.Below(17)) {
       case 0: return StartAttempt();
       case 1: return WriteRecords();
       case 2:
@@ -82,25 +94,22 @@ class WorkerWorld {
       case 10:
       case 11: return Connect(worker);
       case 12: return rng_.Chance(0.3) ? Break(worker) : Store();
-      case 13: return rng_.Chance(0.1) ? Kill(worker) : Store();
+      case 13: return rng_.Chance(0.1) ? End(worker) : Look();
       case 14: return rng_.Chance(0.1) ? CrashDaemon() : Store();
+      case 15: return Pass(10s);
       default: return Store();
     }
   }
 
-  // Everything that is under way ends; then nothing may be left.
+  // What is under way ends, or is silent because its worker does not come back. That ends with its process.
   void Rest() {
-    for (int i = 0; i < kStepsToRest && !outcome_.violation && !AtRest(); ++i) {
-      const size_t worker = rng_.Below(kWorkers);
-      Connect(worker);
-      WriteRecords();
-      ReadAtWorker(worker);
-      Return(worker);
-      ReadAtDaemon(worker);
-      at_ += 1s;
-      Decide([&] { book_->Tick(Now()); });
-      Store();
+    Settle();
+    for (const auto& [id, fate] : fates_) {
+      if (!fate.result && !fate.silent) Fail("is neither over nor silent", fate);
+      outcome_.silent += fate.silent;
     }
+    for (size_t i = 0; i < kProcesses; ++i) Kill(i);
+    Settle();
     for (const auto& [id, fate] : fates_) {
       if (!fate.result) Fail("has no result", fate);
     }
@@ -110,14 +119,29 @@ class WorkerWorld {
     }
   }
 
+  void Settle() {
+    for (int i = 0; i < kStepsToRest && !outcome_.violation && !AtRest(); ++i) {
+      const size_t worker = rng_.Below(kWorkers);
+      Connect(worker);
+      WriteRecords();
+      ReadAtWorker(worker);
+      Return(worker);
+      ReadAtDaemon(worker);
+      Pass(1s);
+      Look();
+      Store();
+    }
+  }
+
   bool AtRest() const {
     for (const auto& [id, fate] : fates_) {
-      if (!fate.result) return false;
+      if (!fate.result && !fate.silent) return false;
+      if (fate.result && disk_.contains(id)) return false;
     }
     for (const WorkerModel& worker : workers_) {
       if (!worker.unconfirmed.empty()) return false;
     }
-    return disk_.empty();
+    return true;
   }
 
   // ---- the daemon
@@ -139,7 +163,22 @@ class WorkerWorld {
     for (StartRecord& record : book_->TakeRecords()) to_write_.push_back(std::move(record));
     for (const AttemptId& id : book_->TakeRemovals()) disk_.erase(id);
     for (HandlerEvent& event : book_->TakeEvents()) {
-      if (auto* ended = std::get_if<AttemptEnded>(&event)) End(std::move(*ended));
+      if (auto* ended = std::get_if<AttemptEnded>(&event)) TakeEnd(std::move(*ended));
+      if (const auto* word = std::get_if<HandlerSilent>(&event)) fates_.at(IdOf(word->attempt)).silent = word->silent;
+    }
+  }
+
+  void Pass(Duration time) {
+    at_ += time;
+    Decide([&] { book_->Tick(Now()); });
+  }
+
+  // What the daemon sees of the processes of its workers.
+  void Look() {
+    for (const auto& [id, image] : book_->Workers()) {
+      const ProcessModel* process = Find(id.process);
+      const bool other = process != nullptr && image != 0 && process->image != 0 && process->image != image;
+      if (process == nullptr || other) Decide([&] { book_->Died(id, Now()); });
     }
   }
 
@@ -181,39 +220,46 @@ class WorkerWorld {
     for (size_t worker = 0; worker < kWorkers; ++worker) Break(worker);
     to_write_.clear();
     book_ = std::make_unique<WorkerBook>();
-    std::vector<WorkerProcess> gone;
+    for (auto& [id, fate] : fates_) fate.silent = false;
     Decide([&] {
-      for (const auto& [id, record] : disk_) {
-        book_->Adopt(record);
-        if (!IsAlive(record.process)) gone.push_back(record.process);
-      }
+      for (const auto& [id, record] : disk_) book_->Adopt(record, Now());
     });
     for (auto& [id, fate] : fates_) {
       if (!disk_.contains(id) && !fate.result) Judge(fate, {.state = RunState::kLost, .reason = "daemon"});
     }
-    for (const WorkerProcess& process : gone) Decide([&] { book_->Died(process, Now()); });
+    Look();
   }
 
-  void End(AttemptEnded ended) {
+  void TakeEnd(AttemptEnded ended) {
     Fate& fate = fates_.at(IdOf(ended.attempt));
     if (!fate.result) Judge(fate, std::move(ended.result));  // a repeated end is no news
   }
 
   // ---- the workers
-  void StartWorker(int number) {
-    workers_.resize(kWorkers);
-    workers_[static_cast<size_t>(number)] = {.process = {.pid = ++last_pid_, .start_ticks = 1, .boot_id = "b"}};
+  static size_t ProcessOf(size_t worker) { return worker / kWorkersOfOne; }
+
+  void StartProcess(size_t number) {
+    processes_[number] = {.process = {.pid = ++last_pid_, .start_ticks = 1, .boot_id = "b"},
+                          .image = rng_.Chance(0.7) ? ++last_image_ : 0};
+    for (size_t i = 0; i < kWorkersOfOne; ++i) MakeWorker(number * kWorkersOfOne + i);
   }
-  bool IsAlive(const WorkerProcess& process) const {
-    for (const WorkerModel& worker : workers_) {
-      if (worker.process == process) return worker.alive;
+  // In place of the one before, which nobody has any more.
+  void MakeWorker(size_t number) {
+    const WorkerProcess& process = processes_[ProcessOf(number)].process;
+    workers_[number] = {.id = {.process = process, .instance = fmt::format("{}", ++last_instance_)}};
+    streams_.erase(number);
+    std::erase_if(old_, [&](const auto& entry) { return entry.first == number; });
+  }
+  const ProcessModel* Find(const WorkerProcess& process) const {
+    for (const ProcessModel& one : processes_) {
+      if (one.process == process && one.alive) return &one;
     }
-    return false;
+    return nullptr;
   }
 
   void Connect(size_t number) {
+    if (!processes_[ProcessOf(number)].alive) StartProcess(ProcessOf(number));
     WorkerModel& worker = workers_[number];
-    if (!worker.alive) StartWorker(static_cast<int>(number));
     if (const auto stream = streams_.find(number); stream != streams_.end() && stream->second->open) return;
     if (const auto stream = streams_.find(number); stream != streams_.end()) old_.push_back({number, stream->second});
     worker.session.reset();
@@ -222,7 +268,8 @@ class WorkerWorld {
     auto stream = std::make_shared<StreamModel>();
     stream->session = ++last_session_;
     streams_[number] = stream;
-    Decide([&] { book_->Attach(stream->session, worker.process, std::move(hello), Now()); });
+    const uint64_t image = processes_[ProcessOf(number)].image;
+    Decide([&] { book_->Attach(stream->session, worker.id, image, std::move(hello), Now()); });
   }
 
   void Break(size_t number) {
@@ -233,27 +280,47 @@ class WorkerWorld {
     found->second->to_daemon.resize(rng_.Below(found->second->to_daemon.size() + 1));
     while (!found->second->to_daemon.empty()) TakeOne(*found->second);
     workers_[number].session.reset();
-    Decide([&] { book_->Detach(found->second->session); });
+    Decide([&] { book_->Detach(found->second->session, Now()); });
   }
 
-  void Kill(size_t number) {
-    WorkerModel& worker = workers_[number];
-    if (!worker.alive) return;
-    worker.alive = false;
-    for (auto& [id, fate] : fates_) {
-      if (fate.runs_in == static_cast<int>(worker.process.pid)) fate.runs_in = -1;
+  void End(size_t number) {
+    switch (rng_.Below(3)) {
+      case 0: return Kill(ProcessOf(number));
+      case 1: return Execute(ProcessOf(number));
+      default: return Drop(number);
     }
-    worker.held.clear();
-    worker.unconfirmed.clear();
-    std::erase_if(old_, [&](const auto& entry) { return entry.first == number; });
+  }
+
+  void EndFunctions(size_t process) {
+    for (auto& [id, fate] : fates_) {
+      if (fate.runs_in == processes_[process].process.pid) fate.runs_in = -1;
+    }
+    for (size_t i = 0; i < kWorkersOfOne; ++i) Break(process * kWorkersOfOne + i);
+  }
+  void Kill(size_t number) {
+    if (!processes_[number].alive) return;
+    EndFunctions(number);
+    processes_[number].alive = false;
+    for (size_t i = 0; i < kWorkersOfOne; ++i) MakeWorker(number * kWorkersOfOne + i);
+    Look();
+  }
+  // The process executes another program, which begins with new workers.
+  void Execute(size_t number) {
+    if (!processes_[number].alive) return;
+    EndFunctions(number);
+    if (processes_[number].image != 0) processes_[number].image = ++last_image_;
+    for (size_t i = 0; i < kWorkersOfOne; ++i) MakeWorker(number * kWorkersOfOne + i);
+  }
+  // The program gives up a worker and makes another one. Functions go on, and nobody hears of their ends.
+  void Drop(size_t number) {
+    if (!processes_[ProcessOf(number)].alive) return;
     Break(number);
-    streams_.erase(number);
-    Decide([&] { book_->Died(worker.process, Now()); });
+    MakeWorker(number);
   }
 
   void ReadAtWorker(size_t number) {
     WorkerModel& worker = workers_[number];
-    if (!worker.alive) return;
+    if (!processes_[ProcessOf(number)].alive) return;
     // What an earlier stream has brought may be looked at only now.
     for (auto& [of, stream] : old_) {
       if (of == number && !stream->to_worker.empty() && rng_.Chance(0.5)) return Take(worker, *stream);
@@ -274,7 +341,7 @@ class WorkerWorld {
       ++outcome_.calls;
       if (++fate.calls > 1) Fail("was called twice", fate);
       if (fate.result) Fail("was called after its end", fate);
-      fate.runs_in = static_cast<int>(worker.process.pid);
+      fate.runs_in = worker.id.process.pid;
       worker.held.insert(ticket);
     }
     for (const WorkerTicket& ticket : outgoing.done_stored) worker.unconfirmed.erase(ticket);
@@ -282,7 +349,7 @@ class WorkerWorld {
 
   void Return(size_t number) {
     WorkerModel& worker = workers_[number];
-    if (!worker.alive || worker.held.empty()) return;
+    if (!processes_[ProcessOf(number)].alive || worker.held.empty()) return;
     const WorkerTicket ticket = *worker.held.begin();
     worker.held.erase(ticket);
     worker.unconfirmed.insert(ticket);
@@ -324,6 +391,7 @@ class WorkerWorld {
   Rng rng_;
   Duration at_{};
   std::unique_ptr<WorkerBook> book_;
+  std::array<ProcessModel, kProcesses> processes_;
   std::vector<WorkerModel> workers_;
   std::map<size_t, std::shared_ptr<StreamModel>> streams_;
   std::vector<std::pair<size_t, std::shared_ptr<StreamModel>>> old_;
@@ -332,6 +400,8 @@ class WorkerWorld {
   std::map<AttemptId, Fate> fates_;
   uint64_t started_ = 0;
   int64_t last_pid_ = 100;
+  uint64_t last_image_ = 0;
+  uint64_t last_instance_ = 0;
   WorkerBook::Session last_session_ = 0;
   WorkerOutcome outcome_;
 };

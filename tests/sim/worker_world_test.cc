@@ -18,10 +18,12 @@ TEST(WorkerWorldTest, SeedsAreClean) {
     all.calls += outcome.calls;
     all.breaks += outcome.breaks;
     all.crashes += outcome.crashes;
+    all.silent += outcome.silent;
   }
   EXPECT_GT(all.calls, 5000);
   EXPECT_GT(all.breaks, 5000);
   EXPECT_GT(all.crashes, 1000);
+  EXPECT_GT(all.silent, 30);
 }
 
 class BrokenWorkerRuleTest : public ::testing::TestWithParam<const char*> {
@@ -37,7 +39,7 @@ TEST_P(BrokenWorkerRuleTest, IsNoticed) {
   FAIL() << "nothing was noticed";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BrokenWorkerRuleTest, ::testing::Values("worker.record", "worker.session"));
+INSTANTIATE_TEST_SUITE_P(All, BrokenWorkerRuleTest, ::testing::Values("worker.record", "worker.session", "worker.instance", "worker.away"));
 
 }  // namespace
 }  // namespace carillon::sim

@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kWorkerMessageBytesMax = 16u << 20;
 constexpr size_t kWorkerTicketBytesMax = 256;
 constexpr size_t kWorkerTextBytesMax = 64;
+constexpr size_t kInstanceBytesMin = 16;
+constexpr size_t kInstanceBytesMax = 64;
 constexpr size_t kDoneErrorBytesMax = 4096;
 constexpr size_t kLogLineBytesMax = 16u << 10;
 constexpr uint32_t kHandlerConcurrencyMax = 10'000;
@@ -69,6 +71,12 @@ Result<WorkerHello> DecodeHello(const worker::v1::Hello& from) {
                     .version = from.version().substr(0, kWorkerTextBytesMax),
                     .sdk = from.sdk().substr(0, kWorkerTextBytesMax)};
   if (!IsHandlerApp(hello.app)) return BadWorkerMessage("name of the application");
+  if (hello.protocol >= kWorkerInstances) {
+    hello.instance = from.instance();
+    if (hello.instance.size() < kInstanceBytesMin || hello.instance.size() > kInstanceBytesMax) {
+      return BadWorkerMessage("instance");
+    }
+  }
   if (static_cast<size_t>(from.handlers_size()) > kWorkerBatchMax) {
     return BadWorkerMessage("number of handlers");
   }
@@ -100,6 +108,7 @@ void EncodeHello(const WorkerHello& from, worker::v1::Hello& to) {
   to.set_app(from.app);
   to.set_version(from.version);
   to.set_sdk(from.sdk);
+  to.set_instance(from.instance);
   for (const auto& [name, concurrency] : from.handlers) {
     worker::v1::HandlerOffer& offer = *to.add_handlers();
     offer.set_name(name);

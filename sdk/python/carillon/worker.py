@@ -23,7 +23,7 @@ from .outbox import ERROR_BYTES_MAX, Outbox, cut
 from .run import Cancelled, Draining, Run, TimedOut
 from .threads import Threads
 
-PROTOCOL = 1
+PROTOCOL = 2
 SDK = "python 0.1.0"
 DEFAULT_SOCKET = "/run/carillon/worker.sock"
 SOCKET_VARIABLE = "CARILLON_WORKER_SOCKET"
@@ -38,6 +38,7 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
 _LAST_WORDS_S = 10.0  # for the confirmation of the last results
 _WARN_EVERY_S = 60.0
 _MESSAGE_BYTES_MAX = 16 << 20
+_INSTANCE_BYTES = 16
 _GATHER_S = 0.002  # before each message, for what else there is to send: a message costs more than what it carries
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _FINAL = (
@@ -63,8 +64,8 @@ class Worker:
     version  of the application, for people
     socket   of the executor of this host; else $CARILLON_WORKER_SOCKET, else /run/carillon/worker.sock
 
-    Raises ValueError for another app. An attempt has a thread for itself. A worker must not be used in a process
-    that was forked from its own.
+    Raises ValueError for another app. An attempt has a thread for itself. A process may have several workers. A worker
+    must not be used in a process that was forked from its own.
     """
 
     def __init__(self, app: str, *, version: str = "", socket: Optional[str] = None) -> None:
@@ -74,6 +75,9 @@ class Worker:
         self._version = cut(version, _VERSION_BYTES_MAX)
         self._socket = socket or os.environ.get(SOCKET_VARIABLE) or DEFAULT_SOCKET
         self._handlers: Dict[str, Tuple[Function, int]] = {}  # does not change after start()
+        # Tells the executor which worker of this process it is, and that another one has taken the place of a worker
+        # whose program was executed anew.
+        self._instance = os.urandom(_INSTANCE_BYTES)
         # An attempt that Hello names neither as held nor as done never began. So one lock guards the acceptance of a
         # Run, the break of a session, the end of a function and the making of Hello.
         self._changed = threading.Condition(threading.RLock())
@@ -190,12 +194,7 @@ class Worker:
                 welcomed, error = self._attach()
             except Exception:  # the worker never gives up
                 _log.exception("the connection to the executor failed; trying again")
-            if error is not None and error.code() in _FINAL:
-                with self._changed:
-                    self._refused = Refused(error.details())
-                    self._changed.notify_all()
-                self._wake.put(None)
-                _log.error("the executor refuses this worker: %s", error.details())
+            if error is not None and error.code() in _FINAL and self._end_refused(error.details()):
                 return
             if welcomed:
                 wait = _FIRST_WAIT_S
@@ -205,6 +204,17 @@ class Worker:
             with self._changed:
                 self._changed.wait_for(lambda: self._stopped, wait * random.uniform(0.7, 1.0))
             wait = min(wait * 2, _LONGEST_WAIT_S)
+
+    def _end_refused(self, details: str) -> bool:
+        """Ends the worker, unless it has something to lose: the executor may change its mind."""
+        with self._changed:
+            if self._held or not self._outbox.all_confirmed():
+                return False
+            self._refused = Refused(details)
+            self._changed.notify_all()
+        self._wake.put(None)
+        _log.error("the executor refuses this worker: %s", details)
+        return True
 
     def _attach(self) -> Tuple[bool, Optional[grpc.RpcError]]:
         """One session. Returns whether it was welcomed, and the error that ended it."""
@@ -247,7 +257,9 @@ class Worker:
             channel.close()
 
     def _hello(self) -> pb.FromWorker:
-        hello = pb.Hello(protocol=PROTOCOL, app=self._app, version=self._version, sdk=SDK)
+        hello = pb.Hello(
+            protocol=PROTOCOL, app=self._app, version=self._version, sdk=SDK, instance=self._instance
+        )
         for name, (_, concurrency) in sorted(self._handlers.items()):
             hello.handlers.add(name=name, concurrency=concurrency)
         hello.held.extend(self._held)
@@ -324,7 +336,8 @@ class Worker:
         if message.handler not in self._handlers:
             return self._end(ticket, pb.Done.FAILED, f"this worker has no handler {message.handler}")
         if self._stopping:
-            return self._end(ticket, pb.Done.LOST, "the worker is stopping; the function was not called")
+            text = "the worker is stopping; the function was not called"
+            return self._end(ticket, pb.Done.LOST, text, never_began=True)
         try:
             run = self._run_of(message)
         except Exception as error:
@@ -370,9 +383,15 @@ class Worker:
         self._end(ticket, state, text, outputs)
 
     def _end(
-        self, ticket: bytes, state: "pb.Done.State", error: str, outputs: Optional[Dict[str, str]] = None
+        self,
+        ticket: bytes,
+        state: "pb.Done.State",
+        error: str,
+        outputs: Optional[Dict[str, str]] = None,
+        never_began: bool = False,
     ) -> None:
-        done = pb.Done(ticket=ticket, state=state, error=cut(error, ERROR_BYTES_MAX), outputs=outputs)
+        text = cut(error, ERROR_BYTES_MAX)
+        done = pb.Done(ticket=ticket, state=state, error=text, outputs=outputs, never_began=never_began)
         with self._changed:
             self._held.pop(ticket, None)
             self._outbox.add_end(done)

@@ -44,6 +44,9 @@ class WorkerTest(unittest.TestCase):
         self.executor.refusal = (grpc.StatusCode.PERMISSION_DENIED, "the test has ended")
         if self.executor.session:
             self.executor.drop()
+        with self.worker._changed:
+            self.worker._stopped = True  # it would not accept the refusal while it has something to report
+            self.worker._changed.notify_all()
 
     def begin(self, function):
         """Starts a worker with one handler, and returns its Hello."""
@@ -72,7 +75,7 @@ class WorkerTest(unittest.TestCase):
 
     def test_facts_result_and_confirmation(self):
         hello = self.begin(lambda run: {"n": 1, "t": "x", "list": [1, None]})
-        self.assertEqual((hello.protocol, hello.app, hello.sdk), (1, "app", "python 0.1.0"))
+        self.assertEqual((hello.protocol, hello.app, hello.sdk), (2, "app", "python 0.1.0"))
         self.assertEqual([(one.name, one.concurrency) for one in hello.handlers], [("work", 4)])
         self.executor.run(b"1", parameters_json='{"a": true}', env={"B": "c"}, attempt=2, job_id="J", shard_index=1,
                           shard_total=3, trace_id="f", fire_wall_us=1_500_001)
@@ -303,6 +306,43 @@ class WorkerTest(unittest.TestCase):
             with self.assertRaisesRegex(Refused, "^the user x may not run the application app$"):
                 Worker("app", socket=self.path).run()
 
+    def test_a_refusal_is_not_final_while_there_is_something_to_report(self):
+        self.begin(self.hold)
+        self.executor.run(b"1")
+        self.called()
+        self.executor.refusal = (grpc.StatusCode.PERMISSION_DENIED, "the user x may not run the application app")
+        self.executor.drop()
+        self.executor.wait_for_refused()
+        self.gate.set()  # it returns, and its result is not confirmed
+        self.executor.wait_for_refused()
+        self.executor.refusal = None
+        self.executor.hello()
+        self.executor.confirm(b"1")
+        self.executor.run(b"2")  # when this one is called, the confirmation was read
+        self.called()
+        while self.executor.done().ticket != b"2":
+            pass
+        self.executor.confirm(b"2")
+        self.executor.run(b"3", handler="other")
+        self.executor.done()
+        self.executor.confirm(b"3")
+        self.executor.refusal = (grpc.StatusCode.PERMISSION_DENIED, "the user x may not run the application app")
+        self.executor.drop()
+        self.worker._link.join(LIMIT_S)
+        self.assertRaises(Refused, self.worker._raise_refused)
+
+    def test_each_worker_has_an_instance_of_its_own(self):
+        first = self.begin(lambda run: None).instance
+        self.executor.drop()
+        self.assertEqual(self.executor.hello().instance, first)
+        other = Worker("app", socket=self.path)
+        self.addCleanup(other.drain, 0)
+        other.handler("work")(lambda run: None)
+        other.start()
+        second = self.executor.hello().instance
+        self.assertNotEqual(first, second)
+        self.assertEqual((len(first), len(second)), (16, 16))
+
     def test_other_errors_are_not_final(self):
         self.executor.refusal = (grpc.StatusCode.RESOURCE_EXHAUSTED, "this executor has 64 workers")
         self.worker.handler("work")(lambda run: None)
@@ -355,10 +395,11 @@ class WorkerTest(unittest.TestCase):
         self.executor.run(b"1")
         self.called()
         drained = self.drain(0.01)
-        self.assertEqual(self.executor.done().state, pb.Done.LOST)
+        done = self.executor.done()
+        self.assertEqual((done.state, done.never_began), (pb.Done.LOST, False))
         self.executor.run(b"2")  # was on its way
         done = self.executor.done()
-        self.assertEqual((done.ticket, done.state), (b"2", pb.Done.LOST))
+        self.assertEqual((done.ticket, done.state, done.never_began), (b"2", pb.Done.LOST, True))
         self.assertTrue(self.calls.empty())
         self.executor.confirm(b"1", b"2")
         self.ends(drained)

@@ -28,10 +28,11 @@ public class JournalWorker {
     Files.write(journal, (new Gson().toJson(line) + "\n").getBytes("UTF-8"), StandardOpenOption.APPEND);
   }
 
-  // Opens when the standard input is closed.
-  private static void awaitGate() {
+  // Opens when the standard input is closed. A line there makes a second worker.
+  private static void awaitGate(String app, int concurrency) {
     try {
-      while (System.in.read() >= 0) {
+      for (int read = System.in.read(); read >= 0; read = System.in.read()) {
+        if (read == '\n') offer(app + "-b", concurrency);
       }
     } catch (java.io.IOException closed) {
       // as at its end
@@ -64,12 +65,16 @@ public class JournalWorker {
   }
 
   public static void main(String[] args) throws Exception {
-    Worker worker = Worker.of(args[0]);
     journal = Paths.get(args[1]);
     int concurrency = Integer.parseInt(args[2]);
-    Thread gate = new Thread(JournalWorker::awaitGate);
+    Thread gate = new Thread(() -> awaitGate(args[0], concurrency));
     gate.setDaemon(true);
     gate.start();
+    offer(args[0], concurrency).await();
+  }
+
+  private static Worker offer(String app, int concurrency) {
+    Worker worker = Worker.of(app);
     worker.handler("work").concurrency(concurrency).run(noted(run -> {
       run.log("the password is %s", run.env().get("PASSWORD"));
       return Outputs.of("answer", 42, "text", run.env().getOrDefault("PASSWORD", "none"));
@@ -107,6 +112,6 @@ public class JournalWorker {
       return Outputs.none();
     }));
     worker.start();
-    worker.await();
+    return worker;
   }
 }

@@ -1,5 +1,6 @@
 """A worker for tests: python journal_worker.py APP JOURNAL CONCURRENCY. Its functions note in the journal when they begin
-and end; those that hold wait until the standard input of the worker is closed."""
+and end; those that hold wait until the standard input of the worker is closed. The line "second" there makes a second
+worker in the process, of APP-b, with the same functions; "execute" lets the process execute this program anew."""
 import json
 import os
 import sys
@@ -8,11 +9,19 @@ import threading
 from carillon import Stopped, Worker
 
 app, journal, concurrency = sys.argv[1], sys.argv[2], int(sys.argv[3])
-worker = Worker(app)
+functions = []
 lock = threading.Lock()
 active = 0
 opened = threading.Event()
-threading.Thread(target=lambda: (sys.stdin.read(), opened.set()), daemon=True).start()
+
+
+def obey():
+    while line := os.read(0, 100):
+        if line == b"second\n":
+            offer(Worker(app + "-b")).start()
+        elif line == b"execute\n":
+            os.execv(sys.executable, [sys.executable, *sys.argv])
+    opened.set()
 
 
 def note(run, what, **more):
@@ -37,8 +46,14 @@ def noted(function):
 
 
 def handler(function):
-    worker.handler(function.__name__, concurrency=concurrency)(noted(function))
+    functions.append(function)
     return function
+
+
+def offer(worker):
+    for function in functions:
+        worker.handler(function.__name__, concurrency=concurrency)(noted(function))
+    return worker
 
 
 @handler
@@ -85,4 +100,5 @@ def resume(run):
         raise ValueError("not done yet")
 
 
-worker.run()
+threading.Thread(target=obey, daemon=True).start()
+offer(Worker(app)).run()

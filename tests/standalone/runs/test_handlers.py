@@ -40,6 +40,10 @@ class Worker:
     def begun(self, run_id):
         return [one for one in self.journal() if one["run"] == run_id and one["what"] == "begin"]
 
+    def tell(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
     def open_gate(self):
         self.process.stdin.close()
 
@@ -81,13 +85,21 @@ class Conformance:
     def worker(self, **facts):
         worker = Worker(self.command, self.socket, self.folder, app=self._testMethodName[5:60], **facts)
         self.addCleanup(worker.end)
-        name = f"{self._testMethodName[5:60]}/work"
-        wait_until(lambda: any(one["name"] == name for one in self.api.get("/api/handlers")["items"]), 30, "the worker")
+        self.offered(f"{self._testMethodName[5:60]}/work")
         return worker
 
-    def create(self, handler="work", **fields):
+    def offered(self, name):
+        wait_until(lambda: any(one["name"] == name for one in self.api.get("/api/handlers")["items"]), 30, "the worker")
+
+    def restart(self):
+        self.server.start()
+        self.api.close()
+        type(self).api = self.server.api()
+
+    def create(self, handler="work", app="", **fields):
+        app = app or self._testMethodName[5:60]
         return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "handler", "retry_interval": 0,
-                                                "handler": f"{self._testMethodName[5:60]}/{handler}"}, **fields))
+                                                "handler": f"{app}/{handler}"}, **fields))
 
     def start(self, job, **body):
         return self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"]
@@ -203,9 +215,7 @@ class Conformance:
         self.server.kill()
         worker.open_gate()  # it saves, and fails
         wait_until(lambda: any(one["what"] == "end" for one in worker.journal()), 30, "its end")
-        self.server.start()
-        self.api.close()
-        type(self).api = self.server.api()
+        self.restart()
         run = self.ended(run_id)
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3), run)
         self.assertEqual(self.resumed(worker), ["none", "last words", "state 2"])
@@ -256,10 +266,27 @@ class Conformance:
         self.server.kill()
         worker.open_gate()  # they return while there is no daemon
         wait_until(lambda: len([one for one in worker.journal() if one["what"] == "end"]) >= 10, 30, "their ends")
-        self.server.start()
-        self.api.close()
-        type(self).api = self.server.api()
+        self.restart()
         for run_id in holds:
+            run = self.ended(run_id)
+            self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 1), run)
+            self.assertEqual(len(worker.begun(run_id)), 1)
+
+    def test_two_workers_of_one_process(self):
+        worker = self.worker()
+        runs = [self.start(self.create("hold", retry_count=1))]
+        self.begins(worker, runs[0])
+        worker.tell("second")
+        app = f"{self._testMethodName[5:60]}-b"
+        self.offered(f"{app}/hold")
+        runs.append(self.start(self.create("hold", app=app, name="second", retry_count=1)))
+        self.begins(worker, runs[1])
+        self.server.kill()
+        self.restart()
+        self.offered(f"{app}/hold")
+        self.offered(f"{self._testMethodName[5:60]}/hold")
+        worker.open_gate()
+        for run_id in runs:
             run = self.ended(run_id)
             self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 1), run)
             self.assertEqual(len(worker.begun(run_id)), 1)
@@ -270,9 +297,7 @@ class Conformance:
         self.begins(worker, run_id)
         self.server.kill()
         worker.kill()
-        self.server.start()
-        self.api.close()
-        type(self).api = self.server.api()
+        self.restart()
         other = self.worker()
         other.open_gate()
         run = self.ended(run_id)
@@ -289,6 +314,17 @@ class Conformance:
 
 class PythonTest(Conformance, unittest.TestCase):
     command = PYTHON
+
+    def test_a_program_that_executes_itself(self):
+        worker = self.worker()
+        run_id = self.start(self.create("hold", retry_count=1))
+        self.begins(worker, run_id)
+        worker.tell("execute")
+        wait_until(lambda: len(worker.begun(run_id)) == 2, 30, "the second attempt")
+        worker.open_gate()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("LOST", "worker_died"), run)
 
 
 class JavaTest(Conformance, unittest.TestCase):

@@ -88,6 +88,21 @@ TEST_F(DaemonHandlerTest, LeasesAndCancelsReachTheWorker) {
   EXPECT_TRUE(bus_.results.empty()) << "the end of its lease ends nothing";
 }
 
+TEST_F(DaemonHandlerTest, ASilentOneIsNotReportedAsRunningUntilItsWorkerIsBack) {
+  Join();
+  Offer({{"app/a", 1}});
+  const ClaimRequest claim = RunToAccepted(HandlerTask(1));
+  EXPECT_EQ(LastBeat().running.size(), 1u);
+  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = true});
+  EXPECT_TRUE(LastBeat().running.empty()) << "its lease is left to end";
+  EXPECT_TRUE(bus_.results.empty());
+  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = false});
+  EXPECT_EQ(LastBeat().running.size(), 1u);
+  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = true});
+  End(claim);
+  EXPECT_EQ(bus_.results.size(), 1u) << "its word counts whenever it comes";
+}
+
 TEST_F(DaemonHandlerTest, WhatAnEarlierDaemonStartedIsHeldAndCounted) {
   const HeldAttempt held{.key = {FromUnixMicros(1), ScheduleId(9), 0},
                          .segment = SegmentId(3),

@@ -4,95 +4,18 @@
 #include <gtest/gtest.h>
 
 #include "executor/warden/lease_watch.h"
+#include "tests/unit/executor/worker/worker_book_fixture.h"
 
 namespace carillon::executor::worker_book_test {
 namespace {
 
-using Session = WorkerBook::Session;
-
-class WorkerBookTest : public testing::Test {
- protected:
-  static WorkerProcess Process(int64_t pid) { return {.pid = pid, .start_ticks = 7, .boot_id = "b"}; }
-  static HeldAttempt Held(uint64_t number, int attempt = 1) {
-    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
-            .segment = SegmentId(1),
-            .job_no = JobNo(5),
-            .attempt = attempt,
-            .token = ClaimToken{number, static_cast<uint64_t>(attempt)}};
-  }
-  static WorkerHello Hello(int concurrency = 2, const std::string& app = "app") {
-    return {.app = app, .handlers = {{"work", concurrency}}};
-  }
-  static StartHandler Begin(uint64_t number) {
-    return {.attempt = Held(number),
-            .job_id = JobId("job"),
-            .handler = "app/work",
-            .env = {{"SECRET", "open-sesame"}},
-            .timeout = 60s,
-            .lease_end = SteadyTime(20s),
-            .masked = {"open-sesame"}};
-  }
-  WorkerBook::Now Now() const { return {SteadyTime(at_), FromUnixMicros(5'000'000) + at_}; }
-
-  // The Runs that were sent on this stream.
-  std::vector<HeldAttempt> Runs(Session session) {
-    Collect();
-    std::vector<HeldAttempt> runs;
-    for (const StartHandler& start : sent_[session].runs) runs.push_back(start.attempt);
-    sent_[session].runs.clear();
-    return runs;
-  }
-  void Collect() {
-    for (auto& [session, out] : book_.TakeOutgoing()) {
-      WorkerBook::Outgoing& all = sent_[session];
-      for (StartHandler& run : out.runs) all.runs.push_back(std::move(run));
-      for (WorkerAsk& ask : out.asks) all.asks.push_back(std::move(ask));
-      for (WorkerTicket& ticket : out.done_stored) all.done_stored.push_back(std::move(ticket));
-      for (auto& [end, tickets] : out.leases) all.leases[end] = tickets;
-    }
-    for (HandlerEvent& event : book_.TakeEvents()) events_.push_back(std::move(event));
-  }
-  void Write() {
-    std::vector<AttemptId> ids;
-    for (const StartRecord& record : book_.TakeRecords()) {
-      records_.push_back(record);
-      ids.push_back(IdOf(record.attempt));
-    }
-    book_.Recorded(ids);
-  }
-  void Start(uint64_t number) {
-    book_.Start(Begin(number), Now());
-    Write();
-  }
-  std::vector<AttemptEnded> Ends() {
-    Collect();
-    std::vector<AttemptEnded> ends;
-    for (HandlerEvent& event : events_) {
-      if (auto* ended = std::get_if<AttemptEnded>(&event)) ends.push_back(std::move(*ended));
-    }
-    events_.clear();
-    return ends;
-  }
-  static FromWorkerMessage DoneOf(uint64_t number, RunState state = RunState::kCompleted) {
-    FromWorkerMessage message;
-    message.done.push_back({.ticket = WorkerBook::TicketOf(Held(number)), .state = state});
-    return message;
-  }
-
-  WorkerBook book_;
-  Duration at_{};
-  std::map<Session, WorkerBook::Outgoing> sent_;
-  std::vector<HandlerEvent> events_;
-  std::vector<StartRecord> records_;
-};
-
 TEST_F(WorkerBookTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   EXPECT_TRUE(Runs(1).empty());
   Write();
   ASSERT_EQ(Runs(1).size(), 1u);
-  EXPECT_EQ(records_.at(0).process, Process(10));
+  EXPECT_EQ(records_.at(0).worker, Id(10));
   book_.Start(Begin(1), Now());  // asked twice
   Write();
   EXPECT_TRUE(Runs(1).empty());
@@ -100,7 +23,7 @@ TEST_F(WorkerBookTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
 }
 
 TEST_F(WorkerBookTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   book_.Take(1, DoneOf(1), Now());
   book_.Take(1, DoneOf(1, RunState::kFailed), Now());
@@ -120,63 +43,30 @@ TEST_F(WorkerBookTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
   EXPECT_EQ(sent_[1].done_stored.size(), 2u);
 }
 
-TEST_F(WorkerBookTest, WhatTheNextSessionDoesNotNameNeverBegan) {
-  book_.Attach(1, Process(10), Hello(), Now());
-  Start(1);
-  Start(2);
-  EXPECT_EQ(Runs(1).size(), 2u);
-  book_.Detach(1);
-  WorkerHello hello = Hello();
-  hello.held = {WorkerBook::TicketOf(Held(1))};
-  book_.Attach(2, Process(10), hello, Now());
-  const auto ends = Ends();
-  ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].attempt.token, Held(2).token);
-  EXPECT_EQ(ends[0].result.state, RunState::kLost);
-  EXPECT_EQ(ends[0].result.reason, reason::kNotStarted);
-  EXPECT_TRUE(Runs(2).empty()) << "nothing is sent twice";
-}
-
 TEST_F(WorkerBookTest, ARecordThatIsReadyDuringABreakIsSentInTheNextSession) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
-  book_.Detach(1);
+  book_.Detach(1, Now());
   Write();
-  book_.Attach(2, Process(10), Hello(), Now());
+  book_.Attach(2, Id(10), 0, Hello(), Now());
   EXPECT_EQ(Runs(2).size(), 1u);
   EXPECT_TRUE(Ends().empty());
 }
 
-TEST_F(WorkerBookTest, TheDeathOfAProcessEndsItsAttempts) {
-  book_.Attach(1, Process(10), Hello(), Now());
-  Start(1);
-  Start(2);
-  book_.Take(1, DoneOf(1), Now());
-  EXPECT_EQ(Ends().size(), 1u);
-  book_.Detach(1);
-  EXPECT_TRUE(Ends().empty()) << "it lives, and may come back";
-  book_.Died(Process(10), Now());
-  const auto ends = Ends();
-  ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].attempt.token, Held(2).token);
-  EXPECT_EQ(ends[0].result.reason, reason::kWorkerDied);
-  EXPECT_TRUE(book_.offers()->empty());
-}
-
 TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   Start(2);
   Start(3);
   WorkerBook next;
-  for (const StartRecord& record : records_) next.Adopt(record);
+  for (const StartRecord& record : records_) next.Adopt(record, Now());
   EXPECT_EQ(next.TakeEvents().size(), 2u) << "the third waited for a slot";
   book_ = std::move(next);
   WorkerHello hello = Hello();
   hello.held = {WorkerBook::TicketOf(Held(1))};
   hello.done = {{.ticket = WorkerBook::TicketOf(Held(2))}};
   hello.masked = {{WorkerBook::TicketOf(Held(1)), {"open-sesame"}}};
-  book_.Attach(2, Process(10), hello, Now());
+  book_.Attach(2, Id(10), 0, hello, Now());
   auto ends = Ends();
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].attempt.token, Held(2).token);
@@ -188,22 +78,9 @@ TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
   EXPECT_EQ(ends[0].result.error, "*** is wrong");
 }
 
-TEST_F(WorkerBookTest, AWorkerSpeaksOnlyAboutItsOwnAttempts) {
-  book_.Attach(1, Process(10), Hello(), Now());
-  Start(1);
-  book_.Attach(2, Process(11), Hello(2, "other"), Now());
-  book_.Take(2, DoneOf(1), Now());
-  EXPECT_TRUE(Ends().empty());
-  WorkerHello hello = Hello(2, "other");
-  hello.held = {WorkerBook::TicketOf(Held(1)), "nonsense"};
-  book_.Attach(3, Process(11), hello, Now());
-  book_.Take(1, DoneOf(1), Now());
-  EXPECT_EQ(Ends().size(), 1u);
-}
-
 TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
-  book_.Attach(1, Process(10), Hello(1), Now());
-  book_.Attach(2, Process(11), Hello(3), Now());
+  book_.Attach(1, Id(10), 0, Hello(1), Now());
+  book_.Attach(2, Id(11), 0, Hello(3), Now());
   for (uint64_t number = 1; number <= 5; ++number) Start(number);
   EXPECT_EQ(Runs(1).size(), 1u);
   EXPECT_EQ(Runs(2).size(), 3u);
@@ -225,7 +102,7 @@ TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
 }
 
 TEST_F(WorkerBookTest, ADrainingWorkerGetsNoMore) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   EXPECT_EQ(Runs(1).size(), 1u);
   book_.Take(1, {.draining = true}, Now());
@@ -235,7 +112,7 @@ TEST_F(WorkerBookTest, ADrainingWorkerGetsNoMore) {
 }
 
 TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   Start(2);
   book_.Cancel(Held(1), Now());
@@ -251,7 +128,7 @@ TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
   // Its next Hello brings the asks again.
   WorkerHello hello = Hello();
   hello.held = {WorkerBook::TicketOf(Held(1)), WorkerBook::TicketOf(Held(2))};
-  book_.Attach(2, Process(10), hello, Now());
+  book_.Attach(2, Id(10), 0, hello, Now());
   Collect();
   EXPECT_EQ(sent_[2].asks.size(), 3u);
   book_.Take(2, DoneOf(1, RunState::kCancelled), Now());
@@ -263,7 +140,7 @@ TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
 }
 
 TEST_F(WorkerBookTest, WhatWaitsForASlotIsCancelledAtOnce) {
-  book_.Attach(1, Process(10), Hello(1), Now());
+  book_.Attach(1, Id(10), 0, Hello(1), Now());
   Start(1);
   Start(2);
   book_.Cancel(Held(2), Now());
@@ -278,7 +155,7 @@ TEST_F(WorkerBookTest, WhatWaitsForASlotIsCancelledAtOnce) {
 }
 
 TEST_F(WorkerBookTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   at_ = 60s;
   book_.Tick(Now());
@@ -290,7 +167,7 @@ TEST_F(WorkerBookTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
 }
 
 TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   book_.RenewLeases({Held(1)}, SteadyTime(30s));
   book_.RenewLeases({Held(1)}, SteadyTime(25s));
@@ -303,8 +180,8 @@ TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
 }
 
 TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
-  book_.Attach(1, Process(10), Hello(), Now());
-  book_.Attach(2, Process(20), Hello(1, "other"), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
+  book_.Attach(2, Id(20), 0, Hello(1, "other"), Now());
   Start(1);
   FromWorkerMessage message = DoneOf(1, RunState::kFailed);
   message.saves.push_back({.ticket = WorkerBook::TicketOf(Held(1)),
@@ -325,7 +202,7 @@ TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
 }
 
 TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   FromWorkerMessage message = DoneOf(1);
   message.logs.push_back({.ticket = WorkerBook::TicketOf(Held(1)), .text = "it is open-sesame"});
@@ -346,8 +223,42 @@ TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
   EXPECT_EQ(Ends().at(0).result.reason, reason::kBadOutputs);
 }
 
+TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBack) {
+  const auto line = [](Duration time) {
+    FromWorkerMessage message;
+    message.logs.push_back({.ticket = WorkerBook::TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
+    return message;
+  };
+  const auto number = [this] {
+    Collect();
+    const uint64_t first = std::get<AttemptOutput>(events_.back()).chunk.first_seq;
+    events_.clear();
+    return first;
+  };
+  book_.Attach(1, Id(10), 0, Hello(), Now());
+  Start(1);
+  for (uint64_t expected = 1; expected <= 3; ++expected) {
+    book_.Take(1, line(5s), Now());
+    EXPECT_EQ(number(), expected);
+  }
+  uint64_t before = 3;
+  for (int restart = 0; restart < 2; ++restart) {
+    WorkerBook next;
+    at_ += 1s;
+    next.Adopt(records_.at(0), Now());
+    book_ = std::move(next);
+    WorkerHello hello = Hello();
+    hello.held = {WorkerBook::TicketOf(Held(1))};
+    book_.Attach(2, Id(10), 0, hello, Now());
+    book_.Take(2, line(Duration(-3600s)), Now());
+    const uint64_t after = number();
+    EXPECT_GT(after, before);
+    before = after;
+  }
+}
+
 TEST_F(WorkerBookTest, AStartThatCannotBeRecordedDoesNotHappen) {
-  book_.Attach(1, Process(10), Hello(), Now());
+  book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   book_.NotRecorded({IdOf(Held(1))}, "the disk is full", Now());
   EXPECT_TRUE(Runs(1).empty());

@@ -92,7 +92,7 @@ class WorkerRunnerTest : public testing::Test {
   }
   static FromWorkerMessage Hello(const std::string& app = "good") {
     FromWorkerMessage message;
-    message.hello = WorkerHello{.app = app, .handlers = {{"work", 2}}};
+    message.hello = WorkerHello{.app = app, .instance = std::string(16, 'i'), .handlers = {{"work", 2}}};
     return message;
   }
   // A worker in this process, until Stop.
@@ -188,8 +188,15 @@ TEST_F(WorkerRunnerTest, AWrongHelloIsRefused) {
   const WorkerPeer peer{.uid = geteuid(), .pid = getpid()};
   EXPECT_EQ(Serve(peer, {}).code(), ErrorCode::kInvalid);
   FromWorkerMessage message = Hello();
-  message.hello->protocol = 2;
-  EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kConflict);
+  message.hello->instance = "short";
+  EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kInvalid);
+  message.hello->protocol = kWorkerProtocolMin;
+  EXPECT_TRUE(Serve(peer, message).ok());
+  for (const uint32_t unknown : {kWorkerProtocolMin - 1, kWorkerProtocol + 1}) {
+    message = Hello();
+    message.hello->protocol = unknown;
+    EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kConflict);
+  }
   message = Hello("Not An App");
   EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kInvalid);
 }

@@ -78,6 +78,10 @@ final class Attempt implements Run {
     return done(ticket, Done.State.LOST, error);
   }
 
+  static Done neverBegan(ByteString ticket, String error) {
+    return lost(ticket, error).toBuilder().setNeverBegan(true).build();
+  }
+
   /** Extends the lease. A lease that ends earlier than the known one changes nothing. */
   void extendLease(long endUs) {
     synchronized (mu) {
@@ -189,7 +193,7 @@ final class Attempt implements Run {
 
   @Override
   public void progress(double done, double of, String text) {
-    if (!(of > 0 && done >= 0 && done <= of)) {
+    if (!(Double.isFinite(of) && of > 0 && done >= 0 && done <= of)) {
       throw new IllegalArgumentException(done + " of " + of + " is not between 0 and 100 %");
     }
     String shown = Utf8.cut(text, PROGRESS_TEXT_BYTES_MAX).replace('\0', ' ');

@@ -11,6 +11,7 @@ import io.carillon.v1.LogLine;
 import io.carillon.v1.Masked;
 import io.carillon.v1.ToWorker;
 import io.grpc.Status;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -38,12 +39,17 @@ import java.util.function.BooleanSupplier;
  */
 final class WorkerState {
   private static final int RECENT_TICKETS_MAX = 10_000;
+  private static final int PROTOCOL = 2;
+  private static final int INSTANCE_BYTES = 16;
 
   // Constant after construction.
   private final String app;
   private final String version;
   private final Map<String, Handler> handlers;
   private final Executor pool;
+
+  /** Tells the executor which worker of this process it is, also among those of other class loaders. */
+  private final ByteString instance;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -79,6 +85,9 @@ final class WorkerState {
     this.version = version;
     this.handlers = new HashMap<>(handlers);
     this.pool = pool;
+    byte[] random = new byte[INSTANCE_BYTES];
+    new SecureRandom().nextBytes(random);
+    this.instance = ByteString.copyFrom(random);
   }
 
   // ---- Called by the sender thread.
@@ -166,7 +175,8 @@ final class WorkerState {
     try {
       if (stream == which) {
         forgetStream();
-        if (isFinal(status.getCode())) {
+        // One that has something to lose tries again: the executor may change its mind.
+        if (isFinal(status.getCode()) && running.isEmpty() && outbox.allConfirmed()) {
           refusal = status;
         }
         changed.signalAll();
@@ -313,7 +323,8 @@ final class WorkerState {
   private Hello hello() {
     Hello.Builder hello =
         Hello.newBuilder()
-            .setProtocol(1)
+            .setProtocol(PROTOCOL)
+            .setInstance(instance)
             .setApp(app)
             .setVersion(version)
             .setSdk("java " + Worker.SDK_VERSION)
@@ -347,7 +358,7 @@ final class WorkerState {
     if (handler == null) {
       end(Attempt.failed(ticket, "this worker has no handler named " + run.getHandler()));
     } else if (stopping) {
-      end(Attempt.lost(ticket, "the worker is stopping; the function did not begin"));
+      end(Attempt.neverBegan(ticket, "the worker is stopping; the function did not begin"));
     } else {
       start(new Attempt(run, handler, this));
     }

@@ -3,6 +3,7 @@ package io.carillon.worker;
 import static io.carillon.worker.FakeExecutor.ticket;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -102,7 +103,8 @@ class WorkerTest {
   void helloDescribesTheWorker() throws Exception {
     startWorker(run -> null);
     FakeExecutor.Session session = executor.welcome(1);
-    assertEquals(1, session.hello.getProtocol());
+    assertEquals(2, session.hello.getProtocol());
+    assertEquals(16, session.hello.getInstance().size());
     assertEquals("billing", session.hello.getApp());
     assertEquals("7.1", session.hello.getVersion());
     assertEquals("java 0.1.0", session.hello.getSdk());
@@ -493,10 +495,12 @@ class WorkerTest {
     Done done = session.takeDone();
     assertEquals(Done.State.LOST, done.getState());
     assertEquals("the worker is stopping", done.getError());
+    assertFalse(done.getNeverBegan());
     session.start("late");
     done = session.takeDone();
     assertEquals(ticket("late"), done.getTicket());
     assertEquals(Done.State.LOST, done.getState());
+    assertTrue(done.getNeverBegan());
     assertTrue(begun.isEmpty());
     session.confirm("a");
     session.confirm("late");
@@ -544,6 +548,64 @@ class WorkerTest {
       assertEquals(status.getCode().name(), refused.code());
       assertTrue(refused.getMessage().contains("user 7 may not run billing"));
     }
+  }
+
+  @Test
+  void refusalIsNotFinalWhileThereIsSomethingToReport() throws Exception {
+    startWorker(this::untilReleased);
+    FakeExecutor.Session session = executor.welcome(1);
+    session.start("a");
+    takeBegun();
+    session.end(Status.PERMISSION_DENIED);
+    executor.accept().end(Status.INVALID_ARGUMENT);
+    release.countDown(); // it returns, and its result is not confirmed
+    executor.accept().end(Status.FAILED_PRECONDITION);
+    session = executor.welcome(2);
+    if (session.hello.getDoneCount() == 1) {
+      session.confirm("a");
+    } else {
+      session.storeDone();
+    }
+    barrier(session);
+    session.end(Status.PERMISSION_DENIED);
+    assertThrows(WorkerRefusedException.class, worker::await);
+  }
+
+  @Test
+  void eachWorkerHasAnInstanceOfItsOwn() throws Exception {
+    startWorker(run -> Outputs.none());
+    FakeExecutor.Session first = executor.welcome(1);
+    first.end(Status.UNAVAILABLE);
+    FakeExecutor.Session again = executor.welcome(2);
+    assertEquals(first.hello.getInstance(), again.hello.getInstance());
+    Worker other = worker;
+    try {
+      startWorker(run -> Outputs.none());
+      FakeExecutor.Session second = executor.welcome(3);
+      assertNotEquals(first.hello.getInstance(), second.hello.getInstance());
+    } finally {
+      other.drain();
+    }
+  }
+
+  @Test
+  void progressMustBeFinite() throws Exception {
+    BlockingQueue<String> refused = new LinkedBlockingQueue<>();
+    startWorker(
+        run -> {
+          for (double of : new double[] {Double.POSITIVE_INFINITY, Double.NaN, 0}) {
+            try {
+              run.progress(of, of, "");
+            } catch (IllegalArgumentException e) {
+              refused.add(e.getMessage());
+            }
+          }
+          return Outputs.none();
+        });
+    FakeExecutor.Session session = executor.welcome(1);
+    session.start("a");
+    session.storeDone();
+    assertEquals(3, refused.size());
   }
 
   @Test

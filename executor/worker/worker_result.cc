@@ -1,0 +1,39 @@
+#include "executor/worker/worker_result.h"
+
+#include <utility>
+
+namespace carillon::executor {
+
+std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text) {
+  if (!patterns) return text;
+  SecretMasker masker(patterns);
+  std::string masked = masker.Feed(text);
+  return masked + masker.End();
+}
+
+AttemptResult ResultOf(WorkerDone done, bool lease_over,
+                       const std::shared_ptr<const SecretPatterns>& patterns) {
+  AttemptResult result{.state = done.state, .error = Masked(patterns, done.error)};
+  switch (done.state) {
+    case RunState::kCompleted: {
+      for (auto& [name, value] : done.outputs) value = Masked(patterns, value);
+      const Status outputs = CheckOutputs(done.outputs);
+      if (outputs.ok()) {
+        result.outputs = std::move(done.outputs);
+        return result;
+      }
+      result.state = RunState::kFailed;
+      result.reason = reason::kBadOutputs;
+      result.error = outputs.error().message;
+      return result;
+    }
+    case RunState::kCancelled: result.reason = reason::kCancelRequested; return result;
+    case RunState::kTimedOut: result.reason = reason::kTimeout; return result;
+    case RunState::kLost:
+      result.reason = lease_over ? reason::kLeaseEnded : reason::kWorkerStopped;
+      return result;
+    default: result.reason = reason::kHandlerError; return result;
+  }
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,18 @@
+// Turns what a worker says about the end of a function into the result of its attempt, without the values of secrets.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/wire/messages/worker_codec.h"
+#include "executor/output/secret_masker.h"
+
+namespace carillon::executor {
+
+// nullptr: nothing is to be masked.
+std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text);
+
+// `lease_over`: the lease of the attempt had ended, or nearly so.
+AttemptResult ResultOf(WorkerDone done, bool lease_over, const std::shared_ptr<const SecretPatterns>& patterns);
+
+}  // namespace carillon::executor
