@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "executor/report/file_result_spool.h"
 #include "executor/server/container_engine.h"
 #include "executor/server/host_checks.h"
+#include "executor/server/open_files.h"
 #include "executor/worker/worker_runner.h"
 
 namespace carillon::executor {
@@ -18,6 +20,12 @@ namespace {
 
 // The first warden answers within milliseconds.
 constexpr Duration kWardenChecksWithin = 2s;
+
+// Requests may use half of the descriptors. The rest is for the warden, workers, journals and members.
+long RequestConnections(const OpenFiles& files) {
+  const long most = CurlHttpRunner::Options{}.connections_max;
+  return files.now == 0 ? most : std::clamp<long>(static_cast<long>(files.now / 2), 1, most);
+}
 
 std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::string& home,
                                  WardenClient& warden, ProcessUsers& users,
@@ -38,22 +46,25 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
   }
   checks.push_back(engine);
   checks.push_back(CheckRunAs(run_as, options.run_as_allowed, users));
-  LogHostChecks(checks);
   return checks;
 }
 
-// A socket that nobody asked for must not keep an executor from running its other jobs.
+// A socket that nobody asked for must not keep an executor from running its other jobs. Where processes cannot be watched,
+// nobody would notice that a worker has died, so there is no door.
 Result<std::unique_ptr<HandlerRunner>> OpenHandlers(const ExecutorServer::Ports& ports,
                                                     const ExecutorOptions& options,
-                                                    const std::string& home) {
+                                                    const std::string& home, HostCheck* check) {
   const bool asked = !options.worker_socket.empty();
-  auto runner = WorkerRunner::Open({.socket = asked ? options.worker_socket : home + "/worker.sock",
-                                    .directory = home + "/starts",
-                                    .users = options.worker_users},
-                                   ports.open_worker_door, ports.clock, ports.metrics);
+  const std::string socket = asked ? options.worker_socket : home + "/worker.sock";
+  const Status watch = CheckProcessWatch();
+  *check = DecideWorkersCheck(socket, watch);
+  if (!watch.ok()) return std::unique_ptr<HandlerRunner>(std::make_unique<NoHandlers>());
+  auto runner = WorkerRunner::Open(
+      {.socket = socket, .directory = home + "/starts", .users = options.worker_users},
+      ports.open_worker_door, ports.clock, ports.metrics);
   if (runner.ok()) return std::unique_ptr<HandlerRunner>(*std::move(runner));
   if (asked) return runner.error();
-  log::Warn("worker", "this executor takes no workers: {}", runner.error().message);
+  *check = DecideWorkersCheck(socket, runner.error());
   return std::unique_ptr<HandlerRunner>(std::make_unique<NoHandlers>());
 }
 
@@ -65,6 +76,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
     return Error{ErrorCode::kUnavailable, "cannot create " + home};
   }
+  const OpenFiles files = RaiseOpenFiles();
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
   ExecutorOptions checked = options;
   const EngineFound engine = FindEngine(options.container_engine, options.base_env.at("PATH"));
@@ -72,6 +84,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   server->warden_ = std::make_unique<WardenClient>(
       WardenClient::Options{.directory = home + "/warden",
                             .run_directory = options.run_as_allowed.empty() ? "" : options.run_as_directory,
+                            .open_files = files.before,
                             .container_engine = engine.path,
                             .log_bytes_max = options.log_bytes_max},
       ports.clock, ports.metrics);
@@ -81,8 +94,12 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   server->http_ = std::make_unique<CurlHttpRunner>(
       ports.clock, ports.metrics,
       CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),
-                              .ca_file = options.http_ca_file});
-  CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home));
+                              .ca_file = options.http_ca_file,
+                              .connections_max = RequestConnections(files)});
+  HostCheck workers;
+  CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home, &workers));
+  checked.checks.push_back(std::move(workers));
+  LogHostChecks(checked.checks);
   CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
   CARILLON_ASSIGN_OR_RETURN(server->files_, DiskRunFiles::Open(home + "/saves"));
   server->load_ = std::make_unique<ProcLoad>(home);

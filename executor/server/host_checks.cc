@@ -79,6 +79,15 @@ std::vector<HostCheck> DecideHostChecks(const HostFacts& facts) {
   return checks;
 }
 
+HostCheck DecideWorkersCheck(const std::string& socket, const Status& why) {
+  if (why.ok()) return {.name = "workers", .detail = ToValidUtf8(socket.substr(0, kHostCheckBytesMax / 3))};
+  return {.name = "workers",
+          .state = HostCheckState::kNo,
+          .detail = ToValidUtf8(why.error().message.substr(0, kHostCheckBytesMax / 3)),
+          .cure = "Handlers need Linux 5.3 or newer, a sandbox that allows pidfd_open, and a socket that can be made "
+                  "(executor.worker_socket)."};
+}
+
 void ReadHost(HostFacts* facts) {
   const uid_t uid = geteuid();
   facts->root = uid == 0;

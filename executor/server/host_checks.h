@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/domain/host_check.h"
 #include "executor/tasks/interpreters.h"
 
@@ -25,6 +26,8 @@ struct HostFacts {
 
 // Pure.
 std::vector<HostCheck> DecideHostChecks(const HostFacts& facts);
+// Whether workers can attach; `why` is what keeps them from it.
+HostCheck DecideWorkersCheck(const std::string& socket, const Status& why);
 // Sets the fields that are read from the operating system.
 void ReadHost(HostFacts* facts);
 // Writes what does not work to the log.

@@ -12,7 +12,7 @@
 namespace {
 
 constexpr char kUsage[] =
-    "carillon-warden --directory DIR [--run-directory DIR] [--idle-exit-ms N] [--foreground]\n"
+    "carillon-warden --directory DIR [--run-directory DIR] [--open-files N] [--idle-exit-ms N] [--foreground]\n"
     "Started by the Carillon executor, one per data directory.\n";
 
 struct Arguments {
@@ -29,6 +29,8 @@ Arguments Parse(int argc, char** argv) {
       arguments.options.directory = argv[++i];
     } else if (argument == "--run-directory" && i + 1 < argc) {
       arguments.options.run_directory = argv[++i];
+    } else if (argument == "--open-files" && i + 1 < argc) {
+      arguments.options.open_files = std::strtoull(argv[++i], nullptr, 10);
     } else if (argument == "--idle-exit-ms" && i + 1 < argc) {
       arguments.options.idle_exit = std::chrono::milliseconds(std::atoll(argv[++i]));
     } else if (argument == "--foreground") {

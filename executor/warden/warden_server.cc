@@ -102,6 +102,7 @@ Status WardenServer::PrepareCore() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
+  if (options_.open_files > 0) open_files.rlim_cur = std::min<rlim_t>(options_.open_files, open_files.rlim_max);
   setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three descriptors; on failure fewer fit
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";

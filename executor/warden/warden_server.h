@@ -28,6 +28,7 @@ inline constexpr char kWardenLog[] = "log";
 struct WardenOptions {
   std::string directory;  // must exist
   std::string run_directory = {};  // of attempts of other users; empty: there are none
+  uint64_t open_files = 0;         // soft limit of commands; 0: that of this process
   // How long the warden waits for a daemon while it holds nothing.
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;

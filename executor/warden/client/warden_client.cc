@@ -258,6 +258,7 @@ bool WardenClient::Connect() {
                                                                 : options_.executable,
                       .directory = options_.directory,
                       .run_directory = options_.run_directory,
+                      .open_files = options_.open_files,
                       .idle_exit = options_.idle_exit});
     if (!launched.ok()) {
       log::Error(kRoom, "{}", launched.error().message);

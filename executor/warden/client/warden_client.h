@@ -39,6 +39,7 @@ class WardenClient : public Warden {
     std::string directory;        // directory of the warden; created (0700) when missing
     std::string executable = {};  // empty = beside this process's executable
     std::string run_directory = {};  // WardenCommand
+    uint64_t open_files = 0;         // likewise
     std::string container_engine = {};  // absolute path; empty: none
     Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;

@@ -35,6 +35,9 @@ Status LaunchWarden(const WardenCommand& command) {
   if (!run_directory.empty()) {
     arguments.insert(arguments.end(), {run_directory_flag.data(), run_directory.data()});
   }
+  std::string open_files_flag = "--open-files";
+  std::string open_files = fmt::format("{}", command.open_files);
+  if (command.open_files > 0) arguments.insert(arguments.end(), {open_files_flag.data(), open_files.data()});
   arguments.push_back(nullptr);
   pid_t child = -1;
   const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);

@@ -16,6 +16,7 @@ struct WardenCommand {
   std::string executable;
   std::string directory;
   std::string run_directory = {};  // of attempts of other users; empty: there are none
+  uint64_t open_files = 0;         // soft limit of commands; 0: that of this process
   Duration idle_exit = 60s;
 };
 // Returns once the warden has detached; the warden listens a few milliseconds later. Harmless while

@@ -315,6 +315,13 @@ class Conformance:
 class PythonTest(Conformance, unittest.TestCase):
     command = PYTHON
 
+    def test_the_limit_of_open_files_is_raised_but_not_for_commands(self):
+        with open(f"/proc/{self.server.process.pid}/limits") as limits:
+            soft = next(int(line.split()[3]) for line in limits if line.startswith("Max open files"))
+        self.assertEqual(soft, min(65_536, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        job = self.api.post("/api/jobs", {"name": "limit", "command": "ulimit -Sn"})
+        self.assertEqual(self.ended(self.start(job))["output"], "1024\n")
+
     def test_a_program_that_executes_itself(self):
         worker = self.worker()
         run_id = self.start(self.create("hold", retry_count=1))

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "common/adapters/system/system_clock.h"
+#include "tests/support/full_table.h"
 
 namespace carillon::executor::worker_runner_test {
 namespace {
@@ -103,15 +104,15 @@ class WorkerRunnerTest : public testing::Test {
     });
     ASSERT_TRUE(stream_.AwaitWritten(1));  // Welcome
   }
-  static HeldAttempt Held() {
-    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(1), .shard = 0},
+  static HeldAttempt Held(uint64_t number = 1) {
+    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
             .segment = SegmentId(1),
             .job_no = JobNo(5),
             .attempt = 1,
             .token = {1, 2}};
   }
-  void Start() {
-    runner_->Start({.attempt = Held(),
+  void Start(uint64_t number = 1) {
+    runner_->Start({.attempt = Held(number),
                     .job_id = JobId("job"),
                     .handler = "good/work",
                     .lease_end = clock_.Steady() + 20s});
@@ -231,6 +232,34 @@ TEST_F(WorkerRunnerTest, TheDeathOfAWorkerEndsItsAttempts) {
   Kill(child);
   stream_.Close();  // as the kernel does
   ExpectLost();
+}
+
+TEST_F(WorkerRunnerTest, AWorkerThatCannotBeWatchedIsAlive) {
+  const pid_t child = Child();
+  {
+    const test::FullTable full;
+    EXPECT_EQ(Serve({.uid = geteuid(), .pid = child}, Hello()).code(), ErrorCode::kUnavailable)
+        << "it may try again";
+  }
+  {
+    const test::FullTable full(1);  // enough to see who it is
+    Attach(child);
+    Start();
+    ASSERT_TRUE(stream_.AwaitWritten(2));
+    Start(2);  // its record is written after a look at the process
+    ASSERT_TRUE(stream_.AwaitWritten(3));
+  }
+  FromWorkerMessage message;
+  message.done.push_back({.ticket = WorkerBook::TicketOf(Held())});
+  stream_.Send(std::move(message));
+  const auto ended = Await<AttemptEnded>();
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->result.state, RunState::kCompleted) << ended->result.reason;
+  Kill(child);  // is watched by now, or will be
+  stream_.Close();
+  const auto lost = Await<AttemptEnded>();
+  ASSERT_TRUE(lost.has_value());
+  EXPECT_EQ(lost->result.reason, reason::kWorkerDied);
 }
 
 TEST_F(WorkerRunnerTest, ALaterDaemonNoticesTheDeathOfAWorker) {
