@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
@@ -29,7 +30,8 @@ Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::v
   static const std::string lock =
       "SELECT j.job_no, j.job_id, j.deleted = 0, j.deleted = 0 AND (j.flags & 1) = 1 FROM "
       "JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
-      "j.job_no = k.n LOCK IN SHARE MODE";
+      "j.job_no = k.n" +
+      ForShareOf("j");
   JsonRows wanted;
   for (const JobId& id : ids) wanted.Begin().Add(id.value());
   std::set<uint64_t> found;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/dependencies/dependent_runs.h"
 #include "common/adapters/mysql/rows/job_rows.h"
@@ -20,7 +21,8 @@ Result<LockedWaits> LockWaits(Session& session, std::vector<ScheduleId> ids) {
   static const std::string statement =
       "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
       "(n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
-      "ON s.schedule_id = k.n WHERE s.kind = 'delay' FOR UPDATE";
+      "ON s.schedule_id = k.n WHERE s.kind = 'delay'" +
+      ForUpdateOf("s");
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   JsonRows wanted;

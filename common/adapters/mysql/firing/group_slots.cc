@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/base/failpoint.h"
 
 namespace carillon::mysql {
@@ -23,7 +24,7 @@ Status LockGroups(Session& session, GroupsByName* groups) {
       "SELECT g.group_no, g.slot_limit, g.name FROM JSON_TABLE(?, '$[*]' COLUMNS (n VARCHAR(255) "
       "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g "
       "FORCE INDEX (by_name) ON g.name = k.n";
-  static const std::string lock = read + " LOCK IN SHARE MODE";
+  static const std::string lock = read + ForShareOf("g");
   if (groups->empty()) return {};
   JsonRows wanted;
   for (const auto& [name, unused] : *groups) wanted.Begin().Add(name);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/base/failpoint.h"
 
 namespace carillon::mysql {
@@ -33,7 +34,8 @@ Status LockSlots(Session& session, SlotsOfJobs* slots) {
   static const std::string statement =
       "SELECT t.job_no, t.slot_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' "
       "COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
-      "ON t.job_no = k.j FOR UPDATE";
+      "ON t.job_no = k.j" +
+      ForUpdateOf("t");
   if (slots->empty()) return {};
   JsonRows wanted;
   for (const auto& [job_no, unused] : *slots) wanted.Begin().Add(job_no.value());

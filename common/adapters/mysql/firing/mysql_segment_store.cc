@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/base/log.h"
 
@@ -80,7 +81,7 @@ Result<TakenSegments> TakeLocked(Session& session, const TakeRequest& request,
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows,
                               session.Query("SELECT " + kSegmentColumns + kNowColumn + " FROM " +
-                                                kNumbersJoinSegments + " FOR UPDATE",
+                                                kNumbersJoinSegments + ForUpdateOf("s"),
                                             {NumbersOf(request.segments)}));
     size_t found = 0;
     for (; rows.Next(); ++found) {
@@ -161,7 +162,7 @@ Result<std::vector<SegmentRecord>> MysqlSegmentStore::ReadEpochs(
                 [&](Session& session) -> Result<std::vector<SegmentRecord>> {
                   CARILLON_ASSIGN_OR_RETURN(
                       Rows rows, session.Query("SELECT " + kSegmentColumns + " FROM " +
-                                                   kNumbersJoinSegments + " LOCK IN SHARE MODE",
+                                                   kNumbersJoinSegments + ForShareOf("s"),
                                                {NumbersOf(segments)}));
                   return ReadSegments(std::move(rows));
                 });

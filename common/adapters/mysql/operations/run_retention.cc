@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/schema/partitions.h"
@@ -73,7 +74,7 @@ Result<JsonRows> FindEnded(Session& session, const ShortLivedJob& job, int64_t l
 Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t before_us) {
   static const std::string statement =
       "SELECT r.fire_us, r.schedule_id, r.shard FROM " + kKeysJoinRuns +
-      " WHERE r.open_segment IS NULL AND r.ended_us < ? FOR UPDATE";
+      " WHERE r.open_segment IS NULL AND r.ended_us < ?" + ForUpdateOf("r");
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {found, before_us}));
   JsonRows keys;
   while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));

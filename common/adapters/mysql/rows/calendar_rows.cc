@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/wire/json/calendar_json.h"
 
 namespace carillon::mysql {
@@ -95,7 +96,8 @@ Result<std::shared_ptr<const CalendarSet>> LockCalendars(Session& session,
         session.Query("SELECT c.calendar_no, c.version, c.name, c.deleted, c.effective_us FROM "
                       "JSON_TABLE(?, '$[*]' COLUMNS (n VARCHAR(63) CHARACTER SET ascii COLLATE "
                       "ascii_bin PATH '$[0]')) k STRAIGHT_JOIN calendars c FORCE INDEX (by_name) "
-                      "ON c.name = k.n LOCK IN SHARE MODE",
+                      "ON c.name = k.n" +
+                          ForShareOf("c"),
                       {wanted.Take()}));
     while (rows.Next()) versions.Add(rows);
   }

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/rows/retry_columns.h"
 #include "common/domain/job/job_types.h"
 #include "common/wire/json/job_json.h"
@@ -167,8 +168,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
       "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
-      "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LOCK IN SHARE "
-      "MODE";
+      "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n" +
+      ForShareOf("j");
   if (jobs.empty()) return {};
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
@@ -247,7 +248,8 @@ Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
   static const std::string statement =
       "SELECT g.name, g.group_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
       "ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g FORCE INDEX "
-      "(by_name) ON g.name = k.n LOCK IN SHARE MODE";
+      "(by_name) ON g.name = k.n" +
+      ForShareOf("g");
   std::map<std::string, GroupNo> numbers;
   if (names.empty()) return numbers;
   JsonRows wanted;

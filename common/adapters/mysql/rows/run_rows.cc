@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/client/row_locks.h"
 #include "common/base/failpoint.h"
 
 namespace carillon::mysql {
@@ -168,7 +169,7 @@ Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, Segment
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
                             Incarnations& incarnations) {
   static const std::string statement =
-      "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns + " FOR UPDATE";
+      "SELECT " + kRunColumns + " FROM " + kKeysJoinRuns + ForUpdateOf("r");
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   LockedRuns locked;
@@ -193,7 +194,8 @@ namespace {
 
 const std::string kFencedSegments =
     "FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN segments s "
-    "FORCE INDEX (PRIMARY) ON s.segment = k.n LOCK IN SHARE MODE";
+    "FORCE INDEX (PRIMARY) ON s.segment = k.n" +
+    ForShareOf("s");
 
 std::string SegmentsOf(const Fence& fence) {
   JsonRows wanted;
@@ -243,7 +245,8 @@ Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fe
       ") UNION ALL (SELECT 4294967295, CAST(x.enabled AND NOT x.draining AS UNSIGNED), "
       "x.executor_id FROM JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii "
       "COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON "
-      "x.executor_id = k.e LOCK IN SHARE MODE)";
+      "x.executor_id = k.e" +
+      ForShareOf("x") + ")";
   JsonRows wanted;
   for (const auto& [executor, unused] : executors) wanted.Begin().Add(executor.value());
   const std::string segments = SegmentsOf(fence);
