@@ -18,6 +18,7 @@ constexpr size_t kLooksPerLane = 1000;
 // An executor with a free slot claims sooner.
 constexpr Duration kMoveAfter = 1s;
 constexpr size_t kMovesLookedAt = 200;
+constexpr size_t kElsewhereMax = 1'000;  // selectors whose candidates are kept
 
 }  // namespace
 
@@ -94,19 +95,19 @@ void LaneDispatch::MoveFromFull(SteadyTime now) {
   }
 }
 
-// Its lane, with the candidates, may be gone by now.
-bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) const {
+bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) {
   const Definition& definition = *tracked.definition;
   const auto& extras = tracked.run.extras;
   const bool pinned = !definition.job().executor_id.empty() || (extras && !extras->pinned_executor.empty());
   if (pinned) return false;
   const ExecutorCredits& credits = places_.credits();
+  if (elsewhere_.size() >= kElsewhereMax) elsewhere_.clear();
+  Candidates& candidates = elsewhere_[{definition.job().executor_selector, definition.needs()}];
+  candidates.Follow(credits, definition.selector(), definition.needs());
   const IndexSet& open = credits.open(tracked.slots);
-  for (auto at = open.FirstIn(open, 0); at; at = open.FirstIn(open, *at + 1)) {
-    if (*at == tracked.executor || !credits.HasAll(*at, definition.needs())) continue;
-    if (definition.selector() == nullptr || credits.Matches(*at, *definition.selector())) return true;
-  }
-  return false;
+  auto other = open.FirstIn(candidates.all(), 0);
+  if (other == tracked.executor) other = open.FirstIn(candidates.all(), *other + 1);
+  return other.has_value();
 }
 
 // Checks a bounded number of entries; the next call continues after them.

@@ -9,7 +9,10 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/metrics.h"
@@ -17,6 +20,7 @@
 #include "scheduler/fire/firing_ports.h"
 #include "scheduler/fire/run_places.h"
 #include "scheduler/fire/run_skips.h"
+#include "scheduler/route/candidates.h"
 #include "scheduler/route/router.h"
 
 namespace carillon::scheduler {
@@ -46,7 +50,7 @@ class LaneDispatch {
  private:
   void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
   void MoveFromFull(SteadyTime now);
-  bool HasOtherRoom(const TrackedRun& tracked) const;
+  bool HasOtherRoom(const TrackedRun& tracked);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,
                    SteadyTime now);
@@ -62,6 +66,9 @@ class LaneDispatch {
   Router router_;
   Dispatcher dispatcher_;
   std::deque<PlaceNote> in_flight_;
+  // The executors for runs that wait at a full one, by selector and needs. Kept here, because the lane of such a run
+  // may be gone.
+  std::map<std::pair<std::string, Features>, Candidates> elsewhere_;
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // no dispatch before this time, because the bus refused a bundle
   SteadyTime next_look_{};

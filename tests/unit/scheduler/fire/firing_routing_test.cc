@@ -84,6 +84,21 @@ TEST_F(FiringRoutingTest, ItStaysWhereNoOtherMayOrCanTakeIt) {
   EXPECT_EQ(Moved(), 1u) << "the pinned one stays";
 }
 
+TEST_F(FiringRoutingTest, ItMovesOnlyToAnExecutorThatItsSelectorMatches) {
+  Beat("x1", 1, 0, {{"zone", "a"}});
+  Feed({Pending(Shell("job", {.executor_selector = "zone=a"}), 0s)});
+  Pass(100ms);
+  ASSERT_EQ(Next(), "x1");
+  Beat("x1", 0);
+  Beat("x2", 5, 0, {{"zone", "b"}});
+  Pass(2s);
+  EXPECT_EQ(Moved(), 0u);
+  Beat("x3", 5, 0, {{"zone", "a"}});
+  Pass(500ms);
+  EXPECT_EQ(Next(), "x3");
+  EXPECT_EQ(Moved(), 1u);
+}
+
 TEST_F(FiringRoutingTest, RunsOfAHandlerTakeItsSlotsAndNoOthers) {
   Beat("x1", 50);  // without a worker
   Beat("x2", 50, 1);
