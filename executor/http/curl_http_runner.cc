@@ -12,20 +12,23 @@ namespace {
 constexpr int kIdleMilliseconds = 1000;
 constexpr size_t kIdleHandlesMax = 256;
 
-void InitialiseCurl() {
+CURLM* MakeMulti() {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  CURLM* const multi = curl_multi_init();
+  CARILLON_CHECK(multi != nullptr, "curl_multi_init");
+  return multi;
 }
 
 }  // namespace
 
-CurlHttpRunner::CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options)
+CurlHttpRunner::CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options,
+                               std::shared_ptr<const HostLookup> lookup)
     : clock_(clock),
       open_requests_(metrics.gauge("carillon_http_requests_open")),
-      options_(std::move(options)) {
-  InitialiseCurl();
-  multi_.reset(curl_multi_init());
-  CARILLON_CHECK(multi_ != nullptr, "curl_multi_init");
+      options_(std::move(options)),
+      multi_(MakeMulti()),
+      resolver_(std::move(lookup), clock, [this] { curl_multi_wakeup(multi_.get()); }) {
   curl_multi_setopt(multi_.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, options_.connections_max);
   curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, options_.host_connections_max);
   // Idle connections that are kept for the next request.
@@ -89,6 +92,7 @@ void CurlHttpRunner::Run() {
     }
     if (orders.stop) break;
     Carry(std::move(orders));
+    TakeAddresses();
     int running = 0;
     curl_multi_perform(multi_.get(), &running);
     TakeDone();
@@ -138,8 +142,31 @@ void CurlHttpRunner::Begin(StartHttp start) {
 
 void CurlHttpRunner::Join(Open& open) {
   next_check_ = std::min(next_check_, open.exchange->NextCheck());
+  if (const auto& awaited = open.exchange->awaited()) {
+    awaiting_.emplace(awaited->host, IdOf(open.exchange->attempt()));
+    resolver_.Ask(awaited->host, open.exchange->job_id(), awaited->until);
+    return;
+  }
   CARILLON_CHECK(curl_multi_add_handle(multi_.get(), open.handle.get()) == CURLM_OK,
                  "curl_multi_add_handle");
+}
+
+void CurlHttpRunner::TakeAddresses() {
+  for (const NameResolver::Answer& answer : resolver_.Take()) {
+    const auto [first, last] = awaiting_.equal_range(answer.host);
+    const std::multimap<std::string, AttemptId> awaiting(first, last);
+    awaiting_.erase(first, last);
+    for (const auto& [host, id] : awaiting) {
+      const auto open = open_.find(id);
+      if (answer.addresses.ok()) {
+        open->second.exchange->SetAddresses(*answer.addresses, clock_.Steady());
+        Join(open->second);
+      } else {
+        open->second.exchange->CloseWithoutAddress(answer.addresses.error().message);
+        End(open);
+      }
+    }
+  }
 }
 
 void CurlHttpRunner::TakeDone() {
@@ -181,6 +208,11 @@ void CurlHttpRunner::CloseDue() {
 }
 
 void CurlHttpRunner::End(std::map<AttemptId, Open>::iterator open) {
+  if (const auto& awaited = open->second.exchange->awaited()) {
+    auto [each, last] = awaiting_.equal_range(awaited->host);
+    while (each != last && each->second != open->first) ++each;
+    if (each != last) awaiting_.erase(each);
+  }
   // Closes the connection of a transfer that is in progress.
   curl_multi_remove_handle(multi_.get(), open->second.handle.get());
   if (auto log = open->second.exchange->TakeLog()) ended_.push_back(std::move(*log));

@@ -1,7 +1,7 @@
 // HttpRunner with libcurl: all requests on one thread, without a process for each.
 //
-// Threads  Owns one thread, which waits for sockets, for starts and for the next deadline. The methods of HttpRunner are
-//          thread-safe and never block.
+// Threads  Owns one thread, which waits for sockets, for starts and for the next deadline, and blocks in nothing else:
+//          names are looked up elsewhere. The methods of HttpRunner are thread-safe and never block.
 // Time     Steady for leases and timeouts.
 // Errors   What goes wrong with a request is the result of its attempt.
 // Always   A request is closed when it is cancelled, at its timeout, and 3 s before the end of its lease.
@@ -23,6 +23,7 @@
 #include "common/ports/http_runner.h"
 #include "executor/http/address_policy.h"
 #include "executor/http/http_exchange.h"
+#include "executor/http/name_resolver.h"
 #include "executor/runs/run_table.h"
 
 namespace carillon::executor {
@@ -35,7 +36,8 @@ class CurlHttpRunner final : public HttpRunner {
     long connections_max = 1024;        // further requests wait for one, within their timeout
     long host_connections_max = 64;
   };
-  CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options);
+  CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options,
+                 std::shared_ptr<const HostLookup> lookup = SystemHostLookup());
   // Closes all requests without a result.
   ~CurlHttpRunner() override;
 
@@ -73,6 +75,7 @@ class CurlHttpRunner final : public HttpRunner {
   void Carry(Orders orders);
   void Begin(StartHttp start);
   void Join(Open& open);
+  void TakeAddresses();
   void TakeDone();
   void CloseDue();
   void End(std::map<AttemptId, Open>::iterator open);
@@ -92,11 +95,13 @@ class CurlHttpRunner final : public HttpRunner {
 
   // Used by the thread only.
   std::map<AttemptId, Open> open_;
+  std::multimap<std::string, AttemptId> awaiting_;  // open requests by the name that they await
   std::vector<Easy> idle_;
   std::vector<HttpEvent> ended_;
   SteadyTime next_check_ = SteadyTime::max();
 
-  std::thread thread_;  // last: it uses all members above
+  NameResolver resolver_;  // wakes multi_
+  std::thread thread_;     // last: it uses all members above
 };
 
 }  // namespace carillon::executor

@@ -12,6 +12,7 @@
 #include "common/domain/job_text.h"
 #include "common/domain/run_id.h"
 #include "common/domain/trace.h"
+#include "executor/http/curl_url.h"
 #include "executor/http/redirect.h"
 #include "executor/http/response_judge.h"
 #include "executor/warden/lease_watch.h"
@@ -37,6 +38,18 @@ std::optional<IpAddress> AddressOf(const sockaddr& address) {
     return std::nullopt;
   }
   return IpAddress::Parse(text.data());
+}
+
+// The name whose addresses a URL needs; nullopt if it has an address itself.
+std::optional<HttpExchange::AwaitedName> NameIn(const std::string& text) {
+  const CurlUrl url = MakeCurlUrl();
+  if (curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return std::nullopt;
+  HttpExchange::AwaitedName name;
+  // An international name is looked up in its ASCII form.
+  name.host = PartOf(url, CURLUPART_HOST, CURLU_PUNYCODE);
+  name.port = PartOf(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  if (name.host.empty() || name.host.front() == '[' || IpAddress::Parse(name.host)) return std::nullopt;
+  return name;
 }
 
 bool SendsBody(const StartHttp& start) {
@@ -100,14 +113,41 @@ Status HttpExchange::Prepare(SteadyTime now) {
   denied_.clear();
   failure_[0] = '\0';
   SetRequest(now);
+  resolving_ = Duration(0);
+  awaited_ = NameIn(start_.url);
+  if (awaited_) {
+    awaited_->since = now;
+    awaited_->until = now + start_.connect_timeout;
+  }
   Note(fmt::format("> {} {}", Name(start_.method), start_.url));
   return {};
+}
+
+void HttpExchange::SetAddresses(const std::vector<std::string>& addresses, SteadyTime now) {
+  std::string line = fmt::format("+{}:{}:", awaited_->host, awaited_->port);
+  for (const std::string& address : addresses) {
+    const bool v6 = address.find(':') != std::string::npos;
+    line += fmt::format("{}{}{}{}", line.back() == ':' ? "" : ",", v6 ? "[" : "", address, v6 ? "]" : "");
+  }
+  resolved_.reset(curl_slist_append(nullptr, line.c_str()));
+  CARILLON_CHECK(resolved_ != nullptr, "curl_slist_append");
+  curl_easy_setopt(handle_, CURLOPT_RESOLVE, resolved_.get());
+  resolving_ = now - awaited_->since;
+  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, Milliseconds(awaited_->until - now)));
+  awaited_.reset();
+}
+
+void HttpExchange::CloseWithoutAddress(const std::string& why) {
+  Close(RunState::kFailed, reason::kHttpError, Mask(why));
 }
 
 void HttpExchange::SetRequest(SteadyTime now) {
   curl_easy_setopt(handle_, CURLOPT_PRIVATE, this);
   curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, failure_.data());
   curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
+  // libcurl is given the addresses of the host. Should it look up a name itself, it must not wait for its own thread
+  // when the transfer is closed.
+  curl_easy_setopt(handle_, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(handle_, CURLOPT_PROXY, "");
   curl_easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -249,7 +289,8 @@ void HttpExchange::ExtendLease(SteadyTime lease_end) {
 }
 
 SteadyTime HttpExchange::NextCheck() const {
-  return std::min(deadline_, NextLeaseCheck({start_.lease_end, start_.close_at_lease_end}));
+  const SteadyTime next = std::min(deadline_, NextLeaseCheck({start_.lease_end, start_.close_at_lease_end}));
+  return awaited_ ? std::min(next, awaited_->until) : next;
 }
 
 bool HttpExchange::CloseIfDue(SteadyTime now) {
@@ -258,8 +299,14 @@ bool HttpExchange::CloseIfDue(SteadyTime now) {
     return true;
   }
   const WatchedLease lease{start_.lease_end, start_.close_at_lease_end};
-  if (DecideWhileRunning(lease, now) != LeaseAction::kKill) return false;
-  Close(RunState::kLost, reason::kLeaseEnded, "the request was closed: its lease expired");
+  if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
+    Close(RunState::kLost, reason::kLeaseEnded, "the request was closed: its lease expired");
+    return true;
+  }
+  if (!awaited_ || now < awaited_->until) return false;
+  CloseWithoutAddress(
+      fmt::format("host {} was not resolved within {} s (connect_timeout)", awaited_->host,
+                  std::chrono::duration_cast<std::chrono::seconds>(start_.connect_timeout).count()));
   return true;
 }
 
@@ -303,11 +350,15 @@ void HttpExchange::NoteBody(std::string_view body) {
 
 void HttpExchange::NoteResponse() {
   Note(fmt::format("< {}", *result_.http_status));
-  for (const auto& [name, value] : answer_headers_) Note(fmt::format("< {}: {}", name, value));
-  const auto milliseconds = [this](CURLINFO part) {
+  for (const auto& [name, value] : answer_headers_) {
+    Note(fmt::format("< {}: {}", name, value));
+  }
+  // libcurl does not know how long its addresses took.
+  const double resolving = std::chrono::duration<double, std::milli>(resolving_).count();
+  const auto milliseconds = [&](CURLINFO part) {
     curl_off_t us = 0;
     curl_easy_getinfo(handle_, part, &us);
-    return static_cast<double>(us) / 1000;
+    return us == 0 && part == CURLINFO_APPCONNECT_TIME_T ? 0.0 : static_cast<double>(us) / 1000 + resolving;
   };
   Note(fmt::format("* {} bytes; name {:.1f} ms, connected {:.1f} ms, TLS {:.1f} ms, first byte {:.1f} ms, "
                    "all {:.1f} ms",

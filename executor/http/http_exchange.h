@@ -39,6 +39,17 @@ class HttpExchange {
   // Sets the handle up for the request, or the one after a redirect. kInvalid: a header has a control character, or the
   // URL is not one; nothing may be sent then.
   Status Prepare(SteadyTime now);
+  // A host name whose addresses the handle needs before it may send the request, within the timeout of connecting.
+  struct AwaitedName {
+    std::string host;
+    std::string port;
+    SteadyTime since;
+    SteadyTime until;
+  };
+  const std::optional<AwaitedName>& awaited() const { return awaited_; }
+  // The name is no longer awaited then.
+  void SetAddresses(const std::vector<std::string>& addresses, SteadyTime now);
+  void CloseWithoutAddress(const std::string& why);
   // The transfer has ended. Returns true if Prepare must be called for a redirect, and false if the exchange is over.
   bool OnDone(CURLcode code);
   // Ends it without a response. No callback of libcurl follows once the handle is removed from its multi handle.
@@ -47,7 +58,7 @@ class HttpExchange {
 
   // The time at which Due returns a reason to close it.
   SteadyTime NextCheck() const;
-  // Closes it if its timeout or lease has ended; returns whether.
+  // Closes it if its timeout or lease has ended, or the name has no addresses yet; returns whether.
   bool CloseIfDue(SteadyTime now);
 
   // Once over: the end of the attempt, and its log.
@@ -56,6 +67,7 @@ class HttpExchange {
 
   CURL* handle() const { return handle_; }
   const HeldAttempt& attempt() const { return start_.attempt; }
+  const JobId& job_id() const { return start_.job_id; }
 
  private:
   struct ListDeleter {
@@ -86,6 +98,9 @@ class HttpExchange {
   const SteadyTime deadline_;
   std::shared_ptr<const SecretPatterns> patterns_;  // null: nothing to mask
   HeaderList headers_;
+  HeaderList resolved_;  // "+host:port:address,…"
+  std::optional<AwaitedName> awaited_;
+  Duration resolving_{0};  // how long the addresses took
   std::array<char, CURL_ERROR_SIZE> failure_{};
   std::string denied_;  // the address that the policy refused
   // ---- of the current response

@@ -1,30 +1,14 @@
 #include "executor/http/redirect.h"
 
-#include <curl/curl.h>
-
 #include <algorithm>
-#include <array>
-#include <memory>
 
 #include "common/base/lower_case.h"
+#include "executor/http/curl_url.h"
 
 namespace carillon::executor {
 namespace {
 
-struct UrlDeleter {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
-using Url = std::unique_ptr<CURLU, UrlDeleter>;
-
-std::string PartOf(const Url& url, CURLUPart part, unsigned flags = 0) {
-  char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return {};
-  std::string copy(text);
-  curl_free(text);
-  return copy;
-}
-
-std::string OriginOf(const Url& url) {
+std::string OriginOf(const CurlUrl& url) {
   return LowerCase(PartOf(url, CURLUPART_SCHEME)) + "://" + LowerCase(PartOf(url, CURLUPART_HOST)) +
          ":" + PartOf(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
 }
@@ -46,8 +30,7 @@ bool IsRedirect(int status) {
 }
 
 Status FollowRedirect(int status, std::string_view location, StartHttp& request) {
-  const Url url(curl_url());
-  CARILLON_CHECK(url != nullptr, "curl_url");
+  const CurlUrl url = MakeCurlUrl();
   // The rules of libcurl for what it would send, so that both see the same host.
   if (curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), 0) != CURLUE_OK) {
     return {ErrorCode::kInvalid, "the URL cannot be read"};

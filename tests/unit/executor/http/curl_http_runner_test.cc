@@ -12,9 +12,12 @@
 #include <mutex>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "common/adapters/http/http_server.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/base/lease.h"
+#include "tests/unit/executor/http/held_lookup.h"
 
 namespace carillon::executor::curl_http_runner_test {
 namespace {
@@ -88,9 +91,11 @@ class CurlHttpRunnerTest : public testing::Test {
  protected:
   void SetUp() override { Make(AddressPolicy(*ParseNetworks("127.0.0.0/8"), {})); }
 
+  void TearDown() override { lookup_->Release(); }
+
   void Make(AddressPolicy policy) {
-    runner_ = std::make_unique<CurlHttpRunner>(clock_, metrics_,
-                                               CurlHttpRunner::Options{.policy = std::move(policy)});
+    runner_ = std::make_unique<CurlHttpRunner>(
+        clock_, metrics_, CurlHttpRunner::Options{.policy = std::move(policy)}, lookup_);
     runner_->OnReadable([this] {
       std::lock_guard lock(mu_);
       ++woken_;
@@ -145,6 +150,11 @@ class CurlHttpRunnerTest : public testing::Test {
   std::mutex mu_;
   std::condition_variable changed_;
   int woken_ = 0;
+  const std::shared_ptr<HeldLookup> lookup_ = std::make_shared<HeldLookup>(
+      std::map<std::string, std::vector<std::string>>{{"server.test", {"127.0.0.1"}},
+                                                      {"localhost", {"127.0.0.1"}},
+                                                      {"both.test", {"2001:db8::1", "127.0.0.1"}},
+                                                      {"private.test", {"169.254.169.254"}}});
   std::unique_ptr<CurlHttpRunner> runner_;
   uint64_t made_ = 0;
   std::string log_;
@@ -249,6 +259,51 @@ TEST_F(CurlHttpRunnerTest, NoResponse) {
   start.headers = {{"X-Key", "a\r\nX-Other: b"}};
   EXPECT_EQ(Run(std::move(start)).reason, reason::kHttpError);
   EXPECT_TRUE(server_.Seen().empty());
+}
+
+TEST_F(CurlHttpRunnerTest, NamesAreLookedUp) {
+  const auto at = [&](const std::string& host, const std::string& path) {
+    return To(fmt::format("http://{}:{}{}", host, listening_->port(), path));
+  };
+  EXPECT_EQ(Run(at("server.test", "/hello")).output, "hello");
+  EXPECT_EQ(Run(at("server.test", "/hello")).output, "hello");
+  EXPECT_EQ(lookup_->AskedFor("server.test"), 1u);
+  EXPECT_EQ(Run(at("private.test", "/hello")).reason, reason::kHttpForbidden);
+  const AttemptResult nowhere = Run(at("nowhere.test", "/hello"));
+  EXPECT_EQ(nowhere.reason, reason::kHttpError);
+  EXPECT_NE(nowhere.error.find("nowhere.test"), std::string::npos) << nowhere.error;
+  server_.target = fmt::format("http://server.test:{}/hello", listening_->port());
+  StartHttp redirected = To("/away");
+  redirected.follow = 1;
+  EXPECT_EQ(Run(std::move(redirected)).output, "hello") << "the name of a redirect";
+}
+
+// A name server that does not answer holds the resolver for up to a minute.
+TEST_F(CurlHttpRunnerTest, ANameWithoutAnAnswerDelaysNobody) {
+  StartHttp patient = To("http://silent.test/");
+  patient.connect_timeout = 60s;
+  runner_->Start(patient);
+  lookup_->AwaitAsked(1);
+  EXPECT_EQ(Run(To("/hello")).output, "hello");
+  SilentServer silent;
+  StartHttp slow = To(silent.url());
+  slow.timeout = 100ms;
+  EXPECT_EQ(Run(std::move(slow)).state, RunState::kTimedOut);
+  StartHttp unnamed = To("http://silent.test/");
+  unnamed.connect_timeout = 100ms;
+  const AttemptResult result = Run(std::move(unnamed));
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_EQ(result.reason, reason::kHttpError);
+  EXPECT_NE(result.error.find("silent.test"), std::string::npos) << result.error;
+  StartHttp leased = To("http://silent.test/");
+  leased.lease_end = clock_.Steady() + kLeaseMargin + 100ms;
+  EXPECT_EQ(Run(std::move(leased)).state, RunState::kLost);
+  const StartHttp cancelled = To("http://silent.test/");
+  runner_->Start(cancelled);
+  runner_->Cancel(cancelled.attempt);
+  EXPECT_EQ(Await().state, RunState::kCancelled);
+  EXPECT_EQ(lookup_->AskedFor("silent.test"), 1u);
+  runner_.reset();  // would hang
 }
 
 TEST_F(CurlHttpRunnerTest, AStatusThatIsNoneIsNoResponse) {
