@@ -51,7 +51,9 @@ std::string IpAddress::Text() const {
 std::optional<IpAddress> IpAddress::Embedded() const {
   static const IpNetwork nat64 = *IpNetwork::Parse("64:ff9b::/96");
   static const IpNetwork six_to_four = *IpNetwork::Parse("2002::/16");
-  const size_t begin = nat64.Contains(*this) ? kMapped.size() : six_to_four.Contains(*this) ? 2 : 0;
+  static const IpNetwork translated = *IpNetwork::Parse("::ffff:0:0:0/96");
+  const bool at_the_end = nat64.Contains(*this) || translated.Contains(*this);
+  const size_t begin = at_the_end ? kMapped.size() : six_to_four.Contains(*this) ? 2 : 0;
   if (begin == 0) return std::nullopt;
   IpAddress inner;
   std::copy(kMapped.begin(), kMapped.end(), inner.bytes_.begin());

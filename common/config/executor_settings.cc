@@ -56,8 +56,8 @@ std::vector<Setting> ExecutorSettings() {
        .type = kNetworks,
        .fallback = "",
        .help = "Addresses and networks to which jobs of type `http` may send requests although they "
-               "are denied by default: loopback, link-local, multicast and reserved addresses, and "
-               "those of cloud metadata services."},
+               "are denied by default: loopback and the host's other addresses, link-local, multicast "
+               "and reserved addresses, and those of cloud metadata services."},
       {.name = "executor.http_deny",
        .type = kNetworks,
        .fallback = "",

@@ -3,9 +3,10 @@
 // An address is judged when its socket is opened, after DNS and at each redirect, so a name that changes its address
 // (DNS rebinding) does not help. Private networks are allowed, because calling services inside is the purpose.
 //
-// Always   Denied unless allowed by the settings: loopback, link-local, unspecified, multicast and reserved addresses, and
-//          the addresses of cloud metadata services. An IPv4 address inside an IPv6 address (mapped, NAT64, 6to4) is judged
-//          as itself.
+// Always   Denied unless allowed by the settings: loopback and the host's other addresses, which a firewall does not
+//          shield from the host itself; link-local, unspecified, multicast, benchmarking and reserved addresses; tunnels
+//          whose end is not in the address; and the addresses of cloud metadata services. An IPv4 address inside an IPv6
+//          address (mapped, translated, NAT64, 6to4) is judged as itself.
 #pragma once
 
 #include <vector>
@@ -21,7 +22,8 @@ class AddressPolicy {
   AddressPolicy(std::vector<IpNetwork> allow, std::vector<IpNetwork> deny)
       : allow_(std::move(allow)), deny_(std::move(deny)) {}
 
-  bool Allows(const IpAddress& address) const;
+  // `own`: it is an address of this host (IsOwnAddress).
+  bool Allows(const IpAddress& address, bool own) const;
 
  private:
   std::vector<IpNetwork> allow_;

@@ -13,6 +13,7 @@
 #include "common/domain/run_id.h"
 #include "common/domain/trace.h"
 #include "executor/http/curl_url.h"
+#include "executor/http/own_address.h"
 #include "executor/http/redirect.h"
 #include "executor/http/response_judge.h"
 #include "executor/warden/lease_watch.h"
@@ -50,6 +51,12 @@ std::optional<HttpExchange::AwaitedName> NameIn(const std::string& text) {
   name.port = PartOf(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
   if (name.host.empty() || name.host.front() == '[' || IpAddress::Parse(name.host)) return std::nullopt;
   return name;
+}
+
+// Headers of a response that let whoever reads the log act as the caller. `name` is in lower case.
+bool IsCredential(std::string_view name) {
+  return name == "set-cookie" || name == "set-cookie2" || name == "www-authenticate" || name == "proxy-authenticate" ||
+         name == "authorization" || name == "authentication-info";
 }
 
 bool SendsBody(const StartHttp& start) {
@@ -214,7 +221,7 @@ size_t HttpExchange::OnHeader(char* data, size_t size, size_t count, void* user)
 curl_socket_t HttpExchange::OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
   HttpExchange& exchange = ExchangeOf(user);
   const auto ip = AddressOf(address->addr);
-  if (!ip || !exchange.rules_.policy.Allows(*ip)) {
+  if (!ip || !exchange.rules_.policy.Allows(*ip, IsOwnAddress(address->addr, address->addrlen))) {
     exchange.denied_ = ip ? ip->Text() : "an address of an unknown kind";
     return CURL_SOCKET_BAD;
   }
@@ -351,7 +358,7 @@ void HttpExchange::NoteBody(std::string_view body) {
 void HttpExchange::NoteResponse() {
   Note(fmt::format("< {}", *result_.http_status));
   for (const auto& [name, value] : answer_headers_) {
-    Note(fmt::format("< {}: {}", name, value));
+    Note(fmt::format("< {}: {}", name, IsCredential(name) ? std::string_view("***") : std::string_view(value)));
   }
   // libcurl does not know how long its addresses took.
   const double resolving = std::chrono::duration<double, std::milli>(resolving_).count();

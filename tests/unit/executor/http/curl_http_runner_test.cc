@@ -1,6 +1,9 @@
 // Requests over real sockets: results, what the server sees, and every way in which a request is closed.
 #include "executor/http/curl_http_runner.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #include "common/adapters/http/http_server.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/base/lease.h"
+#include "executor/http/own_address.h"
 #include "tests/unit/executor/http/held_lookup.h"
 
 namespace carillon::executor::curl_http_runner_test {
@@ -237,6 +241,31 @@ TEST_F(CurlHttpRunnerTest, ForbiddenAddressesGetNoRequest) {
     EXPECT_EQ(result.reason, reason::kHttpForbidden) << url << ": " << result.error;
   }
   EXPECT_TRUE(server_.Seen().empty());
+}
+
+// 127.0.0.0/8 is allowed here, an address of an interface is not.
+TEST_F(CurlHttpRunnerTest, TheHostsOwnAddressesGetNoRequest) {
+  ifaddrs* all = nullptr;
+  ASSERT_EQ(getifaddrs(&all), 0);
+  size_t tried = 0;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    if ((each->ifa_flags & IFF_LOOPBACK) != 0 || (each->ifa_flags & IFF_UP) == 0) continue;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    const auto& address = reinterpret_cast<const sockaddr_in&>(*each->ifa_addr).sin_addr;
+    ASSERT_NE(inet_ntop(AF_INET, &address, text.data(), text.size()), nullptr);
+    const AttemptResult result = Run(To(fmt::format("http://{}:9/", text.data())));
+    EXPECT_EQ(result.reason, reason::kHttpForbidden) << text.data() << ": " << result.error;
+    ++tried;
+  }
+  freeifaddrs(all);
+  // A host without a network has loopback only, which is an address of its own, too.
+  sockaddr_in loopback{};
+  loopback.sin_family = AF_INET;
+  loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_TRUE(IsOwnAddress(reinterpret_cast<const sockaddr&>(loopback), sizeof loopback)) << tried;
+  loopback.sin_addr.s_addr = inet_addr("192.0.2.77");
+  EXPECT_FALSE(IsOwnAddress(reinterpret_cast<const sockaddr&>(loopback), sizeof loopback));
 }
 
 TEST_F(CurlHttpRunnerTest, ARedirectToAForbiddenAddressIsNotFollowed) {
