@@ -108,11 +108,11 @@ bool IsVariableName(std::string_view text) {
 }
 
 bool IsReservedVariable(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kReserved{
+  constexpr std::array<std::string_view, 11> kReserved{
       "CARILLON_RUN_ID",        "CARILLON_JOB_ID",          "CARILLON_FIRE_TIME",
       "CARILLON_ATTEMPT",       "CARILLON_SHARD_INDEX",     "CARILLON_SHARD_TOTAL",
       "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE", "CARILLON_TRACE_ID",
-      "CARILLON_OUTPUT_FILE"};
+      "CARILLON_OUTPUT_FILE",   "CARILLON_CONTAINER"};
   return name.starts_with("CARILLON_PARAM_") ||
          std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
 }

@@ -35,6 +35,7 @@ struct AttemptEntry {
   std::optional<AttemptEnded> memory;   // the end, until it is reported
   bool counted = false;                 // the output of the attempt counts as not reported
   WallTime started{};
+  std::string record_file = {};  // of its container; empty: none
 };
 
 // An attempt that waits until its record is on the device.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "executor/warden/container/container_start.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -34,16 +36,16 @@ void EndReporter::RecordRefused(const AttemptName& name, AttemptEntry& entry,
   Record(name, entry, std::move(ended));
 }
 
-void EndReporter::RecordLeftOver(const OpenStart& start) {
+void EndReporter::RecordLeftOver(const OpenStart& start, const std::optional<ContainerEnd>& end) {
   const AttemptName name = NameOf(start.attempt);
-  AttemptEnded ended{start.attempt,
-                     {.state = RunState::kLost,
-                      .reason = std::string(reason::kWardenDied),
-                      .error = "the warden died during the run",
-                      .started = start.started,
-                      .ended = clock_.Wall()},
-                     start.job_id};
-  Record(name, *table_.Find(name), std::move(ended));
+  AttemptResult result{.state = RunState::kLost,
+                       .reason = std::string(reason::kWardenDied),
+                       .error = "the warden died during the run"};
+  // One that the warden had stopped ended for a reason that nobody knows any more.
+  if (end && !end->stopped) result = ResultOf(*end, std::nullopt);
+  result.started = start.started;
+  result.ended = clock_.Wall();
+  Record(name, *table_.Find(name), {start.attempt, std::move(result), start.job_id});
 }
 
 void EndReporter::ReleaseSynced() {
@@ -56,6 +58,8 @@ void EndReporter::ReleaseSynced() {
     entry.reserved = false;
     entry.stage = AttemptStage::kEnded;
     entry.counted = entry.end_record != 0;
+    // An end that is only in memory may be needed once more.
+    if (entry.counted && !entry.record_file.empty()) record_files_.push_back(entry.record_file);
     if (entry.counted) unreported_bytes_ += BytesOf(*entry.memory);
     if (unreported_bytes_ > kUnreportedBytesMax) DropMemory(entry);
     events_.push_back({name, true});

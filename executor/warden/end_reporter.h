@@ -8,6 +8,9 @@
 
 #include <deque>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "executor/warden/attempt_table.h"
@@ -29,13 +32,16 @@ class EndReporter {
   void Started(const AttemptName& name) { events_.push_back({name, false}); }
   void Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended);
   void RecordRefused(const AttemptName& name, AttemptEntry& entry, const StartRefusal& refusal);
-  // Records as LOST an attempt of a dead warden, when no process of it lives any more.
-  void RecordLeftOver(const OpenStart& start);
+  // Records the end of an attempt of a dead warden, when no process of it lives any more: as LOST, unless its container
+  // had ended by itself.
+  void RecordLeftOver(const OpenStart& start, const std::optional<ContainerEnd>& end = std::nullopt);
 
   // Queues the synced ends for reporting, and asks the journal to sync the ends that
   // are not synced.
   void ReleaseSynced();
   bool all_synced() const { return ending_.empty(); }
+  // The records of containers whose ends are on the device now.
+  std::vector<std::string> TakeRecordFiles() { return std::exchange(record_files_, {}); }
 
   // ---- reports to the daemon
   // The next event to report, oldest first. nullopt if there is none, or while it is being read
@@ -65,6 +71,7 @@ class EndReporter {
   AttemptTable& table_;
   std::deque<AttemptAtDisk> ending_;  // reported once they are synced
   std::deque<Event> events_;
+  std::vector<std::string> record_files_;
   size_t unreported_bytes_ = 0;
 };
 

@@ -74,16 +74,6 @@ std::string SpawnStepText(SpawnStep step, const std::string& program) {
   return "start";
 }
 
-std::string_view FaultText(OutputFault fault) {
-  switch (fault) {
-    case OutputFault::kNotAFile: return "their file is not a regular file";
-    case OutputFault::kTooLarge: return "their file is too large";
-    case OutputFault::kUnreadable: return "their file cannot be read";
-    case OutputFault::kNone: break;
-  }
-  return "";
-}
-
 }  // namespace
 
 LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
@@ -94,20 +84,35 @@ LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
 }
 
 Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
-  container_ = start_.container.has_value();
+  const bool in_container = start_.container.has_value();
   // The engine enforces the limits of a container.
-  if (!container_) CARILLON_TRY(CheckIsolation(start_, host.features));
+  if (!in_container) CARILLON_TRY(CheckIsolation(start_, host.features));
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
-  if (container_) {
-    spec.container = true;
+  if (in_container) {
+    CARILLON_ASSIGN_OR_RETURN(
+        PreparedContainer prepared,
+        PrepareContainer(start_, {.warden_id = files.warden_id,
+                                  .control_directory = files.directory.path,
+                                  .outputs_file = files.outputs}));
+    container_ = {.name = prepared.record.name,
+                  .engine = prepared.record.engine,
+                  .warden_id = files.warden_id,
+                  .record_file = files.script,
+                  .outputs_file = files.outputs,
+                  .patterns = patterns_,
+                  .ask_engine = true};
+    spec.container = container_;
     // The program that runs, even if its file was replaced by an upgrade.
     spec.program = "/proc/self/exe";
     spec.script_file = files.script;
-    spec.script = EncodeRecord(TakeRecord(start_, files.warden_id, files.directory.path));
+    spec.script = EncodeRecord(prepared.record);
+    spec.input = EncodeInput(prepared.input);
     spec.arguments = {"carillon-warden", "--container", spec.script_file};
+    // What a job may set is not for programs of the host.
+    spec.env = std::move(prepared.record.client_env);
   } else if (start_.script) {
     spec.program = start_.script->interpreter;
     spec.script_file = files.script + start_.script->suffix;
@@ -122,8 +127,10 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   }
   program_ = spec.program;
   script_file_ = spec.script_file;
-  if (!container_) start_.env[kOutputFileVariable] = files.outputs;
-  for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
+  if (!in_container) {
+    start_.env[kOutputFileVariable] = files.outputs;
+    for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
+  }
   spec.work_directory = files.directory;
   spec.output_file = files.outputs;
   spec.read_outputs = files.read_outputs;
@@ -131,11 +138,11 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
   spec.open_files = host.open_files;
-  if (start_.limits && !container_) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
+  if (start_.limits && !in_container) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
   cgroup_ = spec.cgroup;
   spec.user = start_.user;
   spec.user_directory = files.user_directory;
-  if (start_.limits && !container_) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
+  if (start_.limits && !in_container) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
   started_wall_ = now.wall;
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
@@ -222,7 +229,6 @@ void LiveRun::TakeReport(const ShimReport& report, std::string_view text, Steady
     case ShimReportKind::kStarted: started_report_ = true; break;
     case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
     case ShimReportKind::kOom: oom_ = true; break;
-    case ShimReportKind::kRemoving: removing_ = true; break;
     case ShimReportKind::kContainer: container_end_ = ParseEnd(text); break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
@@ -248,11 +254,15 @@ void LiveRun::KeeperExited(SteadyTime now) {
 // Only a process that exited by itself has outputs: one that was killed may have written a part of
 // a line.
 bool LiveRun::waits_for_outputs() const {
-  const bool has_outputs = !ending_ && wait_status_ && WIFEXITED(*wait_status_);
+  const bool has_outputs = !container_ && !ending_ && wait_status_ && WIFEXITED(*wait_status_);
   return has_outputs && !outputs_ && keeper_ > 0 && !outputs_overdue_;
 }
 
 void LiveRun::End(RunState state, std::string_view reason, Grace grace, SteadyTime now) {
+  // The container has ended, and is only being removed.
+  if (over() && container_ && !ending_ && state == RunState::kCancelled) {
+    noted_ = "The cancel came after the container had ended.";
+  }
   if (over() || (ending_ && (ending_->killing || grace == Grace::kGiven))) return;
   if (!ending_) ending_ = Ending{.state = state, .reason = std::string(reason)};
   ending_->kill_requested = state == RunState::kCancelled && grace == Grace::kNone;
@@ -287,15 +297,12 @@ void LiveRun::Tick(SteadyTime now) {
     if (now >= ending_->kill_at) Kill(now);
     return;
   }
-  if (removing_) {  // its children are the engine's command line now
-    ending_->next_push = SteadyTime::max();
-    return;
-  }
   if (now < ending_->next_push || keeper_ <= 0) return;
   // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
-  // The keeper is continued only when no descendant is left, so that none can become an orphan.
+  // The keeper is continued only when no descendant is left, so that none can become an orphan. Those of a container
+  // are the engine's.
   ending_->next_push = now + kPushEvery;
-  if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
+  if (container_ || KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }
 
 SteadyTime LiveRun::NextTick() const {
@@ -303,6 +310,19 @@ SteadyTime LiveRun::NextTick() const {
   if (ending_ && ending_->killing) return ending_->next_push;
   const SteadyTime lease = NextLeaseCheck({start_.lease_end, start_.kill_at_lease_end});
   return std::min(lease, ending_ ? ending_->kill_at : deadline_);
+}
+
+ContainerToRemove LiveRun::Removal() const {
+  ContainerToRemove removal = *container_;
+  removal.ask_engine = !ending_;
+  return removal;
+}
+
+// The keeper waits for this, so that somebody removes the container if the warden dies.
+void LiveRun::ContainerGone(std::optional<ContainerEnd> end) {
+  container_gone_ = true;
+  if (!container_end_) container_end_ = std::move(end);
+  if (keeper_ > 0) kill(keeper_, SIGUSR1);
 }
 
 void LiveRun::Renew(SteadyTime lease_end) {
@@ -325,9 +345,10 @@ AttemptEnded LiveRun::Finish(Now now) {
     auto& masker = maskers_[static_cast<size_t>(stream)];
     if (masker) KeepMasked(stream, masker->End(), now);
   }
+  if (!noted_.empty()) Note(noted_, now);
   log_->End(now);
-  AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
-  AddOutputs(result);
+  AttemptResult result = ResultNow();
+  if (!container_) AddOutputs(result);
   if (!container_) result.usage = usage_;  // that of a container is the engine's, which is no child
   if (!spawn_failure_) result.limits_not_enforced = limits_not_enforced_;
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
@@ -358,6 +379,13 @@ void LiveRun::AddOutputs(AttemptResult& result) const {
   }
 }
 
+AttemptResult LiveRun::ResultNow() const {
+  // What ended before somebody could stop it has ended by itself, whoever wanted something else by then.
+  const bool by_itself = container_end_ && (!ending_ || !container_end_->stopped);
+  if (by_itself) return ResultOf(*container_end_, start_.limits);
+  return ending_ ? EndedByWarden() : ExitResult();
+}
+
 AttemptResult LiveRun::EndedByWarden() const {
   AttemptResult result{.state = ending_->state, .reason = ending_->reason};
   switch (ending_->state) {
@@ -375,7 +403,6 @@ AttemptResult LiveRun::EndedByWarden() const {
 }
 
 AttemptResult LiveRun::ExitResult() const {
-  if (container_end_) return ResultOf(*container_end_, start_.limits);
   AttemptResult result{.state = RunState::kFailed};
   if (spawn_failure_) {
     result.reason = reason::kSpawn;
@@ -385,6 +412,10 @@ AttemptResult LiveRun::ExitResult() const {
     result.state = RunState::kLost;
     result.reason = reason::kWardenDied;
     result.error = "the supervisor process of this attempt was killed";
+  } else if (container_) {  // the status of its driver is none of the container
+    result.state = RunState::kLost;
+    result.reason = reason::kWardenDied;
+    result.error = "the process that watched its container was killed";
   } else if (oom_ && WIFSIGNALED(*wait_status_) && WTERMSIG(*wait_status_) == SIGKILL) {
     result.reason = reason::kOom;
     result.error = fmt::format("killed by the kernel for its memory; its limit is {} MiB", start_.limits->memory_mb);

@@ -21,7 +21,7 @@
 #include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
 #include "executor/output/secret_masker.h"
-#include "executor/warden/container/engine_commands.h"
+#include "executor/warden/container/container_removal.h"
 #include "executor/warden/process/keeper.h"
 
 namespace carillon::executor {
@@ -76,7 +76,7 @@ class LiveRun {
   // Returns true once, after the command has begun; then its start may be reported.
   bool TakeStarted();
   // The end is known, and nothing that can come later changes it. If the keeper was killed, call
-  // Finish only when no process of the tree is left.
+  // Finish only when no process of the tree is left; of a container, when that is gone.
   bool finished() const { return over() && !waits_for_outputs(); }
   AttemptEnded Finish(Now now);
 
@@ -85,12 +85,16 @@ class LiveRun {
   pid_t keeper() const { return keeper_; }
   bool keeper_killed() const { return keeper_killed_; }
   const std::string& cgroup() const { return cgroup_; }  // empty: none
-  // The path of the record of its container; empty: none.
-  std::string container_record() const { return container_ ? script_file_ : std::string(); }
+  // It had a container, of which something may be left.
+  bool needs_removal() const { return container_ && !spawn_failure_ && !container_gone_; }
+  bool in_container() const { return container_.has_value(); }
+  ContainerToRemove Removal() const;
+  // Nothing is left of its container. `end`: as the removal found it.
+  void ContainerGone(std::optional<ContainerEnd> end);
   // The path of the script; empty: none.
   const std::string& script_file() const { return script_file_; }
-  // The keeper died before it removed the files of the attempt.
-  bool left_files() const { return keeper_ < 0 && !spawn_failure_ && !outputs_; }
+  // The keeper does not remove the files of the attempt.
+  bool left_files() const { return !spawn_failure_ && (container_ || (keeper_ < 0 && !outputs_)); }
   int fd(OutputStream stream) const { return pipes_[static_cast<size_t>(stream)].get(); }
   int report_fd() const { return report_.get(); }
 
@@ -117,6 +121,7 @@ class LiveRun {
   void AddOutputs(AttemptResult& result) const;
   AttemptResult ExitResult() const;
   AttemptResult EndedByWarden() const;
+  AttemptResult ResultNow() const;
 
   StartAttempt start_;
   OutputTail output_;
@@ -141,9 +146,10 @@ class LiveRun {
   std::optional<ResourceUsage> usage_;  // unset if the keeper was killed
   std::optional<OutputFile> outputs_;
   bool oom_ = false;
-  bool container_ = false;
-  bool removing_ = false;  // the keeper waits for the engine
-  std::optional<ContainerEnd> container_end_;
+  std::optional<ContainerToRemove> container_;
+  bool container_gone_ = false;
+  std::optional<ContainerEnd> container_end_;  // the first that was told
+  std::string noted_;  // of a container whose processes have ended: what somebody asked for afterwards
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_
   bool outputs_overdue_ = false;

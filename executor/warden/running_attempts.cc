@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "executor/warden/container/container_record.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 
@@ -29,7 +28,7 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
       rooms_(rooms),
       options_(std::move(options)),
       work_directory_(std::filesystem::absolute(options_.work_directory)),
-      cleaner_({.records = options_.containers, .warden_id = options_.warden_id}) {
+      cleaner_(*this, {.records = options_.containers, .warden_id = options_.warden_id}) {
   for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
@@ -81,6 +80,7 @@ Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
   entry.start.reset();
   entry.live = std::move(live);
   entry.started = now.wall;
+  if (entry.live->in_container()) entry.record_file = RecordOf(entry.held);
   entry.stage = AttemptStage::kRunning;
   if (spare != 0) free_spares_.pop_back();
   Watch(name, entry, spare);
@@ -135,22 +135,23 @@ void RunningAttempts::Continue() {
   }
 }
 
-// A run whose keeper was killed is left to KillStrays: processes of it may still live.
+// A run whose keeper was killed is left to KillStrays: processes of it may still live. Those of a container are the
+// engine's, and its driver and the driver's command lines have died with the keeper.
 void RunningAttempts::NoteEnd(uint64_t run_no, const LiveRun& live) {
-  if (live.finished() && !live.keeper_killed()) ended_.push_back(run_no);
+  if (live.finished() && (!live.keeper_killed() || live.in_container())) ended_.push_back(run_no);
 }
 
 void RunningAttempts::FinishIfOver(const AttemptName& name) {
   AttemptEntry* entry = rooms_.table.Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
-  const std::string record = entry->live->container_record();
-  if (entry->live->keeper_killed() && !record.empty() && access(record.c_str(), F_OK) == 0) {
-    return cleaner_.Remove(record);  // comes back here when nothing is left
-  }
+  // Comes back here when nothing is left.
+  if (entry->live->needs_removal()) return cleaner_.Remove(entry->live->Removal());
   if (entry->live->left_files()) {
     const LiveRun::Files files = FilesOf(name, entry->live->start());
     std::vector<std::string> paths = {files.directory.path, files.outputs};
-    if (!entry->live->script_file().empty()) paths.push_back(entry->live->script_file());
+    // The record of a container stays until the end is in the journal.
+    const bool script = !entry->live->script_file().empty() && !entry->live->in_container();
+    if (script) paths.push_back(entry->live->script_file());
     if (!files.user_directory.empty()) paths = {files.user_directory};
     if (!entry->live->cgroup().empty()) paths.push_back(entry->live->cgroup());
     RemoveInBackground(paths);
@@ -169,7 +170,7 @@ void RunningAttempts::ReapChildren() {
     if (pid <= 0) return;
     const auto child = children_.find(pid);
     if (child == children_.end()) {
-      NoteRemoved(cleaner_.Reaped(pid, status));
+      cleaner_.Reaped(pid, clock_.Steady());
       continue;
     }
     const auto run = by_run_no_.find(child->second.run_no);
@@ -180,22 +181,30 @@ void RunningAttempts::ReapChildren() {
     live.KeeperExited(clock_.Steady());
     if (live.TakeStarted()) rooms_.reporter.Started(run->second);
     // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
-    if (live.keeper_killed()) ++keepers_killed_;
+    if (live.keeper_killed() && !live.in_container()) ++keepers_killed_;
     NoteEnd(run->first, live);
   }
 }
 
-std::vector<std::string> RunningAttempts::Records() const {
-  std::vector<std::string> paths = ListRecords(options_.containers);
-  for (std::string& path : paths) path.insert(0, options_.containers + "/");
-  return paths;
+std::vector<ContainerCleaner::Removed> RunningAttempts::TakeRemoved() {
+  std::vector<ContainerCleaner::Removed> others;
+  for (ContainerCleaner::Removed& removed : cleaner_.TakeRemoved()) {
+    const auto named = ParseContainerName(removed.name);
+    AttemptEntry* entry = named ? rooms_.table.Find({named->key, named->attempt}) : nullptr;
+    if (entry == nullptr || !entry->live) {
+      others.push_back(std::move(removed));
+      continue;
+    }
+    entry->live->ContainerGone(std::move(removed.end));
+    over_.push_back(entry->run_no);
+  }
+  return others;
 }
 
-// An attempt whose keeper was killed ends when nothing is left of its container.
-void RunningAttempts::NoteRemoved(const std::string& record) {
-  for (const auto& [run_no, name] : by_run_no_) {
-    if (!record.empty() && LiveOf(name).container_record() == record) over_.push_back(run_no);
-  }
+bool RunningAttempts::HasContainer(std::string_view name) const {
+  const auto named = ParseContainerName(name);
+  const AttemptEntry* entry = named ? rooms_.table.Find({named->key, named->attempt}) : nullptr;
+  return entry != nullptr && entry->stage != AttemptStage::kEnding && entry->stage != AttemptStage::kEnded;
 }
 
 // Children that are not keepers were reparented to the warden when their keeper was killed.

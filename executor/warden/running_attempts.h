@@ -26,7 +26,7 @@
 
 namespace carillon::executor {
 
-class RunningAttempts {
+class RunningAttempts : private KnownContainers {
  public:
   static constexpr size_t kSparesMax = 64;  // working directories that are reused
 
@@ -67,12 +67,14 @@ class RunningAttempts {
   void Tick(SteadyTime now);
   SteadyTime NextTick() const;
   // ---- containers
-  std::vector<std::string> Records() const;  // the paths of all
   ContainerCleaner& containers() { return cleaner_; }
   // The path of the record of the attempt's container.
-  std::string RecordOf(const HeldAttempt& attempt) const {
-    return fmt::format("{}/{}", options_.containers, ContainerName(attempt));
+  std::string RecordOf(const HeldAttempt& attempt) const { return RecordOf(ContainerName(attempt)); }
+  std::string RecordOf(std::string_view container) const {
+    return fmt::format("{}/{}", options_.containers, container);
   }
+  // Ends the attempts whose containers are gone; returns those of other attempts.
+  std::vector<ContainerCleaner::Removed> TakeRemoved();
   // Deletes files and directories in a child process, which the warden reaps.
   void RemoveInBackground(const std::vector<std::string>& paths);
 
@@ -89,7 +91,7 @@ class RunningAttempts {
   void NoteEnd(uint64_t run_no, const LiveRun& live);
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
-  void NoteRemoved(const std::string& record);
+  bool HasContainer(std::string_view name) const override;
   LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }
   LiveRun::Files FilesOf(const AttemptName& name, const StartAttempt& start) const;
   LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }

@@ -1,11 +1,9 @@
 #include "executor/warden/warden_core.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
+#include "executor/warden/container/container_record.h"
 #include "executor/warden/lease_watch.h"
 
 namespace carillon::executor {
@@ -40,11 +38,8 @@ WardenCore::WardenCore(const Clock& clock, std::unique_ptr<WardenJournal> journa
           clock,
           {.journal = *journal_, .table = table_, .reporter = reporter_, .running = running_}),
       leftovers_(Adopt(std::move(contents), *journal_, table_)) {
-  std::unordered_set<std::string> open;
-  for (const OpenStart& start : leftovers_.waiting()) open.insert(running_.RecordOf(start.attempt));
-  // A power cut can undo the record of a start in the journal, and not that of its container.
-  for (const std::string& record : running_.Records()) {
-    if (!open.contains(record)) running_.containers().Remove(record);
+  for (const OpenStart& start : leftovers_.waiting()) {
+    if (start.container) table_.Find(NameOf(start.attempt))->record_file = running_.RecordOf(start.attempt);
   }
 }
 
@@ -85,21 +80,34 @@ void WardenCore::Stop() {
 void WardenCore::Tick(SteadyTime now) {
   running_.Tick(now);
   for (OpenStart& start : leftovers_.Step(now)) EndLeftOver(std::move(start));
-  for (const std::string& record : running_.containers().TakeRemoved()) {
-    std::erase_if(contained_, [&](const OpenStart& start) {
-      if (running_.RecordOf(start.attempt) != record) return false;
-      reporter_.RecordLeftOver(start);
-      return true;
-    });
+  for (const ContainerCleaner::Removed& removed : running_.TakeRemoved()) EndContained(removed);
+  std::vector<std::string> files;
+  for (const std::string& record : reporter_.TakeRecordFiles()) {
+    files.insert(files.end(), {record, EndFileOf(record)});
   }
+  if (!files.empty()) running_.RemoveInBackground(files);
 }
 
 // No process of the attempt lives, so nobody starts its container any more.
 void WardenCore::EndLeftOver(OpenStart start) {
-  const std::string record = running_.RecordOf(start.attempt);
-  if (access(record.c_str(), F_OK) != 0) return reporter_.RecordLeftOver(start);
-  running_.containers().Remove(record);
+  if (!start.container) return reporter_.RecordLeftOver(start);
+  running_.containers().Remove({.name = ContainerName(start.attempt),
+                                .engine = start.container->engine,
+                                .warden_id = start.container->warden_id,
+                                .record_file = running_.RecordOf(start.attempt)});
   contained_.push_back(std::move(start));
+}
+
+void WardenCore::EndContained(const ContainerCleaner::Removed& removed) {
+  const auto found = std::find_if(contained_.begin(), contained_.end(), [&](const OpenStart& start) {
+    return ContainerName(start.attempt) == removed.name;
+  });
+  if (found == contained_.end()) {  // a record without an attempt
+    const std::string record = running_.RecordOf(removed.name);
+    return running_.RemoveInBackground({record, EndFileOf(record)});
+  }
+  reporter_.RecordLeftOver(*found, removed.end);
+  contained_.erase(found);
 }
 
 void WardenCore::Commit(SteadyTime now) {

@@ -74,6 +74,7 @@ class WardenCore {
 
  private:
   void EndLeftOver(OpenStart start);
+  void EndContained(const ContainerCleaner::Removed& removed);
 
   const Clock& clock_;
   const std::unique_ptr<WardenJournal> journal_;

@@ -7,6 +7,8 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
+// The version of the start of a container. Other starts keep the older version, which programs from before can read.
+constexpr uint32_t kContainerStartVersion = 2;
 // Size of the record of an end without the output: names, texts, markers, and the outputs with the
 // lengths of their names and values.
 constexpr size_t kEndOverheadBytes = 4096 + kOutputsBytesMax + 8 * kOutputsMax;
@@ -19,12 +21,18 @@ bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
   ByteReader in(bytes);
   const uint8_t kind = in.U8();
   if (kind == kStartRecord) {
-    if (in.U32() != kAttemptCodecVersion) return false;
+    const uint32_t version = in.U32();
+    if (version != kAttemptCodecVersion && version != kContainerStartVersion) return false;
     OpenStart start;
     start.attempt = GetHeld(in);
     start.job_id = JobId(in.Text());
     start.started = FromUnixMicros(in.I64());
     start.record = id;
+    if (version == kContainerStartVersion) {
+      start.container.emplace();
+      start.container->engine = in.Text();
+      start.container->warden_id = in.Text();
+    }
     if (in.Finished()) contents->open_starts.push_back(std::move(start));
     return in.Finished();
   }
@@ -68,10 +76,14 @@ Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const St
   if (!*reserved) return std::optional<SegmentLog::RecordId>();
   ByteWriter out;
   out.U8(kStartRecord);
-  out.U32(kAttemptCodecVersion);
+  out.U32(start.container ? kContainerStartVersion : kAttemptCodecVersion);
   PutHeld(out, start.attempt);
   out.Text(start.job_id.value());
   out.I64(ToUnixMicros(now));
+  if (start.container) {
+    out.Text(start.container->engine);
+    out.Text(warden_id_);
+  }
   const Result<SegmentLog::RecordId> record = log_->Append(out.Take());
   if (record.ok()) return std::optional(*record);
   log_->Unreserve(reserve);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/ports/executor_host.h"
@@ -39,6 +40,12 @@ struct OpenStart {
   JobId job_id;
   WallTime started;
   SegmentLog::RecordId record = 0;
+  // Of a container: the engine's command line, and the id of the warden in its label.
+  struct Container {
+    std::string engine;
+    std::string warden_id;
+  };
+  std::optional<Container> container = {};
 };
 // An end in the journal that the database has not confirmed yet.
 struct RecordedEnd {
@@ -66,6 +73,8 @@ class WardenJournal {
   enum class Asked { kFirst, kAgain };
   Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
                                                            Asked asked);
+  // The id of this warden in the label of containers, which their starts record.
+  void SetWardenId(std::string id) { warden_id_ = std::move(id); }
   // `start` is the id from PrepareStart; 0 = the start was not recorded.
   Result<SegmentLog::RecordId> PrepareEnd(const AttemptEnded& ended, SegmentLog::RecordId start);
   void ReleaseReserve(size_t output_bytes_max);
@@ -98,6 +107,7 @@ class WardenJournal {
   std::unique_ptr<SegmentLog> log_;
   const size_t bytes_max_;
   bool headroom_ = false;
+  std::string warden_id_;
 };
 
 }  // namespace carillon::executor

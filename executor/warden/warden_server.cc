@@ -111,6 +111,7 @@ Status WardenServer::PrepareCore() {
   const std::string containers = RecordsIn(options_.directory);
   if (mkdir(containers.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + containers);
   CARILLON_ASSIGN_OR_RETURN(const std::string id, WardenIdOf(options_.directory));
+  journal->SetWardenId(id);
   isolation_ = PrepareIsolation(options_.directory, options_.run_directory);
   core_ = std::make_unique<WardenCore>(clock_, std::move(journal), std::move(contents),
                                        WardenCore::Options{.work_directory = work,

@@ -37,10 +37,6 @@ struct ContainerDefinition {
 inline constexpr size_t kContainerArgsMax = 100;
 inline constexpr size_t kContainerArgBytesMax = 32'768;
 
-// True for variables that the engine's own command line reads. In a container they may have no secret: such a value
-// would have to stand in a command line, where every user of the host can see it.
-bool SteersEngine(std::string_view variable);
-
 // The mistakes of a container, each with a pointer such as "/container/args/0". `env` is that of its job.
 std::vector<Error> FindContainerMistakes(const ContainerDefinition& container,
                                          const std::map<std::string, std::string>& env);

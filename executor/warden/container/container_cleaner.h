@@ -1,9 +1,10 @@
-// The child processes of a warden that remove containers: those of records whose attempts have ended, and, now and then,
-// those without a record.
+// Removes containers in child processes of the warden: those of attempts that have ended, and, now and then, those with
+// the warden's label that no attempt has.
 //
-// Place    docs/containers.md. The engine may take long, so the warden's loop never calls it itself.
+// Place    docs/containers.md. The engine and the disk may take long, so the warden's loop never asks them itself.
 // Threads  The warden's loop.
-// Always   At most one child for each record, and one that sweeps. If the warden dies, they die.
+// Always   At most three children: for removals that were not tried yet, for those that were, because an engine that
+//          hangs at one container must not delay the others, and for the sweep. If the warden dies, they die.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +15,18 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "executor/journal/file_descriptor.h"
+#include "executor/warden/container/container_removal.h"
 
 namespace carillon::executor {
+
+// The warden's table of attempts.
+class KnownContainers {
+ public:
+  virtual ~KnownContainers() = default;
+  // True from before such a container is created until nothing is left of it.
+  virtual bool HasContainer(std::string_view name) const = 0;
+};
 
 class ContainerCleaner {
  public:
@@ -23,31 +34,62 @@ class ContainerCleaner {
     std::string records;  // their directory
     std::string warden_id;
   };
-  explicit ContainerCleaner(Options options) : options_(std::move(options)) {}
+  ContainerCleaner(const KnownContainers& known, Options options) 
+      : known_(known), options_(std::move(options)), records_read_(options_.records.empty()) {}
 
-  // The command line of the engine; from now on containers without a record are removed.
+  // The command line of the engine; from now on containers of no attempt are removed.
   void UseEngine(std::string engine) { engine_ = std::move(engine); }
-  // Removes the container of this record. TakeRemoved returns the record once nothing is left.
-  void Remove(const std::string& record);
-  std::vector<std::string> TakeRemoved() { return std::exchange(removed_, {}); }
+  // Removes this container, by the engine of UseEngine if it names none. A second call for the same does nothing.
+  void Remove(ContainerToRemove container);
+  struct Removed {
+    std::string name;
+    std::optional<ContainerEnd> end;
+  };
+  // The containers of which nothing is left, once each.
+  std::vector<Removed> TakeRemoved() { return std::exchange(removed_, {}); }
 
-  // Call it with each child of the warden that has exited. Returns the record of which nothing is left now, or "".
-  std::string Reaped(pid_t child, int status);
-  bool Owns(pid_t child) const { return child == sweeper_ || removers_.contains(child); }
+  // Call it with each child of the warden that has exited.
+  void Reaped(pid_t child, SteadyTime now);
+  bool Owns(pid_t child) const;
   void Tick(SteadyTime now);
   SteadyTime NextTick() const;
 
  private:
-  bool IsRemoving(const std::string& record) const;
+  struct Waiting {
+    ContainerToRemove container;
+    std::optional<ContainerEnd> end = {};  // the first that was found: a kill makes another one
+    int tries = 0;
+    SteadyTime due{};
+    bool asked = false;  // a child is about it
+  };
+  struct Child {
+    pid_t pid = -1;
+    FileDescriptor answer;
+    std::vector<std::string> names;  // in the order of the answer
+  };
+  enum Which : size_t { kFirst, kAgain };
+  enum class Sweep { kListing, kRemoving, kReadingRecords };
 
+  void StartRemover(Which which, SteadyTime now);
+  void TakeAnswer(Child& child, SteadyTime now);
+  void StepSweep(SteadyTime now);
+  std::string Swept() const;
+  void TakeSwept(SteadyTime now);
+  void RemoveOf(const std::vector<ListedContainer>& records);
+
+  const KnownContainers& known_;
   const Options options_;
   std::string engine_;  // empty: none
-  pid_t sweeper_ = -1;
+  std::unordered_map<std::string, Waiting> waiting_;
+  Child removers_[2];
+  Child sweeper_;
+  Sweep sweep_ = Sweep::kListing;  // what sweeper_ does
+  bool records_read_;
+  std::vector<std::string> swept_ids_;  // not removed yet
+  int sweeps_failed_ = 0;
   SteadyTime next_sweep_{};
-  std::unordered_map<pid_t, std::string> removers_;  // with their records
-  std::vector<std::string> waiting_;                 // records of which no child could be forked yet
-  SteadyTime next_try_{};
-  std::vector<std::string> removed_;
+  SteadyTime next_fork_{};
+  std::vector<Removed> removed_;
 };
 
 }  // namespace carillon::executor

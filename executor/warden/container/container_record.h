@@ -1,7 +1,10 @@
-// The record of a container on disk: what its driver needs, and what whoever must remove it needs. It exists from before
-// the container is created until the engine has said that nothing is left of it.
+// The files of a container in the warden's directory: its record, which its driver needs and which names its engine, and
+// its end beside it. They stay until the end of its attempt is in the journal.
 //
-// Threads  Stateless.
+// Threads  Stateless. Waits for the disk: never called by the warden's own loop, except at its start.
+// Errors   kNotFound only if the directory could be opened and says that there is no such file. kUnavailable: the disk
+//          does not say. kCorrupt: the file is no record, or one of another version.
+// Always   Readers see a whole file, or none, also after a power cut.
 #pragma once
 
 #include <optional>
@@ -19,7 +22,9 @@ struct ContainerRecord {
   std::string name;
   std::string warden_id;
   EngineWords create;
+  std::optional<Limits> limits = {};
   int64_t grace_s = 0;
+  std::string outputs_file = {};        // of the host
   std::vector<std::string> client_env;  // of the engine's command line, "NAME=value"
 
   bool operator==(const ContainerRecord&) const = default;
@@ -27,23 +32,24 @@ struct ContainerRecord {
 
 std::string EncodeRecord(const ContainerRecord& record);
 std::optional<ContainerRecord> DecodeRecord(std::string_view bytes);
-// kNotFound: there is none. kCorrupt: it is no record. kUnavailable: the disk does not say.
 Result<ContainerRecord> ReadRecord(const std::string& path);
 
 // The records of a warden, in its directory.
 std::string RecordsIn(const std::string& warden_directory);
 // The names of all records there: those of their containers.
-std::vector<std::string> ListRecords(const std::string& records);
+Result<std::vector<std::string>> ListRecords(const std::string& records);
 // The file beside a record that has the end of its container.
 std::string EndFileOf(const std::string& record_file);
 Status WriteEnd(const std::string& record_file, const ContainerEnd& end);
-std::optional<std::string> ReadEnd(const std::string& record_file);
+Result<ContainerEnd> ReadEnd(const std::string& record_file);
 
-// The id of the warden with this directory, made at the first call. Unlike its path it is unique among all wardens that
-// use one engine.
+// The id of the warden with this directory, made if there is none. Unlike its path it is unique among all wardens that
+// use one engine. An id that cannot be read is never replaced: the containers with its label would be nobody's.
 Result<std::string> WardenIdOf(const std::string& warden_directory);
 
-// The variables of this process that an engine's command line needs.
+Status WriteWhole(const std::string& path, std::string_view text);
+
+// The variables of this process that an engine's command line needs. Nothing of a job is among them.
 std::vector<std::string> ClientEnvironment();
 
 }  // namespace carillon::executor

@@ -3,40 +3,101 @@
 #include <fmt/format.h>
 
 #include "common/domain/run/outputs.h"
+#include "executor/journal/byte_codec.h"
 
 namespace carillon::executor {
 
-ContainerRecord TakeRecord(StartAttempt& start, const std::string& warden_id, const std::string& control_directory) {
-  start.env[kOutputFileVariable] = kContainerOutputs;
+namespace {
+
+// The engines read a file of variables line by line, with at most 64 KiB a line.
+constexpr size_t kEnvLineBytesMax = 60'000;
+constexpr uint32_t kInputTextsMax = 100'000;
+
+void PutList(ByteWriter& out, const std::vector<std::string>& texts) {
+  out.U32(static_cast<uint32_t>(texts.size()));
+  for (const std::string& text : texts) out.Text(text);
+}
+
+std::vector<std::string> GetList(ByteReader& in) {
+  std::vector<std::string> texts;
+  const uint32_t count = in.U32();
+  if (count > kInputTextsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.Text());
+  return texts;
+}
+
+Status AddVariable(const std::string& name, const std::string& value, DriverInput& input,
+                   std::vector<std::string>& by_name) {
+  const std::string line = fmt::format("{}={}", name, value);
+  if (line.find_first_of("\r\n") == std::string::npos && line.size() <= kEnvLineBytesMax) {
+    input.env_file += line + "\n";
+    return {};
+  }
+  // No program of the host is steered by these.
+  if (!name.starts_with("CARILLON_")) {
+    return {ErrorCode::kInvalid,
+            fmt::format("give the container its variable {}: it has a line break, or more than {} bytes", name,
+                        kEnvLineBytesMax)};
+  }
+  by_name.push_back(name);
+  input.variables.push_back(line);
+  return {};
+}
+
+}  // namespace
+
+std::string EncodeInput(const DriverInput& input) {
+  ByteWriter out;
+  out.Text(input.env_file);
+  PutList(out, input.variables);
+  PutList(out, input.masked);
+  return out.Take();
+}
+
+std::optional<DriverInput> DecodeInput(std::string_view bytes) {
+  ByteReader in(bytes);
+  DriverInput input;
+  input.env_file = in.Text();
+  input.variables = GetList(in);
+  input.masked = GetList(in);
+  if (!in.Finished()) return std::nullopt;
+  return input;
+}
+
+Result<PreparedContainer> PrepareContainer(const StartAttempt& start, const ContainerPlace& place) {
   ContainerPlan plan{.name = ContainerName(start.attempt),
-                     .warden_id = warden_id,
-                     .control_directory = control_directory,
+                     .warden_id = place.warden_id,
+                     .control_directory = place.control_directory,
                      .definition = start.container->definition,
                      .limits = start.limits};
-  for (auto variable = start.env.begin(); variable != start.env.end();) {
-    if (SteersEngine(variable->first)) {
-      plan.stated.insert(start.env.extract(variable++));
-    } else {
-      plan.variables.push_back((variable++)->first);
-    }
-  }
+  PreparedContainer prepared;
+  prepared.input.masked = start.masked;
+  std::map<std::string, std::string> env = start.env;
+  env[kOutputFileVariable] = kContainerOutputs;
   // Leftovers leaves processes with this variable to the engine.
-  plan.stated[kContainerVariable] = warden_id;
-  ContainerRecord record{.engine = start.container->engine,
-                         .name = plan.name,
-                         .warden_id = warden_id,
-                         .create = CreateCommand(plan),
-                         .grace_s = start.kill_grace / 1s,
-                         .client_env = ClientEnvironment()};
+  env[kContainerVariable] = place.warden_id;
+  for (const auto& [name, value] : env) {
+    CARILLON_TRY(AddVariable(name, value, prepared.input, plan.variables));
+  }
+  prepared.record = {.engine = start.container->engine,
+                     .name = plan.name,
+                     .warden_id = place.warden_id,
+                     .create = CreateCommand(plan),
+                     .limits = start.limits,
+                     .grace_s = start.kill_grace / 1s,
+                     .outputs_file = place.outputs_file,
+                     .client_env = ClientEnvironment()};
   // A new warden finds a command line that outlived its keeper by these.
   for (const char* name : {"CARILLON_RUN_ID", "CARILLON_ATTEMPT"}) {
-    record.client_env.push_back(fmt::format("{}={}", name, start.env[name]));
+    if (const auto found = env.find(name); found != env.end()) {
+      prepared.record.client_env.push_back(fmt::format("{}={}", name, found->second));
+    }
   }
-  return record;
+  return prepared;
 }
 
 AttemptResult ResultOf(const ContainerEnd& end, const std::optional<Limits>& limits) {
-  AttemptResult result{.state = RunState::kFailed};
+  AttemptResult result{.state = RunState::kFailed, .outputs = end.outputs};
   switch (end.kind) {
     case ContainerEnd::Kind::kExited:
       result.exit_code = end.exit_code;
@@ -62,6 +123,15 @@ AttemptResult ResultOf(const ContainerEnd& end, const std::optional<Limits>& lim
       result.reason = reason::kSignal;
       result.error = "somebody has removed its container";
       break;
+  }
+  if (end.outputs_fault.empty()) return result;
+  const std::string fault = "its outputs cannot be used: " + end.outputs_fault;
+  if (result.state == RunState::kCompleted) {
+    result.state = RunState::kFailed;
+    result.reason = reason::kBadOutputs;
+    result.error = fault;
+  } else {
+    result.error += "; " + fault;
   }
   return result;
 }

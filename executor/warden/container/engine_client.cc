@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +41,20 @@ bool ReadAnswer(int fd, int silence_ms, std::string* text) {
   }
 }
 
+// A file, because an engine opens it by its path.
+FileDescriptor InputFile(std::string_view text) {
+  FileDescriptor file(text.empty() ? open("/dev/null", O_RDONLY | O_CLOEXEC)
+                                   : memfd_create("carillon-input", MFD_CLOEXEC));
+  while (file.open() && !text.empty()) {
+    const ssize_t n = write(file.get(), text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return FileDescriptor();
+    text.remove_prefix(static_cast<size_t>(n));
+    if (text.empty()) lseek(file.get(), 0, SEEK_SET);
+  }
+  return file;
+}
+
 }  // namespace
 
 pid_t StartClient(const EngineCall& call, int output) {
@@ -47,15 +63,20 @@ pid_t StartClient(const EngineCall& call, int output) {
   words.insert(words.end(), call.arguments.begin(), call.arguments.end());
   const std::vector<char*> arguments = Pointers(words);
   const std::vector<char*> env = Pointers(call.env);
+  const FileDescriptor input = InputFile(call.input);
+  if (!input.open()) return -1;
+  const pid_t parent = getpid();
   const pid_t client = fork();
   if (client != 0) return client;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);
   setpgid(0, 0);
   for (const int reset : {SIGPIPE, SIGXFSZ, SIGHUP, SIGTERM, SIGCHLD}) signal(reset, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
+  dup2(input.get(), STDIN_FILENO);
   if (output >= 0) dup2(output, STDOUT_FILENO);
   if (call.quiet) dup2(null, STDERR_FILENO);
   close_range(3, ~0u, 0);
@@ -73,7 +94,8 @@ EngineAnswer AskEngine(const EngineCall& call, int silence_ms) {
   if (client < 0) return {};
   EngineAnswer answer;
   const bool told = ReadAnswer(read_end.get(), silence_ms, &answer.text);
-  if (!told) kill(client, SIGKILL);
+  if (!told) kill(-client, SIGKILL);  // with what a script has started
+
   int status = 0;
   while (waitpid(client, &status, 0) < 0 && errno == EINTR) {
   }

@@ -56,6 +56,18 @@ std::string ContainerName(const HeldAttempt& attempt) {
   return fmt::format("carillon-{}-{}", EncodeRunId(attempt.key), attempt.attempt);
 }
 
+std::optional<NamedAttempt> ParseContainerName(std::string_view name) {
+  constexpr std::string_view kPrefix = "carillon-";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
+  const size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const Result<RunKey> key = DecodeRunId(name.substr(0, dash));
+  const std::optional<int> attempt = WholeOf(name.substr(dash + 1));
+  if (!key.ok() || !attempt) return std::nullopt;
+  return NamedAttempt{*key, *attempt};
+}
+
 EngineWords CreateCommand(const ContainerPlan& plan) {
   const ContainerDefinition& definition = plan.definition;
   EngineWords out = {"create",
@@ -70,14 +82,15 @@ EngineWords CreateCommand(const ContainerPlan& plan) {
                    "--network",
                    std::string(Name(definition.network)),
                    "--volume",
-                   fmt::format("{}:{}", plan.control_directory, kControlDirectory)};
+                   fmt::format("{}:{}", plan.control_directory, kControlDirectory),
+                   // Whoever calls the engine gives it the variables so: no argument that all users can see, and no
+                   // environment of a program on the host.
+                   "--env-file",
+                   "/dev/stdin"};
   if (definition.read_only) out.emplace_back("--read-only");
   if (!definition.user.empty()) out.insert(out.end(), {"--user", definition.user});
   if (plan.limits) AddLimits(*plan.limits, out);
   for (const std::string& name : plan.variables) out.insert(out.end(), {"--env", name});
-  for (const auto& [name, value] : plan.stated) {
-    out.insert(out.end(), {"--env", fmt::format("{}={}", name, value)});
-  }
   const std::vector<std::string>& command = definition.command;
   if (!command.empty()) out.insert(out.end(), {"--entrypoint", command.front()});
   out.push_back(definition.image);
@@ -97,6 +110,17 @@ EngineWords StopCommand(const std::string& id, int64_t grace_s) {
 
 EngineWords InspectCommand(const std::string& id) {
   return {"inspect", "--format", "{{.State.Status}} {{.State.ExitCode}} {{.State.OOMKilled}}", id};
+}
+
+EngineWords InspectLimitsCommand(const std::string& id) {
+  return {"inspect", "--format",
+          "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}} {{.HostConfig.PidsLimit}}", id};
+}
+
+EngineWords KillCommand(const std::vector<std::string>& ids) {
+  EngineWords out = {"kill", "--signal", "KILL"};
+  out.insert(out.end(), ids.begin(), ids.end());
+  return out;
 }
 
 EngineWords ListCommand(const std::string& warden_id) {
@@ -127,29 +151,6 @@ std::string ParseId(std::string_view answer) {
   return !lines.empty() && IsHexId(lines.back()) ? std::string(lines.back()) : std::string();
 }
 
-std::string EncodeEnd(const ContainerEnd& end) {
-  switch (end.kind) {
-    case ContainerEnd::Kind::kExited: return fmt::format("exited {}", end.exit_code);
-    case ContainerEnd::Kind::kOutOfMemory: return "oom";
-    case ContainerEnd::Kind::kNotStarted: return "not_started " + end.text;
-    case ContainerEnd::Kind::kRemoved: break;
-  }
-  return "removed";
-}
-
-std::optional<ContainerEnd> ParseEnd(std::string_view text) {
-  const std::string_view word = text.substr(0, text.find(' '));
-  const std::string_view rest = word.size() < text.size() ? text.substr(word.size() + 1) : "";
-  if (word == "oom") return ContainerEnd{.kind = ContainerEnd::Kind::kOutOfMemory};
-  if (word == "removed") return ContainerEnd{.kind = ContainerEnd::Kind::kRemoved};
-  if (word == "not_started") {
-    return ContainerEnd{.kind = ContainerEnd::Kind::kNotStarted, .text = std::string(rest)};
-  }
-  const std::optional<int> code = word == "exited" ? WholeOf(rest) : std::nullopt;
-  if (!code) return std::nullopt;
-  return ContainerEnd{.exit_code = *code};
-}
-
 Inspection DecideAfterInspect(std::string_view answer) {
   while (answer.ends_with('\n')) answer.remove_suffix(1);
   const std::vector<std::string_view> words = SplitAt(answer, ' ');
@@ -165,6 +166,18 @@ Inspection DecideAfterInspect(std::string_view answer) {
   // The kernel may also have killed one of several processes, after which the container ended by itself.
   if (words[2] == "true" && *code == kExitKilled) return {AfterInspect::kOver, {.kind = ContainerEnd::Kind::kOutOfMemory}};
   return {AfterInspect::kOver, {.exit_code = *code}};
+}
+
+std::string FindMissingLimit(const Limits& limits, std::string_view answer) {
+  while (answer.ends_with('\n')) answer.remove_suffix(1);
+  const std::vector<std::string_view> words = SplitAt(answer, ' ');
+  const auto set = [&words](size_t at) {
+    return at < words.size() && !words[at].empty() && words[at].front() >= '1' && words[at].front() <= '9';
+  };
+  if (limits.memory_mb != 0 && !set(0)) return "memory_mb";
+  if (limits.cpu != 0 && !set(1) && !set(2)) return "cpu";
+  if (limits.pids != 0 && !set(3)) return "pids";
+  return {};
 }
 
 }  // namespace carillon::executor

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/ports/executor_host.h"
+#include "executor/warden/container/container_end.h"
 
 namespace carillon::executor {
 
@@ -23,6 +24,12 @@ inline constexpr char kContainerOutputs[] = "/carillon/outputs";
 
 // "carillon-<run>-<attempt>"
 std::string ContainerName(const HeldAttempt& attempt);
+// The run and the attempt in such a name; nullopt: it is none.
+struct NamedAttempt {
+  RunKey key;
+  int attempt = 1;
+};
+std::optional<NamedAttempt> ParseContainerName(std::string_view name);
 
 struct ContainerPlan {
   std::string name;
@@ -31,12 +38,13 @@ struct ContainerPlan {
   ContainerDefinition definition;
   std::optional<Limits> limits = {};
   std::vector<std::string> variables = {};  // by name: the engine's command line has their values in its environment
-  std::map<std::string, std::string> stated = {};  // with their values, which everybody on the host can see
 };
 EngineWords CreateCommand(const ContainerPlan& plan);
 EngineWords StartCommand(const std::string& id);  // attached to its output
 EngineWords StopCommand(const std::string& id, int64_t grace_s);
 EngineWords InspectCommand(const std::string& id);
+EngineWords InspectLimitsCommand(const std::string& id);
+EngineWords KillCommand(const std::vector<std::string>& ids);  // at once: a removal may give a grace of its own
 EngineWords ListCommand(const std::string& warden_id);  // of the containers with the label of this warden
 EngineWords RemoveCommand(const std::vector<std::string>& ids);
 struct ListedContainer {
@@ -50,18 +58,6 @@ std::optional<std::vector<ListedContainer>> ParseList(std::string_view answer);
 // The id in the answer to CreateCommand; empty: there is none.
 std::string ParseId(std::string_view answer);
 
-// The end of a container as the driver reports it to the keeper.
-struct ContainerEnd {
-  enum class Kind { kExited, kOutOfMemory, kNotStarted, kRemoved };
-  Kind kind = Kind::kExited;
-  int exit_code = 0;
-  std::string text = {};  // kNotStarted: why
-
-  bool operator==(const ContainerEnd&) const = default;
-};
-std::string EncodeEnd(const ContainerEnd& end);
-std::optional<ContainerEnd> ParseEnd(std::string_view text);
-
 // The step after the engine was asked about a container whose output has ended.
 enum class AfterInspect { kOver, kAskAgain };
 struct Inspection {
@@ -70,5 +66,8 @@ struct Inspection {
 };
 // `answer`: to InspectCommand. An answer that cannot be read is none.
 Inspection DecideAfterInspect(std::string_view answer);
+
+// `answer`: to InspectLimitsCommand. Returns the name of a limit that the engine does not enforce; "": it enforces all.
+std::string FindMissingLimit(const Limits& limits, std::string_view answer);
 
 }  // namespace carillon::executor

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "executor/warden/container/container_removal.h"
+#include "executor/journal/file_descriptor.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 
@@ -72,6 +73,7 @@ struct CommandImage {
   std::vector<char*> env;
   std::vector<char*> arguments;
   int group = -1;  // open file cgroup.procs of its control group
+  int input = -1;  // its standard input, if that is not the keeper's
 };
 
 // Makes sure that this process, and nobody else, dies with its keeper.
@@ -123,6 +125,7 @@ SpawnFailure BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
     return {SpawnStep::kExec, errno};
   }
+  if (image.input >= 0 && dup2(image.input, STDIN_FILENO) < 0) return {SpawnStep::kExec, errno};
   ResetSignals();
   // Closes the keeper's descriptors in the command: all except the first three.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
@@ -158,6 +161,7 @@ class Keeper {
       }
       // Before the disk is touched: a disk that hangs must not hide how the process ended.
       ReportEnd();
+      if (spec_.container) AwaitRemoval();
       if (ReportOutputs()) RemoveTree(spec_.output_file);
     }
     if (!spec_.cgroup.empty()) RemoveGroup();
@@ -177,17 +181,28 @@ class Keeper {
     }
   }
 
-  // The record stays until nothing is left, so that somebody else goes on with it if this process is killed.
+  // The end stays on the disk until the warden has journaled it.
   void EndContainer() {
-    Report({ShimReportKind::kRemoving, SpawnStep::kNone, 0});
-    const std::string end = ReadEnd(spec_.script_file).value_or("");
-    RemoveUntilGone(spec_.script_file);
-    kill_all_ = true;  // what the engine's command line may have left
-    WaitForTree();
-    const ShimReport header{ShimReportKind::kContainer, SpawnStep::kNone, static_cast<int32_t>(end.size())};
-    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
-    bytes += end;
-    static_cast<void>(!write(spec_.report_write, bytes.data(), bytes.size()));
+    const Result<ContainerEnd> end = ReadEnd(spec_.script_file);
+    if (!end.ok()) return;  // the warden asks again
+    const std::string text = EncodeEnd(*end);
+    ReportText({ShimReportKind::kContainer, SpawnStep::kNone, static_cast<int32_t>(text.size())}, text);
+  }
+
+  // The warden removes the container, and then says so.
+  [[noreturn]] void AwaitRemoval() {
+    siginfo_t info{};
+    int got = 0;
+    while (!warden_died_ && got != SIGUSR1) {
+      got = sigwaitinfo(&awaited_, &info);
+      if (got > 0) Handle(got, info);
+      Reap();
+    }
+    if (warden_died_) {
+      prctl(PR_SET_NAME, kRemoverName);
+      RemoveWithoutWarden(*spec_.container);
+    }
+    _exit(0);
   }
 
   void Prepare() {
@@ -230,6 +245,17 @@ class Keeper {
     static_cast<void>(!write(spec_.report_write, bytes.data(), bytes.size()));
   }
 
+  void ReportText(const ShimReport& header, const std::string& text) {
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    bytes += text;
+    std::string_view left = bytes;
+    while (!left.empty()) {  // the pipe may hold less; the warden empties it
+      const ssize_t n = write(spec_.report_write, left.data(), left.size());
+      if (n <= 0) break;  // the warden is gone
+      left.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+
   // Reads the file of outputs here, because a disk that hangs must not stop the warden's loop.
   // Returns false if there is no such file.
   bool ReportOutputs() {
@@ -239,14 +265,7 @@ class Keeper {
                             file.fault == OutputFault::kNone
                                 ? static_cast<int32_t>(file.text.size())
                                 : static_cast<int32_t>(file.fault)};
-    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
-    bytes += file.text;
-    std::string_view left = bytes;
-    while (!left.empty()) {  // the pipe may hold less; the warden empties it
-      const ssize_t n = write(spec_.report_write, left.data(), left.size());
-      if (n <= 0) break;  // the warden is gone
-      left.remove_prefix(static_cast<size_t>(n));
-    }
+    ReportText(header, file.text);
     return found.has_value();
   }
 
@@ -283,6 +302,7 @@ class Keeper {
   // standard input belongs to the script.
   bool WriteScript() const {
     if (spec_.script_file.empty()) return true;
+    if (spec_.container) return WriteWhole(spec_.script_file, spec_.script).ok();
     RemoveTree(spec_.script_file);  // a remainder
     const int fd = open(spec_.script_file.c_str(),
                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
@@ -306,6 +326,14 @@ class Keeper {
       left.remove_prefix(static_cast<size_t>(n));
     }
     return close(fd) == 0;
+  }
+
+  FileDescriptor Input() const {
+    if (spec_.input.empty()) return FileDescriptor();
+    FileDescriptor file(memfd_create("carillon-input", MFD_CLOEXEC));
+    const auto size = static_cast<ssize_t>(spec_.input.size());
+    const bool written = file.open() && write(file.get(), spec_.input.data(), spec_.input.size()) == size;
+    return written && lseek(file.get(), 0, SEEK_SET) == 0 ? std::move(file) : FileDescriptor();
   }
 
   bool MakeDirectory() {
@@ -332,6 +360,9 @@ class Keeper {
       image.group = open((spec_.cgroup + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
       if (image.group < 0) return Fail(SpawnStep::kCgroup, errno);
     }
+    const FileDescriptor input = Input();
+    image.input = input.get();
+    if (!spec_.input.empty() && !input.open()) return Fail(SpawnStep::kFork, errno);
     const pid_t self = getpid();
     // The child shares this memory until it execs: copying it would be the most expensive step.
     volatile int error = 0;
@@ -358,10 +389,12 @@ class Keeper {
   // Reaps, kills when it is time, and waits for the next signal. True if no process is left.
   bool Step() {
     if (!Reap()) return true;
+    // The others are the engine's, and may serve other containers, too.
+    if (spec_.container && first_done_) return true;
     if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
     if (kill_all_ || leftover_waits_ > kLeftoverWaitsMax) {
       if (!spec_.cgroup.empty()) KillCgroup(spec_.cgroup);
-      KillDescendants(getpid());
+      KillTree();
     }
     const bool patient = !first_done_ && !kill_all_;
     const timespec wait{0, kWaitNanos};
@@ -369,6 +402,15 @@ class Keeper {
     const int got = patient ? sigwaitinfo(&awaited_, &info) : sigtimedwait(&awaited_, &info, &wait);
     if (got > 0) Handle(got, info);
     return false;
+  }
+
+  // A command line of the engine dies with the driver.
+  void KillTree() {
+    if (!spec_.container) {
+      KillDescendants(getpid());
+    } else if (!first_done_) {
+      kill(first_, SIGKILL);
+    }
   }
 
   // False if no child is left, and therefore no descendant either.
@@ -396,6 +438,7 @@ class Keeper {
     // remains the parent.
     if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
       kill_all_ = true;
+      warden_died_ = true;
     }
     if (info.si_pid != warden_) return;  // a command cannot give orders to its keeper
     if (signal_number == SIGUSR1) kill_all_ = true;
@@ -410,6 +453,7 @@ class Keeper {
   int status_ = 0;
   bool first_done_ = false;
   bool kill_all_ = false;
+  bool warden_died_ = false;
   int leftover_waits_ = 0;
 };
 

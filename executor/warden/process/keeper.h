@@ -26,6 +26,7 @@
 
 #include "common/domain/run/resource_usage.h"
 #include "common/ports/executor_host.h"
+#include "executor/warden/container/container_removal.h"
 #include "executor/warden/process/cgroup.h"
 #include "executor/warden/process/output_file.h"
 #include "executor/warden/process/work_directory.h"
@@ -39,8 +40,10 @@ struct ShimSpec {
   std::vector<std::string> arguments;  // from argv[0] on
   std::string script_file = {};        // written before the start and removed at the end; empty: none
   std::string script = {};             // its text
-  // Of a container: the script is its record, and the attempt is over when the engine says that nothing is left of it.
-  bool container = false;
+  // Of a container: the script is its record. Its descendants are the engine's, and only the command is killed. The warden
+  // removes the container, and the files; if it dies, the keeper removes the container.
+  std::optional<ContainerToRemove> container = {};
+  std::string input = {};  // the standard input of the command; empty: that of the warden
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
   std::string output_file;
@@ -67,8 +70,7 @@ enum class ShimReportKind : uint32_t {
   kOutputs = 4,
   kUsage = 5,
   kOom = 6,  // before kEnded: the kernel has killed a process of the attempt for its memory
-  kRemoving = 7,   // the processes are dead, the container is being removed, which may take long
-  kContainer = 8,  // before kEnded: the number of bytes of the container's end, which follow (engine_commands.h)
+  kContainer = 7,  // before kEnded, if the driver has left one: the number of bytes of the container's end, which follow
 };
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter, kCgroup };
 struct ShimReport {
@@ -84,6 +86,8 @@ static_assert(std::is_trivially_copyable_v<ResourceUsage>);
 
 // The name of a keeper in /proc/<pid>/comm.
 inline constexpr char kShimName[] = "carillon-keeper";
+// That of one whose warden has died, and which only removes its container any more: the next warden need not wait for it.
+inline constexpr char kRemoverName[] = "carillon-remove";
 
 // Called in the forked child; `warden` is the parent's process id.
 [[noreturn]] void RunKeeper(const ShimSpec& spec, pid_t warden);

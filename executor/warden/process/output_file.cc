@@ -39,4 +39,14 @@ std::optional<OutputFile> ReadOutputFile(const std::string& path) {
   return OutputFile{OutputFault::kNone, std::move(text)};
 }
 
+std::string_view FaultText(OutputFault fault) {
+  switch (fault) {
+    case OutputFault::kNotAFile: return "their file is not a regular file";
+    case OutputFault::kTooLarge: return "their file is too large";
+    case OutputFault::kUnreadable: return "their file cannot be read";
+    case OutputFault::kNone: break;
+  }
+  return "";
+}
+
 }  // namespace carillon::executor

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace carillon::executor {
 
@@ -29,6 +30,8 @@ struct OutputFile {
 
 // nullopt: there is nothing at this path.
 std::optional<OutputFile> ReadOutputFile(const std::string& path);
+// Completes a sentence about the file; "" without a fault.
+std::string_view FaultText(OutputFault fault);
 using OutputReader = decltype(&ReadOutputFile);
 
 }  // namespace carillon::executor

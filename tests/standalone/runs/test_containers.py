@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
@@ -97,6 +98,11 @@ class ContainersTest(OnServer):
             return found[0] if found else None
         return wait_until(running, 60, f"the container of {run_id}")
 
+    def wait_for_end(self, run_id, attempt=1):
+        """Until the end is on the disk. The removal of the container waits for an engine whose `ps` hangs."""
+        name = f"carillon-{run_id}-{attempt}.end"
+        wait_until(lambda: name in [file for _, _, files in os.walk(self.server.data_dir) for file in files], 60, name)
+
     def assertNothingLeft(self, run_id):
         self.assertEqual([one.name for one in self.engine.containers.values() if run_id in one.name], [])
         for container in self.engine.removed:
@@ -116,7 +122,7 @@ class ContainersTest(OnServer):
         words = " ".join(call)
         for flags in ("--user 1000:1000", "--read-only", "--network none", "--pull never", "--memory 64m",
                       "--memory-swap 64m", "--cpus 0.5", "--pids-limit 20", "--ulimit nofile=64:64",
-                      "--ulimit fsize=2097152:2097152", "--env MODE ", f"--name carillon-{run_id}-1"):
+                      "--ulimit fsize=2097152:2097152", "--env-file /dev/stdin ", f"--name carillon-{run_id}-1"):
             self.assertIn(flags, words)
         self.assertNotIn("fast", words)
         self.assertNothingLeft(run_id)
@@ -169,6 +175,30 @@ class ContainersTest(OnServer):
         self.assertIsNone(container.process.poll())
         self.engine.release()
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
+        self.assertNothingLeft(run_id)
+
+    def test_an_end_before_a_timeout_is_the_result(self):
+        self.engine.hangs.add("ps")
+        run_id = self.start({"command": ["/bin/sh", "-c", "exit 0"]}, timeout=2, retry_count=1, retry_interval=0)
+        self.wait_for_end(run_id)
+        self.assertEqual(self.run_of(run_id)["state"], "RUNNING")
+        late = time.monotonic() + 3
+        wait_until(lambda: time.monotonic() > late, 10, "the timeout to pass")
+        self.engine.release()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["exit_code"], len(run["attempts"])), ("COMPLETED", 0, 1), run)
+        self.assertEqual(len([call for call in self.engine.commands("create") if run_id in call[2]]), 1)
+        self.assertNothingLeft(run_id)
+
+    def test_an_end_before_the_death_of_the_warden_is_the_result(self):
+        self.engine.hangs.add("ps")
+        run_id = self.start({"command": ["/bin/sh", "-c", "echo rows=3 >> $CARILLON_OUTPUT_FILE"]}, retry_count=1, retry_interval=0)
+        self.wait_for_end(run_id)
+        os.kill(self.warden(), signal.SIGKILL)
+        self.engine.release()
+        run = self.ended(run_id)
+        self.assertEqual((run["state"], run["exit_code"], len(run["attempts"])), ("COMPLETED", 0, 1), run)
+        self.assertEqual(run["outputs"], {"rows": "3"}, run)
         self.assertNothingLeft(run_id)
 
     def test_a_killed_warden_leaves_no_container_and_nothing_runs_twice(self):
@@ -233,7 +263,8 @@ class ContainersTest(OnServer):
                                            ({"volumes": ["/:/host"]}, {}, "/container/volumes"),
                                            ({"args": ["{{nothing}}"]}, {}, "/container/args/0"),
                                            ({}, {"run_as": "root"}, "/run_as"),
-                                           ({}, {"env": {"HOME": "{{secrets.token}}"}}, "/env/HOME")]:
+                                           ({}, {"env": {"TEXT": "one\ntwo"}}, "/env/TEXT"),
+                                           ({}, {"env": {"CARILLON_CONTAINER": "x"}}, "/env/CARILLON_CONTAINER")]:
             with self.subTest(pointer), self.assertRaises(ApiError) as refused:
                 self.create(container, **fields)
             self.assertIn(pointer, json.dumps(refused.exception.body))

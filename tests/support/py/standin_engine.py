@@ -15,7 +15,9 @@ CLIENT = """#!{python}
 import json, os, socket, sys
 engine = socket.socket(socket.AF_UNIX)
 engine.connect({address!r})
-engine.sendall(json.dumps({{"argv": sys.argv[1:], "env": dict(os.environ)}}).encode() + b"\\n")
+argv = sys.argv[1:]
+lines = open(argv[argv.index("--env-file") + 1]).read().splitlines() if "--env-file" in argv else []
+engine.sendall(json.dumps({{"argv": argv, "env": dict(os.environ), "lines": lines}}).encode() + b"\\n")
 for line in engine.makefile("rb"):
     frame = json.loads(line)
     if "exit" in frame:
@@ -27,17 +29,17 @@ sys.exit(1)
 """
 # The values of these options are the next word.
 WITH_VALUE = {"--name", "--label", "--log-driver", "--pull", "--network", "--volume", "--user", "--memory",
-              "--memory-swap", "--cpus", "--pids-limit", "--ulimit", "--env", "--entrypoint", "--filter", "--format", "-t"}
+              "--memory-swap", "--cpus", "--pids-limit", "--ulimit", "--env", "--env-file", "--signal", "--entrypoint", "--filter", "--format", "-t"}
 
 
 class Container:
-    def __init__(self, options, words, env):
+    def __init__(self, options, words, env, lines=()):
         self.id = uuid.uuid4().hex * 2
         self.options, self.image = options, words[0]
         self.name = options["--name"][0]
         self.labels = dict(label.split("=", 1) for label in options["--label"])
         self.argv = options.get("--entrypoint", []) + words[1:]
-        self.env = {}
+        self.env = dict(line.split("=", 1) for line in lines)
         for given in options.get("--env", []):
             name, _, value = given.partition("=")
             self.env[name] = value if "=" in given else env[name]
@@ -64,6 +66,7 @@ class StandInEngine:
         self.program = os.path.join(self.directory, "engine")
         self.containers, self.calls, self.removed = {}, [], []
         self.hangs, self.held, self.done = set(), [], []
+        self.limits = "67108864 500000000 0 20"  # that it says it enforces: memory, CPU, its quota, processes
         self.changed = threading.Condition()
         engine = self
 
@@ -130,7 +133,7 @@ class StandInEngine:
                 words.append(word)
             else:
                 options.setdefault(word, []).append(rest.pop(0) if word in WITH_VALUE else "")
-        code = getattr(self, "do_" + argv[0])(options, words, request["env"], send)
+        code = getattr(self, "do_" + argv[0])(options, words, request, send)
         with self.changed:
             self.done.append(argv)
         send({"exit": code})
@@ -138,7 +141,7 @@ class StandInEngine:
     def do_version(self, *_):
         return 0
 
-    def do_create(self, options, words, env, send):
+    def do_create(self, options, words, request, send):
         if words[0] == "missing":
             send({"to": "err", "text": "Error: no such image\n"})
             return 125
@@ -146,7 +149,7 @@ class StandInEngine:
             if self.named(options["--name"][0]):
                 send({"to": "err", "text": "Error: the name is in use\n"})
                 return 125
-            container = Container(options, words, env)
+            container = Container(options, words, request["env"], request["lines"])
             self.containers[container.id] = container
         send({"to": "out", "text": container.id + "\n"})
         return 0
@@ -175,10 +178,13 @@ class StandInEngine:
         container.ended.set()
         return container.exit_code
 
-    def do_inspect(self, _options, words, _env, send):
+    def do_inspect(self, options, words, _env, send):
         container = self.containers.get(words[0])
         if container is None:
             return 1
+        if "HostConfig" in options["--format"][0]:
+            send({"to": "out", "text": self.limits + "\n"})
+            return 0
         send({"to": "out", "text": f"{container.status} {container.exit_code} {str(container.oom).lower()}\n"})
         return 0
 
@@ -191,6 +197,13 @@ class StandInEngine:
             if not container.ended.wait(int(options["-t"][0])):
                 container.kill(signal.SIGKILL)
                 container.ended.wait()
+        return 0
+
+    def do_kill(self, options, words, *_):
+        for word in words:
+            container = self.containers.get(word)
+            if container is not None and container.status == "running":
+                container.kill(getattr(signal, "SIG" + options["--signal"][0]))
         return 0
 
     def do_ps(self, options, _words, _env, send):

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+
+#include "tests/support/process_wait.h"
 
 namespace carillon::executor {
 namespace {
@@ -22,6 +25,42 @@ TEST(ContainerRecordTest, AFileThatCannotBeReadIsToldFromNone) {
   std::ofstream(folder + "/torn") << EncodeRecord(record).substr(0, 10);
   EXPECT_EQ(ReadRecord(folder + "/torn").code(), ErrorCode::kCorrupt);
   std::filesystem::remove_all(folder);
+}
+
+class ContainerFilesTest : public ::testing::Test {
+ protected:
+  test::ScratchDirectory folder_;
+};
+
+TEST_F(ContainerFilesTest, NothingInADirectoryThatCannotBeOpenedIsAbsent) {
+  EXPECT_EQ(ReadRecord(folder_ / "gone/record").code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(ReadEnd(folder_ / "gone/record").code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(ReadEnd(folder_ / "record").code(), ErrorCode::kNotFound);
+  EXPECT_FALSE(ListRecords(folder_ / "gone").ok());
+}
+
+TEST_F(ContainerFilesTest, FileThatIsTooLargeIsCorrupt) {
+  std::ofstream(folder_ / "record") << std::string(9u << 20, 'x');
+  errno = ENOENT;
+  EXPECT_EQ(ReadRecord(folder_ / "record").code(), ErrorCode::kCorrupt);
+}
+
+TEST_F(ContainerFilesTest, IdThatCannotBeReadIsNotReplaced) {
+  const auto first = WardenIdOf(folder_.path());
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(*WardenIdOf(folder_.path()), *first);
+  std::filesystem::rename(folder_ / "id", folder_ / "kept");
+  std::filesystem::create_symlink("kept", folder_ / "id");  // an open that fails, other than for want of the file
+  EXPECT_EQ(WardenIdOf(folder_.path()).code(), ErrorCode::kUnavailable);
+  std::filesystem::remove(folder_ / "id");
+  std::filesystem::rename(folder_ / "kept", folder_ / "id");
+  EXPECT_EQ(*WardenIdOf(folder_.path()), *first);
+}
+
+TEST_F(ContainerFilesTest, FailedWriteLeavesNothing) {
+  std::filesystem::create_directory(folder_ / "record.end");
+  EXPECT_FALSE(WriteEnd(folder_ / "record", {.exit_code = 0}).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "record.end.new"));
 }
 
 }  // namespace

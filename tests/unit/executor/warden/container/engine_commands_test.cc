@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "executor/warden/container/container_record.h"
+#include "executor/warden/container/container_start.h"
 
 namespace carillon::executor {
 namespace {
@@ -28,16 +28,15 @@ TEST(EngineCommandsTest, StatesEverythingThatIsolatesTheContainer) {
                                             .pids = 9,
                                             .open_files = 16,
                                             .file_size_mb = 1},
-                           .variables = {"TOKEN"},
-                           .stated = {{"PATH", "/app"}}};
+                           .variables = {"CARILLON_PARAM_TEXT"}};
   const EngineWords expected = {
       "create",       "--name",        "carillon-R-1",  "--label",     "carillon.warden=w1", "--log-driver",
       "none",         "--pull",        "never",         "--network",   "none",               "--volume",
-      "/d:/carillon", "--read-only",   "--user",        "1000",        "--memory",           "64m",
-      "--memory-swap", "64m",          "--cpus",        "0.5",         "--pids-limit",       "9",
-      "--ulimit",     "nofile=16:16",  "--ulimit",      "fsize=1048576:1048576",             "--env",
-      "TOKEN",        "--env",         "PATH=/app",     "--entrypoint", "sh",                "alpine:3.20",
-      "-c",           "echo $TOKEN"};
+      "/d:/carillon", "--env-file",    "/dev/stdin",    "--read-only", "--user",             "1000",
+      "--memory",     "64m",           "--memory-swap", "64m",         "--cpus",             "0.5",
+      "--pids-limit", "9",             "--ulimit",      "nofile=16:16", "--ulimit",          "fsize=1048576:1048576",
+      "--env",        "CARILLON_PARAM_TEXT", "--entrypoint", "sh",     "alpine:3.20",        "-c",
+      "echo $TOKEN"};
   EXPECT_EQ(CreateCommand(plan), expected);
 }
 
@@ -75,11 +74,13 @@ TEST(EngineCommandsTest, DecidesByTheStateOfTheContainer) {
 TEST(EngineCommandsTest, EndsComeBackAsTheyWere) {
   for (const ContainerEnd& end :
        {ContainerEnd{.exit_code = 0}, ContainerEnd{.exit_code = 75}, ContainerEnd{.kind = Kind::kOutOfMemory},
-        ContainerEnd{.kind = Kind::kNotStarted, .text = "no such image"}, ContainerEnd{.kind = Kind::kRemoved}}) {
+        ContainerEnd{.kind = Kind::kNotStarted, .text = "no such image"}, ContainerEnd{.kind = Kind::kRemoved},
+        ContainerEnd{.stopped = true, .outputs = {{"rows", "3"}}, .outputs_fault = "x"}}) {
     EXPECT_EQ(ParseEnd(EncodeEnd(end)), end);
   }
   EXPECT_EQ(ParseEnd(""), std::nullopt);
-  EXPECT_EQ(ParseEnd("exited"), std::nullopt);
+  const std::string bytes = EncodeEnd({.exit_code = 0});
+  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_EQ(ParseEnd(bytes.substr(0, size)), std::nullopt);
 }
 
 TEST(EngineCommandsTest, RecordsComeBackAsTheyWereAndDamagedOnesNot) {
@@ -87,12 +88,42 @@ TEST(EngineCommandsTest, RecordsComeBackAsTheyWereAndDamagedOnesNot) {
                                .name = "n",
                                .warden_id = "w",
                                .create = {"create", "a"},
+                               .limits = Limits{.memory_mb = 64, .cpu = 0.5, .pids = 9},
                                .grace_s = 10,
+                               .outputs_file = "/o",
                                .client_env = {"PATH=/bin"}};
   const std::string bytes = EncodeRecord(record);
   EXPECT_EQ(DecodeRecord(bytes), record);
   EXPECT_EQ(DecodeRecord(bytes.substr(0, bytes.size() - 1)), std::nullopt);
   EXPECT_EQ(DecodeRecord(""), std::nullopt);
+}
+
+TEST(EngineCommandsTest, NamesTellTheirAttempts) {
+  const HeldAttempt held{.key = {.fire = FromUnixMicros(1'772'323'200'000'001), .schedule_id = ScheduleId(7)},
+                         .attempt = 3};
+  const auto named = ParseContainerName(ContainerName(held));
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->key, held.key);
+  EXPECT_EQ(named->attempt, 3);
+  for (const char* other : {"", "carillon-", "carillon-x-1", "postgres"}) EXPECT_FALSE(ParseContainerName(other));
+}
+
+TEST(EngineCommandsTest, FindsTheLimitThatIsNotEnforced) {
+  const Limits limits{.memory_mb = 64, .cpu = 0.5, .pids = 9};
+  EXPECT_EQ(FindMissingLimit(limits, "67108864 500000000 0 9\n"), "");
+  EXPECT_EQ(FindMissingLimit(limits, "67108864 0 50000 9\n"), "");
+  EXPECT_EQ(FindMissingLimit(limits, "0 500000000 0 9\n"), "memory_mb");
+  EXPECT_EQ(FindMissingLimit(limits, "67108864 0 0 9\n"), "cpu");
+  EXPECT_EQ(FindMissingLimit(limits, "67108864 500000000 0 <nil>\n"), "pids");
+  EXPECT_EQ(FindMissingLimit({.open_files = 16}, "0 0 0 0\n"), "");
+}
+
+TEST(EngineCommandsTest, InputOfADriverComesBackAsItWas) {
+  const DriverInput input{.env_file = "A=1\n", .variables = {"CARILLON_X=1\n2"}, .masked = {"secret"}};
+  const std::string bytes = EncodeInput(input);
+  EXPECT_EQ(DecodeInput(bytes), input);
+  EXPECT_EQ(DecodeInput(bytes.substr(1)), std::nullopt);
+  EXPECT_EQ(DecodeInput(""), std::nullopt);
 }
 
 }  // namespace
