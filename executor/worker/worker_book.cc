@@ -171,6 +171,7 @@ void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
   const WorkerId id = found->second;
   TakeLogs(id, std::move(message.logs), now);
   TakeSaves(id, std::move(message.saves));
+  TakeDropped(id, message.dropped, now);
   for (WorkerDone& done : message.done) TakeDone(id, std::move(done), now);
   Worker& worker = workers_[id];
   if (message.draining && !std::exchange(worker.draining, true)) RebuildOffers();
@@ -411,6 +412,16 @@ void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
     events_.push_back(HandlerSave{.attempt = attempt->start.attempt,
                                   .progress = std::move(save.progress),
                                   .checkpoint = std::move(save.checkpoint)});
+  }
+}
+
+// Says so in the logs of the attempts, once for each kind.
+void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped, Now now) {
+  std::set<std::pair<const Attempt*, std::string_view>> noted;
+  for (const WorkerDropped& item : dropped) {
+    Attempt* attempt = FindOf(id, item.ticket);
+    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
+    if (noted.insert({attempt, item.what}).second) Note(*attempt, "dropped " + item.what + " of its worker", now);
   }
 }
 

@@ -168,6 +168,7 @@ class WorkerBook {
   Outgoing* To(const WorkerId& id);
   void TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves);
   void TakeDone(const WorkerId& id, WorkerDone done, Now now);
+  void TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped, Now now);
   void TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now);
   void Release(Attempt& attempt);
   void End(Attempt& attempt, AttemptResult result, Now now);

@@ -30,6 +30,10 @@ AttemptResult ResultOf(WorkerDone done, bool lease_over,
     case RunState::kCancelled: result.reason = reason::kCancelRequested; return result;
     case RunState::kTimedOut: result.reason = reason::kTimeout; return result;
     case RunState::kLost:
+      if (done.never_began) {
+        result.reason = reason::kNotStarted;
+        return result;
+      }
       result.reason = lease_over ? reason::kLeaseEnded : reason::kWorkerStopped;
       return result;
     default: result.reason = reason::kHandlerError; return result;

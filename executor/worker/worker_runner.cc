@@ -1,12 +1,10 @@
 #include "executor/worker/worker_runner.h"
 
 #include <poll.h>
-#include <pwd.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <system_error>
 #include <utility>
@@ -24,26 +22,6 @@ constexpr Duration kWarnEvery = 60s;
 constexpr Duration kLastWords = 2s;
 constexpr size_t kOutboxBytesMax = 64u << 20;
 constexpr size_t kMessageBytes = 4u << 20;  // a message with more is split
-
-std::string UserName(uid_t uid) {
-  std::array<char, 4096> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-    return fmt::format("{}", uid);
-  }
-  return entry.pw_name;
-}
-
-bool Lists(std::string_view apps, std::string_view app) {
-  while (!apps.empty()) {
-    const size_t bar = std::min(apps.find('|'), apps.size());
-    const std::string_view one = apps.substr(0, bar);
-    if (one == "*" || one == app) return true;
-    apps.remove_prefix(std::min(bar + 1, apps.size()));
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -113,18 +91,15 @@ Result<std::unique_ptr<WorkerRunner>> WorkerRunner::Open(const Options& options,
   runner->thread_ = std::thread([self = runner.get()] { self->Run(); });
   CARILLON_ASSIGN_OR_RETURN(
       runner->door_,
-      open_door(options.socket, !options.users.empty(),
-                              [self = runner.get()](const WorkerPeer& peer, WorkerStream& stream) {
-                                return self->Serve(peer, stream);
-                              }));
+      open_door(options.socket, !options.users.empty(), runner->host_));
   return runner;
 }
 
 WorkerRunner::WorkerRunner(const Options& options, const Clock& clock, Metrics& metrics,
                            std::unique_ptr<StartRecords> records)
-    : options_(options),
-      clock_(clock),
+    : clock_(clock),
       workers_(metrics.gauge("carillon_workers")),
+      users_(options.users),
       records_(std::move(records)),
       wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -192,12 +167,6 @@ void WorkerRunner::OnReadable(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
-bool WorkerRunner::MayRun(uid_t uid, const std::string& app) const {
-  if (uid == geteuid()) return true;
-  const auto listed = options_.users.find(UserName(uid));
-  return listed != options_.users.end() && Lists(listed->second, app);
-}
-
 // Reads and checks the first message.
 Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStream& stream) const {
   std::string bytes;
@@ -209,16 +178,24 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
                  fmt::format("this executor speaks protocols {} to {}, the worker {}", kWorkerProtocolMin,
                              kWorkerProtocol, first.hello->protocol)};
   }
-  if (MayRun(peer.uid, first.hello->app)) return first;
+  const std::string name = users_.NameOf(peer.uid);
+  switch (users_.MayOffer(peer.uid, first.hello->app)) {
+    case WorkerUsers::Answer::kYes: return first;
+    case WorkerUsers::Answer::kUnknown:
+      return Error{ErrorCode::kUnavailable,
+                   fmt::format("whether the user {} may run the application {} is not known at the moment: the user "
+                               "directory does not know all of executor.worker_users", name, first.hello->app)};
+    case WorkerUsers::Answer::kNo: break;
+  }
   return Error{ErrorCode::kDenied,
-               fmt::format("the user {} may not run the application {} (executor.worker_users)",
-                           UserName(peer.uid), first.hello->app)};
+               fmt::format("the user {} may not run the application {} (executor.worker_users)", name,
+                           first.hello->app)};
 }
 
 Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
   auto first = Greet(peer, stream);
   if (!first.ok()) {
-    log::Warn("worker", "refused a worker of user {}: {}", UserName(peer.uid), first.error().message);
+    log::Warn("worker", "refused a worker of user {}: {}", users_.NameOf(peer.uid), first.error().message);
     const bool corrupt = first.error().code == ErrorCode::kCorrupt;
     return {corrupt ? ErrorCode::kInvalid : first.error().code, first.error().message};
   }
@@ -231,6 +208,7 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
   }
   WorkerBook::Session session = 0;
   Status ended = Admit(peer, *std::move(first), outbox, &session);
+  if (ended.ok()) stream.Know();
   if (ended.ok()) ended = ReadAll(session, stream);
   outbox->End();
   stream.Close();  // a write may still wait for room
@@ -267,12 +245,20 @@ Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first, std:
   return {};
 }
 
+void WorkerRunner::TellDropped(const WorkerDropped& item) {
+  if (clock_.Steady() < next_dropped_) return;
+  next_dropped_ = clock_.Steady() + kWarnEvery;
+  log::Warn("worker", "dropped {} of a worker", item.what);
+}
+
 Status WorkerRunner::ReadAll(WorkerBook::Session session, WorkerStream& stream) {
   std::string bytes;
   while (stream.Read(&bytes)) {
     auto message = DecodeFromWorker(bytes);
-    if (!message.ok()) return {ErrorCode::kInvalid, message.error().message};
+    // The worker repeats what counts in its next Hello.
+    if (!message.ok()) return {ErrorCode::kUnavailable, message.error().message};
     MutexLock lock(mu_);
+    if (!message->dropped.empty()) TellDropped(message->dropped.front());
     book_.Take(session, *std::move(message), Now());
     Flush();
   }

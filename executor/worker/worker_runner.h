@@ -24,6 +24,7 @@
 #include "executor/worker/process_watch.h"
 #include "executor/worker/start_records.h"
 #include "executor/worker/worker_book.h"
+#include "executor/worker/worker_users.h"
 
 namespace carillon::executor {
 
@@ -32,8 +33,7 @@ class WorkerRunner final : public HandlerRunner {
   struct Options {
     std::string socket;     // path
     std::string directory;  // of the records
-    // The applications that each user may run, separated by "|"; "*" = all. The daemon's own user may run all.
-    std::map<std::string, std::string> users = {};
+    std::map<std::string, std::string> users = {};  // worker_users.h
   };
   static Result<std::unique_ptr<WorkerRunner>> Open(const Options& options, const OpenWorkerDoor& open_door,
                                                     const Clock& clock, Metrics& metrics);
@@ -49,15 +49,21 @@ class WorkerRunner final : public HandlerRunner {
 
  private:
   struct Outbox;
+  struct Host final : WorkerHost {
+    explicit Host(WorkerRunner& of) : runner(of) {}
+    bool Admits(uid_t uid) override { return runner.users_.Admits(uid); }
+    Status Serve(const WorkerPeer& peer, WorkerStream& stream) override { return runner.Serve(peer, stream); }
+    WorkerRunner& runner;
+  };
 
   WorkerRunner(const Options& options, const Clock& clock, Metrics& metrics,
                std::unique_ptr<StartRecords> records);
   Status Serve(const WorkerPeer& peer, WorkerStream& stream);
   Status Admit(const WorkerPeer& peer, FromWorkerMessage first, std::shared_ptr<Outbox> outbox,
                WorkerBook::Session* session);
+  void TellDropped(const WorkerDropped& item) REQUIRES(mu_);
   Status ReadAll(WorkerBook::Session session, WorkerStream& stream);
   Result<FromWorkerMessage> Greet(const WorkerPeer& peer, WorkerStream& stream) const;
-  bool MayRun(uid_t uid, const std::string& app) const;
   WorkerBook::Now Now() const;
   int64_t MonotonicOf(SteadyTime time) const;
   void Run();
@@ -70,9 +76,10 @@ class WorkerRunner final : public HandlerRunner {
   void Flush() REQUIRES(mu_);
   std::vector<std::string> Encode(WorkerBook::Session session, WorkerBook::Outgoing outgoing) const;
 
-  const Options options_;
   const Clock& clock_;
   Gauge& workers_;
+  Host host_{*this};
+  const WorkerUsers users_;
   const std::unique_ptr<StartRecords> records_;  // the thread's, after Open
   ProcessWatch watch_;                           // likewise
   // Likewise: workers whose programs have ended, and since when that is known. Their streams may still have something.
@@ -89,6 +96,7 @@ class WorkerRunner final : public HandlerRunner {
   std::vector<AttemptId> to_remove_ GUARDED_BY(mu_);
   std::deque<HandlerEvent> events_ GUARDED_BY(mu_);
   std::function<void()> wake_ GUARDED_BY(mu_);
+  SteadyTime next_dropped_ GUARDED_BY(mu_){};
   bool stop_ GUARDED_BY(mu_) = false;
 
   std::thread thread_;

@@ -13,6 +13,6 @@
 
 namespace carillon::rpc {
 
-Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all, WorkerServe serve);
+Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all, WorkerHost& host);
 
 }  // namespace carillon::rpc

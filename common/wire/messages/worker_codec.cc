@@ -17,7 +17,7 @@ constexpr size_t kInstanceBytesMax = 64;
 constexpr size_t kDoneErrorBytesMax = 4096;
 constexpr size_t kLogLineBytesMax = 16u << 10;
 constexpr uint32_t kHandlerConcurrencyMax = 10'000;
-constexpr int kHelloAttemptsMax = 100'000;  // in a Hello
+constexpr int kHelloAttemptsMax = 20'000;  // in a Hello
 
 Error BadWorkerMessage(std::string_view what) {
   return {ErrorCode::kCorrupt, "worker: wrong " + std::string(what)};
@@ -48,14 +48,20 @@ bool IsTicket(std::string_view ticket) {
   return !ticket.empty() && ticket.size() <= kWorkerTicketBytesMax;
 }
 
-Result<WorkerDone> DecodeDone(const worker::v1::Done& from) {
+void Drop(std::vector<WorkerDropped>& dropped, const std::string& ticket, std::string_view what) {
+  if (dropped.size() >= kWorkerBatchMax) return;  // they say enough
+  dropped.push_back({.ticket = IsTicket(ticket) ? ticket : WorkerTicket(), .what = std::string(what)});
+}
+
+// The end of a function is never dropped, because nothing else would end its attempt.
+void DecodeDone(const worker::v1::Done& from, std::vector<WorkerDone>& all, std::vector<WorkerDropped>& dropped) {
+  if (!IsTicket(from.ticket())) return Drop(dropped, from.ticket(), "an end with a wrong ticket");
   const auto state = StateOf(from.state());
-  if (!IsTicket(from.ticket())) return BadWorkerMessage("ticket");
-  if (!state) return BadWorkerMessage("state");
-  WorkerDone done{.ticket = from.ticket(), .state = *state};
+  WorkerDone& done = all.emplace_back(WorkerDone{.ticket = from.ticket(), .state = state.value_or(RunState::kFailed)});
   done.error = ToValidUtf8(from.error().substr(0, kDoneErrorBytesMax));
   done.outputs = {from.outputs().begin(), from.outputs().end()};
-  return done;
+  done.never_began = done.state == RunState::kLost && from.never_began();
+  if (!state) done.error = "the worker reported an end of an unknown kind";
 }
 
 void EncodeDone(const WorkerDone& from, worker::v1::Done& to) {
@@ -63,9 +69,10 @@ void EncodeDone(const WorkerDone& from, worker::v1::Done& to) {
   to.set_state(StateOf(from.state));
   to.set_error(from.error);
   for (const auto& [name, value] : from.outputs) (*to.mutable_outputs())[name] = value;
+  to.set_never_began(from.never_began);
 }
 
-Result<WorkerHello> DecodeHello(const worker::v1::Hello& from) {
+Result<WorkerHello> DecodeHello(const worker::v1::Hello& from, std::vector<WorkerDropped>& dropped) {
   WorkerHello hello{.protocol = from.protocol(),
                     .app = from.app(),
                     .version = from.version().substr(0, kWorkerTextBytesMax),
@@ -91,12 +98,13 @@ Result<WorkerHello> DecodeHello(const worker::v1::Hello& from) {
     return BadWorkerMessage("number of attempts");
   }
   for (const std::string& ticket : from.held()) {
-    if (!IsTicket(ticket)) return BadWorkerMessage("ticket");
-    hello.held.push_back(ticket);
+    if (IsTicket(ticket)) {
+      hello.held.push_back(ticket);
+    } else {
+      Drop(dropped, ticket, "a wrong ticket");
+    }
   }
-  for (const worker::v1::Done& done : from.done()) {
-    CARILLON_ASSIGN_OR_RETURN(hello.done.emplace_back(), DecodeDone(done));
-  }
+  for (const worker::v1::Done& done : from.done()) DecodeDone(done, hello.done, dropped);
   for (const worker::v1::Masked& masked : from.masked()) {
     hello.masked[masked.ticket()] = {masked.values().begin(), masked.values().end()};
   }
@@ -142,14 +150,28 @@ void EncodeRun(const WorkerRun& from, worker::v1::Run& to) {
   if (from.checkpoint) to.set_checkpoint(*from.checkpoint);
 }
 
-Result<WorkerSave> DecodeWorkerSave(const worker::v1::Save& from) {
-  if (!IsTicket(from.ticket())) return BadWorkerMessage("ticket");
-  if (from.progress().size() > kProgressBytesMax) return BadWorkerMessage("size of a progress");
-  if (from.checkpoint().size() > kCheckpointBytesMax) return BadWorkerMessage("size of a checkpoint");
+void DecodeWorkerSave(const worker::v1::Save& from, FromWorkerMessage& message) {
+  if (!IsTicket(from.ticket())) return Drop(message.dropped, from.ticket(), "a save with a wrong ticket");
   WorkerSave save{.ticket = from.ticket()};
-  if (from.has_progress()) save.progress = from.progress();
-  if (from.has_checkpoint()) save.checkpoint = from.checkpoint();
-  return save;
+  if (from.progress().size() > kProgressBytesMax) {
+    Drop(message.dropped, from.ticket(), "a progress with too many bytes");
+  } else if (from.has_progress()) {
+    save.progress = from.progress();
+  }
+  if (from.checkpoint().size() > kCheckpointBytesMax) {
+    Drop(message.dropped, from.ticket(), "a checkpoint with too many bytes");
+  } else if (from.has_checkpoint()) {
+    save.checkpoint = from.checkpoint();
+  }
+  if (save.progress || save.checkpoint) message.saves.push_back(std::move(save));
+}
+
+void DecodeLogLine(const worker::v1::LogLine& from, FromWorkerMessage& message) {
+  if (!IsTicket(from.ticket())) return Drop(message.dropped, from.ticket(), "a line with a wrong ticket");
+  message.logs.push_back({.ticket = from.ticket(),
+                          .time = FromUnixMicros(from.wall_us()),
+                          .error = from.error(),
+                          .text = from.text().substr(0, kLogLineBytesMax)});
 }
 
 }  // namespace
@@ -182,26 +204,23 @@ Result<FromWorkerMessage> DecodeFromWorker(std::string_view bytes) {
   }
   FromWorkerMessage message{.draining = from.draining()};
   if (from.has_hello()) {
-    CARILLON_ASSIGN_OR_RETURN(message.hello, DecodeHello(from.hello()));
+    CARILLON_ASSIGN_OR_RETURN(message.hello, DecodeHello(from.hello(), message.dropped));
   }
-  if (static_cast<size_t>(from.logs_size()) > kWorkerBatchMax ||
-      static_cast<size_t>(from.done_size()) > kWorkerBatchMax ||
-      static_cast<size_t>(from.saves_size()) > kWorkerBatchMax) {
-    return BadWorkerMessage("number of items");
+  for (int i = 0; i < from.saves_size(); ++i) {
+    if (static_cast<size_t>(i) < kWorkerBatchMax) {
+      DecodeWorkerSave(from.saves(i), message);
+    } else {
+      Drop(message.dropped, from.saves(i).ticket(), "a save, one of too many in a message");
+    }
   }
-  for (const worker::v1::Save& save : from.saves()) {
-    CARILLON_ASSIGN_OR_RETURN(message.saves.emplace_back(), DecodeWorkerSave(save));
+  for (int i = 0; i < from.logs_size(); ++i) {
+    if (static_cast<size_t>(i) < kWorkerBatchMax) {
+      DecodeLogLine(from.logs(i), message);
+    } else {
+      Drop(message.dropped, from.logs(i).ticket(), "a line, one of too many in a message");
+    }
   }
-  for (const worker::v1::LogLine& line : from.logs()) {
-    if (!IsTicket(line.ticket())) return BadWorkerMessage("ticket");
-    message.logs.push_back({.ticket = line.ticket(),
-                            .time = FromUnixMicros(line.wall_us()),
-                            .error = line.error(),
-                            .text = line.text().substr(0, kLogLineBytesMax)});
-  }
-  for (const worker::v1::Done& done : from.done()) {
-    CARILLON_ASSIGN_OR_RETURN(message.done.emplace_back(), DecodeDone(done));
-  }
+  for (const worker::v1::Done& done : from.done()) DecodeDone(done, message.done, message.dropped);
   return message;
 }
 

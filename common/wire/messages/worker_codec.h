@@ -1,6 +1,7 @@
 // Encodes and decodes the messages between an executor and the workers of its host (proto/carillon/v1/worker.proto).
 //
-// Errors   Decode: kCorrupt for bytes that are no message, a name that is none, or a list above its limit. Never throws.
+// Errors   Decode: kCorrupt for bytes that are no message, and for a Hello with a name that is none or a list above its
+//          limit. Another wrong item is dropped, and said in `dropped`. Never throws.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct WorkerDone {
   RunState state = RunState::kCompleted;
   std::string error = {};
   Outputs outputs = {};
+  bool never_began = false;  // kLost: the function was not called
 };
 struct WorkerLogLine {
   WorkerTicket ticket;
@@ -55,12 +57,18 @@ struct WorkerSave {
   std::optional<std::string> progress = {};    // progress_text.h
   std::optional<std::string> checkpoint = {};  // any bytes
 };
+// An item that was left out.
+struct WorkerDropped {
+  WorkerTicket ticket;  // empty: it was the ticket that was wrong
+  std::string what = {};
+};
 struct FromWorkerMessage {
   std::optional<WorkerHello> hello = {};
   std::vector<WorkerSave> saves = {};
   std::vector<WorkerLogLine> logs = {};
   std::vector<WorkerDone> done = {};
   bool draining = false;
+  std::vector<WorkerDropped> dropped = {};  // only decoded
 };
 
 std::string EncodeFromWorker(const FromWorkerMessage& message);

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <mutex>
 
@@ -20,9 +22,10 @@ constexpr auto kPatience = std::chrono::seconds(20);
 
 class FakeStream final : public WorkerStream {
  public:
-  void Send(FromWorkerMessage message) {
+  void Send(FromWorkerMessage message) { SendBytes(EncodeFromWorker(message)); }
+  void SendBytes(std::string bytes) {
     std::lock_guard lock(mu_);
-    incoming_.push_back(EncodeFromWorker(message));
+    incoming_.push_back(std::move(bytes));
     changed_.notify_all();
   }
   bool Read(std::string* bytes) override {
@@ -44,6 +47,8 @@ class FakeStream final : public WorkerStream {
     closed_ = true;
     changed_.notify_all();
   }
+  void Know() override { known_ = true; }
+  bool known() const { return known_; }
   bool AwaitWritten(size_t count) {
     std::unique_lock lock(mu_);
     return changed_.wait_for(lock, kPatience, [&] { return written_.size() >= count; });
@@ -55,6 +60,7 @@ class FakeStream final : public WorkerStream {
   std::deque<std::string> incoming_;
   std::vector<std::string> written_;
   bool closed_ = false;
+  std::atomic<bool> known_ = false;
 };
 
 class WorkerRunnerTest : public testing::Test {
@@ -72,8 +78,8 @@ class WorkerRunnerTest : public testing::Test {
   void Boot() {
     auto runner = WorkerRunner::Open(
         {.socket = folder_ + "/s", .directory = folder_ + "/starts", .users = {{"4294967", "good|fine"}}},
-        [this](const std::string&, bool, WorkerServe serve) -> Result<std::unique_ptr<WorkerDoor>> {
-          serve_ = std::move(serve);
+        [this](const std::string&, bool, WorkerHost& host) -> Result<std::unique_ptr<WorkerDoor>> {
+          host_ = &host;
           return std::make_unique<WorkerDoor>();
         },
         clock_, metrics_);
@@ -89,7 +95,9 @@ class WorkerRunnerTest : public testing::Test {
     FakeStream stream;
     stream.Send(std::move(first));
     stream.Close();  // ends it after the first message
-    return serve_(peer, stream);
+    const Status served = host_->Serve(peer, stream);
+    EXPECT_EQ(stream.known(), served.ok());
+    return served;
   }
   static FromWorkerMessage Hello(const std::string& app = "good") {
     FromWorkerMessage message;
@@ -100,7 +108,7 @@ class WorkerRunnerTest : public testing::Test {
   void Attach(pid_t pid) {
     stream_.Send(Hello());
     serving_ = std::thread([this, pid] {
-      served_ = serve_({.uid = geteuid(), .pid = pid}, stream_);
+      served_ = host_->Serve({.uid = geteuid(), .pid = pid}, stream_);
     });
     ASSERT_TRUE(stream_.AwaitWritten(1));  // Welcome
   }
@@ -130,7 +138,10 @@ class WorkerRunnerTest : public testing::Test {
     const auto found = [&]() -> std::optional<Event> {
       const SteadyTime end = clock_.Steady() + Duration(kPatience);
       while (clock_.Steady() < end) {
-        for (HandlerEvent& event : runner_->Receive(100)) {
+        for (HandlerEvent& event : runner_->Receive(100)) received_.push_back(std::move(event));
+        while (!received_.empty()) {
+          HandlerEvent event = std::move(received_.front());
+          received_.pop_front();
           if (auto* wanted = std::get_if<Event>(&event)) return std::move(*wanted);
         }
         std::unique_lock lock(mu);
@@ -166,7 +177,8 @@ class WorkerRunnerTest : public testing::Test {
   SystemClock clock_;
   Metrics metrics_;
   std::string folder_;
-  WorkerServe serve_;
+  WorkerHost* host_ = nullptr;
+  std::deque<HandlerEvent> received_;  // and not yet looked at
   FakeStream stream_;
   std::thread serving_;
   Status served_;
@@ -183,6 +195,9 @@ TEST_F(WorkerRunnerTest, OnlyAllowedUsersMayOfferAnApplication) {
   EXPECT_EQ(Serve({.uid = geteuid(), .pid = 0}, Hello()).code(), ErrorCode::kDenied)
       << "its process cannot be seen";
   EXPECT_TRUE(runner_->Offers()->empty()) << "none is attached any more";
+  EXPECT_FALSE(host_->Admits(stranger));
+  EXPECT_TRUE(host_->Admits(listed));
+  EXPECT_TRUE(host_->Admits(geteuid()));
 }
 
 TEST_F(WorkerRunnerTest, AWrongHelloIsRefused) {
@@ -202,11 +217,32 @@ TEST_F(WorkerRunnerTest, AWrongHelloIsRefused) {
   EXPECT_EQ(Serve(peer, message).code(), ErrorCode::kInvalid);
 }
 
+TEST_F(WorkerRunnerTest, ABadItemEndsNeitherTheStreamNorTheOthers) {
+  Attach(getpid());
+  Start();
+  ASSERT_TRUE(stream_.AwaitWritten(2));
+  const WorkerTicket ticket = WorkerBook::TicketOf(Held());
+  FromWorkerMessage message;
+  message.saves.push_back({.ticket = ticket, .progress = std::string(5000, 'x'), .checkpoint = "kept"});
+  message.saves.push_back({.ticket = std::string(1000, 't'), .progress = "1"});
+  message.logs.push_back({.ticket = std::string(1000, 't'), .text = "no such ticket"});
+  message.done.push_back({.ticket = ticket});
+  stream_.Send(std::move(message));
+  const auto saved = Await<HandlerSave>();
+  ASSERT_TRUE(saved.has_value());
+  EXPECT_EQ(saved->checkpoint, "kept");
+  EXPECT_FALSE(saved->progress.has_value());
+  EXPECT_TRUE(Await<AttemptEnded>().has_value());
+  stream_.SendBytes("no message");
+  serving_.join();
+  EXPECT_EQ(served_.code(), ErrorCode::kUnavailable) << "it may try again";
+}
+
 TEST_F(WorkerRunnerTest, AWorkerMayComeBackWhileItDrains) {
   FromWorkerMessage hello = Hello();
   hello.draining = true;
   stream_.Send(std::move(hello));
-  serving_ = std::thread([this] { served_ = serve_({.uid = geteuid(), .pid = getpid()}, stream_); });
+  serving_ = std::thread([this] { served_ = host_->Serve({.uid = geteuid(), .pid = getpid()}, stream_); });
   ASSERT_TRUE(stream_.AwaitWritten(1));
   EXPECT_TRUE(runner_->Offers()->empty());
 }
