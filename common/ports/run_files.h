@@ -45,9 +45,10 @@ class RunFiles {
     std::string name;
     std::optional<std::pair<RunKey, int>> attempt = {};  // nullopt: the name tells no attempt
     std::optional<RunFileKind> kind = {};                // nullopt: a file that was written beside
-    RunFileMark mark = {};
   };
-  virtual Result<std::vector<Found>> List() = 0;
+  // The next names, at most `max`: it continues where the last call ended, and fewer than `max` are the last ones.
+  // Processes may leave any number of names, so no call sees them all.
+  virtual Result<std::vector<Found>> ListNext(size_t max) = 0;
   // nullopt: there is no such file.
   virtual std::optional<RunFileMark> Look(const RunFile& file) = 0;
   struct Content {

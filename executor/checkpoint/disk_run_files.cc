@@ -1,6 +1,5 @@
 #include "executor/checkpoint/disk_run_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,7 +93,7 @@ Result<std::unique_ptr<DiskRunFiles>> DiskRunFiles::Open(const std::string& dire
 
 std::string DiskRunFiles::PathOf(const RunFile& file) const { return path_ + "/" + NameOfFile(file); }
 
-Result<std::vector<std::string>> DiskRunFiles::Names() const {
+Status DiskRunFiles::OpenList() {
   const int copy = openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* const entries = copy < 0 ? nullptr : fdopendir(copy);
   if (entries == nullptr) {
@@ -102,31 +101,31 @@ Result<std::vector<std::string>> DiskRunFiles::Names() const {
     if (copy >= 0) close(copy);
     return error;
   }
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  const bool whole = errno == 0;
-  const Error error = DiskError("cannot list", path_);
-  closedir(entries);
-  if (!whole) return error;
-  return names;
+  list_.reset(entries);
+  return {};
 }
 
-Result<std::vector<RunFiles::Found>> DiskRunFiles::List() {
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+Result<std::vector<RunFiles::Found>> DiskRunFiles::ListNext(size_t max) {
+  if (!list_) CARILLON_TRY(OpenList());
   std::vector<Found> found;
-  for (const std::string& name : names) {
-    struct stat info {};
-    if (fstatat(directory_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    Found& entry = found.emplace_back(Found{.name = name, .mark = MarkOf(info)});
-    const auto split = SplitName(name);
+  while (found.size() < max) {
+    errno = 0;
+    const dirent* entry = readdir(list_.get());
+    if (entry == nullptr) {
+      const int error = errno;
+      list_.reset();
+      errno = error;
+      if (error != 0) return DiskError("cannot list", path_);
+      break;
+    }
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    Found& one = found.emplace_back(Found{.name = std::string(name)});
+    const auto split = SplitName(one.name);
     if (!split) continue;
-    entry.attempt = split->first;
-    if (split->second == kProgressSuffix) entry.kind = RunFileKind::kProgress;
-    if (split->second == kCheckpointSuffix) entry.kind = RunFileKind::kCheckpoint;
+    one.attempt = split->first;
+    if (split->second == kProgressSuffix) one.kind = RunFileKind::kProgress;
+    if (split->second == kCheckpointSuffix) one.kind = RunFileKind::kCheckpoint;
   }
   return found;
 }

@@ -7,6 +7,8 @@
 //          only regular files of this user.
 #pragma once
 
+#include <dirent.h>
+
 #include <memory>
 #include <string>
 
@@ -21,7 +23,7 @@ class DiskRunFiles final : public RunFiles {
   static Result<std::unique_ptr<DiskRunFiles>> Open(const std::string& directory);
 
   std::string PathOf(const RunFile& file) const override;
-  Result<std::vector<Found>> List() override;
+  Result<std::vector<Found>> ListNext(size_t max) override;
   std::optional<RunFileMark> Look(const RunFile& file) override;
   Result<std::optional<Content>> Read(const RunFile& file) override;
   Status Write(const RunFile& file, const std::string& bytes) override;
@@ -30,10 +32,14 @@ class DiskRunFiles final : public RunFiles {
  private:
   DiskRunFiles(std::string path, FileDescriptor directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
-  Result<std::vector<std::string>> Names() const;
+  Status OpenList();
 
+  struct CloseList {
+    void operator()(DIR* list) const { closedir(list); }
+  };
   const std::string path_;
   const FileDescriptor directory_;
+  std::unique_ptr<DIR, CloseList> list_;  // null: the next call begins
 };
 
 }  // namespace carillon::executor

@@ -16,6 +16,7 @@ namespace {
 constexpr Duration kIdle = 1s;
 constexpr Duration kSenderFull = 100ms;
 constexpr int kSavesPerStep = 64;
+constexpr Duration kSweepOn = 100ms;  // while there are many names to remove
 constexpr std::array kKinds = {RunFileKind::kProgress, RunFileKind::kCheckpoint};
 
 RunFile FileOf(const HeldAttempt& held, RunFileKind kind) {
@@ -147,12 +148,12 @@ RunSaver::Inbox RunSaver::TakeInbox() {
 
 SteadyTime RunSaver::Step(SteadyTime now) {
   if (!enabled()) return SteadyTime::max();
-  // The directory is listed before the inbox is taken: then the attempt of every file in the list is known,
-  // because it was watched before its process began.
+  // Names are listed before the inbox is taken: then the attempt of every file among them is known, because it was
+  // watched before its process began.
   const bool looks = now >= next_look_;
   Result<std::vector<RunFiles::Found>> found{std::vector<RunFiles::Found>{}};
   if (looks) {
-    found = ports_.files->List();
+    found = ports_.files->ListNext(kNamesPerLook);
     next_look_ = now + kLookEvery;
   }
   Inbox inbox = TakeInbox();
@@ -166,7 +167,9 @@ SteadyTime RunSaver::Step(SteadyTime now) {
   for (const HeldAttempt& held : inbox.forgotten) book_.Forget(held);
   if (!found.ok() && !list_failed_) log::Error("checkpoint", "{}", found.error().message);
   list_failed_ = !found.ok();
-  if (found.ok()) LookAtAll(*found);
+  const size_t removed = found.ok() ? Sweep(*found) : 0;
+  if (removed == kNamesPerLook) next_look_ = now + kSweepOn;
+  if (looks) LookAtAll();
   LookAtEnded();
   for (int i = 0; i < kSavesPerStep && SaveOne(now); ++i) {
   }
@@ -196,26 +199,38 @@ void RunSaver::WriteContent(const RunFile& file, const std::string& content) {
   if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
 }
 
-void RunSaver::LookAtAll(const std::vector<RunFiles::Found>& found) {
+// Returns how many it has removed.
+size_t RunSaver::Sweep(const std::vector<RunFiles::Found>& found) {
+  if (!may_sweep_) return 0;
+  size_t count = 0;
+  std::optional<Error> failed;
   for (const RunFiles::Found& entry : found) {
     const bool known = entry.attempt && book_.Knows({entry.attempt->first, entry.attempt->second});
-    if (known) {
-      if (!entry.kind) continue;
-      book_.Found({entry.attempt->first, entry.attempt->second, *entry.kind}, entry.mark);
-    } else if (may_sweep_ && (entry.attempt || book_.empty())) {
-      // A name that tells no attempt is removed when nothing runs that may have written it.
-      const Status removed = ports_.files->Remove(entry.name);
-      if (!removed.ok()) log::Warn("checkpoint", "{}", removed.error().message);
-    }
+    // A name that tells no attempt is removed when nothing runs that may have written it.
+    if (known || (!entry.attempt && !book_.empty())) continue;
+    const Status removed = ports_.files->Remove(entry.name);
+    if (removed.ok()) ++count;
+    if (!removed.ok()) failed = removed.error();
   }
+  if (failed) log::Warn("checkpoint", "{}", failed->message);
+  return count;
+}
+
+void RunSaver::LookAt(const AttemptId& id) {
+  for (const RunFileKind kind : kKinds) {
+    const RunFile file{.key = id.key, .attempt = id.attempt, .kind = kind};
+    if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
+  }
+}
+
+// By their names, not in a list, which anybody can make long.
+void RunSaver::LookAtAll() {
+  for (const AttemptId& id : book_.All()) LookAt(id);
 }
 
 void RunSaver::LookAtEnded() {
   for (const AttemptId& id : book_.Unlooked()) {
-    for (const RunFileKind kind : kKinds) {
-      const RunFile file{.key = id.key, .attempt = id.attempt, .kind = kind};
-      if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
-    }
+    LookAt(id);
     book_.Looked(id);
   }
 }

@@ -35,6 +35,7 @@ class RunSaver final : public Stepper {
   };
   // More often than the 5 s that are promised, which also cover the way to the database.
   static constexpr Duration kLookEvery = 2s;
+  static constexpr size_t kNamesPerLook = 1000;
   static constexpr size_t kHeldResultsMax = 8192;
 
   explicit RunSaver(const Ports& ports) : ports_(ports) {}
@@ -95,7 +96,9 @@ class RunSaver final : public Stepper {
   Inbox TakeInbox();
   void Place(const Placing& placing);
   void WriteContent(const RunFile& file, const std::string& content);
-  void LookAtAll(const std::vector<RunFiles::Found>& found);
+  size_t Sweep(const std::vector<RunFiles::Found>& found);
+  void LookAt(const AttemptId& id);
+  void LookAtAll();
   void LookAtEnded();
   // Returns false if nothing is to be saved now.
   bool SaveOne(SteadyTime now);

@@ -148,6 +148,13 @@ void SaveBook::Hold(ReportedResult result, SteadyTime now) {
   ++held_;
 }
 
+std::vector<AttemptId> SaveBook::All() const {
+  std::vector<AttemptId> all;
+  all.reserve(attempts_.size());
+  for (const auto& [id, attempt] : attempts_) all.push_back(id);
+  return all;
+}
+
 std::vector<AttemptId> SaveBook::Unlooked() const {
   std::vector<AttemptId> unlooked;
   for (const auto& [id, attempt] : attempts_) {

@@ -31,6 +31,7 @@ class SaveBook {
   void Forget(const HeldAttempt& held) { attempts_.erase(IdOf(held)); }
   bool Knows(const AttemptId& id) const { return attempts_.contains(id); }
   bool empty() const { return attempts_.empty(); }
+  std::vector<AttemptId> All() const;
   // The attempt has got a checkpoint of an earlier one, with this mark.
   void Placed(const AttemptId& id, const RunFileMark& mark);
   // Whether the member takes saves; nothing is sent to a member of which this is unknown.

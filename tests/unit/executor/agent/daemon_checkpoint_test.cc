@@ -11,13 +11,15 @@ class TestRunFiles final : public RunFiles {
   std::string PathOf(const RunFile& file) const override {
     return file.kind == RunFileKind::kProgress ? "/progress" : "/checkpoint";
   }
-  Result<std::vector<Found>> List() override {
+  Result<std::vector<Found>> ListNext(size_t max) override {
     std::vector<Found> found;
+    for (size_t i = 0; i < std::min(max, strangers); ++i) found.push_back({.name = "other" + std::to_string(i)});
+    listed_most = std::max(listed_most, found.size());
+    if (!found.empty()) return found;
     for (const auto& [file, content] : files) {
       found.push_back({.name = NameOf(file),
                        .attempt = std::pair{file.key, file.attempt},
-                       .kind = file.kind,
-                       .mark = content.mark});
+                       .kind = file.kind});
     }
     return found;
   }
@@ -51,6 +53,8 @@ class TestRunFiles final : public RunFiles {
   uint64_t writes = 0;
   bool refuse = false;
   bool full = false;
+  size_t strangers = 0;  // names of no attempt, which come before all others
+  size_t listed_most = 0;
 };
 
 class DaemonCheckpointTest : public DaemonFixture {
@@ -104,6 +108,15 @@ TEST_F(DaemonCheckpointTest, FilesAreNamedAndWhatChangesIsSaved) {
   AnswerSave(claim, saves[0].seq);
   StepFor(10s);
   EXPECT_TRUE(Saves().empty());
+}
+
+TEST_F(DaemonCheckpointTest, NamesThatSomebodyLeavesDelayNothing) {
+  const ClaimRequest claim = Running();
+  run_files.strangers = 1'000'000;
+  run_files.Put(Checkpoint(claim), "state");
+  StepFor(RunSaver::kLookEvery + 200ms);
+  EXPECT_EQ(Saves().size(), 1u);
+  EXPECT_EQ(run_files.listed_most, RunSaver::kNamesPerLook);
 }
 
 // A function sends what others write into files.

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -39,21 +41,33 @@ TEST_F(DiskRunFilesTest, WhatIsWrittenIsReadWithTheMarkOfTheList) {
   const auto content = files_->Read(checkpoint_).value();
   ASSERT_TRUE(content);
   EXPECT_EQ(content->bytes, bytes);
-  const auto found = files_->List().value();
+  const auto found = files_->ListNext(100).value();
   ASSERT_EQ(found.size(), 1u) << "nothing is left beside it";
   EXPECT_EQ(found[0].attempt, (std::pair{checkpoint_.key, 1}));
   EXPECT_EQ(found[0].kind, RunFileKind::kCheckpoint);
-  EXPECT_EQ(found[0].mark, content->mark);
   EXPECT_EQ(files_->Look(checkpoint_), content->mark);
   ASSERT_TRUE(files_->Write(checkpoint_, "x").ok());
   EXPECT_FALSE(files_->Look(checkpoint_) == content->mark);
+}
+
+TEST_F(DiskRunFilesTest, ListIsReadInPiecesAndBeginsAgain) {
+  for (int i = 0; i < 5; ++i) test::WriteFile(scratch_ / ("saves/other" + std::to_string(i)), "1");
+  for (int round = 0; round < 2; ++round) {
+    std::set<std::string> names;
+    for (const size_t expected : {2u, 2u, 1u}) {
+      const auto found = files_->ListNext(2).value();
+      EXPECT_EQ(found.size(), expected);
+      for (const RunFiles::Found& one : found) names.insert(one.name);
+    }
+    EXPECT_EQ(names.size(), 5u);
+  }
 }
 
 TEST_F(DiskRunFilesTest, NamesTellTheAttempt) {
   test::WriteFile(path(FileOf(RunFileKind::kProgress, 12)), "1");
   test::WriteFile(path(progress_) + ".tmp", "1");
   test::WriteFile(scratch_ / "saves/other", "1");
-  const std::vector<RunFiles::Found> all = files_->List().value();
+  const std::vector<RunFiles::Found> all = files_->ListNext(100).value();
   EXPECT_EQ(all.size(), 3u);
   for (const RunFiles::Found& found : all) {
     if (found.name == "other") {
@@ -64,7 +78,7 @@ TEST_F(DiskRunFilesTest, NamesTellTheAttempt) {
     }
     EXPECT_TRUE(files_->Remove(found.name).ok());
   }
-  EXPECT_TRUE(files_->List().value().empty());
+  EXPECT_TRUE(files_->ListNext(100).value().empty());
   EXPECT_TRUE(files_->Remove("other").ok());
 }
 
