@@ -59,13 +59,13 @@ class Removal {
     return by_name;
   }
 
-  // True if it does not run any more. Takes the engine's word for the end if nobody has written it.
+  // True if it is known not to run any more. Takes the engine's word for the end if nobody has written it.
   bool HasEnded(size_t at, const std::string& id) {
     if (answers_[at].end) return true;
+    if (!containers_[at].ask_engine) return false;
     const EngineAnswer state = AskEngine({engine_, InspectCommand(id), env_});
     Inspection inspection = state.ok ? DecideAfterInspect(state.text) : Inspection{};
     if (inspection.step != AfterInspect::kOver) return false;
-    if (!containers_[at].ask_engine) return true;
     AddOutputsOf(inspection.end, containers_[at].outputs_file, containers_[at].patterns);
     answers_[at].end = std::move(inspection.end);
     return true;

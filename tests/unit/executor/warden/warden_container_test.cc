@@ -211,6 +211,35 @@ TEST_F(WardenContainerTest, KilledWardenRemovesWhatRuns) {
   EXPECT_FALSE(engine_.Has(NameOf(start)));
 }
 
+TEST_F(WardenContainerTest, WardenThatIsStoppedRemovesWhatRuns) {
+  const StartAttempt start = Contained("sleep 1000");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(Running(start));
+  kill(pid(), SIGTERM);
+  EXPECT_EQ(End(start).state, RunState::kLost);
+  EXPECT_FALSE(engine_.Has(NameOf(start)));
+}
+
+// Nobody asks the engine about each of them before it is killed: there may be many.
+TEST_F(WardenContainerTest, WhatADeadWardenHasLeftIsKilledWithOneCall) {
+  std::vector<StartAttempt> starts;
+  for (int i = 0; i < 3; ++i) {
+    starts.push_back(Contained("sleep 1000"));
+    ASSERT_TRUE(client_->Start(starts.back()).ok());
+    ASSERT_TRUE(Running(starts.back()));
+  }
+  const std::vector<pid_t> keepers = Keepers();
+  const int inspected = engine_.CallsOf("inspect");
+  engine_.Hold("ps");
+  kill(pid(), SIGKILL);
+  for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
+  ASSERT_TRUE(Listed());
+  engine_.Release("ps");
+  for (const StartAttempt& start : starts) EXPECT_EQ(End(start).state, RunState::kLost);
+  EXPECT_EQ(engine_.CallsOf("inspect"), inspected);
+  EXPECT_LE(engine_.CallsOf("kill"), 2) << "as many as rounds";
+}
+
 // The records may be unreadable when the next warden looks: the journal knows that there is a container.
 TEST_F(WardenContainerTest, KilledWardenWhoseRecordsCannotBeSeenRemovesWhatRuns) {
   const StartAttempt start = Contained("sleep 1000");
