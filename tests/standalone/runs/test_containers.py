@@ -179,10 +179,10 @@ class ContainersTest(OnServer):
 
     def test_an_end_before_a_timeout_is_the_result(self):
         self.engine.hangs.add("ps")
-        run_id = self.start({"command": ["/bin/sh", "-c", "exit 0"]}, timeout=2, retry_count=1, retry_interval=0)
+        run_id = self.start({"command": ["/bin/sh", "-c", "exit 0"]}, timeout=5, retry_count=1, retry_interval=0)
         self.wait_for_end(run_id)
         self.assertEqual(self.run_of(run_id)["state"], "RUNNING")
-        late = time.monotonic() + 3
+        late = time.monotonic() + 5.5
         wait_until(lambda: time.monotonic() > late, 10, "the timeout to pass")
         self.engine.release()
         run = self.ended(run_id)

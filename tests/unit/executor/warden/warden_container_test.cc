@@ -76,16 +76,14 @@ TEST_F(WardenContainerTest, EndsWithItsCodeItsOutputsAndNothingLeft) {
 TEST_F(WardenContainerTest, TimeoutLeaseAndCancelAfterTheEndChangeNothing) {
   engine_.Hold("ps");
   StartAttempt timed = Contained("exit 0");
-  timed.timeout = 2s;
+  timed.timeout = 5s;
   StartAttempt leased = Contained("exit 3");
-  leased.lease_end = clock_.Steady() + kShortLease;
+  leased.lease_end = clock_.Steady() + 8s;  // enforced 3 s before it
   leased.kill_at_lease_end = true;
   StartAttempt cancelled = Contained("exit 4");
-  const SteadyTime late = leased.lease_end + 500ms;
-  for (const StartAttempt* start : {&timed, &leased, &cancelled}) {
-    ASSERT_TRUE(client_->Start(*start).ok());
-    ASSERT_TRUE(EndWritten(*start));
-  }
+  const SteadyTime late = leased.lease_end;
+  for (const StartAttempt* start : {&timed, &leased, &cancelled}) ASSERT_TRUE(client_->Start(*start).ok());
+  for (const StartAttempt* start : {&timed, &leased, &cancelled}) ASSERT_TRUE(EndWritten(*start));
   ASSERT_TRUE(Listed());
   ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
   ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kKill).ok());
