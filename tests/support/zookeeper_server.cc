@@ -14,7 +14,7 @@
 namespace carillon::test {
 namespace {
 
-constexpr Duration kServeLimit = 60s;
+constexpr Duration kServeLimit = 120s;
 
 // Sends a four-letter command of ZooKeeper and returns the answer; empty if there is none.
 std::string Ask(uint16_t port, const std::string& word) {

@@ -14,7 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from cluster_under_test import BIN, JARS, ROOT, ClusterUnderTest, wait_until  # noqa: E402
+from cluster_under_test import BIN, JARS, ROOT, ClusterUnderTest, wait_until, within  # noqa: E402
 from load import Load, uptime  # noqa: E402
 
 HELD_WITHIN_S = 10
@@ -107,7 +107,7 @@ class StoreTest(unittest.TestCase):
         done = subprocess.run(
             ["mariadb", "--no-defaults", f"--socket={socket}", f"--user={getpass.getuser()}",
              "--batch", "--skip-column-names"],
-            input=statements, capture_output=True, text=True, timeout=60)
+            input=statements, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -145,13 +145,13 @@ class StoreTest(unittest.TestCase):
     def expect_held(self, since, reason):
         """Waits until every member holds for this reason; returns what the store showed."""
         for name in self.members():
-            wait_until(lambda name=name: self.held(name), HELD_WITHIN_S + since - uptime(),
+            within(lambda name=name: self.held(name), HELD_WITHIN_S + since - uptime(),
                        f"{name} to hold the store")
         print(f"{self.id()}: held by every member after {uptime() - since:.1f} s ({reason})",
               flush=True)
         for name in self.members():
             # A member that read the store between two tables of a restore first saw no store. It reads again.
-            wait_until(lambda name=name: self.store_of(name)["reason"] == reason, HELD_WITHIN_S,
+            within(lambda name=name: self.store_of(name)["reason"] == reason, HELD_WITHIN_S,
                        f"{name} to say {reason}")
             store = self.store_of(name)
             self.assertEqual(store["state"], "held", name)
@@ -233,7 +233,7 @@ class StoreTest(unittest.TestCase):
         self.expect_held(since, "other_server")
         self.expect_silence(LEASE_S + 8)
         self.own_server.send_signal(signal.SIGTERM)
-        self.own_server.wait(60)
+        self.own_server.wait(120)
         self.own_server = None
         # The trusted server is restarted with all its data: no operator has to accept it.
         self.cluster.run("start", "mariadb")

@@ -64,7 +64,7 @@ class TlsTest(unittest.TestCase):
             f.write(settings.replace(self.home("executor-2"), copy))
         done = subprocess.run(
             [os.path.join(BIN, "carillon-executor"), "--config", os.path.join(copy, "carillon.yaml"),
-             "--set", "ops.port=0"], capture_output=True, text=True, timeout=60)
+             "--set", "ops.port=0"], capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("already used", done.stderr)
         self.cluster.run("start", "executor-2")
@@ -79,7 +79,7 @@ class TlsTest(unittest.TestCase):
         done = subprocess.run(
             [os.path.join(BIN, "carillon-executor"), "--config",
              os.path.join(self.home("executor-3"), "carillon.yaml")],
-            capture_output=True, text=True, timeout=60)
+            capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the certificate is for executor-2", done.stderr)
 
@@ -105,7 +105,7 @@ class TlsTest(unittest.TestCase):
             self.assertIn("executor-1", names)
         finally:
             intruder.kill()
-            intruder.wait(30)
+            intruder.wait(120)
         self.assertGreaterEqual(
             self.cluster.metric("scheduler-1", "carillon_link_refused_total"), before)
 

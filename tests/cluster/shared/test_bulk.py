@@ -31,7 +31,7 @@ class BulkTest(unittest.TestCase):
         done = subprocess.run(
             ["mariadb", "--no-defaults", "--socket=" + os.path.join(home, "data", "mariadbd.sock"),
              f"--user={getpass.getuser()}", "--batch", "--skip-column-names", "carillon"],
-            input=statement, capture_output=True, text=True, timeout=60)
+            input=statement, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return [line.split("\t") for line in done.stdout.splitlines()]
 

@@ -34,7 +34,7 @@ class BusTest(unittest.TestCase):
     def tool(self, verb, topic, lines=""):
         done = subprocess.run(
             [os.path.join(BIN, "bus-tool"), self.cluster.status["kafka"]["bootstrap"],
-             str(PARTITIONS), verb, topic], input=lines, capture_output=True, text=True, timeout=60)
+             str(PARTITIONS), verb, topic], input=lines, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

@@ -102,7 +102,7 @@ class ClusterTest(unittest.TestCase):
         done = subprocess.run(
             [os.path.join(BIN, "carillon-executor"), "--config", config, "--set", "ops.port=0",
              "--data-dir", os.path.join(self.cluster.scratch, "second")],
-            capture_output=True, text=True, timeout=60)
+            capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 1)
         self.assertIn("another start", done.stderr)
         self.assertEqual(self.state("executor-1"), "running")
@@ -137,7 +137,7 @@ class ClusterTest(unittest.TestCase):
         env = dict(os.environ, CARILLON_ADDR=self.cluster.process("scheduler-1")["url"],
                    CARILLON_TOKEN_FILE=self.cluster.status["token_file"])
         done = subprocess.run([self.cluster.status["cli"], "system", "status", "-o", "json"],
-                              env=env, capture_output=True, text=True, timeout=30, check=True)
+                              env=env, capture_output=True, text=True, timeout=120, check=True)
         status = json.loads(done.stdout)
         self.assertEqual(status["leader"], self.cluster.status["leader"])
         self.assertEqual(sorted(m["id"] for m in status["members"]), ["scheduler-1", "scheduler-2"])

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
+from cluster_under_test import ClusterUnderTest, wait_until, within  # noqa: E402
 from load import Load  # noqa: E402
 
 RUNS = 12
@@ -134,7 +134,7 @@ class ExecutorsTest(unittest.TestCase):
         self.cluster.run("kill", "executor-1", "TERM")
         # The executor waits 10 s for its runs and then reports that it leaves. If it only fell silent, the members
         # would notice 6 s later, and it would become UNHEALTHY.
-        wait_until(lambda: set(seen().values()) == {"OFFLINE"}, 14, "every member to know that it left", every=0.2)
+        within(lambda: set(seen().values()) == {"OFFLINE"}, 14, "every member to know that it left", every=0.2)
         self.assertEqual(self.hosts_of("without-it"), {"executor-2": RUNS})
         self.assertEqual(set(seen().values()), {"OFFLINE"})
         self.cluster.run("start", "executor-1")

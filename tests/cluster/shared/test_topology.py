@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
+from cluster_under_test import ClusterUnderTest, wait_until, within  # noqa: E402
 
 SEEN_WITHIN = 20  # seconds; two requests to the bus take at most 8 s, and a silent session is noticed in 4 s
 
@@ -29,7 +29,7 @@ class TopologyTest(unittest.TestCase):
         cls.cluster.destroy(keep=False)
 
     def setUp(self):
-        self.await_topology(lambda seen: seen["state"] == "ok", 90)
+        self.await_topology(lambda seen: seen["state"] == "ok", 360)
 
     def tearDown(self):
         for name in ("kafka", "zookeeper", "mariadb"):
@@ -43,7 +43,7 @@ class TopologyTest(unittest.TestCase):
             seen.update(api.get("/api/system/topology"))
             return holds(seen) and seen
         try:
-            return wait_until(look, seconds, "the topology", every=0.3)
+            return within(look, seconds, "the topology", every=0.3)
         except AssertionError:
             raise AssertionError(f"last seen: {states(seen)} {codes(seen)}") from None
 
@@ -78,7 +78,7 @@ class TopologyTest(unittest.TestCase):
             self.assertEqual(edge["state"], "down")
         status = self.cluster.api().get("/api/system/status")
         self.assertEqual((status["lag"]["results"], status["lag"]["logs"]), (None, None))
-        wait_until(lambda: math.isnan(self.lag("executor-1", "carillon.tasks")), SEEN_WITHIN,
+        within(lambda: math.isnan(self.lag("executor-1", "carillon.tasks")), SEEN_WITHIN,
                    "an executor that does not know its lag")
         _, text, _ = self.cluster.cli("system", "topology")
         self.assertIn("Current impact: starting delayed. Tasks are delayed.", text)
@@ -100,7 +100,7 @@ class TopologyTest(unittest.TestCase):
         self.assertEqual((ends["after_s"], ends["nodes"]), (20, ["coordinator", "store"]))
         self.cluster.run("kill", "mariadb", "CONT")
         self.cluster.run("kill", "zookeeper", "CONT")
-        self.await_topology(lambda seen: seen["state"] == "ok", 90)
+        self.await_topology(lambda seen: seen["state"] == "ok", 360)
 
     def test_the_only_executor_is_killed(self):
         self.cluster.run("kill", "executor-1")

@@ -132,7 +132,7 @@ PEOPLE.forEach(([person, whose], column) => {
     const fill = (text) => text.replace('{job}', whose).replace('{name}', 'Job ' + whose).replace('{run}', jobs[whose].run)
       .replace('{going}', jobs[whose].going).replace('{executor}', executor);
     const told = [];
-    page.setDefaultTimeout(5_000);
+    page.setDefaultTimeout(30_000); // of each action that is not there
     try {
       for (const [path, actions] of byPath) {
         await page.goto(server.url + fill(path));

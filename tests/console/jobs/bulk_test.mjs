@@ -41,7 +41,7 @@ describe('an action on many', () => {
       await heading(page, 'Bulk actions');
       await page.getByLabel('Only mine').check();
       await page.getByRole('link', { name: 'Pause 300 jobs' }).click();
-      await page.locator('h1 [data-state=DONE]').waitFor({ timeout: 60_000 });
+      await page.locator('h1 [data-state=DONE]').waitFor();
       await page.getByText('300 in total: 300 done, 0 failed, 0 skipped').first().waitFor();
       await page.getByText('moving house').waitFor();
       assert.equal(await page.getByRole('button', { name: 'Cancel the rest' }).count(), 0);

@@ -65,7 +65,7 @@ describe('versions', () => {
 describe('did it run?', () => {
   test('a minute in the job’s zone is answered with the run, or the reason', async () => {
     await server.api('POST', 'jobs', { job_id: 'ticker', name: 'Ticker', command: 'true', cron_expression: '* * * * * *', time_zone: 'Asia/Kolkata' });
-    const run = await until(async () => (await server.api('GET', 'runs?job_id=ticker&state=COMPLETED')).items[0], 'a run', 30_000);
+    const run = await until(async () => (await server.api('GET', 'runs?job_id=ticker&state=COMPLETED')).items[0], 'a run');
     await at('/jobs/ticker?tab=why&at=' + run.fire_time, {}, async (page) => {
       await page.getByRole('heading', { name: 'Ran', exact: true }).waitFor();
       await page.locator('a[href*="/runs/"]').last().waitFor();

@@ -22,7 +22,7 @@ const start = async (id, command) => {
   await server.api('POST', 'jobs', { job_id: id, name: id, command });
   return (await server.api('POST', `jobs/${id}/execute`, {})).run_id;
 };
-const whole = (page) => page.getByText(`The log is complete: ${LINES} lines.`).waitFor({ timeout: 120_000 });
+const whole = (page) => page.getByText(`The log is complete: ${LINES} lines.`).waitFor();
 
 test('all lines are reached by scrolling; few of them are in the document, and they take little memory', async (t) => {
   const run = await start('long', linesCommand());
@@ -39,7 +39,7 @@ test('all lines are reached by scrolling; few of them are in the document, and t
       await until(async () => {
         for (let i = 0; i < 20; i += 1) await page.mouse.wheel(0, by);
         return (await lineAt(last).count()) === 1;
-      }, `line ${last}`, 120_000);
+      }, `line ${last}`);
     }
     const { ms, rows } = await framesOf(page);
     const heap = await heapOf(page);

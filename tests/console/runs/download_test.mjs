@@ -19,15 +19,15 @@ function written() {
 test('a hundred thousand lines with colours and markup', async () => {
   await server.api('POST', 'jobs', { job_id: 'writes', name: 'Writes', command: WRITE });
   const { run_id } = await server.api('POST', 'jobs/writes/execute', {});
-  await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run', 40_000);
+  await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run');
   // The last lines may still be on their way when the run has ended.
   const ask = () => fetch(`${server.url}/api/runs/${run_id}/logs?tail=1`, { headers: { Authorization: 'Bearer ' + server.token } });
-  await until(async () => (await ask()).headers.get('x-log-complete') === 'true', 'the whole log', 40_000);
+  await until(async () => (await ask()).headers.get('x-log-complete') === 'true', 'the whole log');
   await person({}, async (page) => {
     await page.goto(server.url + '/runs/' + run_id);
     const button = page.getByRole('button', { name: 'Download' });
     await button.waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 40_000 }), button.click()]);
+    const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
     const bytes = await readFile(await download.path());
     assert.equal(bytes.toString('latin1').split('\n').length - 1, LINES);
     assert.equal(createHash('sha256').update(bytes).digest('hex'), written());

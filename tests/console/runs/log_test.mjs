@@ -88,7 +88,7 @@ test('a hundred thousand lines are all there, and few of them in the document', 
       requestAnimationFrame(see);
     });
     await page.goto(`${server.url}/runs/${run}`);
-    await page.getByText('The log is complete: 100002 lines.').waitFor({ timeout: 60_000 });
+    await page.getByText('The log is complete: 100002 lines.').waitFor();
     const frames = await page.evaluate(() => window.frames_seen);
     assert.ok(frames.all > 0);
     assert.equal(frames.empty, 0, `${frames.empty} of ${frames.all} frames`);
@@ -105,7 +105,7 @@ test('a hundred thousand lines are all there, and few of them in the document', 
     assert.match(page.url(), /#L77777$/);
     await page.getByLabel('Search the output').fill('');
     await page.reload();
-    await page.getByText('The log is complete: 100002 lines.').waitFor({ timeout: 60_000 });
+    await page.getByText('The log is complete: 100002 lines.').waitFor();
     await line(page, '77777').waitFor();
     await log.press('End');
     await log.getByText('still', { exact: true }).waitFor();
@@ -147,7 +147,7 @@ test('a connection that is cut again and again loses and repeats no line', async
         await until(async () => (await linesOf(page)) >= lines, `${lines} lines`);
         proxy.cut();
       }
-      await page.getByText('The log is complete: 160 lines.').waitFor({ timeout: 30_000 });
+      await page.getByText('The log is complete: 160 lines.').waitFor();
       assert.deepEqual(await readLog(page), Array.from({ length: 160 }, (_, i) => `line ${i + 1}`));
     });
   } finally {

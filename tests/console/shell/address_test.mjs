@@ -111,7 +111,7 @@ describe('the address of runs', () => {
   before(async () => {
     const ids = (await server.api('GET', 'jobs?page_size=500&status=ENABLED')).items.map((one) => one.job_id);
     for (const id of ids) await server.api('POST', `jobs/${id}/execute`, {});
-    await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED&page_size=500')).items.length === ids.length, 'the runs', 60_000);
+    await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED&page_size=500')).items.length === ids.length, 'the runs');
   });
 
   test('filtered by state, namespace and time, oldest first: back, forward, a reload, and somebody else', async () => {

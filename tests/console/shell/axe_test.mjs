@@ -169,7 +169,7 @@ test('what opens over a page: axe finds nothing, and closing it gives the focus 
       await until(() => page.evaluate((selector) => document.querySelector(selector)?.contains(document.activeElement), opened), what + ': the focus inside');
       await page.keyboard.press('Escape');
       await page.locator(opened).waitFor({ state: 'detached' });
-      await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back', 5_000)
+      await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back')
         .catch((error) => told.push(error.message));
     }
     assert.deepEqual(told, []);
@@ -189,7 +189,7 @@ test('the palette, the shortcuts and the settings: axe finds nothing', async () 
       told.push(...(await lookInBoth(page, key)));
       await page.keyboard.press('Escape');
       await page.locator('[role=dialog]').first().waitFor({ state: 'detached' });
-      await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back', 5_000)
+      await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back')
         .catch((error) => told.push(error.message));
     }
     await page.getByRole('button', { name: 'Settings' }).click();

@@ -28,7 +28,7 @@ export function withCluster({ schedulers, executors }) {
     const ready = await until(async () => {
       const now = JSON.parse(await cluster('status', '--json'));
       return now.ready && now.leader && now;
-    }, 'a leader', 60_000);
+    }, 'a leader');
     Object.assign(status, ready, { token: readFileSync(ready.token_file, 'utf8').trim() });
   }, { timeout: 300_000 });
   after(async () => {

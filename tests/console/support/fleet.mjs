@@ -46,7 +46,7 @@ export async function makeFleet(server, count = JOBS) {
   await server.api('POST', 'jobs', { job_id: 'with-log', name: 'Reads rows', command: LOG });
   const { run_id: run } = await server.api('POST', 'jobs/with-log/execute', {});
   const open = async () => (await server.api('GET', 'runs?state=PENDING&state=RUNNING&page_size=1')).items.length;
-  await until(async () => (await open()) === 0, 'all runs to end', 120_000);
+  await until(async () => (await open()) === 0, 'all runs to end');
   return { person: 'anna', job: jobs[1].job_id, run, jobs: count + 1, runs: ids.length + 1 };
 }
 

@@ -21,7 +21,7 @@ try {
   }
   const runs = ['nightly-backup', 'hourly-report', 'certificate-check', ...Array.from({ length: 12 }, () => 'mail-queue')];
   for (const id of runs) await server.api('POST', `jobs/${id}/execute`, {});
-  await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED')).items.length >= runs.length, 'the runs', 60_000);
+  await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED')).items.length >= runs.length, 'the runs');
   const { page, close } = await openPerson(browser, { token: server.token });
   for (const [name, path] of PICTURES) {
     await page.goto(server.url + path);

@@ -9,11 +9,11 @@ const urlOf = () => status.processes.find((one) => one.kind === 'scheduler').url
 const state = (page, node, state) => page.locator(`[data-node="${node}"] [data-node-state=${state}]`);
 const narrow = { width: 360, height: 740 };
 
-test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
+test('the bus hangs and comes back', { timeout: 600_000 }, async () => {
   await person({ asked: ['/api/'] }, async (page) => {
     await page.goto(urlOf() + '/system');
     for (const node of ['store', 'coordinator', 'bus', 'member:scheduler-1', 'executor:executor-1']) {
-      await state(page, node, 'ok').waitFor({ timeout: 60_000 });
+      await state(page, node, 'ok').waitFor();
     }
     await page.getByText('Nothing is down.').waitFor();
     await page.locator('[data-node=bus] summary').click();
@@ -22,7 +22,7 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
 
     await cluster('kill', 'kafka', 'STOP');
     try {
-      await state(page, 'bus', 'down').waitFor({ timeout: 40_000 });
+      await state(page, 'bus', 'down').waitFor();
       const impact = page.getByTestId('impact');
       await impact.getByText('Current impact (Bus)').waitFor();
       assert.equal(await impact.locator('li').count(), 5);
@@ -33,13 +33,13 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
     } finally {
       await cluster('kill', 'kafka', 'CONT');
     }
-    await state(page, 'bus', 'ok').waitFor({ timeout: 40_000 });
+    await state(page, 'bus', 'ok').waitFor();
     await page.getByText('Nothing is down.').waitFor();
   });
 });
 
 for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN', '当前的影响 (数据库)']]) {
-  test(`an outage as it is said in ${locale}, dark`, { timeout: 120_000 }, async () => {
+  test(`an outage as it is said in ${locale}, dark`, { timeout: 600_000 }, async () => {
     await person({ asked: ['/api/'], theme: 'dark', locale }, async (page) => {
       // Plays the answer of a member that cannot reach its store.
       await page.route('**/api/system/topology', async (route) => {
@@ -50,7 +50,7 @@ for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN',
       });
       await page.goto(urlOf() + '/system');
       const impact = page.getByTestId('impact');
-      await impact.getByText(words).waitFor({ timeout: 30_000 });
+      await impact.getByText(words).waitFor();
       assert.equal(await impact.locator('li').count(), 9);
       if (locale === 'zh-CN') assert.doesNotMatch(await impact.innerText(), /[a-z]{4,}/, 'no English is left');
       assert.deepEqual(await look(page, locale), []);

@@ -21,7 +21,7 @@ struct ConnectedEnds {
         {.executor = TheExecutor().executor, .incarnation = TheExecutor().incarnation}, clock,
         [identity] { return identity; });
     dialled->SetMembers({{MemberId(), Incarnation(), "", (*started)->endpoint()}});
-    EXPECT_TRUE(WaitUntil([&] { return dialled->Members().size() == 1; }, 20s));
+    EXPECT_TRUE(WaitUntil([&] { return dialled->Members().size() == 1; }));
     EXPECT_EQ(dialled->Members(), std::vector<MemberId>{MemberId("m1")});
     hub = std::move(started).value();
     link = std::move(dialled);
@@ -34,7 +34,7 @@ struct ConnectedEnds {
 struct GrpcLinkBusFactory : ConnectedEnds, LinkBusFactory {
   GrpcLinkBusFactory() : LinkBusFactory(std::move(hub), std::move(link)) {}
   void Settle(const std::function<bool()>& seen) {
-    WaitUntil([&] { return Pump(seen); }, 20s);
+    WaitUntil([&] { return Pump(seen); });
   }
 };
 using BusFactories = ::testing::Types<GrpcLinkBusFactory>;

@@ -42,10 +42,10 @@ class GrpcLinkTest : public ::testing::Test {
     return static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
   }
   static bool Up(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().size() == 1; }, 20s);
+    return WaitUntil([&] { return link.Members().size() == 1; });
   }
   static bool Down(rpc::GrpcLink& link) {
-    return WaitUntil([&] { return link.Members().empty(); }, 20s);
+    return WaitUntil([&] { return link.Members().empty(); });
   }
 
   SystemClock clock_;

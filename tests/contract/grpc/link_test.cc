@@ -30,7 +30,7 @@ struct GrpcLinkFactory {
     link->SetMembers(members);
     return link;
   }
-  void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 20s); }
+  void Settle(const std::function<bool()>& seen) { WaitUntil(seen); }
 
   SystemClock clock;
   std::vector<MemberInfo> members;
@@ -153,8 +153,8 @@ TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
   ASSERT_TRUE(Up(*link));
   proxy.Freeze(true);
   EXPECT_TRUE(Down(*link));
-  EXPECT_TRUE(WaitUntil(
-      [&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }, 20s));
+  EXPECT_TRUE(
+      WaitUntil([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }));
   proxy.Cut();
   proxy.Freeze(false);
   EXPECT_TRUE(Up(*link));
@@ -185,14 +185,12 @@ TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
   ASSERT_EQ(sent.code(), ErrorCode::kExhausted);
   ASSERT_GT(taken, 8);
   int next = 0;
-  EXPECT_TRUE(WaitUntil(
-      [&] {
-        for (const ExecutorMessage& message : hub->Receive(3)) {
-          EXPECT_EQ(std::get<Register>(message.message).record.slots, next++);
-        }
-        return next == taken;
-      },
-      30s));
+  EXPECT_TRUE(WaitUntil([&] {
+    for (const ExecutorMessage& message : hub->Receive(3)) {
+      EXPECT_EQ(std::get<Register>(message.message).record.slots, next++);
+    }
+    return next == taken;
+  }));
 }
 
 // Few large messages: the queue is limited in bytes too.
@@ -227,14 +225,12 @@ TEST_F(GrpcLinkTest, EndsAreFullOfBytesAndLoseNothing) {
   ASSERT_EQ(sent.code(), ErrorCode::kExhausted);
   EXPECT_GT(metrics.counter("carillon_queue_rejections_total", "link").value(), 0u);
   int next = 0;
-  EXPECT_TRUE(WaitUntil(
-      [&] {
-        for (const MemberMessage& message : link->Receive(3)) {
-          EXPECT_EQ(std::get<ResultsApplied>(message.message).applied.at(0).attempt, ++next);
-        }
-        return next == taken;
-      },
-      30s));
+  EXPECT_TRUE(WaitUntil([&] {
+    for (const MemberMessage& message : link->Receive(3)) {
+      EXPECT_EQ(std::get<ResultsApplied>(message.message).applied.at(0).attempt, ++next);
+    }
+    return next == taken;
+  }));
 }
 
 TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {

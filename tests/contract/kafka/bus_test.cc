@@ -61,7 +61,7 @@ struct KafkaBusFactory {
     Settle([&] { return clock.Wall() >= sent + 2ms; });
     return clock.Wall();
   }
-  void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 30s); }
+  void Settle(const std::function<bool()>& seen) { WaitUntil(seen); }
 
   Metrics metrics;
   std::string suffix;

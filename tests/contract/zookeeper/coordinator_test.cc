@@ -40,7 +40,7 @@ struct ZookeeperCoordinatorFactory {
     });
     EXPECT_TRUE(expired) << "the session outlived its end";
   }
-  void Settle(const std::function<bool()>& seen) { WaitUntil(seen, 20s); }
+  void Settle(const std::function<bool()>& seen) { WaitUntil(seen); }
 
   static std::string NextRoot() {
     static std::atomic<int> made = 0;

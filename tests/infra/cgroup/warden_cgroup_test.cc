@@ -30,7 +30,7 @@ class WardenCgroupTest : public WardenFixture {
     ASSERT_EQ(chmod(start.c_str(), 0700), 0);
     executable_ = start;
     WardenFixture::SetUp();
-    ASSERT_TRUE(client_->WaitForHostChecks(10s));
+    ASSERT_TRUE(client_->WaitForHostChecks(test::kPatience));
   }
   void TearDown() override {
     WardenFixture::TearDown();
@@ -116,7 +116,7 @@ TEST_F(WardenCgroupTest, AnotherUserIsLimitedToo) {
   run_directory_ = scratch_ / "runs";
   std::filesystem::permissions(scratch_.path(), std::filesystem::perms(0711));
   Attach();
-  ASSERT_TRUE(client_->WaitForHostChecks(10s));
+  ASSERT_TRUE(client_->WaitForHostChecks(test::kPatience));
   const AttemptResult result = Run(start);
   EXPECT_TRUE(result.output.starts_with("54321\n0::/carillon-warden/")) << result.output << result.error;
   EXPECT_NE(result.output.find("refused"), std::string::npos) << result.output;

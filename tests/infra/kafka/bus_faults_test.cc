@@ -32,12 +32,10 @@ class BusFaultsTest : public ::testing::Test {
   void TearDown() override { failpoint::Reset(); }
   static kafka::KafkaOptions Options() { return {.bootstrap = broker_->bootstrap()}; }
   bool MakeTopic() {
-    return WaitUntil(
-        [this] {
-          return kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions}}, 20s)
-              .ok();
-        },
-        60s);
+    return WaitUntil([this] {
+      return kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions}}, 20s)
+          .ok();
+    });
   }
   std::unique_ptr<BusProducer> Producer(size_t queue_records_max = 1000,
                                         Duration message_timeout = 3s) {
@@ -53,21 +51,19 @@ class BusFaultsTest : public ::testing::Test {
   std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<BusBegin> begin) {
     // Tries again, because the partitions of a new topic get their leader a moment later.
     std::unique_ptr<BusConsumer> consumer;
-    EXPECT_TRUE(WaitUntil(
-        [&] {
-          auto made = kafka::NewConsumer({.kafka = Options(),
-                                          .topic = topic_,
-                                          .group = group,
-                                          .partitions = {0, 1},
-                                          .begin = begin});
-          if (made.ok()) {
-            consumer = std::move(made).value();
-          } else {
-            EXPECT_EQ(made.code(), ErrorCode::kUnavailable) << made.error().message;
-          }
-          return consumer != nullptr;
-        },
-        60s));
+    EXPECT_TRUE(WaitUntil([&] {
+      auto made = kafka::NewConsumer({.kafka = Options(),
+                                      .topic = topic_,
+                                      .group = group,
+                                      .partitions = {0, 1},
+                                      .begin = begin});
+      if (made.ok()) {
+        consumer = std::move(made).value();
+      } else {
+        EXPECT_EQ(made.code(), ErrorCode::kUnavailable) << made.error().message;
+      }
+      return consumer != nullptr;
+    }));
     return consumer;
   }
   void Send(BusProducer& producer, int from, int to) {
@@ -77,20 +73,18 @@ class BusFaultsTest : public ::testing::Test {
   }
   // Polls until all of [from, to) were received, in any order.
   bool Sees(BusConsumer& consumer, int from, int to, std::vector<ReceivedRecord>* all = nullptr) {
-    return WaitUntil(
-        [&] {
-          const auto polled = consumer.Poll(100);
-          EXPECT_TRUE(polled.ok());
-          for (const ReceivedRecord& record : *polled) {
-            seen_.insert(std::stoi(record.record.payload));
-            if (all != nullptr) all->push_back(record);
-          }
-          for (int i = from; i < to; ++i) {
-            if (!seen_.contains(i)) return false;
-          }
-          return true;
-        },
-        60s);
+    return WaitUntil([&] {
+      const auto polled = consumer.Poll(100);
+      EXPECT_TRUE(polled.ok());
+      for (const ReceivedRecord& record : *polled) {
+        seen_.insert(std::stoi(record.record.payload));
+        if (all != nullptr) all->push_back(record);
+      }
+      for (int i = from; i < to; ++i) {
+        if (!seen_.contains(i)) return false;
+      }
+      return true;
+    });
   }
   uint64_t Undelivered() {
     return metrics_.counter("carillon_bus_undelivered_total", topic_).value();
@@ -168,7 +162,7 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   Send(*producer, 10, 14);
   // Some of the first ten records may still wait for their acknowledgement although the consumer
   // received them. The producer gives up these too.
-  EXPECT_TRUE(WaitUntil([&] { return Undelivered() >= 4; }, 30s)) << Undelivered();
+  EXPECT_TRUE(WaitUntil([&] { return Undelivered() >= 4; })) << Undelivered();
   const auto nothing = consumer->Poll(10);
   EXPECT_TRUE(nothing.ok() && nothing->empty()) << "being away is not an error of the reader";
   broker_->Start();
@@ -203,13 +197,10 @@ TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   while (taken <= 20 && (sent = producer->Send(topic_, 0, {"x", {}})).ok()) ++taken;
   EXPECT_EQ(sent.code(), ErrorCode::kExhausted);
   EXPECT_LE(taken, 10);
-  EXPECT_TRUE(WaitUntil([&] { return Undelivered() > 0; }, 30s)) << "of " << taken;
-  EXPECT_TRUE(WaitUntil(
-      [&] {
-        return producer->Send(topic_, 0, {"3", {}}).ok();
-      },
-      30s))
-      << "there is room again";
+  EXPECT_TRUE(WaitUntil([&] { return Undelivered() > 0; })) << "of " << taken;
+  EXPECT_TRUE(WaitUntil([&] {
+    return producer->Send(topic_, 0, {"3", {}}).ok();
+  })) << "there is room again";
   broker_->process().Signal(SIGCONT);
 }
 
@@ -241,15 +232,15 @@ TEST_F(BusFaultsTest, ABrokerThatHangsIsSilentAndNothingIsKnownMeanwhile) {
   const auto producer = Producer();
   const auto consumer = Consumer();
   Send(*producer, 0, 5);
-  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().behind == 5; }, 30s));
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().behind == 5; }));
   broker_->process().Signal(SIGSTOP);
-  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kSilent; }, 30s));
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kSilent; }));
   EXPECT_EQ(consumer->Look().behind, std::nullopt);
   const auto late = Consumer();
   EXPECT_EQ(late->Look().contact, kUnknown) << "nothing was asked yet";
-  EXPECT_TRUE(WaitUntil([&] { return late->Look().contact == kSilent; }, 30s));
+  EXPECT_TRUE(WaitUntil([&] { return late->Look().contact == kSilent; }));
   broker_->process().Signal(SIGCONT);
-  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kAnswers; }, 30s));
+  EXPECT_TRUE(WaitUntil([&] { return consumer->Look().contact == kAnswers; }));
   EXPECT_EQ(consumer->Look().behind, 5);
 }
 

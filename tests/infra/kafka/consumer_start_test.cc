@@ -44,13 +44,11 @@ TEST_P(ConsumerStartTest, RefusedPositionsAreAskedForAgain) {
   ASSERT_TRUE(consumer.ok());
   for (uint64_t key : {0, 1}) ASSERT_TRUE((*producer)->Send("t", key, {"x", {}}).ok());
   size_t received = 0;
-  EXPECT_TRUE(WaitUntil(
-      [&] {
-        const auto records = (*consumer)->Poll(10);
-        if (records.ok()) received += records->size();
-        return received == 2;
-      },
-      30s));
+  EXPECT_TRUE(WaitUntil([&] {
+    const auto records = (*consumer)->Poll(10);
+    if (records.ok()) received += records->size();
+    return received == 2;
+  }));
   EXPECT_EQ(received, 2u);
 }
 

@@ -69,13 +69,11 @@ class KafkaTlsTest : public ::testing::Test {
     ASSERT_TRUE(consumer.ok()) << consumer.error().message;
     ASSERT_TRUE((*producer)->Send("carillon.tasks", 0, {.payload = "hello"}).ok());
     bool read = false;
-    EXPECT_TRUE(WaitUntil(
-        [&] {
-          const auto records = (*consumer)->Poll(10);
-          if (records.ok()) read = read || !records->empty();
-          return read;
-        },
-        60s));
+    EXPECT_TRUE(WaitUntil([&] {
+      const auto records = (*consumer)->Poll(10);
+      if (records.ok()) read = read || !records->empty();
+      return read;
+    }));
   }
   static void ExpectRefused(const std::string& bootstrap, const Properties& properties) {
     const Status made = Make(bootstrap, properties, kRefusedWithin);

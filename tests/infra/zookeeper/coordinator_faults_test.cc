@@ -42,7 +42,7 @@ class CoordinatorFaultsTest : public ::testing::Test {
  protected:
   void SetUp() override { server_.Start(); }
   static bool Joins(ZookeeperCoordinator& client, const std::string& name) {
-    return WaitUntil([&] { return client.Join(Info(name)).ok(); }, 30s);
+    return WaitUntil([&] { return client.Join(Info(name)).ok(); });
   }
 
   ZookeeperServer server_;
@@ -62,7 +62,7 @@ TEST_F(CoordinatorFaultsTest, AnswerOfTheCreateIsLost) {
   lossy = &proxy;
   const auto a = Client(proxy.port());
   std::thread cut([&] {
-    WaitUntil([&] { return creates.load() > 0 && ElectionNodes(server_.port()).size() == 1; }, 20s);
+    WaitUntil([&] { return creates.load() > 0 && ElectionNodes(server_.port()).size() == 1; });
     proxy.LoseAnswers(false);
     proxy.Cut();
   });
@@ -101,7 +101,7 @@ TEST_F(CoordinatorFaultsTest, SessionOutlivesARestartOfTheServer) {
   EXPECT_FALSE(a->ProveSession().ok());
   EXPECT_EQ(a->Members().size(), 2u) << "what was seen stays seen";
   server_.Start();
-  ASSERT_TRUE(WaitUntil([&] { return a->ProveSession().ok() && b->ProveSession().ok(); }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return a->ProveSession().ok() && b->ProveSession().ok(); }));
   EXPECT_TRUE(a->IsLeader());
   EXPECT_EQ(a->ReadAssignment()->owners.at(SegmentId(0)), MemberId("b"));
   EXPECT_EQ(*b->ProveSession(), Generation(1));
@@ -118,13 +118,13 @@ TEST_F(CoordinatorFaultsTest, LeaderThatWasAwayLearnsThatItsSessionEnded) {
   std::atomic<int> woken = 0;
   a->OnChange([&woken] { ++woken; });
   proxy.Freeze(true);
-  ASSERT_TRUE(WaitUntil([&] { return b->IsLeader(); }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return b->IsLeader(); }));
   EXPECT_FALSE(a->ProveSession().ok());
   EXPECT_FALSE(a->WriteAssignment({Generation(1), {}}).ok());
   ASSERT_TRUE(b->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("b")}}}).ok());
   proxy.Cut();
   proxy.Freeze(false);
-  ASSERT_TRUE(WaitUntil([&] { return a->State() == SessionState::kExpired; }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return a->State() == SessionState::kExpired; }));
   EXPECT_GT(woken.load(), 0);
   EXPECT_FALSE(a->IsLeader());
   EXPECT_EQ(a->WriteAssignment({Generation(2), {}}).code(), ErrorCode::kUnavailable);
@@ -193,20 +193,18 @@ TEST_F(CoordinatorFaultsTest, SettingsSurviveTheServerAndAreReadAfterAWatchThatW
   ASSERT_TRUE(b->WriteSettings(second).ok());
   proxy.Cut();
   proxy.Freeze(false);
-  ASSERT_TRUE(WaitUntil(
-      [&] {
-        if (a->State() == SessionState::kExpired) Joins(*a, "a");
-        return a->ReadSettings().value_or({}) == second;
-      },
-      30s));
+  ASSERT_TRUE(WaitUntil([&] {
+    if (a->State() == SessionState::kExpired) Joins(*a, "a");
+    return a->ReadSettings().value_or({}) == second;
+  }));
   server_.process().Signal(SIGKILL);
   EXPECT_TRUE(WaitUntil([&] { return b->State() == SessionState::kSuspended; }));
   EXPECT_FALSE(b->ReadSettings().ok());
   EXPECT_FALSE(b->WriteSettings({.version = 3}).ok());
   server_.Start();
-  ASSERT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}) == second; }, 30s));
-  ASSERT_TRUE(WaitUntil([&] { return b->WriteSettings({.version = 3}).ok(); }, 30s));
-  EXPECT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}).version == 3; }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}) == second; }));
+  ASSERT_TRUE(WaitUntil([&] { return b->WriteSettings({.version = 3}).ok(); }));
+  EXPECT_TRUE(WaitUntil([&] { return b->ReadSettings().value_or({}).version == 3; }));
 }
 
 TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain) {
@@ -271,25 +269,21 @@ TEST_F(CoordinatorFaultsTest, ServerThatCannotWriteLosesNothing) {
   uint64_t acknowledged = 0;
   Assignment next{Generation(1), {}};
   for (uint32_t i = 0; i < 200; ++i) next.owners[SegmentId(i)] = MemberId("a");
-  const bool refused = WaitUntil(
-      [&] {
-        const Status written = a->WriteAssignment(next);
-        if (!written.ok()) return true;
-        acknowledged = next.generation.value();
-        next.generation = Generation(acknowledged + 1);
-        return false;
-      },
-      30s);
+  const bool refused = WaitUntil([&] {
+    const Status written = a->WriteAssignment(next);
+    if (!written.ok()) return true;
+    acknowledged = next.generation.value();
+    next.generation = Generation(acknowledged + 1);
+    return false;
+  });
   ASSERT_TRUE(refused);
   EXPECT_GT(acknowledged, 0u);
   server_.process().Signal(SIGKILL);
   server_.Start();
-  ASSERT_TRUE(WaitUntil(
-      [&] {
-        const bool joined = a->State() != SessionState::kExpired || Joins(*a, "a");
-        return joined && a->ProveSession().ok();
-      },
-      60s));
+  ASSERT_TRUE(WaitUntil([&] {
+    const bool joined = a->State() != SessionState::kExpired || Joins(*a, "a");
+    return joined && a->ProveSession().ok();
+  }));
   EXPECT_GE(a->ReadAssignment()->generation.value(), acknowledged);
 }
 
@@ -342,8 +336,8 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   ASSERT_GE(leader, 0);
   const auto a = Client(servers_[stale]->port());
   const auto b = Client(servers_[leader]->port());
-  ASSERT_TRUE(WaitUntil([&] { return a->Join(Info("a")).ok(); }, 30s));
-  ASSERT_TRUE(WaitUntil([&] { return b->Join(Info("b")).ok(); }, 30s));
+  ASSERT_TRUE(WaitUntil([&] { return a->Join(Info("a")).ok(); }));
+  ASSERT_TRUE(WaitUntil([&] { return b->Join(Info("b")).ok(); }));
   ASSERT_TRUE(a->IsLeader());
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
   // A longer timeout than that of the members' sessions, so that the follower continues
@@ -352,7 +346,7 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
       zookeeper::Session::Open({.servers = servers_[stale]->address(), .timeout = 60s}, {});
   ASSERT_TRUE(reader.ok() && (*reader)->AwaitConnected(30s));
   FreezeFrom(stale, true);
-  ASSERT_TRUE(WaitUntil([&] { return b->IsLeader(); }, 30s)) << "a's session ends on the leader";
+  ASSERT_TRUE(WaitUntil([&] { return b->IsLeader(); })) << "a's session ends on the leader";
   ASSERT_TRUE(WaitUntil([&] {
     return b->WriteAssignment({Generation(2), {{SegmentId(0), MemberId("b")}}}).ok();
   }));
@@ -363,8 +357,8 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   EXPECT_FALSE(a->WriteAssignment({Generation(2), {}}).ok());
   EXPECT_LE(a->ReadAssignment().value_or({}).generation, Generation(1));
   FreezeFrom(stale, false);
-  ASSERT_TRUE(WaitUntil([&] { return a->State() == SessionState::kExpired; }, 60s));
-  ASSERT_TRUE(WaitUntil([&] { return a->Join(Info("a")).ok(); }, 60s));
+  ASSERT_TRUE(WaitUntil([&] { return a->State() == SessionState::kExpired; }));
+  ASSERT_TRUE(WaitUntil([&] { return a->Join(Info("a")).ok(); }));
   EXPECT_FALSE(a->IsLeader());
   EXPECT_EQ(a->ReadAssignment()->generation, Generation(2));
 }

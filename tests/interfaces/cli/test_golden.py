@@ -141,7 +141,7 @@ def run(case, contract, answers, form):
             server.sent.clear()
             server.answered.clear()
             done = subprocess.run([CARILLON, *shlex.split(arguments), "-o", form, "--time", "utc", "--yes"], cwd=home,
-                                  env=environment, input=case.get("input", ""), capture_output=True, text=True, timeout=60)
+                                  env=environment, input=case.get("input", ""), capture_output=True, text=True, timeout=120)
             if wanted is not None and done.returncode != wanted:
                 raise AssertionError(f"{arguments}: {done.stderr}")
     server.shutdown()

@@ -59,7 +59,7 @@ def main():
             say("stopping")
             if worker is not None:
                 worker.terminate()
-                worker.wait(60)
+                worker.wait(120)
             try:
                 demo.server.stop()
             except (AssertionError, subprocess.TimeoutExpired) as error:

@@ -61,7 +61,7 @@ def installed_by(stage):
 
 
 def run(command, **options):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
 class ComposeTest(unittest.TestCase):
@@ -490,7 +490,7 @@ class ScriptTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             process = self.run_executor(scratch, 'echo "start $@"\n[ -e died ] && exit 2\n'
                                                  "touch died\nkill -9 $$\n")
-            said, _ = process.communicate(timeout=30)
+            said, _ = process.communicate(timeout=120)
         self.assertEqual((process.returncode, said), (2, "start --flag\nstart --flag\n"))
 
     def test_executor_is_told_to_stop_and_waited_for(self):
@@ -500,7 +500,7 @@ echo up
 for i in {1..300}; do sleep 0.1; done""")
             self.assertEqual(process.stdout.readline(), "up\n")
             process.send_signal(signal.SIGTERM)
-            said, _ = process.communicate(timeout=30)
+            said, _ = process.communicate(timeout=120)
         self.assertEqual((process.returncode, said), (0, "drained\n"))
 
 

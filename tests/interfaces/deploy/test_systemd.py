@@ -56,7 +56,7 @@ class SystemdTest(unittest.TestCase):
                 command = re.search(r"^ExecStart=(.*)$", f.read(), re.M).group(1).split()
             program = os.path.join(BIN, os.path.basename(command[0]))
             # The start fails at the missing configuration file. A wrong flag would print the usage instead.
-            done = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=30)
+            done = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=120)
             if program.endswith("carillon-warden"):
                 self.assertIn("open /var/lib/carillon-executor/executor/warden: No such file", done.stderr)
                 continue
@@ -67,7 +67,7 @@ class SystemdTest(unittest.TestCase):
         for sample in ("scheduler.yaml", "executor.yaml"):
             done = subprocess.run(
                 [os.path.join(BIN, "carillon"), "check-config", "--config",
-                 os.path.join(UNITS, sample)], capture_output=True, text=True, timeout=30)
+                 os.path.join(UNITS, sample)], capture_output=True, text=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_executors_warden_outlives_it(self):

@@ -54,12 +54,12 @@ class CompletionTest(unittest.TestCase):
         script = os.path.join(self.directory.name, "completion")
         with open(script, "wb") as f:
             f.write(subprocess.run([CARILLON, "completion", shell], check=True, capture_output=True, env=self.env,
-                                   timeout=60).stdout)
+                                   timeout=120).stdout)
         *words, last = line.split(" ")
         text = {"bash": BASH, "zsh": ZSH, "fish": FISH}[shell].format(words=" ".join(words), last=last, line=line)
         command = {"bash": ["bash", "-c", text, "bash", script], "zsh": ["zsh", "-f", "-c", text, "zsh", script],
                    "fish": ["fish", "--no-config", "-c", text, script]}[shell]
-        done = subprocess.run(command, capture_output=True, text=True, env=self.env, cwd=self.directory.name, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, env=self.env, cwd=self.directory.name, timeout=120)
         self.assertEqual((done.returncode, done.stderr), (0, ""), f"{shell}: {line}")
         return {word.split("\t")[0] for word in done.stdout.split("\n")}
 

@@ -134,7 +134,7 @@ class AuthTest(unittest.TestCase):
                if not name.startswith(("CARILLON_", "XDG_"))}
         env.update(HOME=home, CARILLON_ADDR=self.server.runtime["url"], NO_COLOR="1")
         done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin or "",
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
     def test_5_the_command_line_signs_in(self):

@@ -19,7 +19,7 @@ import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, wait_until  # noqa: E402
+from harness import Api, Standalone, wait_until, within  # noqa: E402
 
 PASSWORD = "a long enough password"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -108,7 +108,7 @@ class SecurityTest(unittest.TestCase):
         found = subprocess.run(
             ["mariadb", "--no-defaults", "--socket=" + os.path.join(self.server.data_dir, "mariadb", "server.sock"),
              "-N", "-B", "-e", "SELECT HEX(secret) FROM signing_keys", "carillon"],
-            capture_output=True, text=True, timeout=60, check=True)
+            capture_output=True, text=True, timeout=120, check=True)
         return bytes.fromhex(found.stdout.strip())
 
     def bad_tokens(self):
@@ -351,7 +351,7 @@ class SecurityTest(unittest.TestCase):
             except OSError:
                 patient.close()
             return answered
-        wait_until(drip, 20, "an answer beside slow clients")
+        within(drip, 20, "an answer beside slow clients")
         patient.close()
         self.assertEqual(answered, [200])
         self.assertLess(time.monotonic() - begun, 20)

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import LONG, Standalone, alive, wait_until  # noqa: E402
+from harness import LONG, Standalone, alive, wait_until, within  # noqa: E402
 from load import Load, uptime  # noqa: E402
 
 PER_SECOND = 100 if LONG else 50
@@ -109,14 +109,14 @@ class FaultsTest(unittest.TestCase):
         def fault():
             self.server.kill("warden_pid", signal.SIGSTOP)
             try:
-                wait_until(lambda: self.executor_state() == "UNHEALTHY", 10, "the hung warden to be told")
+                within(lambda: self.executor_state() == "UNHEALTHY", 10, "the hung warden to be told")
                 self.assertEqual(self.server.metrics()["carillon_warden_answers"], 0)
                 before = claims()
                 self.load.run_for(2)
                 self.assertEqual(claims(), before, "claimed for a warden that does nothing")
             finally:
                 self.server.kill("warden_pid", signal.SIGCONT)
-            wait_until(lambda: self.executor_state() == "ONLINE", RECOVERY_S, "the warden to be back")
+            within(lambda: self.executor_state() == "ONLINE", RECOVERY_S, "the warden to be back")
             self.load.await_fires(RECOVERY_S)
         self.outage(fault)
         self.finish_load()

@@ -17,7 +17,7 @@ class BulkTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
         cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api(timeout=60)
+        cls.api = cls.server.api()
         for start in range(0, JOBS, 200):
             jobs = [{"job_id": f"j{i}", "name": f"j{i}", "type": "noop", "labels": {"team": "bulk"}}
                     for i in range(start, start + 200)]
@@ -111,7 +111,7 @@ class BulkTest(unittest.TestCase):
         self.api.close()
         self.server.stop()
         self.server.start()
-        type(self).api = self.server.api(timeout=60)
+        type(self).api = self.server.api()
         end = self.ended(action)
         self.assertEqual((end["state"], end["done"]), ("DONE", JOBS))
 

@@ -20,7 +20,7 @@ class WorkflowsTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
         cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api(timeout=60)
+        cls.api = cls.server.api()
 
     @classmethod
     def tearDownClass(cls):

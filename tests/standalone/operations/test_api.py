@@ -70,7 +70,7 @@ class ApiTest(unittest.TestCase):
         wait_until(lambda: self.api.get("/api/system/status")["store_reachable"], 60, "the store")
 
     def ask_and_forget(self):
-        api = Api(self.server.runtime["url"], self.server.token)
+        api = Api(self.server.runtime["url"], self.server.token, timeout=15)
         try:
             api.raw("GET", "/api/jobs")
         except (OSError, http.client.HTTPException):

@@ -49,7 +49,7 @@ class BackupTest(unittest.TestCase):
         return ["mariadb", "--no-defaults", "--socket=" + self.server.runtime["store"]["socket"], "-N", "-B", "carillon"]
 
     def sql(self, statement):
-        return subprocess.run(self.command(), input=statement, capture_output=True, text=True, timeout=60,
+        return subprocess.run(self.command(), input=statement, capture_output=True, text=True, timeout=120,
                               check=True).stdout.strip()
 
     def stop_dumps(self):
@@ -58,7 +58,7 @@ class BackupTest(unittest.TestCase):
         client.stdin.write("LOCK TABLES id_blocks WRITE;\nSELECT 'locked';\n")
         client.stdin.flush()
         self.assertEqual(client.stdout.readline().strip(), "locked")
-        self.addCleanup(lambda: (client.stdin.close(), client.wait(30), client.stdout.close()))
+        self.addCleanup(lambda: (client.stdin.close(), client.wait(120), client.stdout.close()))
         return client
 
     def test_restored_elsewhere_everything_is_there_and_goes_on(self):
@@ -112,7 +112,7 @@ class BackupTest(unittest.TestCase):
         wait_until(lambda: self.sql(WAITS) != "0", 30, "the dump to wait in its middle")
         self.assertNotEqual(self.sql(LOCK), "NULL")
         child.send_signal(signal.SIGKILL)
-        child.wait(30)
+        child.wait(120)
         self.assertFalse(os.path.exists(self.file))
         wait_until(lambda: self.sql(LOCK) == "NULL", 30, "the lock to go with the backup")
         client.stdin.write("UNLOCK TABLES;\n")

@@ -115,7 +115,7 @@ class TlsTest(unittest.TestCase):
         done = subprocess.run(
             [os.path.join(BIN, "carillon"), "standalone", "--data-dir", self.path("other"),
              "--set", "rest.tls_key_file=" + self.path("server.key")],
-            capture_output=True, text=True, timeout=60)
+            capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 2)
         self.assertIn("rest.tls_certificate_file is not", done.stderr)
 

@@ -23,7 +23,7 @@ class BackfillTest(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
         cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api(timeout=60)
+        cls.api = cls.server.api()
         now = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
         cls.first = now - datetime.timedelta(minutes=FIRES + 1)
         cls.end = cls.first + datetime.timedelta(minutes=FIRES)

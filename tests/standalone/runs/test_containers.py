@@ -288,7 +288,7 @@ class RealEngineTest(OnServer):
 
     @classmethod
     def ask(cls, *words, **options):
-        return subprocess.run([cls.program, *words], capture_output=True, timeout=60, check=False, **options)
+        return subprocess.run([cls.program, *words], capture_output=True, timeout=120, check=False, **options)
 
     @classmethod
     def unusable(cls):

@@ -110,7 +110,7 @@ class ExecutorKilledTest(unittest.TestCase):
         pids = [self.runtime().get("warden_pid")]
         if self.executor.poll() is None:
             self.executor.kill()
-            self.executor.wait(30)
+            self.executor.wait(120)
         for pid in pids:
             if pid and alive(pid):
                 os.kill(pid, signal.SIGKILL)
@@ -152,7 +152,7 @@ class ExecutorKilledTest(unittest.TestCase):
 
         def end():
             worker.kill()
-            worker.wait(30)
+            worker.wait(120)
             worker.stdin.close()
         self.addCleanup(end)
 
@@ -183,7 +183,7 @@ class ExecutorKilledTest(unittest.TestCase):
 
         for pid in (self.executor.pid, self.runtime()["warden_pid"]):
             os.kill(pid, signal.SIGKILL)
-        self.executor.wait(30)
+        self.executor.wait(120)
         wait_until(lambda: not processes_of(self.folder), 30, "the processes of a killed warden to be killed")
         self.start_executor()
 
@@ -212,7 +212,7 @@ class ExecutorKilledTest(unittest.TestCase):
         wait_until(lambda: len(self.starts()) == 100, 120, "all to start", every=0.5)
         warden = self.runtime()["warden_pid"]
         self.executor.send_signal(signal.SIGTERM)
-        self.assertEqual(self.executor.wait(60), 0)
+        self.assertEqual(self.executor.wait(120), 0)
         self.start_executor()
         self.assertEqual(self.runtime()["warden_pid"], warden)
         self.assertEqual(self.states(runs), {"RUNNING": 100})

@@ -50,13 +50,13 @@ class Worker:
     def kill(self, number=signal.SIGKILL):
         self.process.send_signal(number)
         if number in (signal.SIGKILL, signal.SIGTERM):
-            self.process.wait(60)
+            self.process.wait(120)
 
     def end(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
-            self.process.wait(60)
+            self.process.wait(120)
         self.process.stdin.close()
         self.log.close()
 
@@ -246,7 +246,7 @@ class Conformance:
         wait_until(lambda: all(one["name"] != name for one in self.api.get("/api/handlers")["items"]), 30, "the drain")
         worker.open_gate()
         self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
-        self.assertIn(worker.process.wait(60), (0, 128 + signal.SIGTERM))  # a JVM ends by its signal
+        self.assertIn(worker.process.wait(120), (0, 128 + signal.SIGTERM))  # a JVM ends by its signal
 
     def test_a_stopped_worker_keeps_its_attempts(self):
         worker = self.worker()

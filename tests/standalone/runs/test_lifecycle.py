@@ -68,7 +68,7 @@ class FilesTest(ServerCase):
     def test_second_start_on_the_same_directory_is_refused(self):
         done = subprocess.run([os.path.join(BIN, "carillon"), "standalone", "--data-dir",
                                self.server.data_dir, "--port", "0"], capture_output=True, text=True,
-                              timeout=30)
+                              timeout=120)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(self.server.data_dir, done.stderr)
         self.assertEqual(self.api.get("/api/system/status")["leader"] is None, False)
@@ -322,7 +322,7 @@ class RestartTest(unittest.TestCase):
         self.addCleanup(server.destroy)
         mariadbd = server.runtime["mariadbd_pid"]
         server.process.send_signal(signal.SIGINT)
-        self.assertEqual(server.process.wait(30), 0)
+        self.assertEqual(server.process.wait(120), 0)
         wait_until(lambda: not alive(mariadbd), 10, "mariadbd to end with its server")
         server.remove()
 
@@ -350,7 +350,7 @@ class StartAndStopTest(unittest.TestCase):
             for ports in ((port, "0"), ("0", port)):
                 env = dict(os.environ, CARILLON_REST_PORT=ports[0], CARILLON_OPS_PORT=ports[1])
                 started = self.launch("--data-dir", server.data_dir, env=env)
-                output = started.communicate(timeout=60)[0]
+                output = started.communicate(timeout=120)[0]
                 self.assertEqual(started.returncode, 1, output)
                 self.assertIn(port, output)
         self.assertFalse(os.path.exists(witness))
@@ -376,7 +376,7 @@ class StartAndStopTest(unittest.TestCase):
         self.assertEqual(api.get(f"/api/runs/{run_id}")["state"], "RUNNING")
         with open(gate, "w"):
             pass
-        self.assertEqual(server.process.wait(30), 0)
+        self.assertEqual(server.process.wait(120), 0)
         server.start()
         run = server.api().get(f"/api/runs/{run_id}")
         self.assertEqual((run["state"], run["attempt"], run["output"]), ("COMPLETED", 1, "ended\n"))
@@ -411,7 +411,7 @@ class StartAndStopTest(unittest.TestCase):
                     url = json.load(f)["ops_url"]
                 self.assertEqual(Api(url, None).raw("GET", "/livez")[0], 200)
                 started.send_signal(signal.SIGTERM)
-            self.assertEqual(started.wait(30), 0, prefix)
+            self.assertEqual(started.wait(120), 0, prefix)
             started.stdout.close()
 
     def test_what_may_not_be_reached_from_outside_is_refused(self):
@@ -421,7 +421,7 @@ class StartAndStopTest(unittest.TestCase):
         for command in (["standalone", "--config", f.name], ["check-config", "--config", f.name],
                         ["standalone", "--data-dir", ""]):
             done = subprocess.run([os.path.join(BIN, "carillon"), *command], capture_output=True, text=True,
-                                  timeout=30)
+                                  timeout=120)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
 
 

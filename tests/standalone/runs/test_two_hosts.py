@@ -39,7 +39,7 @@ class Host:
 
     @staticmethod
     def ip(*arguments):
-        subprocess.run(["ip", *arguments], check=True, timeout=30)
+        subprocess.run(["ip", *arguments], check=True, timeout=120)
 
     def connect(self, up):
         self.ip("link", "set", self.outer, "up" if up else "down")
@@ -111,10 +111,10 @@ class TwoHostsTest(unittest.TestCase):
         if cls.executor.poll() is None:
             cls.executor.send_signal(signal.SIGTERM)
             try:
-                cls.executor.wait(20)
+                cls.executor.wait(120)
             except subprocess.TimeoutExpired:
                 cls.executor.kill()
-                cls.executor.wait(20)
+                cls.executor.wait(120)
         if warden and alive(warden):
             os.kill(warden, signal.SIGKILL)
 
@@ -211,7 +211,7 @@ class TwoHostsTest(unittest.TestCase):
         run = self.execute("long")
         self.started(run)
         self.executor.kill()
-        self.executor.wait(20)
+        self.executor.wait(120)
         self.run_executor()  # the token is used up; the certificate is enough
         self.server.kill()
         self.server.start()
@@ -228,7 +228,7 @@ class TwoHostsTest(unittest.TestCase):
             self.log, os.path.join(BIN, "carillon-executor"), "--data-dir", os.path.join(self.scratch, "stranger"),
             "--set", "executor.id=stranger", "--set", "link.members=" + self.address, "--set", "link.tls=mutual",
             "--set", "ops.port=0")
-        self.assertNotEqual(refused.wait(60), 0)
+        self.assertNotEqual(refused.wait(120), 0)
         self.assertNotIn("stranger", {one["executor_id"] for one in self.api.get("/api/executors")["items"]})
 
 

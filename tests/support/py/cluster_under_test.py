@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.request
 
-from harness import BIN, LONG, Api, run_cli, wait_until  # noqa: F401
+from harness import BIN, LONG, Api, run_cli, wait_until, within  # noqa: F401
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
@@ -66,7 +66,7 @@ class ClusterUnderTest:
         names = [member] if member else [p["name"] for p in self.status["processes"]
                                          if p["kind"] == "scheduler"]
         for name in names:
-            api = Api(self.process(name)["url"], self.token(), **options)
+            api = Api(self.process(name)["url"], self.token(), **{"timeout": 15, **options})  # it may be stopped
             try:
                 api.get("/api/system/status")
                 return api
@@ -82,7 +82,7 @@ class ClusterUnderTest:
 
     def metric(self, name, metric, **labels):
         """The sum of the series of `metric` that have these labels, in one process."""
-        with urllib.request.urlopen(self.process(name)["ops_url"] + "/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(self.process(name)["ops_url"] + "/metrics", timeout=15) as answer:
             text = answer.read().decode()
         total = 0.0
         for series, value in re.findall(rf"^{metric}(\{{[^}}]*\}})? (\S+)$", text, re.M):

@@ -24,8 +24,22 @@ LONG = os.environ.get("CARILLON_TEST_LONG") == "1"
 TEMPLATE = os.environ.get("CARILLON_MARIADB_TEMPLATE")
 
 
+# The limit of waits that a working product ends in a moment: long enough for a machine under any load, because a test
+# that passes does not reach it.
+PATIENCE_S = 120
+
+
 def wait_until(condition, seconds, what, every=0.05):
-    """Calls `condition` until its value is true, and returns the value; raises after `seconds`."""
+    """Calls `condition` until its value is true, and returns the value.
+
+    `seconds`: how long that takes at most on a machine without other load. Raises after four times that, and not before
+    PATIENCE_S, because such a limit only ends a hang.
+    """
+    return within(condition, max(4 * seconds, PATIENCE_S), what, every)
+
+
+def within(condition, seconds, what, every=0.05):
+    """The same with an exact limit, for times that are promised."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -54,7 +68,7 @@ class ApiError(Exception):
 class Api:
     """A client with one keep-alive connection. Not thread-safe."""
 
-    def __init__(self, url, token, timeout=15, tls=None):
+    def __init__(self, url, token, timeout=PATIENCE_S, tls=None):
         """`tls`: the ssl.SSLContext of an https address."""
         self.tls = tls
         self.parts = urllib.parse.urlsplit(url)
@@ -196,7 +210,7 @@ class Standalone:
     def metrics(self):
         """The metrics of the ops port as {"name{labels}": value}."""
         parts = urllib.parse.urlsplit(self.runtime["ops_url"])
-        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE_S)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         connection.close()
@@ -212,10 +226,10 @@ class Standalone:
             pid = json.load(f)[which]
         os.kill(pid, sig)
         if which == "pid" and sig == signal.SIGKILL:
-            self.process.wait(30)
+            self.process.wait(PATIENCE_S)
         return pid
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=PATIENCE_S):
         """Sends SIGTERM; the process must then exit with 0 within `seconds`."""
         if self.process is None or self.process.poll() is not None:
             return
@@ -234,7 +248,7 @@ class Standalone:
             pids = [getattr(self, "runtime", {}).get(k) for k in ("warden_pid", "mariadbd_pid")]
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
-            self.process.wait(30)
+            self.process.wait(PATIENCE_S)
         for pid in pids:
             if pid and alive(pid):
                 try:
@@ -256,7 +270,7 @@ def run_cli(address, token_file, *arguments, check=True, stdin=None, env=None):
     env = dict(os.environ, CARILLON_ADDR=address, CARILLON_TOKEN_FILE=token_file, NO_COLOR="1",
                **(env or {}))
     done = subprocess.run([os.path.join(BIN, "carillon"), *arguments], env=env, input=stdin,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=PATIENCE_S)
     if check and done.returncode != 0:
         raise AssertionError(f"carillon {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return done.returncode, done.stdout, done.stderr

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 
-from harness import wait_until
+from harness import wait_until, within
 from noops import Noops
 
 EVERY_MS = 200
@@ -107,14 +107,17 @@ class Load:
                 Attempt(number, start, self.ends.get((run, number))))
         return found
 
-    def await_fires(self, seconds=90):
-        """Waits until jobs of every owner have started again."""
+    def await_fires(self, promised_s=None):
+        """Waits until jobs of every owner have started again. `promised_s`: within this time."""
         since = uptime()
 
         def fired():
             self.follow()
             return all(self.newest[job] > since for job in self.every if job.startswith("load-"))
-        wait_until(fired, seconds, "fires of every job", every=0.3)
+        if promised_s:
+            within(fired, promised_s, "fires of every job", every=0.3)
+        else:
+            wait_until(fired, 90, "fires of every job", every=0.3)
 
     def open_runs(self):
         """The five oldest runs that have not ended, as text for the failure message."""

@@ -24,7 +24,7 @@ class OpsServerTest : public ::testing::Test {
   }
   // Repeats the request until the answer has this status. Returns the last answer.
   HttpResponse Await(const std::string& path, int status) {
-    const SteadyTime deadline = clock_.Steady() + 30s;
+    const SteadyTime deadline = clock_.Steady() + 120s;
     HttpResponse answer = Get(path);
     while (answer.status != status && clock_.Steady() < deadline) answer = Get(path);
     return answer;

@@ -26,7 +26,7 @@
 namespace carillon::executor::curl_http_runner_test {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(120);
 
 // Answers by the path, and remembers what it got.
 class Server final : public HttpHandler {

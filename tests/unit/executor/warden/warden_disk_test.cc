@@ -77,12 +77,10 @@ class WardenDiskTest : public WardenFixture {
   // Waits for another warden. A new warden syncs the existing files before it listens, and exits if
   // that fails. The client starts one after the other and waits longer each time.
   bool WaitForAnother(pid_t warden) {
-    return test::WaitUntil(
-        [&] {
-          const int64_t now = client_->warden_pid();
-          return now > 0 && now != warden;
-        },
-        60s);
+    return test::WaitUntil([&] {
+      const int64_t now = client_->warden_pid();
+      return now > 0 && now != warden;
+    });
   }
 
   FileDescriptor gate_;

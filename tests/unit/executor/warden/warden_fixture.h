@@ -91,7 +91,7 @@ class WardenFixture : public ::testing::Test {
     EXPECT_TRUE(client_->Start(start).ok());
     return End(start);
   }
-  AttemptResult End(const StartAttempt& start, Duration deadline = 15s) {
+  AttemptResult End(const StartAttempt& start, Duration deadline = test::kPatience) {
     const bool came = test::WaitUntil([&] { return Ended(start.attempt); }, deadline);
     EXPECT_TRUE(came) << "no end of " << start.command;
     return came ? ends_[NameOf(start.attempt)].result : AttemptResult{.state = RunState::kLost};

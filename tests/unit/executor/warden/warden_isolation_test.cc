@@ -124,7 +124,7 @@ TEST_F(WardenIsolationTest, WithoutARunDirectoryItDoesNotStart) {
   run_directory_.clear();
   directory_name_ = "other";
   Attach();
-  ASSERT_TRUE(client_->WaitForHostChecks(10s));
+  ASSERT_TRUE(client_->WaitForHostChecks(test::kPatience));
   EXPECT_FALSE(client_->Isolation().Has(Feature::kRunAs));
   const AttemptResult refused = Run(AsUser("id -u"));
   EXPECT_EQ(refused.reason, reason::kSpawn);
@@ -137,7 +137,7 @@ TEST_F(WardenIsolationTest, ARunDirectoryThatOthersCanWriteToIsRefused) {
   ASSERT_EQ(chmod(run_directory_.c_str(), 0777), 0);
   directory_name_ = "other";
   Attach();
-  const auto checks = client_->WaitForHostChecks(10s);
+  const auto checks = client_->WaitForHostChecks(test::kPatience);
   ASSERT_TRUE(checks);
   EXPECT_FALSE(client_->Isolation().Has(Feature::kRunAs));
   EXPECT_EQ(checks->back().state, HostCheckState::kNo);

@@ -46,8 +46,8 @@ TEST_F(WardenLogTest, BothStreamsInTheOrderOfTheirWrites) {
 }
 
 TEST_F(WardenLogTest, NoteOfTheDaemonIsALine) {
-  const StartAttempt start = Command("echo begun; while [ ! -e " + (scratch_ / "go") +
-                                     " ]; do sleep 0.02; done");
+  const StartAttempt start =
+      Command("echo begun; while [ ! -e " + (scratch_ / "go") + " ]; do sleep 0.02; done");
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(test::WaitUntil([&] {
     Pump();
@@ -114,16 +114,14 @@ TEST_F(WardenLogTest, HundredThousandLinesArriveWhole) {
   const StartAttempt start = Command("seq 1 100000");
   ASSERT_TRUE(client_->Start(start).ok());
   size_t confirmed = 0;
-  ASSERT_TRUE(test::WaitUntil(
-      [&] {
-        const bool complete = Complete(start);
-        const auto& chunks = logs_[NameOf(start.attempt)];
-        for (; confirmed < chunks.size(); ++confirmed) {
-          EXPECT_TRUE(client_->ConfirmOutput({{start.attempt, chunks[confirmed].first_seq}}).ok());
-        }
-        return complete;
-      },
-      30s));
+  ASSERT_TRUE(test::WaitUntil([&] {
+    const bool complete = Complete(start);
+    const auto& chunks = logs_[NameOf(start.attempt)];
+    for (; confirmed < chunks.size(); ++confirmed) {
+      EXPECT_TRUE(client_->ConfirmOutput({{start.attempt, chunks[confirmed].first_seq}}).ok());
+    }
+    return complete;
+  }));
   const std::vector<Line> lines = LinesOf(start);
   ASSERT_EQ(lines.size(), 100'000u);
   EXPECT_EQ(lines.back().text, "100000\n");

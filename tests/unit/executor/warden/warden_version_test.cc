@@ -203,7 +203,7 @@ TEST_F(WardenVersionTest, OnlyOneThatIsolatesIsSentLimitsAndUsers) {
   }
   OldWarden warden(directory(), kWardenIsolates);
   const auto client = Attach();
-  ASSERT_TRUE(client->WaitForHostChecks(10s));
+  ASSERT_TRUE(client->WaitForHostChecks(test::kPatience));
   EXPECT_EQ(client->Isolation(), Features{Feature::kLimits});
   EXPECT_TRUE(client->Start(limited).ok());
   EXPECT_TRUE(client->Start(other_user).ok());

@@ -18,7 +18,7 @@
 namespace carillon::executor::worker_runner_test {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(120);
 
 class FakeStream final : public WorkerStream {
  public:

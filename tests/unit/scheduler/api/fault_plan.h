@@ -82,7 +82,7 @@ class Hang {
   // Waits until `count` calls hang.
   bool Await(int count) {
     std::unique_lock lock(state_->mu);
-    return state_->changed.wait_for(lock, std::chrono::seconds(30),
+    return state_->changed.wait_for(lock, std::chrono::seconds(120),
                                     [&] { return state_->inside >= count; });
   }
   void Release() {

@@ -18,7 +18,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kPatience = 60s;
+constexpr Duration kPatience = 120s;
 
 // An executor of no-op jobs: it claims every task, ends it at once, and repeats the report until it
 // is acknowledged.

@@ -17,7 +17,7 @@ import { signedInAs } from '../../../test_support/person';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 import '../../ui/dialogs/modal_dialog';
 
-const SLOW_MS = 5000; // ms; the first test also loads the parts of the page
+const SLOW_MS = 60_000; // ms; the first test also loads the parts of the page
 const office = {
   name: 'office',
   version: 2,

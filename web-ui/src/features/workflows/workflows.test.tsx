@@ -21,7 +21,7 @@ import RetryNodesDialog from './retry_nodes_dialog';
 import { WorkflowsPage } from './workflows_page';
 import '../../ui/dialogs/modal_dialog';
 
-const SLOW_MS = 5000;
+const SLOW_MS = 60_000;
 const edge = (node: string, more: object = {}) => ({
   node,
   on: 'success',

@@ -97,7 +97,7 @@ describe('Enter', () => {
         {() => <input aria-label="Name" />}
       </FormDialog>,
     );
-    const name = await screen.findByLabelText('Name', {}, { timeout: 5000 });
+    const name = await screen.findByLabelText('Name', {}, { timeout: 60_000 });
     expect(fireEvent.keyDown(name, { key: 'Enter' })).toBe(true);
     expect(done).toEqual([]);
   });

@@ -315,7 +315,7 @@ TEST(HttpServerTest, StopLetsRequestsInProgressEnd) {
   ASSERT_TRUE(socket.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
   {
     std::unique_lock lock(mu);
-    ASSERT_TRUE(changed.wait_for(lock, 30s, [&] { return inside; }));
+    ASSERT_TRUE(changed.wait_for(lock, 120s, [&] { return inside; }));
   }
   std::thread stopper([&] { server.server().Stop(); });
   {
@@ -375,7 +375,7 @@ struct StreamingServer {
                     }};
   std::shared_ptr<HttpStream> Wait(size_t number = 0) {
     std::unique_lock lock(mu);
-    EXPECT_TRUE(opened.wait_for(lock, 30s, [&] { return streams.size() > number; }));
+    EXPECT_TRUE(opened.wait_for(lock, 120s, [&] { return streams.size() > number; }));
     return streams.at(number);
   }
   ~StreamingServer() {

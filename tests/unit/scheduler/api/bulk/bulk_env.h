@@ -30,7 +30,7 @@ class BulkEnv : public PeopleEnv {
   }
   // Waits until the last item has a result. Each check is a request, so the loop does not spin.
   json Ended(const std::string& id) {
-    const auto deadline = server_clock_.Steady() + 60s;
+    const auto deadline = server_clock_.Steady() + 120s;
     while (server_clock_.Steady() < deadline) {
       const json action = Get("/api/bulk/" + id).body();
       if (!action["end_time"].is_null()) return action;

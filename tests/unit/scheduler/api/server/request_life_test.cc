@@ -171,7 +171,7 @@ TEST_F(RequestLifeTest, AFullQueueIsAnswered503AtOnce) {
   for (size_t i = 0; i < kWorkers; ++i) hold();
   {
     std::unique_lock lock(mu);
-    ASSERT_TRUE(changed.wait_for(lock, 30s, [&] { return inside == kWorkers; }));
+    ASSERT_TRUE(changed.wait_for(lock, 120s, [&] { return inside == kWorkers; }));
   }
   // One request more than the queue can hold: only the last one gets an answer, a refusal.
   for (size_t i = 0; i < kQueued + 1; ++i) hold();

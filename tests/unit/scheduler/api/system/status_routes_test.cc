@@ -236,7 +236,7 @@ class HangingStoreTest : public ApiEnv {
   // Waits until the status shows the store as reachable, because on a busy machine even a healthy
   // store may answer late.
   bool AwaitReachable() {
-    const SteadyTime deadline = server_clock_.Steady() + 30s;
+    const SteadyTime deadline = server_clock_.Steady() + 120s;
     while (server_clock_.Steady() < deadline) {
       if (Get("/api/system/status").body()["store_reachable"] == true) return true;
     }

@@ -10,7 +10,7 @@ import { definitionOf } from './form_values';
 import { JobEditor } from './job_editor';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 
-const SLOW_MS = 5000;
+const SLOW_MS = 60_000;
 const job = {
   job_id: 'export',
   name: 'Export',
@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 describe('the rows of parameters with rules', () => {
-  it('are edited into the definition', { timeout: 20_000 }, async () => {
+  it('are edited into the definition', async () => {
     const router = createRouter({
       routeTree: createRootRoute({
         component: () => <JobEditor start={definitionOf(job)} job={job} />,

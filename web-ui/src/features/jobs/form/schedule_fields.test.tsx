@@ -10,7 +10,7 @@ import { definitionOf } from './form_values';
 import { JobEditor } from './job_editor';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 
-const SLOW_MS = 5000;
+const SLOW_MS = 60_000;
 const job = (more: object) =>
   ({
     job_id: 'backup',

@@ -38,7 +38,7 @@ const failed = {
   cancel_requested: false,
 } as Run;
 
-const SLOW_MS = 5000; // ms; the first test of a file also loads the page's parts
+const SLOW_MS = 60_000; // ms; the first test of a file also loads the page's parts
 const CHANGED = [
   { name: 'change', id: '1', data: JSON.stringify({ changes: [{ topic: 'runs' }] }) },
 ] as unknown as ServerEvent[];

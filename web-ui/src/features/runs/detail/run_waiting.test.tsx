@@ -20,7 +20,7 @@ import { setPreferences } from '../../../lib/preferences';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
 
-const SLOW_MS = 5000; // ms; the first test of a file also loads the page's parts
+const SLOW_MS = 60_000; // ms; the first test of a file also loads the page's parts
 
 const attempt = (n: number, more: Partial<Attempt> = {}) =>
   ({

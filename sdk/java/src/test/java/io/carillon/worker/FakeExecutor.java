@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A real gRPC server on a unix socket that does only what a test tells it to. */
 final class FakeExecutor implements AutoCloseable {
-  private static final long LIMIT_S = 5;
+  private static final long LIMIT_S = 60;
 
   private static final EventLoopGroup GROUP =
       new EpollEventLoopGroup(1, new DefaultThreadFactory("fake-executor", true));

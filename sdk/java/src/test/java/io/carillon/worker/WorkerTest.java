@@ -94,7 +94,7 @@ class WorkerTest {
   }
 
   private String takeBegun() throws InterruptedException {
-    String run = begun.poll(5, TimeUnit.SECONDS);
+    String run = begun.poll(60, TimeUnit.SECONDS);
     assertNotNull(run, "no function began");
     return run;
   }
@@ -425,7 +425,7 @@ class WorkerTest {
       session.takeDraining();
       session.ask("a", Ask.Why.CANCEL);
       assertEquals(Done.State.CANCELLED, session.storeDone().getState());
-      assertTrue(program.waitFor(5, TimeUnit.SECONDS));
+      assertTrue(program.waitFor(60, TimeUnit.SECONDS));
     } finally {
       program.destroyForcibly();
     }
@@ -478,7 +478,7 @@ class WorkerTest {
     assertEquals(Done.State.COMPLETED, session.takeDone().getState());
     assertTrue(drain.isAlive());
     session.confirm("a");
-    drain.join(5_000);
+    drain.join(60_000);
     assertFalse(drain.isAlive());
     session.awaitEnd();
     worker.await();
@@ -504,7 +504,7 @@ class WorkerTest {
     assertTrue(begun.isEmpty());
     session.confirm("a");
     session.confirm("late");
-    drain.join(5_000);
+    drain.join(60_000);
     assertFalse(drain.isAlive());
   }
 
@@ -522,7 +522,7 @@ class WorkerTest {
     assertTrue(session.first.getDraining());
     release.countDown();
     session.storeDone();
-    drain.join(5_000);
+    drain.join(60_000);
     assertFalse(drain.isAlive());
   }
 
