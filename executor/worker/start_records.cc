@@ -80,6 +80,12 @@ Result<std::vector<StartRecord>> StartRecords::Load() {
   return found;
 }
 
+Status StartRecords::Save(const std::vector<StartRecord>& records, const std::vector<AttemptId>& removals) {
+  const Status written = records.empty() ? Status{} : Write(records);
+  Remove(removals);
+  return written;
+}
+
 Status StartRecords::Write(const std::vector<StartRecord>& records) {
   std::vector<SegmentLog::RecordId> written;
   Status status;

@@ -42,18 +42,6 @@ WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
   return &outgoing_[worker->second.session];
 }
 
-std::map<WorkerId, uint64_t> WorkerBook::Workers() const {
-  std::map<WorkerId, uint64_t> workers;
-  for (const auto& [id, worker] : workers_) workers[id] = worker.image;
-  return workers;
-}
-
-std::optional<WorkerBook::Session> WorkerBook::SessionOf(const WorkerId& id) const {
-  const auto worker = workers_.find(id);
-  if (worker == workers_.end() || worker->second.session == 0) return std::nullopt;
-  return worker->second.session;
-}
-
 // The worker, which has no session since then.
 WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
@@ -115,8 +103,13 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
       attempt->patterns = std::make_shared<SecretPatterns>(values);
     }
   }
+  worker.unknown = {};
+  for (const WorkerDone& done : hello.done) {
+    if (IsUnknown(done.ticket)) worker.unknown.Add(done.ticket, hello);
+  }
   std::set<const Attempt*> named;
   for (const WorkerTicket& ticket : hello.held) {
+    if (IsUnknown(ticket)) worker.unknown.Add(ticket, hello);
     Attempt* attempt = FindOf(id, ticket);
     if (attempt == nullptr || attempt->stage != Stage::kSent) continue;
     named.insert(attempt);
@@ -353,6 +346,7 @@ void WorkerBook::Forget(const std::vector<HeldAttempt>& attempts) {
     if (Outgoing* out = To(attempt->worker)) out->done_stored.push_back(TicketOf(held));
     removals_.push_back(IdOf(held));
     attempts_.erase(IdOf(held));
+    forgotten_.Add(TicketOf(held));
   }
 }
 
@@ -370,25 +364,32 @@ void WorkerBook::Release(Attempt& attempt) {
 void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
   const std::optional<HeldAttempt> held = AttemptOf(done.ticket);
   if (!held) return;
-  const auto known = attempts_.find(IdOf(*held));
-  if (known == attempts_.end()) {
-    // Its record was removed when the database had its result, and only the confirmation was lost. To report it again
-    // is harmless, and brings the confirmation.
-    Attempt& attempt = attempts_[IdOf(*held)];
-    attempt.start.attempt = *held;
-    attempt.stage = Stage::kSent;
-    attempt.worker = id;
-    attempt.started = now.wall;
-    Worker& worker = workers_[id];
-    ++worker.busy[attempt.start.handler];
-    ++worker.open;
-    return End(attempt, ResultOf(std::move(done), false, nullptr), now);
-  }
+  if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
   Attempt* attempt = FindOf(id, done.ticket);
   if (attempt == nullptr || attempt->stage == Stage::kDone) return;
   const bool lease_over = attempt->start.lease_end != SteadyTime{} &&
                           now.steady >= attempt->start.lease_end - kLeaseMargin;
   End(*attempt, ResultOf(std::move(done), lease_over, attempt->patterns), now);
+}
+
+// The record of the attempt was removed when the database had its result, and only the confirmation was lost. If an earlier
+// daemon removed it, to report it again is harmless, and brings the confirmation.
+void WorkerBook::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done, Now now) {
+  if (forgotten_.contains(done.ticket)) {
+    if (Outgoing* out = To(id)) out->done_stored.push_back(done.ticket);
+    return;
+  }
+  Worker& worker = workers_[id];
+  const auto patterns = worker.unknown.Take(done.ticket);
+  if (!patterns) return;
+  Attempt& attempt = attempts_[IdOf(held)];
+  attempt.start.attempt = held;
+  attempt.stage = Stage::kSent;
+  attempt.worker = id;
+  attempt.started = now.wall;
+  ++worker.busy[attempt.start.handler];
+  ++worker.open;
+  End(attempt, ResultOf(std::move(done), false, *patterns), now);
 }
 
 void WorkerBook::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {

@@ -33,6 +33,7 @@
 #include "executor/output/secret_masker.h"
 #include "executor/runs/run_table.h"
 #include "executor/worker/function_log.h"
+#include "executor/worker/unknown_ends.h"
 
 namespace carillon::executor {
 
@@ -124,8 +125,16 @@ class WorkerBook {
   std::vector<Session> TakeReplaced() { return std::exchange(replaced_, {}); }
   std::shared_ptr<const HandlerOffers> offers() const { return offers_; }
   // Workers whose death must be noticed, with the images of their processes.
-  std::map<WorkerId, uint64_t> Workers() const;
-  std::optional<Session> SessionOf(const WorkerId& id) const;
+  std::map<WorkerId, uint64_t> Workers() const {
+    std::map<WorkerId, uint64_t> workers;
+    for (const auto& [id, worker] : workers_) workers[id] = worker.image;
+    return workers;
+  }
+  std::optional<Session> SessionOf(const WorkerId& id) const {
+    const auto worker = workers_.find(id);
+    if (worker == workers_.end() || worker->second.session == 0) return std::nullopt;
+    return worker->second.session;
+  }
 
   static WorkerTicket TicketOf(const HeldAttempt& held);
   static std::optional<HeldAttempt> AttemptOf(const WorkerTicket& ticket);
@@ -140,6 +149,7 @@ class WorkerBook {
     std::map<std::string, int> offers;  // by "app/name"
     std::map<std::string, int> busy;    // likewise
     bool draining = false;
+    UnknownEnds unknown;
   };
   enum class Stage { kWaiting, kRecording, kRecorded, kSent, kDone };
   struct Attempt {
@@ -160,6 +170,11 @@ class WorkerBook {
   Attempt* FindOf(const WorkerId& worker, const WorkerTicket& ticket);
   Worker& Away(const WorkerId& id, SteadyTime since);
   void DropIfOver(const WorkerId& id);
+  bool IsUnknown(const WorkerTicket& ticket) const {
+    const std::optional<HeldAttempt> held = AttemptOf(ticket);
+    return held && !attempts_.contains(IdOf(*held)) && !forgotten_.contains(ticket);
+  }
+  void TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done, Now now);
   void TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now);
   void SetSilent(Attempt& attempt, bool silent, Now now);
   void TakeAbsences(Now now);
@@ -179,6 +194,7 @@ class WorkerBook {
 
   std::map<WorkerId, Worker> workers_;
   std::map<Session, WorkerId> sessions_;
+  ForgottenTickets forgotten_;
   std::set<std::pair<SteadyTime, WorkerId>> away_;  // without a session, not yet silent
   std::map<AttemptId, Attempt> attempts_;
   std::vector<AttemptId> waiting_;                           // in kWaiting, or until lately

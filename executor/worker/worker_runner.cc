@@ -349,13 +349,14 @@ void WorkerRunner::Run() {
 // All records that came together are written with one sync.
 void WorkerRunner::WriteRecords() {
   std::vector<StartRecord> records;
+  std::vector<AttemptId> removals;
   {
     MutexLock lock(mu_);
-    records_->Remove(std::exchange(to_remove_, {}));
+    removals = std::exchange(to_remove_, {});
     records = std::exchange(to_write_, {});
   }
+  const Status written = records_->Save(records, removals);
   if (records.empty()) return;
-  const Status written = records_->Write(records);
   std::vector<AttemptId> ids;
   ids.reserve(records.size());
   for (const StartRecord& record : records) ids.push_back(IdOf(record.attempt));

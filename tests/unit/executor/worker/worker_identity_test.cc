@@ -139,6 +139,29 @@ TEST_F(WorkerIdentityTest, TheDeathOfAProcessEndsItsAttempts) {
   EXPECT_TRUE(book_.offers()->empty());
 }
 
+TEST_F(WorkerIdentityTest, EndsThatNobodyKnowsAreTakenFromAHelloOnlyMaskedAndBounded) {
+  WorkerHello hello = Hello();
+  const WorkerTicket held = WorkerBook::TicketOf(Held(1));
+  hello.held = {held};
+  hello.masked = {{held, {"open-sesame"}}, {WorkerBook::TicketOf(Held(2)), {"open-sesame"}}};
+  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2)), .state = RunState::kFailed, .error = "open-sesame is wrong"}};
+  book_.Attach(1, Id(10), 0, hello, Now());
+  FromWorkerMessage message = DoneOf(1, RunState::kFailed);
+  message.done[0].error = "open-sesame is wrong";
+  book_.Take(1, message, Now());
+  const auto ends = Ends();
+  ASSERT_EQ(ends.size(), 2u);
+  for (const AttemptEnded& end : ends) EXPECT_EQ(end.result.error, "*** is wrong");
+  book_.Take(1, DoneOf(3), Now());
+  EXPECT_TRUE(Ends().empty()) << "made up";
+  hello = Hello();
+  for (uint64_t number = 10; number < 10 + 2 * UnknownEnds::kMax; ++number) {
+    hello.done.push_back({.ticket = WorkerBook::TicketOf(Held(number))});
+  }
+  book_.Attach(2, Id(10), 0, hello, Now());
+  EXPECT_EQ(Ends().size(), UnknownEnds::kMax);
+}
+
 TEST_F(WorkerIdentityTest, AnEndThatAnEarlierDaemonKnewFreesTheSlotAndTheRecord) {
   book_.Attach(1, Id(10), 0, Hello(1), Now());
   Start(1);
