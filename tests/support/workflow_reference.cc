@@ -113,7 +113,11 @@ bool IsRepairedInReference(const WorkflowDefinition& workflow, const std::string
                            const Words& words, const ReferenceEnds& ends) {
   for (const WorkflowNode& node : workflow.nodes) {
     for (const WorkflowEdge& edge : node.after) {
-      const bool was_run = words.at(node.id) == "success" || words.at(node.id) == "failure";
+      // A success is a run, or the word of a person. What never started has repaired nothing.
+      const bool started = ends.contains(node.id) && ends.at(node.id).claimed &&
+                           ends.at(node.id).state != RunState::kSkipped;
+      const bool was_run =
+          words.at(node.id) == "success" || (words.at(node.id) == "failure" && started);
       const bool repairs = edge.node == id && edge.recovers && was_run;
       if (repairs && Judged(workflow, edge, words, ends) == "met") return true;
     }

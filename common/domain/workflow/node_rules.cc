@@ -54,6 +54,13 @@ bool IsSkippedFor(const NodeRow& row, std::string_view why) {
   return row.state == RunState::kSkipped && row.reason == why;
 }
 
+// True if the node has ended after a start. A run may also be skipped or cancelled before one, for
+// example because its job was deleted; it is a failure then, but has repaired nothing.
+bool HasRun(const NodeRow& row) {
+  if (row.state == RunState::kSkipped) return EndOf(row) == NodeEnd::kSuccess;
+  return IsFinal(row.state) && (row.state != RunState::kCancelled || row.claimed);
+}
+
 }  // namespace
 
 NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
@@ -62,7 +69,8 @@ NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
               .reason = result.reason,
               .attempt = run.attempt,
               .may_still_run = run.may_still_run,
-              .cancel_requested = run.cancel_requested.has_value()};
+              .cancel_requested = run.cancel_requested.has_value(),
+              .claimed = run.claimed != WallTime{}};
   if (!IsFinal(run.state) || run.state == RunState::kSkipped) return row;
   row.exit_code = result.exit_code;
   row.outputs = result.outputs;
@@ -135,9 +143,8 @@ bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& row
   const auto& edges = graph.downstream(position);
   return std::any_of(edges.begin(), edges.end(), [&](size_t index) {
     const WorkflowGraph::Edge& edge = graph.edges()[index];
-    if (!edge.recovers || JudgeEdge(graph, edge, rows) != EdgeVerdict::kMet) return false;
-    const NodeEnd end = EndOf(rows[edge.to]);
-    return end == NodeEnd::kSuccess || end == NodeEnd::kFailure;
+    return edge.recovers && JudgeEdge(graph, edge, rows) == EdgeVerdict::kMet &&
+           HasRun(rows[edge.to]);
   });
 }
 

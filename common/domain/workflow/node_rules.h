@@ -51,6 +51,7 @@ struct NodeRow {
   int attempt = 1;
   bool may_still_run = false;
   bool cancel_requested = false;
+  bool claimed = true;  // an attempt was started once
   // Of the attempt that ended; empty if the run is not final, or was skipped.
   std::optional<int> exit_code = {};
   Outputs outputs = {};

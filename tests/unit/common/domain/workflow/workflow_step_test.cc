@@ -158,6 +158,26 @@ TEST(WorkflowStepTest, ANodeThatDidNotStartRepairsNothing) {
             "skip c upstream_failed; FAILED a");
 }
 
+TEST(WorkflowStepTest, ARepairThatNeverStartedHidesNoFailure) {
+  WorkflowEdge recovers = Failure("a");
+  recovers.recovers = true;
+  WorkflowNode repair = Node("b", {recovers});
+  repair.allow_failure = true;
+  const WorkflowGraph graph = Graph({Node("a"), repair});
+  for (const RunState state : {RunState::kFailed, RunState::kTimedOut, RunState::kLost,
+                               RunState::kCancelled}) {
+    EXPECT_EQ(StepText(graph, {Failed(), Row(state)}), "COMPLETED") << Name(state);
+  }
+  for (const char* reason : {"deleted", "bad_parameters", "queue_timeout", "overlap", "paused",
+                             "misfire", "bad_condition"}) {
+    EXPECT_EQ(StepText(graph, {Failed(), Skipped(reason)}), "FAILED a") << reason;
+  }
+  NodeRow cancelled = Row(RunState::kCancelled);
+  cancelled.claimed = false;
+  EXPECT_EQ(StepText(graph, {Failed(), cancelled}), "FAILED a");
+  EXPECT_EQ(StepText(graph, {Failed(), Skipped("skipped_by_hand")}), "COMPLETED");
+}
+
 TEST(WorkflowStepTest, AnAllowedFailureDoesNotFailTheRun) {
   WorkflowNode first = Node("a");
   first.allow_failure = true;
