@@ -27,9 +27,7 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
                               const FiringFacts& facts) {
   const JobDefinition& job = definition.job();
   const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
-  // A run of a backfill waits for the live ones as long as it takes.
-  const bool may_expire = run.kind != RunKind::kBackfill;
-  if (may_expire && queue_timeout > Duration::zero() && facts.now - run.due > queue_timeout) {
+  if (MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() && facts.now - run.due > queue_timeout) {
     return reason::kQueueTimeout;
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;

@@ -52,7 +52,7 @@ std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTim
   std::vector<const RunRow*> firsts;
   std::vector<JobVersionKey> keys;
   for (const RunRow& row : rows) {
-    if (row.attempt != 1 || !MayBeLate(row.kind)) continue;
+    if (row.attempt != 1 || !MayBeLate(row.kind, row.flags)) continue;
     if (notified_.contains(row.key)) {
       still_late_.insert(row.key);
       continue;

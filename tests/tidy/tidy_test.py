@@ -58,6 +58,15 @@ BANNED = [
 # from another (common/ports/token_source.h).
 SEEDED_TOKEN = re.compile(r"(ClaimToken|\btoken)\b[^;]*\b(rng|Rng)\w*\b|\bSeededTokens\b")
 
+# The files that may ask which kind of run a run is: its questions, its names and its numbers.
+KINDS_OF_RUNS = {"common/domain/run/run_kind.h", "common/domain/run/run.cc",
+                 "common/adapters/mysql/rows/run_rows.cc"}
+KIND_COMPARED = re.compile(
+    r"[!=]=\s*RunKind::|RunKind::k\w+\s*[!=]=|case RunKind::|using enum (carillon::)?RunKind\b|"
+    # SQL: a number, a name in capitals, or a list. The kinds of schedules and dependencies are small.
+    r"\bkind\s*(=|<>|!=)\s*'[A-Z]+'|\b\w\.kind\s*(=|<>|!=|<=?|>=?)\s*\d|"
+    r"\bkind\s*\+\s*0\s*(=|<|>|BETWEEN|IN\b)|\br\.kind\s+(NOT\s+)?(IN|BETWEEN)\b")
+
 BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
 
 FORBIDDEN_WORDS = re.compile(
@@ -199,6 +208,23 @@ class TidyTest(unittest.TestCase):
                 for pattern, why in BANNED:
                     if pattern.search(code):
                         problems.append(f"{path}:{number}: {why}: {line.strip()}")
+        self.report(problems)
+
+    def test_kinds_of_runs_are_compared_in_one_file(self):
+        for text in ("if (run.kind != RunKind::kBackfill)", "case RunKind::kAfter:", "r.kind + 0 BETWEEN 1 AND 6",
+                     "r.kind <> 'BACKFILL'", "r.kind NOT IN ('MANUAL')", "using enum RunKind;"):
+            self.assertTrue(KIND_COMPARED.search(text), text)
+        for text in (".kind = RunKind::kManual,", "r.kind = {}, r.flags = {}", "d.kind = 'after'", "s.kind = 'delay'",
+                     "SELECT r.kind + 0, r.state"):
+            self.assertFalse(KIND_COMPARED.search(text), text)
+        problems = []
+        twins = [path for path in self.sources if path.startswith("tests/twins/")]
+        for path in self.product + twins:
+            if path in KINDS_OF_RUNS:
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if KIND_COMPARED.search(re.sub(r"//.*$", "", line)):
+                    problems.append(f"{path}:{number}: ask run_kind.h (KindsWith in SQL): {line.strip()}")
         self.report(problems)
 
     def test_claim_tokens_are_not_from_a_seed(self):

@@ -237,7 +237,7 @@ RunRow MemoryBackfillStore::Insert(const Backfill& backfill, const JobEntry& job
   return row;
 }
 
-RunRow MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& job,
+Result<RunRow> MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& job,
                                      const RunKey& key, WallTime now) {
   const BackfillTerms& terms = backfill.terms;
   RunEntry entry = *tables_.FindRun(key);
@@ -245,9 +245,10 @@ RunRow MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& j
   // A lost attempt stays LOST, because its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = entry.row.state;
   const RunChange change = RunAgainChange(entry.row, ToJobRow(job), terms.priority, now);
+  CARILLON_TRY(CheckReopening(entry.row, change.state, Reopener::kOthers));
   MarkBackfilled(entry.row);
   entry.parameters_json = terms.parameters_json;
-  WriteChange(tables_, std::move(entry), change, ended, now);
+  CARILLON_TRY(WriteChange(tables_, std::move(entry), change, ended, now));
   return tables_.FindRun(key)->row;
 }
 
@@ -269,11 +270,15 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
       PlanBackfill(next, RunsAt(job.job_no, next.fires), ToldApart(job, terms.schedule_id),
                    terms.rerun, left, room);
   for (const BackfillPlan::Item& item : plan.items) {
-    const bool fresh = item.choice.verdict == BackfillVerdict::kInsert;
-    ++(fresh ? backfill.counts.created : backfill.counts.rerun);
-    if (fresh) ++effect->created;
-    effect->due.push_back(fresh ? Insert(backfill, job, item.fire, now)
-                                : RunAgain(backfill, job, *item.choice.run, now));
+    if (item.choice.verdict == BackfillVerdict::kInsert) {
+      effect->due.push_back(Insert(backfill, job, item.fire, now));
+      ++backfill.counts.created;
+      ++effect->created;
+    } else {
+      CARILLON_ASSIGN_OR_RETURN(RunRow again, RunAgain(backfill, job, *item.choice.run, now));
+      effect->due.push_back(std::move(again));
+      ++backfill.counts.rerun;
+    }
     backfill.runs.push_back(effect->due.back().key);
   }
   backfill.counts.existing += plan.existing;

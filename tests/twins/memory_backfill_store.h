@@ -47,7 +47,7 @@ class MemoryBackfillStore final : public BackfillStore {
                     BackfillEffect* effect) REQUIRES(tables_.mu);
   RunRow Insert(const Backfill& backfill, const JobEntry& job, WallTime fire, WallTime now)
       REQUIRES(tables_.mu);
-  RunRow RunAgain(const Backfill& backfill, const JobEntry& job, const RunKey& key, WallTime now)
+  Result<RunRow> RunAgain(const Backfill& backfill, const JobEntry& job, const RunKey& key, WallTime now)
       REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
@@ -41,9 +42,7 @@ GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, co
 void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const OverlapRules& rules,
                  WallTime now) REQUIRES(tables.mu) {
   const RunKey key = entry.row.key;
-  const bool expires =
-      rules.queue_timeout > Duration::zero() && entry.row.kind != RunKind::kBackfill;
-  const QueueEntry place{now, expires ? now + rules.queue_timeout : kNever};
+  const QueueEntry place{now, QueueExpiry(entry.row, rules.queue_timeout, now)};
   JobEntry& job = *tables.FindJob(entry.row.job_no);
   entry.row.due = kQueued;
   entry.row.group = {};

@@ -148,7 +148,7 @@ void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
     }
     for (const RunKey& key : std::set<RunKey>(job->open)) {
       RunEntry entry = *tables.FindRun(key);
-      entry.row.flags |= EndFlags(entry.row.kind, true);
+      entry.row.flags |= EndFlags(entry.row.kind, entry.row.flags, true);
       tables.PutRun(std::move(entry));
     }
   }

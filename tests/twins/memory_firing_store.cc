@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/check.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/plain.h"
 #include "common/domain/workflow/node_key.h"
@@ -312,8 +313,10 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
     const bool held_group = found->row.group != GroupNo{};
     RunEntry changed = *found;
     // A run that was lost before others began to wait for its job has no flag yet.
-    changed.row.flags |= EndFlags(changed.row.kind, job->has_dependents);
-    WriteChange(tables_, std::move(changed), decision.change, report.result, now);
+    changed.row.flags |= EndFlags(changed.row.kind, changed.row.flags, job->has_dependents);
+    CARILLON_CHECK(
+        WriteChange(tables_, std::move(changed), decision.change, report.result, now).ok(),
+        "a result reopens no final run");
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
@@ -357,7 +360,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     const bool held_slot =
         entry.active.contains(report.key) && TakesSlots(entry.definition.overlap_policy);
     const bool held_group = found->row.group != GroupNo{};
-    WriteChange(tables_, *found, *change, LossOf(*found, now), now);
+    CARILLON_CHECK(WriteChange(tables_, *found, *change, LossOf(*found, now), now).ok(),
+                   "a loss reopens no final run");
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);

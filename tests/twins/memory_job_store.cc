@@ -398,13 +398,13 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   job->definition = definition;
   NextVersion(*job, context);
   const Duration timeout = std::chrono::seconds(definition.queue_timeout_s);
-  const auto move = [&](QueueEntry& wait) {
-    wait.expires = timeout > Duration::zero() ? wait.since + timeout : kNever;
+  const auto move = [&](const RunKey& key, QueueEntry& wait) REQUIRES(tables_.mu) {
+    wait.expires = QueueExpiry(tables_.FindRun(key)->row, timeout, wait.since);
   };
-  for (auto& [key, wait] : job->queue) move(wait);
+  for (auto& [key, wait] : job->queue) move(key, wait);
   for (auto& [name, group] : tables_.groups) {
     for (auto& [place, wait] : group.queue) {
-      if (job->open.contains(place.key)) move(wait);
+      if (job->open.contains(place.key)) move(place.key, wait);
     }
   }
   ReplaceSchedules(*job, old, context.now);

@@ -45,7 +45,7 @@ DueSchedule ToDue(MemoryTables& tables, const ScheduleEntry& schedule) {
           .priority = job.definition.priority,
           .calendars = schedule.calendars,
           .calendar_version = schedule.calendar_version,
-          .run_flags = EndFlags(RunKind::kCron, job.has_dependents),
+          .run_flags = EndFlags(RunKind::kCron, 0, job.has_dependents),
           .readable = schedule.readable};
 }
 

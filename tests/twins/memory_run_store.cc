@@ -71,7 +71,7 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
                .priority = request.priority.value_or(job->definition.priority),
                .def_version = job->version,
                .pinned_executor = request.executor,
-               .flags = EndFlags(RunKind::kManual, job->has_dependents)};
+               .flags = EndFlags(RunKind::kManual, 0, job->has_dependents)};
   entry.planned = context.now;
   entry.parameters_json = request.parameters_json;
   entry.trace_id = request.trace_id;
@@ -139,8 +139,8 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   RunEntry changed = *found;
   // The run may have ended before others began to wait for its job.
-  changed.row.flags |= EndFlags(row.kind, entry.has_dependents);
-  WriteChange(tables_, std::move(changed), change, ended, context.now);
+  changed.row.flags |= EndFlags(row.kind, row.flags, entry.has_dependents);
+  CARILLON_TRY(WriteChange(tables_, std::move(changed), change, ended, context.now));
   RunDetail retried = ToDetail(tables_, *tables_.FindRun(key), true);
   if (request.keyed) tables_.Settle(*request.keyed, retried);
   return retried;

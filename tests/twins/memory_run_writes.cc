@@ -119,8 +119,9 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
   tables.gaps[++tables.last_gap_id] = {schedule_id, job_no, range};
 }
 
-void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
-                 const AttemptResult& result, WallTime now) {
+Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
+                   const AttemptResult& result, WallTime now, Reopener by) {
+  CARILLON_TRY(CheckReopening(entry.row, change.state, by));
   const int attempts = entry.row.attempt;
   // The run was final and is now reopened or ends differently, so the dead letter of its old
   // end is wrong.
@@ -131,6 +132,7 @@ void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
   ApplyChange(entry, change, result);
   if (change.dead_letter) AddDeadLetter(tables, entry, attempts, now);
   tables.PutRun(std::move(entry));
+  return {};
 }
 
 void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now) {

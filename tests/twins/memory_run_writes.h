@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "common/domain/run/run_kind.h"
 #include "common/ports/store/job_store.h"
 #include "tests/twins/memory_tables.h"
 
@@ -21,8 +22,10 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
     REQUIRES(tables.mu);
 
 // Applies a RunChange (run_state.h) to a run; `result` is the result of the attempt that ended.
-void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
-                 const AttemptResult& result, WallTime now) REQUIRES(tables.mu);
+// kConflict: see CheckReopening.
+Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
+                   const AttemptResult& result, WallTime now, Reopener by = Reopener::kOthers)
+    REQUIRES(tables.mu);
 void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now)
     REQUIRES(tables.mu);
 // Records the report of a superseded attempt. The first report is kept, except that a real end

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
@@ -134,7 +135,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     row.claim_token = {};
     row.cancel_requested.reset();
     row.group = {};
-    row.flags |= EndFlags(row.kind, job.has_dependents);
+    row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
     entry.result = {};
     entry.parameters_json.clear();
     if (change.to == NodeChange::To::kSkippedByHand) {
@@ -195,7 +196,7 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
   if (!IsFinal(own.row.state)) return tables.WakeUpWorkflow(workflow, now);
   const JobEntry& job = *tables.FindJob(workflow.job_no);
   const bool was_tried = own.row.state != RunState::kSkipped;
-  own.row.flags |= EndFlags(own.row.kind, job.has_dependents);
+  own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
   const RunChange change{
       .state = RunState::kPending,
       .attempt = own.row.attempt + (was_tried ? 1 : 0),
@@ -205,7 +206,9 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
       .record_attempt = was_tried,
       .clear_token = true};
   const AttemptResult ended = LastAttempt(own).result;
-  WriteChange(tables, std::move(own), change, ended, now);
+  CARILLON_CHECK(
+      WriteChange(tables, std::move(own), change, ended, now, Reopener::kWorkflows).ok(),
+      "a workflow reopens its own run");
   workflow.state = WorkflowEntry::State::kWaiting;
   workflow.deadline = kNever;
   workflow.is_late = false;

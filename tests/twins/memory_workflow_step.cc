@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
@@ -105,7 +106,7 @@ class Step {
     node.row.due = job.definition.enabled ? now_ : kNever;
     node.row.def_version = job.version;
     node.row.priority = job.definition.priority;
-    node.row.flags |= EndFlags(node.row.kind, job.has_dependents);
+    node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
     node.parameters_json = GivenToText(release.parameters);
     rows_[position].blocked = false;
     if (job.definition.enabled) effect_.released.push_back(node.row);
@@ -131,8 +132,9 @@ class Step {
                                .error = failed ? FailureSentence(graph_, end.failures) : "",
                                .started = own.row.claimed,
                                .ended = now_};
-    own.row.flags |= EndFlags(own.row.kind, job.has_dependents);
-    WriteChange(tables_, std::move(own), change, result, now_);
+    own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
+    CARILLON_CHECK(WriteChange(tables_, std::move(own), change, result, now_).ok(),
+                   "a workflow ends its own run");
     workflow_.state = WorkflowEntry::State::kEnded;
     effect_.ended = end.state;
     effect_.freed_slot = held_slot || held_group;

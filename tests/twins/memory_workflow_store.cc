@@ -64,7 +64,7 @@ void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, size_t posi
                          .priority = job.definition.priority,
                          .def_version = job.version,
                          .flags = run_flag::kNode | run_flag::kHasRequest |
-                                  EndFlags(RunKind::kWorkflow, job.has_dependents)},
+                                  EndFlags(RunKind::kWorkflow, 0, job.has_dependents)},
                  .planned = now,
                  .node = NodeOrigin{.workflow_run = workflow.own, .node = node.id}};
   if (job.deleted) {

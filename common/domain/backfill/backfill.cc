@@ -38,7 +38,9 @@ Weight WeightOf(const RunRow& row) {
 }
 
 bool Counts(const RunRow& row, const BackfillSchedules& schedules) {
-  if (!IsOfAFire(row.kind)) return false;
+  const bool of_a_schedule =
+      failpoint::Broken("backfill.any_kind") ? IsOfAFire(row.kind) : IsFireOfASchedule(row.kind);
+  if (!of_a_schedule) return false;
   const ScheduleId id = row.key.schedule_id;
   return id == schedules.own || !schedules.present.contains(id);
 }

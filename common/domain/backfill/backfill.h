@@ -83,9 +83,10 @@ struct BackfillSchedules {
   std::set<ScheduleId> present = {};  // all schedules of the job
 };
 
-// Decides about a fire by the runs of its job at that instant. Manual runs do not count, and
-// neither do those of the job's other present schedules, which fire for themselves. A run of
-// a former schedule counts: an edit replaced that schedule by another one.
+// Decides about a fire by the runs of its job at that instant. Only runs of fires of the job's own
+// schedules count: no manual run, no node of a workflow, and no run that another job started. Those of
+// the job's other present schedules do not count either, which fire for themselves. A run of a former
+// schedule counts: an edit replaced that schedule by another one.
 BackfillChoice DecideBackfill(const std::vector<RunRow>& runs, const BackfillSchedules& schedules,
                               BackfillRerun rerun);
 

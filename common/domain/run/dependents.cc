@@ -71,14 +71,14 @@ DependentRun RunAfter(const RunCompletion& end, const Dependent& dependent, cons
              .due = due,
              .priority = job.priority,
              .def_version = job.version,
-             .flags = run_flag::kHasRequest | EndFlags(RunKind::kAfter, job.has_dependents)};
+             .flags = run_flag::kHasRequest | EndFlags(RunKind::kAfter, 0, job.has_dependents)};
   run.trigger = {.run = end.key, .job_id = upstream, .state = end.state};
   return run;
 }
 
-uint32_t EndFlags(RunKind kind, bool has_dependents) {
-  if (!has_dependents || !MayStartDependents(kind) || failpoint::Broken("after.no_flag")) return 0;
-  return run_flag::kDependents;
+uint32_t EndFlags(RunKind kind, uint32_t flags, bool has_dependents) {
+  if (!has_dependents || failpoint::Broken("after.no_flag")) return 0;
+  return MayStartDependents(kind, flags) ? run_flag::kDependents : 0;
 }
 
 std::string ToText(const RunTrigger& trigger) {

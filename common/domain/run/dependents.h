@@ -46,7 +46,8 @@ DependentRun RunAfter(const RunCompletion& end, const Dependent& dependent, cons
                       const JobId& upstream, WallTime now);
 
 // The flag of a run because other jobs wait for the job's ends; 0 = none.
-uint32_t EndFlags(RunKind kind, bool has_dependents);
+// `flags`: those that the run has already.
+uint32_t EndFlags(RunKind kind, uint32_t flags, bool has_dependents);
 
 // One line, for the store. nullopt: this version cannot read it.
 std::string ToText(const RunTrigger& trigger);

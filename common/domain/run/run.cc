@@ -10,9 +10,6 @@ namespace {
 constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
-constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
-                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
-                               RunKind::kAfter, RunKind::kWorkflow};
 constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
@@ -54,7 +51,7 @@ std::string_view Name(RunKind kind) {
 }
 
 Result<RunKind> ParseRunKind(std::string_view text) {
-  for (const RunKind kind : kKinds) {
+  for (const RunKind kind : kRunKinds) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};

@@ -39,6 +39,9 @@ constexpr bool IsFinal(RunState state) {
 // kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a node.
 // run_kind.h lists the differences.
 enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow };
+inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
+                                         RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
+                                         RunKind::kAfter,  RunKind::kWorkflow};
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 

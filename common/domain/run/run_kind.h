@@ -1,74 +1,187 @@
-// Questions that other code asks about the kind of a run, each answered once for all kinds. Pure.
+// Questions that other code asks about the kind of a run. Pure.
 //
-//                         CRON RATE ONCE   DELAY   MANUAL   BACKFILL   AFTER   WORKFLOW
-//   IsPlannedAhead        yes              yes     no       no         no      no
-//   MayMisfire            yes              no      no       no         no      no
-//   IsSkippedByPause      yes              yes     yes      no         yes     no
-//   IsQueuedWithoutSlot   no               no      no       yes        no      yes
-//   KeepsPriority         no               no      yes      yes        no      no
-//   HasRequest            flag             flag    yes      flag       flag    flag
-//   MayBeLate             yes              yes     yes      no         yes     yes
-//   IsOfAFire             yes              yes     no       yes        yes     yes
-//   MayStartDependents    yes              yes     yes      no         yes     yes
+// Place    The only file that compares kinds, with run.cc (names) and run_rows.cc (numbers); the tidy
+//          test refuses others. SQL asks through KindsWith of run_rows.h.
+// Always   RulesOf answers every question for every kind: a kind without a row, or a row without an
+//          answer, does not compile.
+//
+// A run that came from a backfilled one, such as a node of a backfilled workflow, has the flag
+// kBackground. Questions that take flags answer for it as for a backfilled run.
 #pragma once
 
+#include "common/base/check.h"
 #include "common/domain/run/run.h"
 
 namespace carillon {
 
-// True if a schedule planned the run before it was due: until then an edit, a pause or a delete of
-// its job may remove it, because its schedule plans the fire again or is gone too.
-constexpr bool IsPlannedAhead(RunKind kind) {
+// A yes or a no that cannot be left out.
+class Answer {
+ public:
+  constexpr Answer(bool yes) : yes_(yes) {}
+  constexpr operator bool() const { return yes_; }
+
+ private:
+  bool yes_;
+};
+
+struct RunKindRules {
+  // A schedule planned the run before it was due: until then an edit, a pause or a delete of its
+  // job may remove it, because its schedule plans the fire again or is gone too.
+  Answer planned_ahead;
+  // The job's misfire policy may skip the run when it starts late. A run of a delay schedule must
+  // not be skipped for that: no fire follows before it has run.
+  Answer may_misfire;
+  // A pause of the job ends the run as SKIPPED when it is due and was never started. The others
+  // wait until the job is resumed.
+  Answer skipped_by_pause;
+  // The run is queued, and not skipped, when overlap_policy skip leaves no slot for it. Skipping
+  // the run of a node would fail its workflow.
+  Answer queued_without_slot;
+  // An edit of the job, and another attempt, leave the run's priority as it is, because a user may
+  // have chosen it for this run.
+  Answer keeps_priority;
+  // Parameters or a trace may always be stored with the run; otherwise a flag says so.
+  Answer has_request;
+  // The fire of the run is a logical date: that of a schedule, or passed on by the run before it.
+  // Otherwise it is only the time of a request.
+  Answer of_a_fire;
+  // The run is that of a fire of a schedule of its own job, live or by a backfill: a backfill finds
+  // it at that fire, and may run it again. The fire of a run that another run started is the
+  // other's, and the run belongs to what started it.
+  Answer fire_of_a_schedule;
+  // queue_timeout of the job applies. Backfilled runs wait for the live ones as long as it takes.
+  Answer may_expire;
+  // A late start is worth a notice. Backfilled runs give way to all others.
+  Answer may_be_late;
+  // The run's end starts runs of the jobs that wait for its job. A backfill repeats the past of one
+  // job; a user who wants its dependents to run, too, backfills or runs them.
+  Answer starts_dependents;
+  // Only the store of workflows may make the run PENDING again when it is final: it holds the lock
+  // of the workflow run, and knows the nodes behind it.
+  Answer moved_by_workflow;
+};
+
+// The answers for runs that a schedule planned; a kind below names only what differs.
+constexpr RunKindRules RulesOf(RunKind kind) {
   switch (kind) {
     case RunKind::kCron:
     case RunKind::kRate:
     case RunKind::kOnce:
-    case RunKind::kDelay: return true;
+      return {.planned_ahead = true,
+              .may_misfire = true,
+              .skipped_by_pause = true,
+              .queued_without_slot = false,
+              .keeps_priority = false,
+              .has_request = false,
+              .of_a_fire = true,
+              .fire_of_a_schedule = true,
+              .may_expire = true,
+              .may_be_late = true,
+              .starts_dependents = true,
+              .moved_by_workflow = false};
+    case RunKind::kDelay:
+      return {.planned_ahead = true,
+              .may_misfire = false,
+              .skipped_by_pause = true,
+              .queued_without_slot = false,
+              .keeps_priority = false,
+              .has_request = false,
+              .of_a_fire = true,
+              .fire_of_a_schedule = true,
+              .may_expire = true,
+              .may_be_late = true,
+              .starts_dependents = true,
+              .moved_by_workflow = false};
     case RunKind::kManual:
+      return {.planned_ahead = false,
+              .may_misfire = false,
+              .skipped_by_pause = true,
+              .queued_without_slot = false,
+              .keeps_priority = true,
+              .has_request = true,
+              .of_a_fire = false,
+              .fire_of_a_schedule = false,
+              .may_expire = true,
+              .may_be_late = true,
+              .starts_dependents = true,
+              .moved_by_workflow = false};
     case RunKind::kBackfill:
+      return {.planned_ahead = false,
+              .may_misfire = false,
+              .skipped_by_pause = false,
+              .queued_without_slot = true,
+              .keeps_priority = true,
+              .has_request = false,
+              .of_a_fire = true,
+              .fire_of_a_schedule = true,
+              .may_expire = false,
+              .may_be_late = false,
+              .starts_dependents = false,
+              .moved_by_workflow = false};
     case RunKind::kAfter:
-    case RunKind::kWorkflow: return false;
+      return {.planned_ahead = false,
+              .may_misfire = false,
+              .skipped_by_pause = true,
+              .queued_without_slot = false,
+              .keeps_priority = false,
+              .has_request = false,
+              .of_a_fire = true,
+              .fire_of_a_schedule = false,
+              .may_expire = true,
+              .may_be_late = true,
+              .starts_dependents = true,
+              .moved_by_workflow = false};
+    case RunKind::kWorkflow:
+      return {.planned_ahead = false,
+              .may_misfire = false,
+              .skipped_by_pause = false,
+              .queued_without_slot = true,
+              .keeps_priority = false,
+              .has_request = false,
+              .of_a_fire = true,
+              .fire_of_a_schedule = false,
+              .may_expire = true,
+              .may_be_late = true,
+              .starts_dependents = true,
+              .moved_by_workflow = true};
   }
-  return false;
+  CheckFailed(__FILE__, __LINE__, "kind", "no kind of a run");
 }
 
-// True if the job's misfire policy may skip the run when it starts late. A run of a delay schedule
-// must not be skipped for that: no fire follows before it has run.
-constexpr bool MayMisfire(RunKind kind) {
-  return kind == RunKind::kCron || kind == RunKind::kRate || kind == RunKind::kOnce;
-}
+constexpr bool IsPlannedAhead(RunKind kind) { return RulesOf(kind).planned_ahead; }
+constexpr bool MayMisfire(RunKind kind) { return RulesOf(kind).may_misfire; }
+constexpr bool IsSkippedByPause(RunKind kind) { return RulesOf(kind).skipped_by_pause; }
+constexpr bool IsQueuedWithoutSlot(RunKind kind) { return RulesOf(kind).queued_without_slot; }
+constexpr bool KeepsPriority(RunKind kind) { return RulesOf(kind).keeps_priority; }
+constexpr bool IsOfAFire(RunKind kind) { return RulesOf(kind).of_a_fire; }
+constexpr bool IsFireOfASchedule(RunKind kind) { return RulesOf(kind).fire_of_a_schedule; }
+constexpr bool IsMovedByWorkflow(RunKind kind) { return RulesOf(kind).moved_by_workflow; }
 
-// True if a pause of the job ends the run as SKIPPED when it is due and was never started. The
-// others wait until the job is resumed.
-constexpr bool IsSkippedByPause(RunKind kind) {
-  return kind != RunKind::kBackfill && kind != RunKind::kWorkflow;
-}
-
-// True if the run is queued, and not skipped, when overlap_policy skip leaves no slot for it.
-// Skipping the run of a node would fail its workflow.
-constexpr bool IsQueuedWithoutSlot(RunKind kind) {
-  return kind == RunKind::kBackfill || kind == RunKind::kWorkflow;
-}
-
-// True if an edit of the job, and another attempt, leave the run's priority as it is, because
-// a user may have chosen it for this run.
-constexpr bool KeepsPriority(RunKind kind) {
-  return kind == RunKind::kManual || kind == RunKind::kBackfill;
-}
-
-// True if a late start of the run is worth a notice. Backfilled runs give way to all others.
-constexpr bool MayBeLate(RunKind kind) { return kind != RunKind::kBackfill; }
-
-// True if parameters or a trace may be stored with the run, which its execution needs.
 constexpr bool HasRequest(RunKind kind, uint32_t flags) {
-  return kind == RunKind::kManual || (flags & run_flag::kHasRequest) != 0;
+  return RulesOf(kind).has_request || (flags & run_flag::kHasRequest) != 0;
+}
+constexpr bool IsBackground(uint32_t flags) { return (flags & run_flag::kBackground) != 0; }
+constexpr bool MayExpire(RunKind kind, uint32_t flags) {
+  return RulesOf(kind).may_expire && !IsBackground(flags);
+}
+constexpr bool MayBeLate(RunKind kind, uint32_t flags) {
+  return RulesOf(kind).may_be_late && !IsBackground(flags);
+}
+constexpr bool MayStartDependents(RunKind kind, uint32_t flags) {
+  return RulesOf(kind).starts_dependents && !IsBackground(flags);
 }
 
-// True if the run's end starts runs of the jobs that wait for its job. A backfill repeats the past of
-// one job; who wants its dependents to run, too, backfills or runs them.
-constexpr bool MayStartDependents(RunKind kind) { return kind != RunKind::kBackfill; }
+// The time at which a run that was queued at `queued` is skipped for queue_timeout of its job; kNever:
+// it waits as long as it takes.
+WallTime QueueExpiry(const RunRow& row, Duration queue_timeout, WallTime queued);
 
-// True if the run's fire is a fire of a schedule, or, passed on, of the job before it; false if it is only the time of a request.
-constexpr bool IsOfAFire(RunKind kind) { return kind != RunKind::kManual; }
+// The store that changes a run.
+enum class Reopener {
+  kOthers,
+  kWorkflows,  // holds the lock of the workflow run of a node
+};
+// Every store checks each change of a run with it. kConflict: a final run of a node would become
+// PENDING behind the back of its workflow (a bug).
+Status CheckReopening(const RunRow& row, RunState to, Reopener by);
 
 }  // namespace carillon

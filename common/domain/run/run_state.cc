@@ -177,7 +177,7 @@ std::string_view SkipReasonOf(const ClaimDecision& decision) {
 }
 
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
-  return request.late_after > Duration::zero() && row.attempt == 1 && MayBeLate(row.kind) &&
+  return request.late_after > Duration::zero() && row.attempt == 1 && MayBeLate(row.kind, row.flags) &&
          now - row.due > request.late_after;
 }
 

@@ -248,6 +248,21 @@ TEST_F(PlainWritesTest, EachFactOfAClaimIsInTheStatement) {
   }
 }
 
+// One run of a kind that the statement does not know would make its whole batch be read.
+TEST_F(PlainWritesTest, ClaimsOfEveryKindThatIsReadArePlain) {
+  for (int64_t number = 1; number < 32; ++number) {
+    const std::optional<RunKind> kind = mysql::KindOf(number);
+    if (!kind) continue;
+    SCOPED_TRACE(Name(*kind));
+    Claims claims;
+    claims.runs[1].row.kind = *kind;
+    const Outcome plain = AfterClaims(claims.runs, claims.requests, Path::kPlain);
+    EXPECT_EQ(plain.held, 1u);
+    EXPECT_EQ(plain.missed, 0u);
+    EXPECT_TRUE(plain.SameAs(AfterClaims(claims.runs, claims.requests, Path::kRead)));
+  }
+}
+
 TEST_F(PlainWritesTest, ClaimsOfOneRunAreDecidedOneAfterTheOther) {
   Claims claims;
   claims.requests.push_back(claims.requests[0]);
@@ -276,6 +291,18 @@ struct Results {
     reports[4].result.output = "out";
   }
 };
+
+TEST_F(PlainWritesTest, ResultsOfEveryKindThatIsReadArePlain) {
+  for (const RunKind kind : kRunKinds) {
+    SCOPED_TRACE(Name(kind));
+    Results results;
+    results.runs[0].row.kind = kind;
+    const Outcome plain = AfterResults(results.runs, results.reports, Path::kPlain);
+    EXPECT_EQ(plain.held, 1u);
+    EXPECT_EQ(plain.missed, 0u);
+    EXPECT_TRUE(plain.SameAs(AfterResults(results.runs, results.reports, Path::kRead)));
+  }
+}
 
 TEST_F(PlainWritesTest, PlainResultsLeaveWhatReadOnesLeave) {
   const Results results;

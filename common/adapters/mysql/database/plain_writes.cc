@@ -5,6 +5,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/result_columns.h"
+#include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/base/failpoint.h"
 
@@ -13,11 +14,14 @@ namespace {
 
 // True if this version knows the kind of the run. ReadRun treats a run of an unknown kind as final,
 // so that no decision changes it. The statements of this file must not change it either.
-constexpr std::string_view kReadable = "r.kind + 0 BETWEEN 1 AND 6";
+std::string_view Readable() {
+  static const std::string known = KnownKinds();
+  return known;
+}
 
 std::string_view ConditionOf(ClaimFact fact) {
   switch (fact) {
-    case ClaimFact::kReadable: return kReadable;
+    case ClaimFact::kReadable: return Readable();
     case ClaimFact::kState: return "r.state = 'PENDING'";
     case ClaimFact::kAttempt: return "r.attempt = k.a";
     case ClaimFact::kCancel: return "r.cancel_requested = 0";
@@ -33,7 +37,7 @@ std::string_view ConditionOf(ClaimFact fact) {
 
 std::string_view ConditionOf(ResultFact fact) {
   switch (fact) {
-    case ResultFact::kReadable: return kReadable;
+    case ResultFact::kReadable: return Readable();
     case ResultFact::kState: return "r.state = 'RUNNING'";
     case ResultFact::kAttempt: return "r.attempt = k.a";
     case ResultFact::kToken: return "r.token_low = k.y AND r.token_high = k.x";

@@ -203,8 +203,9 @@ struct UpstreamCheck {
 
 Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations) {
   static const std::string runs = "UPDATE " + kKeysJoinRuns +
-                                  " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND "
-                                  "r.kind <> 'BACKFILL'";
+                                  " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND " +
+                                  KindsWith(&RunKindRules::starts_dependents) + " AND " +
+                                  NotBackground();
   auto job = LockLiveJob(session, id, JobLock::kUpdate);
   if (!job.ok() && job.code() == ErrorCode::kNotFound) return {};
   if (!job.ok()) return job.error();

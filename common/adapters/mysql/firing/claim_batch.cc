@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
 namespace {
@@ -158,10 +159,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     if (takes_slots) slots->Release(request.key);
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now));
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
-    const Duration timeout = request.overlap.queue_timeout;
-    const bool may_expire = timeout > Duration::zero() && run->row.kind != RunKind::kBackfill;
-    const WallTime expires = may_expire ? now + timeout : kNever;
-    QueueWrite place{.expires = expires};
+    QueueWrite place{.expires = QueueExpiry(run->row, request.overlap.queue_timeout, now)};
     if (decision.for_group) {
       place.group = group->group_no;
       place.slot = TakeJobSlot(request, facts, slots);

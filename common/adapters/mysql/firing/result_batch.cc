@@ -103,7 +103,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     const HeldSlots held(run);
     const bool has_dependents = job == state.jobs.end() ? state.awaited.contains(run.row.job_no)
                                                         : job->second.has_dependents;
-    run.row.flags |= EndFlags(run.row.kind, has_dependents);
+    run.row.flags |= EndFlags(run.row.kind, run.row.flags, has_dependents);
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);

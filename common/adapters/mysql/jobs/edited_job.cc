@@ -29,12 +29,12 @@ Status LoadOpenRuns(Session& session, Incarnations& incarnations, EditedJob* edi
 }
 
 Status LoadPastRecall(Session& session, WallTime now, EditedJob* edited) {
+  static const std::string statement =
+      "SELECT r.schedule_id, MAX(r.fire_us) FROM job_runs r FORCE INDEX (by_job) WHERE "
+      "r.job_no = ? AND r.fire_us > ? AND NOT (r.state = 'PENDING' AND r.attempt = 1 AND " +
+      KindsWith(&RunKindRules::planned_ahead) + ") GROUP BY r.schedule_id";
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query("SELECT r.schedule_id, MAX(r.fire_us) FROM job_runs r FORCE INDEX (by_job) "
-                    "WHERE r.job_no = ? AND r.fire_us > ? AND (r.state <> 'PENDING' OR "
-                    "r.attempt > 1 OR r.kind = 'BACKFILL') GROUP BY r.schedule_id",
-                    {edited->job.job_no.value(), ToUnixMicros(now)}));
+      Rows rows, session.Query(statement, {edited->job.job_no.value(), ToUnixMicros(now)}));
   while (rows.Next()) edited->past_recall[ScheduleId(rows.Unsigned(1))] = rows.Time(2);
   return {};
 }
@@ -51,7 +51,7 @@ void Fill(const StoredJobRow& job, EditedSchedule& schedule) {
   due.dst_repeat = definition.dst_repeat;
   due.misfire = MisfireRulesOf(definition);
   due.priority = definition.priority;
-  due.run_flags = EndFlags(RunKind::kCron, job.has_dependents);
+  due.run_flags = EndFlags(RunKind::kCron, 0, job.has_dependents);
   schedule.row.set_place(schedule.next, definition.enabled);
 }
 
@@ -189,15 +189,18 @@ Status TakeSlots(Session& session, const EditedJob& edited) {
 
 // Runs that are queued obey the new queue_timeout, from the time when they were queued.
 Status MoveExpiry(Session& session, const EditedJob& edited) {
+  // Says in SQL what QueueExpiry decides. Runs that may not expire keep kNever.
+  static const std::string statement =
+      "UPDATE run_waits w FORCE INDEX (by_job) STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON "
+      "r.fire_us = w.fire_us AND r.schedule_id = w.schedule_id AND r.shard = w.shard SET "
+      "w.expires_us = IF(? = 0, ?, w.queued_us + ? * 1000000) WHERE w.segment = ? AND "
+      "w.job_no = ? AND " +
+      KindsWith(&RunKindRules::may_expire) + " AND " + NotBackground();
   const StoredJobRow& job = edited.job;
   const int64_t timeout_s = job.definition.queue_timeout_s;
   if (timeout_s == edited.old_queue_timeout_s) return {};
-  CARILLON_TRY(
-      session.Execute("UPDATE run_waits FORCE INDEX (by_job) SET expires_us = IF(? = 0, ?, "
-                      "queued_us + ? * 1000000) "
-                      "WHERE segment = ? AND job_no = ?",
-                      {timeout_s, ToUnixMicros(kNever), timeout_s, uint64_t{job.segment.value()},
-                       job.job_no.value()}));
+  CARILLON_TRY(session.Execute(statement, {timeout_s, ToUnixMicros(kNever), timeout_s,
+                                           uint64_t{job.segment.value()}, job.job_no.value()}));
   return {};
 }
 

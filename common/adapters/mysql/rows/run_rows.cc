@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/base/failpoint.h"
@@ -44,13 +45,30 @@ int NumberOf(RunKind kind) {
 }
 std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
 std::optional<RunKind> KindOf(int64_t number) {
-  constexpr std::array kKinds = {RunKind::kCron,  RunKind::kRate,     RunKind::kOnce,
-                                 RunKind::kManual, RunKind::kDelay,   RunKind::kBackfill,
-                                 RunKind::kAfter, RunKind::kWorkflow};
-  const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
-                                 [number](RunKind one) { return NumberOf(one) == number; });
-  if (kind == kKinds.end()) return std::nullopt;
+  const auto kind = std::ranges::find_if(
+      kRunKinds, [number](RunKind one) { return NumberOf(one) == number; });
+  if (kind == kRunKinds.end()) return std::nullopt;
   return *kind;
+}
+
+std::string KindsIn(const std::vector<RunKind>& kinds, std::string_view table) {
+  if (kinds.empty()) return "FALSE";
+  std::vector<int> numbers;
+  for (const RunKind kind : kinds) numbers.push_back(NumberOf(kind));
+  return fmt::format("{}.kind IN ({})", table, fmt::join(numbers, ", "));
+}
+std::string KindsWith(Answer RunKindRules::*answer, std::string_view table) {
+  std::vector<RunKind> kinds;
+  for (const RunKind kind : kRunKinds) {
+    if (RulesOf(kind).*answer) kinds.push_back(kind);
+  }
+  return KindsIn(kinds, table);
+}
+std::string KnownKinds(std::string_view table) {
+  return KindsIn({kRunKinds.begin(), kRunKinds.end()}, table);
+}
+std::string NotBackground(std::string_view table) {
+  return fmt::format("({}.flags & {}) = 0", table, run_flag::kBackground);
 }
 
 const std::string kKeysJoinRuns =

@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/schema/incarnations.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_state.h"
 #include "common/ports/fence.h"
 #include "common/ports/store/firing_store.h"
@@ -23,6 +24,15 @@ int NumberOf(RunKind kind);
 // Return nullopt for a value that this version does not know.
 std::optional<RunState> StateOf(int64_t number);
 std::optional<RunKind> KindOf(int64_t number);
+
+// Returns the SQL condition that the kind of the run of `table` is one of these.
+std::string KindsIn(const std::vector<RunKind>& kinds, std::string_view table = "r");
+// Returns the SQL condition that the run of `table` is of a known kind with this answer (run_kind.h).
+std::string KindsWith(Answer RunKindRules::*answer, std::string_view table = "r");
+// Returns the SQL condition that this version knows the kind: exactly those that KindOf reads.
+std::string KnownKinds(std::string_view table = "r");
+// Returns the SQL condition of a run for which IsBackground is false.
+std::string NotBackground(std::string_view table = "r");
 
 // Values of the column `slot_taken`; 0 means that neither applies.
 inline constexpr int kSlotTaken = 1;     // the run holds a row of run_slots

@@ -152,8 +152,8 @@ Status CheckOutput(const RunKey& key, const AttemptResult& result) {
 
 }  // namespace
 
-RunWriter::RunWriter(Session& session)
-    : session_(session), bytes_max_(session.packet_bytes_max() / 4) {}
+RunWriter::RunWriter(Session& session, Reopener by)
+    : session_(session), by_(by), bytes_max_(session.packet_bytes_max() / 4) {}
 
 Status RunWriter::BeginRun(const RunKey& key) {
   if (written_.insert(key).second) return {};
@@ -280,6 +280,7 @@ Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const Att
 
 Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptResult& result,
                          WallTime now) {
+  CARILLON_TRY(CheckReopening(run.row, change.state, by_));
   CARILLON_TRY(BeginRun(run.row.key));
   CARILLON_TRY(CheckOutput(run.row.key, result));
   const Before before(run.row);

@@ -14,6 +14,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_state.h"
 #include "common/ports/store/job_store.h"
 
@@ -34,7 +35,7 @@ std::string UpdateRuns(std::string_view columns, std::string_view set, std::stri
 
 class RunWriter {
  public:
-  explicit RunWriter(Session& session);
+  explicit RunWriter(Session& session, Reopener by = Reopener::kOthers);
 
   // Changes a run from PENDING to RUNNING. The caller has put the claim into `run.row`.
   // `slot`: the number of the job's slot that the run also takes.
@@ -95,6 +96,7 @@ class RunWriter {
   Status FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted);
 
   Session& session_;
+  const Reopener by_;
   const size_t bytes_max_;
   std::set<RunKey> written_;
   JsonRows claims_;

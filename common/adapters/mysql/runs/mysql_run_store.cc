@@ -8,12 +8,12 @@
 #include "common/adapters/mysql/client/conditions.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/gap_filter.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/request_keys.h"
 #include "common/adapters/mysql/rows/run_details.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/runs/gap_filter.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
 #include "common/adapters/mysql/saves/checkpoint_rows.h"
@@ -57,7 +57,7 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
        uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
        int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
        job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id,
-       uint64_t{EndFlags(RunKind::kManual, job.has_dependents)}}));
+       uint64_t{EndFlags(RunKind::kManual, 0, job.has_dependents)}}));
   return {};
 }
 
@@ -284,7 +284,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         // be reported.
         ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
         // The run may have ended before others began to wait for its job.
-        run.row.flags |= EndFlags(run.row.kind, job.has_dependents);
+        run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
         RunWriter writer(session);
         CARILLON_TRY(writer.Change(run, change, ended, context.now));
         CARILLON_TRY(writer.Flush());

@@ -111,11 +111,7 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   if (user_id) wanted.Add("j.user_id = ?", {*user_id});
   if (!name_contains.empty()) AddJobName(wanted, name_contains);
   for (const auto& [name, values] : labels) AddLabel(wanted, name, values);
-  if (!kinds.empty()) {
-    std::vector<int> numbers;
-    for (const RunKind kind : kinds) numbers.push_back(NumberOf(kind));
-    wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
-  }
+  if (!kinds.empty()) wanted.Add(KindsIn(kinds));
   if (!executor) return wanted;
   // Reads the numbers first, so that they are constants for the optimizer, too. With a subquery,
   // the optimizer would sort the whole history.
@@ -218,10 +214,10 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
                              const SearchScope& scope) {
   const int64_t now_us = ToUnixMicros(scope.now);
   Walk due = AnyState(filter, wanted);
-  due.wanted.Add(
-      "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind NOT IN ('MANUAL', 'BACKFILL') AND "
-      "r.fire_us > ?)",
-      {now_us});
+  static const std::string attention = "NOT (r.state = 'PENDING' AND r.attempt = 1 AND " +
+                                       KindsWith(&RunKindRules::planned_ahead) +
+                                       " AND r.fire_us > ?)";
+  due.wanted.Add(attention, {now_us});
   if (filter.job_id) return {std::move(due)};
   const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
   due.within.Add("r.fire_us <= ?", {ahead_us});

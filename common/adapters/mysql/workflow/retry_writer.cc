@@ -39,7 +39,7 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                             LockRuns(session, std::move(keys), rules.incarnations));
-  RunWriter writer(session);
+  RunWriter writer(session, Reopener::kWorkflows);
   for (const NodeChange& change : plan.changes) {
     const StoredRun& before = nodes.runs[change.position];
     const auto found = runs.find(before.row.key);
@@ -59,7 +59,7 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
                       .reason = again ? "" : std::string(reason::kSkippedByHand),
                       .record_attempt = change.record_attempt,
                       .clear_token = !failpoint::Broken("retry.keep_token")};
-    if (again) run.row.flags |= EndFlags(run.row.kind, job.has_dependents);
+    if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
     if (!again && run.row.state == RunState::kPending) {
       CARILLON_TRY(writer.End(run, RunState::kSkipped, reason::kSkippedByHand, rules.now));
       continue;

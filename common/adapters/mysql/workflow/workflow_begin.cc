@@ -76,7 +76,7 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const WorkflowGraph
     CARILLON_ASSIGN_OR_RETURN(
         const RunKey key, NodeKey(row.id.fire, {.workflow_run_no = row.id.no, .position = i}));
     const uint32_t flags = run_flag::kNode | run_flag::kHasRequest |
-                           EndFlags(RunKind::kWorkflow, job->second.has_dependents);
+                           EndFlags(RunKind::kWorkflow, 0, job->second.has_dependents);
     rows.Begin()
         .Add(key)
         .Add(job->first.value())

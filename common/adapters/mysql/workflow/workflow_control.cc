@@ -58,10 +58,10 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
   }
   StoredRun& own = found->second;
   CARILLON_ASSIGN_OR_RETURN(const AttemptResult ended, EndedAttempt(session, own, incarnations));
-  own.row.flags |= EndFlags(own.row.kind, job->second.has_dependents);
+  own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->second.has_dependents);
   // A run that was SKIPPED has made no attempt.
   const bool ran = own.row.state != RunState::kSkipped;
-  RunWriter writer(session);
+  RunWriter writer(session, Reopener::kWorkflows);
   // The graph stays the one of the version with which the run began.
   CARILLON_TRY(writer.Change(own,
                              {.state = RunState::kPending,

@@ -93,12 +93,12 @@ TEST(DependentsTest, RunHasTheFireOfTheOneBefore) {
 
 TEST(DependentsTest, FlagsAreForJobsWithDependents) {
   failpoint::Reset();
-  EXPECT_EQ(EndFlags(RunKind::kCron, false), 0u);
-  EXPECT_EQ(EndFlags(RunKind::kCron, true), run_flag::kDependents);
-  EXPECT_EQ(EndFlags(RunKind::kAfter, true), run_flag::kDependents);
-  EXPECT_EQ(EndFlags(RunKind::kBackfill, true), 0u);
+  EXPECT_EQ(EndFlags(RunKind::kCron, 0, false), 0u);
+  EXPECT_EQ(EndFlags(RunKind::kCron, 0, true), run_flag::kDependents);
+  EXPECT_EQ(EndFlags(RunKind::kAfter, 0, true), run_flag::kDependents);
+  EXPECT_EQ(EndFlags(RunKind::kBackfill, 0, true), 0u);
   failpoint::Break("after.no_flag");
-  EXPECT_EQ(EndFlags(RunKind::kCron, true), 0u);
+  EXPECT_EQ(EndFlags(RunKind::kCron, 0, true), 0u);
   failpoint::Reset();
 }
 

@@ -469,22 +469,6 @@ TEST_F(RunStateTest, ABackfillWaitsWhereOthersAreSkipped) {
   EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kSkip);
 }
 
-TEST_F(RunStateTest, KindsAnswerEachQuestion) {
-  using enum RunKind;
-  for (const RunKind kind : {kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter}) {
-    const bool by_user = kind == kManual || kind == kBackfill;
-    EXPECT_EQ(IsPlannedAhead(kind), !by_user && kind != kAfter);
-    EXPECT_EQ(KeepsPriority(kind), by_user);
-    EXPECT_EQ(MayMisfire(kind), !by_user && kind != kDelay && kind != kAfter);
-    EXPECT_EQ(IsSkippedByPause(kind), kind != kBackfill);
-    EXPECT_EQ(MayStartDependents(kind), kind != kBackfill);
-    EXPECT_EQ(HasRequest(kind, 0), kind == kManual);
-    EXPECT_EQ(IsOfAFire(kind), kind != kManual);
-    EXPECT_TRUE(HasRequest(kind, run_flag::kHasRequest));
-    EXPECT_EQ(*ParseRunKind(Name(kind)), kind);
-  }
-}
-
 TEST_F(RunStateTest, SwitchingTheTokenRuleOffIsVisible) {
   RunRow row = Running();
   row.claim_token = kOther;

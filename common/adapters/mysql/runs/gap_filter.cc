@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/rows/gap_filter.h"
+#include "common/adapters/mysql/runs/gap_filter.h"
 
 namespace carillon::mysql {
 
