@@ -70,8 +70,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Ends of runs of delay schedules: awaited ones make the next fire, ignored ones came "
        "second."},
       {"carillon_dependents_total", kCounter, "result",
-       "Dependents that the end of a run concerned: started; existing if they have a run of this "
-       "fire already; or paused."},
+       "Dependents that the end of a run concerned: started; existing if the run has started them "
+       "before; or paused, with a gap."},
       {"carillon_workflow_begins_total", kCounter, "result",
        "Due runs of workflows: accepted ones have begun; the others were refused, skipped or queued, "
        "by reason."},

@@ -204,9 +204,15 @@ void Actor::BecomeScript(JobDefinition& job) const {
 }
 
 // Decided without a random draw, as WithWindowAndJitter. Jobs 2, 4, 6, … start after the one before
-// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is created.
+// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is created. Jobs
+// 1, 5, … have two runs of each fire.
 void Actor::StartAfterOthers(JobDefinition& job) const {
-  if (!profile_.dependents || made_ % 2 != 0) return;
+  if (!profile_.dependents) return;
+  if (made_ % 4 == 1 && !job.schedules.empty()) {
+    // Two runs of each fire, as for two tenants. Each starts runs of its own.
+    job.schedules.push_back(job.schedules.front());
+  }
+  if (made_ % 2 != 0) return;
   static constexpr std::array kOutcomes = {AfterOutcome::kSuccess, AfterOutcome::kDone,
                                            AfterOutcome::kFailure};
   const auto after = [&](int made, int choice) {

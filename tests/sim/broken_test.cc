@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         // the second end of a run makes a fire, too
         BrokenRule{"delay.any_end", "delay", 100, 1, true},
         BrokenRule{"after.key", "dependents", 40, 1, false, false, true},
+        BrokenRule{"after.same_fire", "dependents", 40, 1, false, false, true},
         BrokenRule{"after.no_flag", "dependents", 40, 1, false, false, true},
         // scripts where they cannot run, and retries that the job excludes
         BrokenRule{"route.features", "features", 40, 1, false, false, false, false, true},

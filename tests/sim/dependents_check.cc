@@ -36,21 +36,36 @@ std::optional<std::string> DependentsCheck::RunWritten(const RunRow* before, con
   if (after == nullptr) return std::nullopt;
   if (before == nullptr && after->kind == RunKind::kAfter) {
     ++started_;
-    if (!wanted_.contains(after->key)) return "no end has started it: " + Describe(after->key);
+    if (!Meet(after->key)) return "no end has started it: " + Describe(after->key);
   }
   const bool ends = IsFinal(after->state) && (before == nullptr || before->state != after->state);
   const auto id = ids_.find(after->job_no);
   if (!ends || after->kind == RunKind::kBackfill || id == ids_.end()) return std::nullopt;
   for (const auto& [schedule, waiting] : waiting_) {
     if (waiting.upstream != id->second || !Counts(waiting.on, after->state)) continue;
-    wanted_.insert({after->key.fire, schedule, 0});
+    if (ended_[schedule].insert(after->key).second) ++unmet_[schedule][after->key.fire];
   }
   return std::nullopt;
 }
 
-std::optional<std::string> DependentsCheck::AtRest(const std::map<RunKey, RunRow>& rows) const {
-  for (const RunKey& key : wanted_) {
-    if (!rows.contains(key)) return "it was never started: " + Describe(key);
+// Takes the latest end that could have started the run.
+bool DependentsCheck::Meet(const RunKey& run) {
+  constexpr Duration kTieBreak = 10ms;
+  auto& unmet = unmet_[run.schedule_id];
+  auto at = unmet.upper_bound(run.fire);
+  if (at == unmet.begin()) return false;
+  --at;
+  if (run.fire - at->first >= kTieBreak) return false;
+  if (--at->second == 0) unmet.erase(at);
+  return true;
+}
+
+std::optional<std::string> DependentsCheck::AtRest() const {
+  for (const auto& [schedule, fires] : unmet_) {
+    if (fires.empty()) continue;
+    return fmt::format("{} runs with the fire {} have ended and schedule {} was not started",
+                       fires.begin()->second, FormatRfc3339(fires.begin()->first),
+                       schedule.value());
   }
   return std::nullopt;
 }

@@ -204,7 +204,7 @@ void CheckNothingIsLeftOver(const FinalPorts& ports) {
 }
 
 void CheckDependentsRan(const FinalPorts& ports) {
-  const auto wrong = ports.checker.dependents().AtRest(ports.checker.rows());
+  const auto wrong = ports.checker.dependents().AtRest();
   if (wrong) ports.checker.Fail("dependents", *wrong);
 }
 

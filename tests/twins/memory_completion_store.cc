@@ -45,28 +45,43 @@ CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, Wall
   return {.awaited = true, .next_fire = active ? fire : kNever};
 }
 
-CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end, WallTime now,
-                                                        std::set<RunKey>* asked) {
+// `gone`: for the ends of this batch that left a gap, the fires that their runs would have had.
+CompletionEffect MemoryCompletionStore::StartDependents(
+    const RunCompletion& end, WallTime now, std::map<ScheduleId, StartedRuns>* gone) {
   CompletionEffect effect;
   for (const auto& [schedule_id, entry] : tables_.dependencies) {
     if (entry.upstream != end.job_no || !IsStartedBy(entry.dependent, end)) continue;
     const JobEntry* job = tables_.FindJob(entry.dependent.job_no);
     if (job == nullptr || job->deleted) continue;
-    DependentRun run =
-        RunAfter(end, entry.dependent, ToJobRow(*job), tables_.FindJob(end.job_no)->id, now);
-    if (tables_.FindRun(run.row.key) != nullptr || !asked->insert(run.row.key).second) {
-      ++effect.existing;
-    } else if (!job->definition.enabled) {
-      ++effect.paused;
-      AddGap(tables_, schedule_id, job->job_no,
-             {.from = run.row.key.fire,
-              .to = run.row.key.fire,
-              .count = 1,
-              .reason = GapReason::kPaused});
-    } else {
-      effect.started.push_back(run.row);
-      tables_.PutRun({.row = run.row, .planned = now, .trigger = run.trigger});
+    StartedRuns started = (*gone)[schedule_id];
+    for (auto run = tables_.runs().lower_bound(RunKey{end.key.fire, ScheduleId{}, 0});
+         run != tables_.runs().end() && run->first.fire < end.key.fire + Duration(kSameFireMax);
+         ++run) {
+      if (run->first.schedule_id != schedule_id) continue;
+      const auto& trigger = run->second.trigger;
+      started[run->first.fire] = trigger ? std::optional(trigger->run) : std::nullopt;
     }
+    const DependentPlace place = PlaceAfter(end.key, started);
+    if (place.exists) {
+      ++effect.existing;
+      continue;
+    }
+    const bool paused = !job->definition.enabled;
+    if (!place.fire || paused) {
+      ++effect.paused;
+      const WallTime fire = place.fire.value_or(end.key.fire);
+      if (place.fire) (*gone)[schedule_id][fire] = end.key;
+      AddGap(tables_, schedule_id, job->job_no,
+             {.from = fire,
+              .to = fire,
+              .count = 1,
+              .reason = paused ? GapReason::kPaused : GapReason::kCatchUpLimit});
+      continue;
+    }
+    const DependentRun run = RunAfter(end, *place.fire, entry.dependent, ToJobRow(*job),
+                                      tables_.FindJob(end.job_no)->id, now);
+    effect.started.push_back(run.row);
+    tables_.PutRun({.row = run.row, .planned = now, .trigger = run.trigger});
   }
   return effect;
 }
@@ -84,11 +99,11 @@ Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
   }
   CARILLON_TRY(tables_.CheckFence(fence));
   std::vector<CompletionEffect> effects(ends.size());
-  std::set<RunKey> asked;
+  std::map<ScheduleId, StartedRuns> gone;
   for (size_t i = 0; i < ends.size(); ++i) {
     tables_.completions.erase(ends[i].id);
     if (ends[i].target == CompletionTarget::kDependents) {
-      effects[i] = StartDependents(ends[i], now, &asked);
+      effects[i] = StartDependents(ends[i], now, &gone);
       continue;
     }
     const ScheduleEntry* schedule = tables_.FindSchedule(ends[i].key.schedule_id);

@@ -1,7 +1,7 @@
 // The port CompletionStore in memory.
 #pragma once
 
-#include <set>
+#include <map>
 #include <vector>
 
 #include "common/ports/store/completion_store.h"
@@ -24,7 +24,8 @@ class MemoryCompletionStore final : public CompletionStore {
  private:
   bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
   // `asked`: the keys of the runs that ends of the same batch ask for.
-  CompletionEffect StartDependents(const RunCompletion& end, WallTime now, std::set<RunKey>* asked)
+  CompletionEffect StartDependents(const RunCompletion& end, WallTime now,
+                                   std::map<ScheduleId, StartedRuns>* gone)
       REQUIRES(tables_.mu);
   CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
 

@@ -58,12 +58,27 @@ bool IsStartedBy(const Dependent& dependent, const RunCompletion& end) {
   return end.id > dependent.since_id && Starts(dependent.on, end.state);
 }
 
-DependentRun RunAfter(const RunCompletion& end, const Dependent& dependent, const JobRow& job,
-                      const JobId& upstream, WallTime now) {
+DependentPlace PlaceAfter(const RunKey& upstream, const StartedRuns& started) {
+  const WallTime end = upstream.fire + Duration(kSameFireMax);
+  const auto first = started.lower_bound(upstream.fire);
+  for (auto at = first; at != started.end() && at->first < end; ++at) {
+    if (at->second == upstream) return {.exists = true};
+  }
+  WallTime fire = upstream.fire;
+  for (auto at = first; at != started.end() && at->first == fire && fire < end; ++at) {
+    // Whichever run it was, it had this fire: a second run could start the same end twice.
+    if (!at->second || failpoint::Broken("after.same_fire")) return {.exists = true};
+    fire += Duration(1);
+  }
+  return {.fire = fire < end ? std::optional(fire) : std::nullopt};
+}
+
+DependentRun RunAfter(const RunCompletion& end, WallTime fire, const Dependent& dependent,
+                      const JobRow& job, const JobId& upstream, WallTime now) {
   DependentRun run;
   // The fire may be in the future: a user can cancel a run before it is due and retry it at once.
-  const WallTime due = std::max(now, end.key.fire);
-  const WallTime fire = failpoint::Broken("after.key") ? due : end.key.fire;
+  const WallTime due = std::max(now, fire);
+  if (failpoint::Broken("after.key")) fire = due;
   run.row = {.key = {.fire = fire, .schedule_id = dependent.schedule_id},
              .job_no = job.job_no,
              .segment = job.segment,

@@ -3,9 +3,10 @@
 //
 // Place    The end is told by a completion (completion.h); the owner of its segment starts the runs.
 //          docs/adr/0026-dependents.md.
-// Always   The run of a dependent has the key (fire of the run that ended, schedule, 0). So the index
-//          refuses a second one: for the same run that ends once more, after a retry or a late result,
-//          and for another run of the job with the same fire. The fire passes down a chain of jobs.
+// Always   Each run that ends starts at most one run of a dependent, also if it ends once more, after a
+//          retry or a late result: the run that it started names it (RunTrigger). That run has the key
+//          (fire of the run that ended, schedule, 0). If another run with that fire has taken the key,
+//          it has the next free microsecond. The fire passes down a chain of jobs.
 #pragma once
 
 #include <functional>
@@ -37,13 +38,28 @@ struct Dependent {
 };
 bool IsStartedBy(const Dependent& dependent, const RunCompletion& end);
 
+// Microseconds after a fire in which the runs of a waiting schedule are, that runs with this fire
+// started: their number is limited by it.
+inline constexpr int64_t kSameFireMax = 10'000;
+// The runs of a waiting schedule with fires of [fire, fire + kSameFireMax), by fire: the run that started
+// each. nullopt: this version cannot read which one it was.
+using StartedRuns = std::map<WallTime, std::optional<RunKey>>;
+
+struct DependentPlace {
+  bool exists = false;                   // the run that ended has started its run before
+  std::optional<WallTime> fire = {};  // of the run to start; nullopt if there is none, or no room
+};
+// Where the run goes that the end of `upstream` starts.
+DependentPlace PlaceAfter(const RunKey& upstream, const StartedRuns& started);
+
 struct DependentRun {
   RunRow row;
   RunTrigger trigger;
 };
-// The run that the end starts. `job` is that of the dependent, `upstream` the id of the job that ended.
-DependentRun RunAfter(const RunCompletion& end, const Dependent& dependent, const JobRow& job,
-                      const JobId& upstream, WallTime now);
+// The run that the end starts, with a fire of PlaceAfter. `job` is that of the dependent, `upstream` the
+// id of the job that ended.
+DependentRun RunAfter(const RunCompletion& end, WallTime fire, const Dependent& dependent,
+                      const JobRow& job, const JobId& upstream, WallTime now);
 
 // The flag of a run because other jobs wait for the job's ends; 0 = none.
 // `flags`: those that the run has already.

@@ -22,8 +22,8 @@ struct CompletionEffect {
   WallTime next_fire = kNever;  // of the schedule then; kNever if its job is paused
   // For the target kDependents:
   std::vector<RunRow> started = {};  // the new runs of dependents
-  int64_t existing = 0;              // dependents that have a run of this fire already
-  int64_t paused = 0;                // dependents that are paused: a gap was written
+  int64_t existing = 0;              // dependents that the run has started before
+  int64_t paused = 0;                // dependents that are paused, or have no room: a gap was written
 };
 
 // A delay schedule that waits for the end of a run that is not open, although no completion tells of

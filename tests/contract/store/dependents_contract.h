@@ -211,40 +211,6 @@ TYPED_TEST(DependentsContract, LateResultStartsWhoeverWaitsSinceTheLoss) {
   }
 }
 
-TYPED_TEST(DependentsContract, TwoEndsOfOneFireStartOneRun) {
-  DependentsDriver s = this->dependents();
-  JobDefinition twice = s.Every(10s);
-  twice.schedules.push_back(twice.schedules.front());
-  s.Create("a", twice);
-  s.Create("b", s.After("a"));
-  s.Plan(kT0 + 10s, s.fence);
-  const std::vector<RunRow> rows = s.Pending(kT0 + 10s);
-  ASSERT_EQ(rows.size(), 2u);
-  for (const RunRow& row : rows) {
-    s.Ended(s.Started(row, kT0 + 10s), RunState::kCompleted, kT0 + 11s);
-  }
-  const CompletionEffect effect = s.Act(kT0 + 12s);
-  EXPECT_EQ(effect.started.size(), 1u);
-  EXPECT_EQ(effect.existing, 1);
-}
-
-TYPED_TEST(DependentsContract, TwoEndsOfOneFireLeaveOneGap) {
-  DependentsDriver s = this->dependents();
-  JobDefinition twice = s.Every(10s);
-  twice.schedules.push_back(twice.schedules.front());
-  s.Create("a", twice);
-  const StoredJob b = s.Create("b", s.After("a"));
-  s.Pause(b, kT0 + 1s);
-  s.Plan(kT0 + 10s, s.fence);
-  for (const RunRow& row : s.Pending(kT0 + 10s)) {
-    s.Ended(s.Started(row, kT0 + 10s), RunState::kCompleted, kT0 + 11s);
-  }
-  const CompletionEffect effect = s.Act(kT0 + 12s);
-  EXPECT_EQ(effect.paused, 1);
-  EXPECT_EQ(effect.existing, 1);
-  EXPECT_EQ(s.Gaps(b).size(), 1u);
-}
-
 TYPED_TEST(DependentsContract, FirePassesDownAChain) {
   DependentsDriver s = this->dependents();
   const StoredJob a = s.Create("a", s.Manual());

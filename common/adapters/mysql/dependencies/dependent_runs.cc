@@ -1,7 +1,8 @@
 #include "common/adapters/mysql/dependencies/dependent_runs.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -14,24 +15,38 @@ namespace {
 // A run that an end asks for, and the place of that end in its batch.
 struct Wanted {
   size_t end;
-  DependentRun run;
+  const Dependent* dependent;
 };
 
-Result<std::set<RunKey>> ExistingOf(Session& session, const std::vector<Wanted>& wanted) {
+// Reads, for each waiting schedule, the runs with fires near those of the ends. The locks of their jobs
+// and of the segment of the ends keep others from adding some.
+Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
+                                                        const std::vector<RunCompletion>& ends,
+                                                        const std::vector<Wanted>& wanted) {
   static const std::string statement =
-      "SELECT r.fire_us, r.schedule_id, r.shard FROM " + kKeysJoinRuns;
-  JsonRows keys;
-  for (const Wanted& one : wanted) keys.Begin().Add(one.run.row.key);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys.Take()}));
-  std::set<RunKey> existing;
-  while (rows.Next()) {
-    existing.insert(
-        {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+      "SELECT DISTINCT r.schedule_id, r.fire_us, r.started_by FROM JSON_TABLE(?, '$[*]' COLUMNS (j "
+      "BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]')) k "
+      "STRAIGHT_JOIN job_runs r FORCE INDEX (by_job) ON r.job_no = k.j AND r.fire_us >= k.f AND "
+      "r.fire_us < k.f + " +
+      std::to_string(kSameFireMax) + " AND r.schedule_id = k.s AND r.shard = 0";
+  JsonRows rows;
+  for (const Wanted& one : wanted) {
+    rows.Begin()
+        .Add(one.dependent->job_no.value())
+        .Add(one.dependent->schedule_id.value())
+        .Add(ends[one.end].key.fire);
   }
-  return existing;
+  CARILLON_ASSIGN_OR_RETURN(Rows found, session.Query(statement, {rows.Take()}));
+  std::map<ScheduleId, StartedRuns> started;
+  while (found.Next()) {
+    const auto trigger = TriggerFromText(found.Text(3));
+    started[ScheduleId(found.Unsigned(1))][found.Time(2)] =
+        trigger ? std::optional(trigger->run) : std::nullopt;
+  }
+  return started;
 }
 
-Status InsertDependents(Session& session, std::vector<const DependentRun*> runs, WallTime now) {
+Status InsertDependents(Session& session, std::vector<DependentRun> runs, WallTime now) {
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, flags, started_by, planned_us) "
@@ -42,10 +57,10 @@ Status InsertDependents(Session& session, std::vector<const DependentRun*> runs,
       "t VARCHAR(400) PATH '$[10]')) k";
   if (runs.empty()) return {};
   std::sort(runs.begin(), runs.end(),
-            [](const DependentRun* a, const DependentRun* b) { return a->row.key < b->row.key; });
+            [](const DependentRun& a, const DependentRun& b) { return a.row.key < b.row.key; });
   JsonRows rows;
-  for (const DependentRun* run : runs) {
-    const RunRow& row = run->row;
+  for (const DependentRun& run : runs) {
+    const RunRow& row = run.row;
     rows.Begin()
         .Add(row.key)
         .Add(row.job_no.value())
@@ -55,7 +70,7 @@ Status InsertDependents(Session& session, std::vector<const DependentRun*> runs,
         .Add(row.due)
         .Add(row.def_version)
         .Add(row.flags)
-        .Add(ToText(run->trigger));
+        .Add(ToText(run.trigger));
   }
   CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
   return {};
@@ -81,31 +96,39 @@ Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
     for (const Dependent& dependent : of_job->second.dependents) {
       const auto job = jobs.find(dependent.job_no);
       if (job == jobs.end() || job->second.deleted || !IsStartedBy(dependent, ends[i])) continue;
-      wanted.push_back(
-          {i, RunAfter(ends[i], dependent, job->second, of_job->second.upstream, now)});
+      wanted.push_back({i, &dependent});
     }
   }
   if (wanted.empty()) return {};
-  CARILLON_ASSIGN_OR_RETURN(std::set<RunKey> existing, ExistingOf(session, wanted));
-  std::vector<const DependentRun*> fresh;
+  CARILLON_ASSIGN_OR_RETURN(auto started, StartedBefore(session, ends, wanted));
+  std::vector<DependentRun> fresh;
   std::vector<PlannedGap> gaps;
   for (const Wanted& one : wanted) {
+    const RunCompletion& end = ends[one.end];
+    const JobRow& job = jobs.at(one.dependent->job_no);
     CompletionEffect& effect = effects->at(one.end);
-    const RunRow& row = one.run.row;
-    if (!existing.insert(row.key).second) {
+    StartedRuns& of_schedule = started[one.dependent->schedule_id];
+    const DependentPlace place = PlaceAfter(end.key, of_schedule);
+    if (place.exists) {
       ++effect.existing;
-    } else if (jobs.at(row.job_no).paused) {
-      ++effect.paused;
-      gaps.push_back({.schedule_id = row.key.schedule_id,
-                      .job_no = row.job_no,
-                      .range = {.from = row.key.fire,
-                                .to = row.key.fire,
-                                .count = 1,
-                                .reason = GapReason::kPaused}});
-    } else {
-      fresh.push_back(&one.run);
-      effect.started.push_back(row);
+      continue;
     }
+    if (place.fire) of_schedule[*place.fire] = end.key;
+    if (!place.fire || job.paused) {
+      ++effect.paused;
+      const WallTime fire = place.fire.value_or(end.key.fire);
+      gaps.push_back(
+          {.schedule_id = one.dependent->schedule_id,
+           .job_no = job.job_no,
+           .range = {.from = fire,
+                     .to = fire,
+                     .count = 1,
+                     .reason = job.paused ? GapReason::kPaused : GapReason::kCatchUpLimit}});
+      continue;
+    }
+    fresh.push_back(RunAfter(end, *place.fire, *one.dependent, job,
+                             dependents.at(end.job_no).upstream, now));
+    effect.started.push_back(fresh.back().row);
   }
   CARILLON_TRY(InsertDependents(session, std::move(fresh), now));
   return InsertGaps(session, gaps);

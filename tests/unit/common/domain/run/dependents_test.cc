@@ -73,7 +73,7 @@ TEST(DependentsTest, RunHasTheFireOfTheOneBefore) {
   const JobRow job{.job_no = JobNo(6), .version = 4, .priority = 8, .segment = SegmentId(2)};
   const Dependent dependent{.job_no = JobNo(6), .schedule_id = ScheduleId(9)};
   const RunCompletion end = EndAt(kNow - 1h, RunState::kCompleted);
-  const DependentRun run = RunAfter(end, dependent, job, JobId("a"), kNow);
+  const DependentRun run = RunAfter(end, end.key.fire, dependent, job, JobId("a"), kNow);
   EXPECT_EQ(run.row.key, (RunKey{kNow - 1h, ScheduleId(9), 0}));
   EXPECT_EQ(run.row.due, kNow);
   EXPECT_EQ(run.row.segment, SegmentId(2));
@@ -83,12 +83,47 @@ TEST(DependentsTest, RunHasTheFireOfTheOneBefore) {
   EXPECT_EQ(run.trigger,
             (RunTrigger{.run = end.key, .job_id = JobId("a"), .state = RunState::kCompleted}));
   // A run is never due before its fire.
-  EXPECT_EQ(
-      RunAfter(EndAt(kNow + 1h, RunState::kCompleted), dependent, job, JobId("a"), kNow).row.due,
-      kNow + 1h);
+  const RunCompletion ahead = EndAt(kNow + 1h, RunState::kCompleted);
+  EXPECT_EQ(RunAfter(ahead, kNow + 1h, dependent, job, JobId("a"), kNow).row.due, kNow + 1h);
   failpoint::Break("after.key");
-  EXPECT_EQ(RunAfter(end, dependent, job, JobId("a"), kNow).row.key.fire, kNow);
+  EXPECT_EQ(RunAfter(end, end.key.fire, dependent, job, JobId("a"), kNow).row.key.fire, kNow);
   failpoint::Reset();
+}
+
+TEST(DependentsTest, EachRunOfOneFireHasAPlaceOfItsOwn) {
+  failpoint::Reset();
+  const WallTime fire = kNow - 1h;
+  const auto run = [&](uint64_t schedule) { return RunKey{fire, ScheduleId(schedule), 0}; };
+  StartedRuns started;
+  for (const uint64_t schedule : {1, 2, 3}) {
+    const DependentPlace place = PlaceAfter(run(schedule), started);
+    EXPECT_FALSE(place.exists);
+    EXPECT_EQ(place.fire, fire + Duration(static_cast<int64_t>(schedule) - 1));
+    started[*place.fire] = run(schedule);
+  }
+  for (const uint64_t schedule : {1, 2, 3}) EXPECT_TRUE(PlaceAfter(run(schedule), started).exists);
+  // A run of a later fire may have taken a place, and one of an earlier fire is no reason to wait.
+  const RunKey later{fire + Duration(1), ScheduleId(4), 0};
+  EXPECT_EQ(PlaceAfter(later, started).fire, fire + Duration(3));
+  EXPECT_EQ(PlaceAfter({fire + 1s, ScheduleId(1), 0}, started).fire, fire + 1s);
+  // A run that has been deleted leaves a hole; those behind it are still found.
+  started.erase(fire);
+  EXPECT_TRUE(PlaceAfter(run(3), started).exists);
+  EXPECT_EQ(PlaceAfter(run(9), started).fire, fire);
+  // Nobody knows which run started it: to start none is safe.
+  started[fire] = std::nullopt;
+  EXPECT_TRUE(PlaceAfter(run(9), started).exists);
+}
+
+TEST(DependentsTest, RunsOfOneFireAreLimited) {
+  failpoint::Reset();
+  StartedRuns started;
+  for (int64_t i = 0; i < kSameFireMax; ++i) {
+    started[kNow + Duration(i)] = RunKey{kNow, ScheduleId(static_cast<uint64_t>(100 + i)), 0};
+  }
+  const DependentPlace place = PlaceAfter({kNow, ScheduleId(7), 0}, started);
+  EXPECT_FALSE(place.exists);
+  EXPECT_FALSE(place.fire);
 }
 
 TEST(DependentsTest, FlagsAreForJobsWithDependents) {
