@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -17,6 +18,13 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
   return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
 }
 
+// True if `run` has the request that `known` waits for: a request is read for one attempt, made due at
+// one time. A run that is run again may have been given other parameters since.
+bool AnswersFor(const PendingRun& run, const PendingRun& known) {
+  const bool same = run.attempt == known.attempt && run.due == known.due;
+  return !NeedsExtras(run) && (same || failpoint::Broken("request.any_attempt"));
+}
+
 // True if `run`, which was offered now, replaces `known`, the tracked run with the same key.
 bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) {
   if (run.epoch != known.run.epoch) return true;
@@ -28,7 +36,7 @@ bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) 
       return !SameTask(run, known.run) || now - known.since >= RunPlaces::kSettledKept;
     default: break;
   }
-  if (NeedsExtras(known.run) && !NeedsExtras(run)) return true;
+  if (NeedsExtras(known.run) && !NeedsExtras(run)) return AnswersFor(run, known.run);
   return !SameTask(run, known.run) && run.def_version >= known.run.def_version;
 }
 
@@ -213,7 +221,7 @@ void FiringLoop::Offer(PendingRun run, SteadyTime now) {
   TrackedRun* known = places_.runs().Find(run.key);
   if (known == nullptr) return Admit(std::move(run), now);
   if (Supersedes(run, *known, now)) {
-    if (NeedsExtras(run) && !NeedsExtras(known->run)) run.extras = known->run.extras;
+    if (NeedsExtras(run) && AnswersFor(known->run, run)) run.extras = known->run.extras;
     places_.Forget(run.key);
     return Admit(std::move(run), now);
   }

@@ -83,6 +83,8 @@ void Backfiller::Start() {
   static constexpr BackfillRerun kReruns[] = {BackfillRerun::kNone, BackfillRerun::kFailed,
                                               BackfillRerun::kAll};
   terms.rerun = kReruns[rng_.Below(3)];
+  // Other parameters each time, so that a run that is run again must be given its own.
+  terms.parameters_json = fmt::format("{{\"round\":\"{}\"}}", ++rounds_);
   terms.concurrency = 1 + static_cast<int64_t>(rng_.Below(5));
   const auto made = p_.stores.backfills.CreateBackfill(terms, {}, {.now = now});
   if (!made.ok()) return;

@@ -36,6 +36,7 @@ class Backfiller {
 
   const Ports p_;
   Rng rng_;
+  int rounds_ = 0;
   const bool acts_;
 };
 

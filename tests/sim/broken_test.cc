@@ -91,8 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
         // planning by the calendars that were read first
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
-        // backfills: fires of the planner
+        // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40},
+        BrokenRule{"request.any_attempt", "parameters", 100},
         // the pause: missed fires skipped, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},

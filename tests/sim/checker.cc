@@ -132,6 +132,7 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
   if (!accepted_.emplace(name, after.claim_token).second) {
     Fail("P3 one start per attempt", "claimed twice: " + Describe(after));
   }
+  parameters_[name] = ports_.tables.FindRun(after.key)->parameters_json;
   if (const auto own = workflows_.OwnOf(after.key)) {
     if (OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own)) {
       Fail("P8 edits are obeyed", "claimed after the cancel of its workflow: " + Describe(after));
@@ -412,6 +413,20 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
   }
 }
 
+// The process has the parameters that the API shows, those of the run's row: "round" of a backfill.
+void Checker::CheckParameters(const AttemptName& name, const StartAttempt& start) {
+  const std::string& stored = parameters_[name];
+  const auto given = start.env.find("CARILLON_PARAM_ROUND");
+  const bool wanted = stored.find("\"round\"") != std::string::npos;
+  const bool right = given == start.env.end()
+                         ? !wanted
+                         : stored.find("\"round\":\"" + given->second + "\"") != std::string::npos;
+  if (right) return;
+  Fail("parameters", fmt::format("run {} attempt {} was started with round {}, and has {}",
+                                 EncodeRunId(name.first), name.second,
+                                 given == start.env.end() ? "none" : given->second, stored));
+}
+
 void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) {
   ++events_;
   ++starts_;
@@ -435,6 +450,7 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   if (accepted == accepted_.end() || accepted->second != start.attempt.token) {
     Fail("P3 one start per attempt", "started without a claim: " + what);
   }
+  CheckParameters(name, start);
   if (ports_.is_alive(name.first, name.second) && !confirmed_overlap_.contains(name.first)) {
     Fail("P4 no overlap between attempts", "another attempt is alive: " + what);
   }

@@ -126,6 +126,7 @@ class Checker : public WardenObserver {
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
+  void CheckParameters(const AttemptName& name, const StartAttempt& start);
   void Claimed(const RunRow& before, const RunRow& after);
   // True if a user is about to change this run, or another one of its workflow run.
   bool IsByHand(const RunKey& key) const;
@@ -158,6 +159,7 @@ class Checker : public WardenObserver {
   std::map<RunKey, uint64_t> cancelled_at_;  // when the cancel was acknowledged
   std::set<RunKey> confirmed_overlap_;       // a user confirmed it while the old run is active
   std::map<AttemptName, ClaimToken> accepted_;
+  std::map<AttemptName, std::string> parameters_;  // of the run's row at the claim, as JSON
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
   std::map<JobNo, std::set<RunKey>> queued_;   // runs that wait for a slot

@@ -98,6 +98,26 @@ class BackfillTest(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("report", out)
 
+    def test_6_each_attempt_gets_its_own_parameters(self):
+        """The rounds follow each other within a second, while the owner still remembers the attempts before."""
+        seen = os.path.join(self.scratch, "seen")
+        self.api.post("/api/jobs", {
+            "job_id": "rounds", "name": "Rounds", "type": "shell", "parameters": {"round": "none"},
+            "command": f'echo "$CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_PARAM_ROUND" >>{seen}',
+            "schedules": [{"kind": "rate", "every_ms": 60_000, "start_time": text(self.first)}]})
+        order = {"from": text(self.first), "to": text(self.first + datetime.timedelta(minutes=3)), "rerun": "all",
+                 "concurrency": 3}
+        for number in range(1, 4):
+            backfill = self.api.post("/api/jobs/rounds/backfills", {**order, "parameters": {"round": str(number)}})
+            self.assertEqual(self.ended(backfill)["succeeded"], 3)
+            for run in self.api.pages("/api/jobs/rounds/history?kind=backfill"):
+                self.assertEqual(self.api.get(f"/api/runs/{run['run_id']}")["parameters"], {"round": str(number)})
+        with open(seen) as file:
+            lines = [line.split() for line in file if not line.endswith(" none\n")]  # without live runs
+        self.assertEqual(len(lines), 9)
+        for run_id, attempt, given in lines:
+            self.assertEqual(given, attempt, run_id)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,46 @@
+#include "tests/unit/scheduler/fire/firing_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// A run that is run again may have other parameters. Its row, and not memory, says which.
+TEST_F(FiringLoopTest, EachAttemptAsksForItsOwnParameters) {
+  const StoredJob job = Shell("job");
+  Beat("x1", 4);
+  PendingRun run = Pending(job, 1ms);
+  run.kind = RunKind::kBackfill;
+  run.flags = run_flag::kHasRequest;
+  const PendingRun first = run;
+  Feed({run});
+  Step();
+  ASSERT_EQ(loads_.PopUpTo(10).size(), 1u);
+  run.extras = std::make_shared<const RunExtras>(RunExtras{.request_loaded = true});
+  Feed({run});
+  Step();
+  ASSERT_EQ(Tasks().size(), 1u);
+  Tell(RunEvent::What::kClaimed, run.key);
+  Step();
+  Tell(RunEvent::What::kEnded, run.key);
+  Step();
+  PendingRun again = first;  // a SKIPPED run is run again as the same attempt, due at another time
+  for (const int attempt : {1, 2}) {
+    again.attempt = attempt;
+    again.due += 1ms;
+    Feed({again});
+    Step(5ms);
+    EXPECT_TRUE(Tasks().empty()) << attempt;
+    EXPECT_EQ(loads_.PopUpTo(10).size(), 1u) << attempt;
+    // The answer to a question that was asked for the attempt before.
+    PendingRun late = run;
+    Feed({late});
+    Step(1ms);
+    EXPECT_TRUE(Tasks().empty()) << attempt;
+  }
+  again.extras = run.extras;
+  Feed({again});
+  Step();
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
