@@ -6,6 +6,7 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
+#include "common/wire/json/document_order.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
 
@@ -41,16 +42,6 @@ const View& AppliedView() {
   return view;
 }
 
-Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(Documents documents, ReadJobFiles(session, arguments.files));
-  if (!documents.empty()) return documents;
-  if (arguments.prune) {
-    return UsageFailure("the files contain no jobs; --prune would delete every matching job");
-  }
-  session.Say("The files contain no jobs.");
-  return documents;
-}
-
 // Returns the index at which each batch starts, and last the number of documents. Each batch is as
 // large as the limits allow.
 Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
@@ -71,6 +62,29 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   }
   starts.push_back(documents.size());
   return starts;
+}
+
+// The server sorts the documents of one request. Of several requests, those with the jobs that others
+// name must come first.
+Outcome<Documents> InOrder(Documents documents) {
+  CARILLON_ASSIGN_OR_RETURN(const auto starts, Batches(documents, false));
+  if (starts.size() <= 2) return documents;
+  json jobs = json::array();
+  for (const JobDocument& document : documents) jobs.push_back(document.job);
+  Documents ordered;
+  ordered.reserve(documents.size());
+  for (const size_t i : UpstreamFirst(jobs)) ordered.push_back(std::move(documents[i]));
+  return ordered;
+}
+
+Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(Documents documents, ReadJobFiles(session, arguments.files));
+  if (!documents.empty()) return InOrder(std::move(documents));
+  if (arguments.prune) {
+    return UsageFailure("the files contain no jobs; --prune would delete every matching job");
+  }
+  session.Say("The files contain no jobs.");
+  return documents;
 }
 
 // Adds to an item of the server's response the place of its document in the files. Makes the item's

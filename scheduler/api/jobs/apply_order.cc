@@ -2,68 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 #include <utility>
 
+#include "common/domain/job/job_ordering.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon::scheduler {
-namespace {
-
-using nlohmann::json;
-
-std::string MemberText(const json& object, const char* name) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// The member if it is a list; else an empty list.
-const json& MemberList(const json& object, const char* name) {
-  static const json kNone = json::array();
-  if (!object.is_object()) return kNone;
-  const auto found = object.find(name);
-  return found != object.end() && found->is_array() ? *found : kNone;
-}
-
-// The ids of the jobs after which the document's job starts, and of those that its nodes run.
-std::vector<std::string> NamedBefore(const json& document) {
-  std::vector<std::string> before;
-  for (const json& schedule : MemberList(document, "schedules")) {
-    if (MemberText(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
-    before.push_back(MemberText(schedule, "job"));
-  }
-  if (!document.is_object() || !document.contains("workflow")) return before;
-  for (const json& node : MemberList(document["workflow"], "nodes")) {
-    before.push_back(MemberText(node, "job"));
-  }
-  return before;
-}
-
-// The numbers below `count` in their order, except that each comes after those of before(number).
-template <typename Before>
-std::vector<size_t> Ordered(size_t count, const Before& before) {
-  std::vector<size_t> order;
-  std::set<size_t> seen;
-  // An explicit stack, because a list may be one long chain. True: all before the number are done.
-  for (size_t first = 0; first < count; ++first) {
-    std::vector<std::pair<size_t, bool>> stack{{first, false}};
-    while (!stack.empty()) {
-      const auto [i, done] = stack.back();
-      stack.pop_back();
-      if (done) order.push_back(i);
-      if (done || !seen.insert(i).second) continue;
-      stack.emplace_back(i, true);
-      for (const size_t other : before(i)) stack.emplace_back(other, false);
-    }
-  }
-  return order;
-}
-
-}  // namespace
 
 std::vector<JobId> JobsBefore(const JobDefinition& definition) {
   std::vector<JobId> jobs = UpstreamOf(definition);
@@ -72,22 +16,6 @@ std::vector<JobId> JobsBefore(const JobDefinition& definition) {
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   return jobs;
-}
-
-std::vector<size_t> UpstreamFirst(const json& documents) {
-  std::map<std::string, size_t> by_id;
-  for (size_t i = 0; i < documents.size(); ++i) {
-    const std::string id = MemberText(documents[i], "job_id");
-    if (!id.empty()) by_id.emplace(id, i);
-  }
-  return Ordered(documents.size(), [&](size_t i) {
-    std::vector<size_t> before;
-    for (const std::string& id : NamedBefore(documents[i])) {
-      const auto upstream = by_id.find(id);
-      if (upstream != by_id.end()) before.push_back(upstream->second);
-    }
-    return before;
-  });
 }
 
 StoredJob OutlineOf(const StoredJob& job) {

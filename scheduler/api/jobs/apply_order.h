@@ -1,8 +1,6 @@
-// The order in which the documents of a list are applied, and in which jobs are deleted. Pure.
+// The jobs that must exist before a job, and the order in which jobs are deleted. Pure.
 #pragma once
 
-#include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "common/ports/store/job_store.h"
@@ -11,11 +9,6 @@ namespace carillon::scheduler {
 
 // The jobs after which the job starts, and those that its nodes run, each once.
 std::vector<JobId> JobsBefore(const JobDefinition& definition);
-
-// Indexes of the documents, in their order, except that a job comes after those of the list after which
-// it starts, and a workflow after the jobs of its nodes. Documents that would start each other stay as
-// they are; the store refuses one of them.
-std::vector<size_t> UpstreamFirst(const nlohmann::json& documents);
 
 // What a deletion needs of a job: a request may find many of them.
 StoredJob OutlineOf(const StoredJob& job);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
+#include "common/wire/json/document_order.h"
 #include "common/wire/json/job_changes.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"

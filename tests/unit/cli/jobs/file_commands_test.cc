@@ -128,6 +128,24 @@ TEST_F(FileCommandsTest, ManyJobsGoInSeveralRequests) {
   EXPECT_EQ(server_.requests.size(), 6u);
 }
 
+// A workflow in the first request, and the jobs of its nodes in the second: 422 unknown_job.
+TEST_F(FileCommandsTest, TheJobsThatOthersNameGoFirst) {
+  std::string text = "- {job_id: flow, name: F, type: workflow, workflow: {nodes: [{id: n, job: j140}]}}\n"
+                     "- {job_id: behind, name: B, schedules: [{kind: after, job: j141}]}\n";
+  for (int i = 0; i < 150; ++i) text += fmt::format("- {{job_id: j{0}, name: J{0}}}\n", i);
+  Answer("POST /api/apply", Answered({Item(0, "created")}));
+  ASSERT_EQ(Run({"apply", "-f", Write("many.yaml", text), "-o", "json"}), 0) << err();
+  ASSERT_EQ(server_.requests.size(), 2u);
+  std::vector<std::string> sent;
+  for (const size_t request : {0, 1}) {
+    for (const json& job : SentBody(request)) sent.push_back(job["job_id"]);
+  }
+  ASSERT_EQ(sent.size(), 152u);
+  EXPECT_EQ((std::vector<std::string>(sent.begin(), sent.begin() + 4)),
+            (std::vector<std::string>{"j140", "flow", "j141", "behind"}));
+  EXPECT_EQ(sent.back(), "j149");
+}
+
 TEST_F(FileCommandsTest, PruneAsksForWhatItWouldDelete) {
   const std::string file = Write("j.yaml", "name: A\n");
   json pruned = Item(9, "pruned");

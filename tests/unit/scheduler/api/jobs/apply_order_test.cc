@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/wire/json/document_order.h"
+
 namespace carillon::scheduler {
 namespace {
 

@@ -1,0 +1,61 @@
+#include "common/wire/json/document_order.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/domain/job/job_ordering.h"
+#include "common/domain/schedule/schedule_spec.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+std::string MemberText(const json& object, const char* name) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// The member if it is a list; else an empty list.
+const json& MemberList(const json& object, const char* name) {
+  static const json kNone = json::array();
+  if (!object.is_object()) return kNone;
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : kNone;
+}
+
+// The ids of the jobs after which the document's job starts, and of those that its nodes run.
+std::vector<std::string> NamedBefore(const json& document) {
+  std::vector<std::string> before;
+  for (const json& schedule : MemberList(document, "schedules")) {
+    if (MemberText(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
+    before.push_back(MemberText(schedule, "job"));
+  }
+  if (!document.is_object() || !document.contains("workflow")) return before;
+  for (const json& node : MemberList(document["workflow"], "nodes")) {
+    before.push_back(MemberText(node, "job"));
+  }
+  return before;
+}
+
+}  // namespace
+
+std::vector<size_t> UpstreamFirst(const json& documents) {
+  std::map<std::string, size_t> by_id;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    const std::string id = MemberText(documents[i], "job_id");
+    if (!id.empty()) by_id.emplace(id, i);
+  }
+  return Ordered(documents.size(), [&](size_t i) {
+    std::vector<size_t> before;
+    for (const std::string& id : NamedBefore(documents[i])) {
+      const auto upstream = by_id.find(id);
+      if (upstream != by_id.end()) before.push_back(upstream->second);
+    }
+    return before;
+  });
+}
+
+}  // namespace carillon
