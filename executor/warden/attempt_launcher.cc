@@ -54,7 +54,7 @@ bool AttemptLauncher::Prepare(const AttemptName& name, AttemptEntry& entry) {
   if (!record.ok()) {
     rooms_.reporter.RecordRefused(
         name, entry,
-        {RunState::kFailed, reason::kSpawn,
+        {RunState::kFailed, reason::kHost,
          "not started, because its end could not be recorded: " + record.error().message});
     return true;
   }
@@ -76,8 +76,11 @@ void AttemptLauncher::LaunchPrepared() {
     if (Refuse(name, *entry)) continue;
     const Status spawned = rooms_.running.Spawn(name, *entry);
     if (spawned.ok()) continue;
+    // What the host cannot enforce was asked for by the job.
+    const bool host = spawned.code() == ErrorCode::kExhausted;
     rooms_.reporter.RecordRefused(
-        name, *entry, {RunState::kFailed, reason::kSpawn, "could not " + spawned.error().message});
+        name, *entry,
+        {RunState::kFailed, host ? reason::kHost : reason::kSpawn, "could not " + spawned.error().message});
   }
 }
 

@@ -16,6 +16,7 @@
 #include "executor/warden/lease_watch.h"
 #include "executor/warden/process/host_isolation.h"
 #include "executor/warden/process/process_tree.h"
+#include "executor/warden/spawn_fault.h"
 
 namespace carillon::executor {
 namespace {
@@ -405,7 +406,8 @@ AttemptResult LiveRun::EndedByWarden() const {
 AttemptResult LiveRun::ExitResult() const {
   AttemptResult result{.state = RunState::kFailed};
   if (spawn_failure_) {
-    result.reason = reason::kSpawn;
+    const bool host = IsFaultOfHost(spawn_failure_->step, spawn_failure_->value, start_.limits.has_value());
+    result.reason = host ? reason::kHost : reason::kSpawn;
     result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step, program_),
                                std::strerror(spawn_failure_->value));
   } else if (!wait_status_) {

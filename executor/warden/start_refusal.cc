@@ -10,7 +10,7 @@ std::optional<StartRefusal> RefusalAtArrival(const ArrivedStart& start) {
                         "this attempt already ran here under another claim"};
   }
   if (start.running >= kRunningMax) {
-    return StartRefusal{RunState::kFailed, reason::kSpawn, "too many processes are running"};
+    return StartRefusal{RunState::kFailed, reason::kHost, "too many processes are running"};
   }
   return std::nullopt;
 }

@@ -137,12 +137,11 @@ bool ExecutorTable::JudgeHealth(SteadyTime now) {
   return std::exchange(state_changed_, false);
 }
 
-void ExecutorTable::AttemptEnded(const ExecutorId& id, JobNo job, bool fault_of_host,
-                                 SteadyTime now) {
+void ExecutorTable::AttemptEnded(const ExecutorId& id, JobNo job, HostWord word, SteadyTime now) {
   MutexLock lock(mu_);
   const auto found = known_.find(id);
   if (found == known_.end()) return;
-  found->second.breaker.Note(job, fault_of_host, now);
+  found->second.breaker.Note(job, word, now);
   FollowBreaker(found->second, now);
 }
 

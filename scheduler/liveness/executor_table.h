@@ -73,7 +73,7 @@ class ExecutorTable {
   bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
   // An attempt of `job` has ended at the executor. Follows the rules of host_breaker.h.
-  void AttemptEnded(const ExecutorId& id, JobNo job, bool fault_of_host, SteadyTime now);
+  void AttemptEnded(const ExecutorId& id, JobNo job, HostWord word, SteadyTime now);
 
   // Adopts enabled, draining and labels from the store's records.
   void Refresh(const std::vector<ExecutorRecord>& stored);

@@ -5,13 +5,15 @@
 
 namespace carillon::scheduler {
 
-void HostBreaker::Note(JobNo job, bool fault_of_host, SteadyTime now) {
+void HostBreaker::Note(JobNo job, HostWord word, SteadyTime now) {
+  if (word == HostWord::kNothing) return;
+  const bool fault = word == HostWord::kFault;
   if (Pauses(now)) return;  // it was started before the pause
   if (Probes(now)) {
-    if (!fault_of_host) return Reset();
+    if (!fault) return Reset();
     return Begin(std::min(pause_ * 2, kLongestPause), now);
   }
-  last_.push_back({job, fault_of_host});
+  last_.push_back({job, fault});
   if (last_.size() > kLooksBack) last_.pop_front();
   std::set<JobNo> jobs;
   int faults = 0;

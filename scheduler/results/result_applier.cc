@@ -58,11 +58,12 @@ std::string_view Name(ResultVerdict verdict) {
   return "unknown";
 }
 
-// No process could be started, or the warden died with it. An attempt that the end of its lease killed says
-// nothing about the host.
-bool IsFaultOfHost(const AttemptResult& result) {
-  return (result.state == RunState::kFailed && result.reason == reason::kSpawn) ||
-         (result.state == RunState::kLost && result.reason == reason::kWardenDied);
+// No process could be started for a reason of the host, or the warden died with it: its fault. An attempt that could
+// not be started because of its job, or that the end of its lease killed, says nothing about the host.
+HostWord WordOnHost(const AttemptResult& result) {
+  if (result.reason == reason::kHost || result.reason == reason::kWardenDied) return HostWord::kFault;
+  const bool says_nothing = result.state == RunState::kLost || result.reason == reason::kSpawn;
+  return says_nothing ? HostWord::kNothing : HostWord::kWorks;
 }
 
 }  // namespace
@@ -353,7 +354,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // A result that changed nothing may be old, or carry another claim token. It says nothing about
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
-    ports_.executors.AttemptEnded(report.executor, report.job_no, IsFaultOfHost(report.result),
+    ports_.executors.AttemptEnded(report.executor, report.job_no, WordOnHost(report.result),
                                   ports_.clock.Steady());
     freed = freed || effects[i].freed_slot;
     completed = completed || effects[i].completed;

@@ -223,7 +223,7 @@ void SimWardenHost::Do(const StartAttempt& start) {
     Record(ended);
   } else if (disk_full_) {
     known_.insert(name);
-    ended.result.reason = std::string(reason::kSpawn);
+    ended.result.reason = std::string(reason::kHost);
     Record(ended);
   } else {
     Launch(start);

@@ -71,7 +71,7 @@ bool RetryCondition::Matches(const AttemptResult& result) const {
     case Kind::kHttp:
       return result.http_status && *result.http_status >= first && *result.http_status <= last;
     case Kind::kHttpError: return result.reason == reason::kHttpError;
-    case Kind::kSpawn: return result.reason == reason::kSpawn;
+    case Kind::kSpawn: return result.reason == reason::kSpawn || result.reason == reason::kHost;
   }
   return false;
 }
@@ -84,7 +84,7 @@ bool RetryConditions::Allow(const AttemptResult& result) const {
 
 bool RetryConditions::Names(const AttemptResult& result) {
   return result.state == RunState::kTimedOut || result.reason == reason::kExitCode ||
-         result.reason == reason::kSignal || result.reason == reason::kSpawn ||
+         result.reason == reason::kSignal || result.reason == reason::kSpawn || result.reason == reason::kHost ||
          result.reason == reason::kHttpStatus || result.reason == reason::kHttpBody ||
          result.reason == reason::kHttpError;
 }

@@ -58,6 +58,8 @@ namespace reason {
 inline constexpr std::string_view kExitCode = "exit_code";  // FAILED: non-zero exit
 inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by a signal
 inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
+// FAILED: could not be started, because its executor's host had no process, memory, descriptor or disk for it.
+inline constexpr std::string_view kHost = "host";
 // FAILED: the kernel killed a process of it, because they used more than memory_mb of its job's limits.
 inline constexpr std::string_view kOom = "oom";
 // FAILED: it exited with 0, but its outputs are too large or not readable.

@@ -110,6 +110,7 @@ export const en = {
   'reason.http_error': 'No response',
   'reason.http_forbidden': 'Forbidden address',
   'reason.spawn': 'Could not start',
+  'reason.host': 'The host could not start it',
   'reason.oom': 'Out of memory',
   'reason.bad_outputs': 'Invalid outputs',
   'reason.not_retryable': 'Failure that is not retried',

@@ -112,6 +112,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.http_error': '没有响应',
   'reason.http_forbidden': '禁止访问的地址',
   'reason.spawn': '无法启动',
+  'reason.host': '主机无法启动该任务',
   'reason.oom': '内存不足',
   'reason.bad_outputs': '输出值无效',
   'reason.not_retryable': '不重试的失败',

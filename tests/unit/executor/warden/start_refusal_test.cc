@@ -15,7 +15,7 @@ TEST(StartRefusalTest, AtMostSoManyProcesses) {
   EXPECT_EQ(RefusalAtArrival({.running = kRunningMax - 1}), std::nullopt);
   const auto refusal = RefusalAtArrival({.running = kRunningMax});
   EXPECT_EQ(StateOf(refusal), RunState::kFailed);
-  EXPECT_EQ(refusal->reason, reason::kSpawn);
+  EXPECT_EQ(refusal->reason, reason::kHost);
 }
 
 // The attempt may have had an effect, so it must not count as one that failed to start.

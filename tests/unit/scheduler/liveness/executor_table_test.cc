@@ -54,7 +54,7 @@ TEST_F(ExecutorTableTest, OneWhoseHostFailsIsPausedUntilItIsLookedAt) {
   Beat("e1", kStart);
   const auto fail = [this](int count, SteadyTime now) {
     for (int i = 0; i < count; ++i) {
-      table_.AttemptEnded(ExecutorId("x1"), JobNo(static_cast<uint64_t>(i)), true, now);
+      table_.AttemptEnded(ExecutorId("x1"), JobNo(static_cast<uint64_t>(i)), HostWord::kFault, now);
     }
   };
   fail(4, kStart);

@@ -193,7 +193,7 @@ TEST_F(ResultApplierTest, AttemptsThatTheHostCouldNotRunPauseTheExecutor) {
   for (uint64_t i = 0; i < 5; ++i) {
     EXPECT_EQ(executors_.Records().at(0).breaker, std::nullopt);
     ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
-    failed.report.result.reason = i % 2 == 0 ? reason::kSpawn : reason::kWardenDied;
+    failed.report.result.reason = i % 2 == 0 ? reason::kHost : reason::kWardenDied;
     if (i % 2 != 0) failed.report.result.state = RunState::kLost;
     Send({failed});
     clock_.Advance(30ms);
@@ -202,12 +202,12 @@ TEST_F(ResultApplierTest, AttemptsThatTheHostCouldNotRunPauseTheExecutor) {
   EXPECT_NE(executors_.Records().at(0).breaker, std::nullopt);
 }
 
-TEST_F(ResultApplierTest, FailedCommandsDoNotPauseIt) {
+TEST_F(ResultApplierTest, FailuresOfJobsDoNotPauseIt) {
   ResultApplier applier = Make();
   for (uint64_t i = 0; i < 20; ++i) {
     ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
-    failed.report.result.reason = reason::kExitCode;
-    failed.report.result.exit_code = 1;
+    failed.report.result.reason = i % 2 == 0 ? reason::kExitCode : reason::kSpawn;
+    if (i % 2 == 0) failed.report.result.exit_code = 1;
     Send({failed});
     clock_.Advance(30ms);
     applier.Step(clock_.Steady());
