@@ -56,6 +56,12 @@ function(carillon_room room)
   endif()
 endfunction()
 
+# carillon_add_test(unit_bench python3 ${CMAKE_CURRENT_SOURCE_DIR}/test_firing.py)
+# A test that fails, too, if it leaves processes or mounts behind.
+function(carillon_add_test name)
+  add_test(NAME ${name} COMMAND /usr/bin/python3 -I -S ${PROJECT_SOURCE_DIR}/tests/support/py/nothing_left.py ${ARGN})
+endfunction()
+
 # carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds]
 #               [FAST] [JSON] [UNITY])
 # One test program from every *_test.cc (and *_mysqltest.cc …) in and below DIRS, except paths that match EXCLUDE. So no
@@ -90,9 +96,9 @@ function(carillon_test name)
   if(ARG_UNITY AND CARILLON_UNITY)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+  carillon_add_test(${name} $<TARGET_FILE:${name}>)
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+    set(ARG_TIMEOUT 600)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
@@ -100,10 +106,15 @@ endfunction()
 # carillon_program(e2e_api LABELS e2e COMMAND python3 operations/test_api.py [PROPERTIES TIMEOUT 900 COST 100])
 # A test that is a separate program and uses the built binaries from outside. The path of its file is relative to the
 # folder of the CMakeLists.txt. It finds the binaries in CARILLON_BIN and the servers of a cluster in CARILLON_JARS.
+# UNCHECKED: it may leave processes behind.
 function(carillon_program name)
-  cmake_parse_arguments(ARG "" "" "LABELS;COMMAND;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(ARG "UNCHECKED" "" "LABELS;COMMAND;PROPERTIES" ${ARGN})
   list(TRANSFORM ARG_COMMAND PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/].*\\.(py|mjs)$")
-  add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  if(ARG_UNCHECKED)
+    add_test(NAME ${name} COMMAND ${ARG_COMMAND})
+  else()
+    carillon_add_test(${name} ${ARG_COMMAND})
+  endif()
   set_tests_properties(
     ${name} PROPERTIES LABELS "${ARG_LABELS}"
                        ENVIRONMENT "CARILLON_BIN=${CMAKE_BINARY_DIR}/bin;CARILLON_JARS=${CARILLON_JARS};PYTHONDONTWRITEBYTECODE=1"

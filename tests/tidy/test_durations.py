@@ -65,7 +65,7 @@ class CpuTimeTest(unittest.TestCase):
     def measure(self, code):
         with tempfile.NamedTemporaryFile() as output:
             done = subprocess.run([sys.executable, os.path.join(HERE, "cpu_time.py"), "--output", output.name,
-                                   sys.executable, "-c", code], timeout=60, check=False)
+                                   sys.executable, "-c", code], timeout=120, check=False)
             return done.returncode, json.load(output)
 
     def test_descendants_count_also_those_that_were_left(self):

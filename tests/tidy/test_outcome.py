@@ -40,7 +40,7 @@ class OutcomeTest(unittest.TestCase):
             if "missing" in tests:
                 file.write("add_test(absent /no/such/program)\n")
         subprocess.run(["ctest", "--output-junit", self.path(output), *options], cwd=self.folder, capture_output=True,
-                       timeout=60, check=False)
+                       timeout=120, check=False)
 
     def tell(self, *options):
         out = io.StringIO()
@@ -120,8 +120,8 @@ class OutcomeTest(unittest.TestCase):
     def test_the_commit_and_whether_there_is_more(self):
         self.assertEqual("unknown dirty", outcome.commit(self.folder))
         git = ["git", "-C", self.folder, "-c", "user.name=t", "-c", "user.email=t@localhost"]
-        subprocess.run([*git, "init", "-q"], check=True, timeout=60)
-        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True, timeout=60)
+        subprocess.run([*git, "init", "-q"], check=True, timeout=120)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True, timeout=120)
         self.assertRegex(outcome.commit(self.folder), r"^[0-9a-f]{40}$")
         with open(self.path("new"), "w", encoding="utf-8"):
             pass

@@ -344,6 +344,11 @@ class TidyTest(unittest.TestCase):
                     problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
 
+    def test_every_test_is_checked_for_what_it_leaves(self):
+        """By tests/support/py/nothing_left.py, with which carillon_add_test starts it."""
+        self.report([f"{path}: add_test" for path in self.files if path.endswith(("CMakeLists.txt", ".cmake"))
+                     and re.search(r"^\s*add_test\(", read(path), re.M) and path != "cmake/rooms.cmake"])
+
     def test_no_test_is_switched_off(self):
         problems = []
         for path in self.files:
