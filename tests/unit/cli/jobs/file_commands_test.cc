@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "cli/jobs/job_files.h"
 #include "cli/terminal/yaml.h"
 #include "tests/unit/cli/cli_harness.h"
