@@ -16,7 +16,7 @@
 #include "executor/warden/lease_watch.h"
 #include "executor/warden/process/host_isolation.h"
 #include "executor/warden/process/process_tree.h"
-#include "executor/warden/spawn_fault.h"
+#include "executor/warden/process/spawn_fault.h"
 
 namespace carillon::executor {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "common/domain/job/job_ordering.h"
+#include "common/base/dependency_order.h"
 #include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "common/domain/job/job_ordering.h"
+#include "common/base/dependency_order.h"
 #include "common/domain/run/dependents.h"
 
 namespace carillon::scheduler {

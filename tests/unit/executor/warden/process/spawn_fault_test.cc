@@ -1,4 +1,4 @@
-#include "executor/warden/spawn_fault.h"
+#include "executor/warden/process/spawn_fault.h"
 
 #include <gtest/gtest.h>
 
