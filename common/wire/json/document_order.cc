@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "common/base/dependency_order.h"
 #include "common/domain/schedule/schedule_spec.h"
+#include "common/domain/workflow/dependency_order.h"
 
 namespace carillon {
 namespace {

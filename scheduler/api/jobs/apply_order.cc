@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "common/base/dependency_order.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/dependency_order.h"
 
 namespace carillon::scheduler {
 

@@ -1,4 +1,4 @@
-// The order of things of which some come before others.
+// The order of jobs of which some come before others.
 #pragma once
 
 #include <cstddef>
