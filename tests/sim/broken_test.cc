@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40},
-        BrokenRule{"request.any_attempt", "parameters", 100},
+        BrokenRule{"request.any_attempt", "parameters", 4, 316},
         // the pause: missed fires skipped, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
