@@ -26,7 +26,7 @@ struct HostFacts {
 
 // Pure.
 std::vector<HostCheck> DecideHostChecks(const HostFacts& facts);
-// Whether workers can attach; `why` is what keeps them from it.
+// The report on whether workers can attach; `why` is the reason if they cannot.
 HostCheck DecideWorkersCheck(const std::string& socket, const Status& why);
 // Sets the fields that are read from the operating system.
 void ReadHost(HostFacts* facts);

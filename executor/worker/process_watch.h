@@ -1,6 +1,7 @@
 // Tells which processes are alive, by descriptors that become readable when a process ends.
 //
-// What cannot be looked at is neither alive nor dead: a full table of descriptors or a hidden /proc says nothing.
+// A process that cannot be looked at is neither alive nor dead: a full table of descriptors or a hidden /proc
+// says nothing.
 //
 // Threads  Not thread-safe.
 #pragma once

@@ -127,9 +127,9 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
   Tick(now);
 }
 
-// What an earlier session of this instance was sent and the instance does not name, it will never begin: it obeys only
-// Runs of its current session, and nobody else can speak for it. Before there were instances, another Worker object of the
-// same program may have it: that proves nothing.
+// The instance will never begin an attempt that an earlier session was sent and that it does not name: it obeys only Runs
+// of its current session, and nobody else can speak for it. A worker of protocol 1 names no instance, and another Worker
+// object of the same program may have the attempt: its Hello proves nothing.
 void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now) {
   for (auto& [key, attempt] : attempts_) {
     if (attempt.stage == Stage::kWaiting || named.contains(&attempt)) continue;

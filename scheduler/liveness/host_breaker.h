@@ -16,7 +16,7 @@
 
 namespace carillon::scheduler {
 
-// What the end of an attempt says about the host of its executor.
+// The word of an attempt's end on the host of its executor.
 enum class HostWord {
   kNothing,  // it was not started because of its job, or its lease ended
   kWorks,

@@ -49,7 +49,7 @@ struct DependentPlace {
   bool exists = false;                   // the run that ended has started its run before
   std::optional<WallTime> fire = {};  // of the run to start; nullopt if there is none, or no room
 };
-// Where the run goes that the end of `upstream` starts.
+// The place of the run that the end of `upstream` starts.
 DependentPlace PlaceAfter(const RunKey& upstream, const StartedRuns& started);
 
 struct DependentRun {

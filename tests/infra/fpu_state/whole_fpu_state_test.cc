@@ -15,7 +15,7 @@
 namespace carillon {
 namespace {
 
-// Where the first byte of the register xmm0 is in the state, of every processor.
+// Offset of the register xmm0 in the state, in bytes. It is the same on every processor.
 constexpr size_t kXmm0 = 160;
 constexpr size_t kMoreThanAnyState = 1 << 17;
 

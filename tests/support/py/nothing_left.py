@@ -3,8 +3,8 @@
 
     nothing_left.py [--grace SECONDS] COMMAND [ARGUMENT…]
 
-ctest starts every test this way (carillon_add_test in cmake/rooms.cmake). A process whose parent has ended becomes a child
-of this one, wherever its session and process group are, so what still runs after the test is found whatever it did to get
+ctest starts tests this way, except those marked UNCHECKED (carillon_add_test in cmake/rooms.cmake). A process whose
+parent has ended becomes a child of this one, wherever its session and process group are, so what still runs after the test is found whatever it did to get
 away. It may end by itself within the grace. No process left means no socket that listens, and no namespace; a named
 network namespace is a mount. Root's tests get a mount namespace of their own, so that the mounts of tests side by side are
 told apart, and what is mounted is never seen outside.
