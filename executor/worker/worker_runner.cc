@@ -370,8 +370,8 @@ void WorkerRunner::WriteRecords() {
   Flush();
 }
 
-// A process that cannot be looked at is looked at again. A program that made room for another one is noticed within
-// kTickEvery.
+// A process that cannot be looked at is looked at again later. A program that made room for another one in its process
+// is noticed within kTickEvery.
 void WorkerRunner::WatchProcesses() {
   std::map<WorkerId, uint64_t> workers;
   {
