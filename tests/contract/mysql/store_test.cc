@@ -1,12 +1,13 @@
 // The contract of the store, on MariaDB.
 #include "tests/contract/mysql/mysql_handle.h"
+#include "tests/support/reused_database.h"
 
 namespace carillon::test {
 struct MysqlStoreFactory {
   std::unique_ptr<StoreHandle> Open() {
-    return std::make_unique<MysqlHandle>(database.Open(kSegments));
+    return std::make_unique<MysqlHandle>(database.Open());
   }
-  MariadbDatabase database;
+  ReusedDatabase database{kSegments};
 };
 using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 

@@ -5,6 +5,7 @@
 // compile until it is one of the cases.
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <map>
 
@@ -90,7 +91,10 @@ TYPED_TEST(JobFiltersContract, AJobThatDiffersInOneFieldOnlyIsNotListed) {
   ASSERT_TRUE(this->AsksForEveryField(every)) << "a field of the filter is not among the cases";
   int at = 0;
   for (const auto& [id, job] : jobs) s.Create(id, job, kT0 + (++at * 5 % 7) * 1s);
-  for (size_t asked = 0; asked < size_t{1} << fields.size(); ++asked) {
+  const size_t whole = (size_t{1} << fields.size()) - 1;
+  for (size_t asked = 0; asked <= whole; ++asked) {
+    // Each field alone and beside each other one, and all together: the statements have no part for three.
+    if (std::popcount(asked) > 2 && asked != whole) continue;
     JobFilter filter;
     for (size_t i = 0; i < fields.size(); ++i) {
       if ((asked >> i & 1) != 0) fields[i].ask(filter);
