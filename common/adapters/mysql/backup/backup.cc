@@ -141,14 +141,17 @@ Status Drop(Session& session, const StoreTables& found) {
 
 // kConflict if other connections use the database: members would act on a half-restored store.
 Status RefuseUsers(Session& session, const std::string& database) {
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = "
-                             "DATABASE() AND ID <> CONNECTION_ID()"));
-  rows.Next();
-  if (rows.Int(1) == 0) return {};
+  // The columns are Id, User, Host, db. MySQL deprecates information_schema.PROCESSLIST, and
+  // MariaDB does not have performance_schema.processlist.
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask("SHOW PROCESSLIST"));
+  int users = 0;
+  while (rows.Next()) {
+    users += rows.Text(4) == database && rows.Unsigned(1) != session.connection_id() ? 1 : 0;
+  }
+  if (users == 0) return {};
   return {ErrorCode::kConflict,
           fmt::format("restore: {} connections use the database {}: stop every member first",
-                      rows.Int(1), database)};
+                      users, database)};
 }
 
 Status MakeRoom(Session& session, const RestoreOptions& options) {

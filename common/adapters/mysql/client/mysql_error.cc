@@ -20,8 +20,15 @@ bool IsRefusedItem(int number) {
     case 1411:               // wrong value for a function
     case 1526:               // no partition for the value
     case 1690:               // out of range in an expression
+    case 1300:               // text that is not UTF-8
     case 3140:               // invalid JSON text (MySQL)
     case 3141:               // invalid JSON text in an argument (MySQL)
+    case 3144:               // JSON text in a character set that is not UTF-8 (MySQL)
+    case 3156:               // JSON value that does not fit its column (MySQL)
+    case 3157:               // JSON text that is too deep (MySQL)
+    case 3666:               // JSON_TABLE: an array or object in a scalar's column (MySQL)
+    case 3669:               // JSON_TABLE: a value out of its column's range (MySQL)
+    case 3854:               // text that cannot be converted, because it is not UTF-8 (MySQL)
     case 4037:               // unexpected end of JSON (MariaDB)
     case 4038:               // syntax error in JSON (MariaDB)
     case 4178: return true;  // JSON_TABLE cannot store into a scalar
@@ -59,6 +66,14 @@ bool IsDenied(int number) {
   }
 }
 
+// What the reader of the message can do about the error, or "".
+std::string_view CureOf(int number) {
+  switch (number) {
+    case kTlsRequired: return "; the server accepts only TLS: set store.tls to required or verify";
+    default: return "";
+  }
+}
+
 }  // namespace
 
 bool IsConnectionLost(int number) {
@@ -72,7 +87,9 @@ bool IsConnectionLost(int number) {
     case 1160:
     case 1161:
     case 1927:  // connection was killed (MariaDB)
-    case 1928: return true;
+    case 1928:
+    case 3169:               // connection was killed (MySQL)
+    case 4031: return true;  // closed, because it was idle for wait_timeout (MySQL)
     default: return number >= 2000 && number < 3000;
   }
 }
@@ -99,7 +116,9 @@ ErrorCode CodeOf(int number, Phase phase) {
 }
 
 Error MakeError(std::string_view operation, int number, std::string_view text, Phase phase) {
-  return {CodeOf(number, phase), fmt::format("{}: {} (mysql {})", operation, text, number)};
+  const std::string_view cure = CureOf(number);
+  return {CodeOf(number, phase),
+          fmt::format("{}: {} (mysql {}){}", operation, text, number, cure)};
 }
 
 }  // namespace carillon::mysql

@@ -18,6 +18,11 @@ std::string LockName(std::string_view process, size_t slot) {
   return fmt::format("carillon.{}.{}", process, slot);
 }
 
+PoolOptions OfPool(PoolOptions options) {
+  options.session.may_idle = false;
+  return options;
+}
+
 // Ends the connection that holds the lock `name`, if there is one.
 Status EndHolder(Session& session, const std::string& name) {
   uint64_t holder = 0;
@@ -34,7 +39,7 @@ Status EndHolder(Session& session, const std::string& name) {
 }  // namespace
 
 Pool::Shared::Shared(PoolOptions pool_options)
-    : options(std::move(pool_options)), slots(options.size) {
+    : options(OfPool(std::move(pool_options))), slots(options.size) {
   CARILLON_CHECK(options.size > 0 && options.size <= kSlotsMax, "pool size");
   for (size_t slot = options.size; slot > 0; --slot) free.push_back(slot - 1);
 }

@@ -1,5 +1,8 @@
 #include "common/adapters/mysql/client/server_checks.h"
 
+#include <array>
+#include <cstdio>
+
 #include <fmt/core.h>
 
 namespace carillon::mysql {
@@ -32,9 +35,41 @@ bool Holds(const Rule& rule, const ServerVariables& variables) {
   return where == variables.end() || where->second != "ON";
 }
 
+using Version = std::array<int, 3>;
+// JSON_TABLE is not in older servers.
+constexpr Version kMariadbLeast = {10, 6, 0};
+// Servers before it lock other rows, and some of them crash when a day is added to the history.
+constexpr Version kMysqlLeast = {8, 0, 30};
+
+Status JudgeVersion(const std::string& text) {
+  Version version = {};
+  if (std::sscanf(text.c_str(), "%d.%d.%d", &version[0], &version[1], &version[2]) < 2) return {};
+  const bool mariadb = text.find("MariaDB") != std::string::npos;
+  const Version& least = mariadb ? kMariadbLeast : kMysqlLeast;
+  if (version >= least) return {};
+  return {ErrorCode::kConflict,
+          fmt::format("store: the server is {} {}, and {}.{}.{} is the oldest that Carillon works with; "
+                      "update the server",
+                      mariadb ? "MariaDB" : "MySQL", text, least[0], least[1], least[2])};
+}
+
+// READ COMMITTED writes nothing to a log of statements. The servers' other formats are all suitable.
+Status JudgeLogFormat(const ServerVariables& variables) {
+  const auto log = variables.find("log_bin");
+  const auto format = variables.find("binlog_format");
+  if (log == variables.end() || log->second != "ON") return {};
+  if (format == variables.end() || format->second != "STATEMENT") return {};
+  return {ErrorCode::kConflict,
+          "store: the server has binlog_format = STATEMENT, with which it refuses writes in READ "
+          "COMMITTED; set it to ROW"};
+}
+
 }  // namespace
 
 Status JudgeServer(const ServerVariables& variables) {
+  const auto version = variables.find("version");
+  if (version != variables.end()) CARILLON_TRY(JudgeVersion(version->second));
+  CARILLON_TRY(JudgeLogFormat(variables));
   for (const Rule& rule : kRules) {
     if (Holds(rule, variables)) continue;
     return {ErrorCode::kConflict,
@@ -52,7 +87,7 @@ Status JudgeServer(const ServerVariables& variables) {
 }
 
 Status CheckServer(Session& session) {
-  std::string names = "'max_allowed_packet'";
+  std::string names = "'version', 'binlog_format', 'max_allowed_packet'";
   for (const Rule& rule : kRules) {
     names += fmt::format(", '{}'", rule.variable);
     if (!rule.where.empty()) names += fmt::format(", '{}'", rule.where);

@@ -151,6 +151,9 @@ Status Session::SetUp(const SessionOptions& options) {
     // and releases its row locks.
     CARILLON_TRY(Run(
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
+  } else if (!options.may_idle) {
+    CARILLON_TRY(
+        Run(fmt::format("SET SESSION wait_timeout = {}", kIdleSessionTimeoutSeconds)));
   }
   return {};
 }

@@ -50,10 +50,14 @@ struct SessionOptions {
   int connect_timeout_s = 5;
   int read_timeout_s = 15;               // limit of one statement; exceeded: outcome unknown
   int lock_wait_timeout_s = 5;           // limit of the wait for one row lock
+  bool may_idle = true;                  // false: see kIdleSessionTimeoutSeconds
   UnreadableRows* unreadable = nullptr;  // notified of rows left out; outlives the session
 };
 
 inline constexpr int kIdleTransactionTimeoutSeconds = 2;
+// MySQL has no limit for idle transactions. It ends each session of a pool that has been idle for so
+// long, in a transaction or not, so that a process that is stopped does not keep its row locks.
+inline constexpr int kIdleSessionTimeoutSeconds = 10;
 inline constexpr size_t kPreparedStatementsMax = 200;
 
 // A statement's parameter; text is not copied and must live until the call returns.
