@@ -62,6 +62,12 @@ class StatementsTest(unittest.TestCase):
         self.assertEqual(locked_tables(sources), [])
         self.assertGreater(sum(text.count("ForShareOf(") + text.count("ForUpdateOf(") for text in sources.values()), 12)
 
+    def test_each_json_table_takes_text_of_any_length(self):
+        """CARILLON_JSON of json_rows.h, in place of ?: without it MySQL refuses texts of more than 256 KiB."""
+        problems = [f"{path}:{line}" for path, text in self.sources.items() for line, piece in pieces(text)
+                    for _ in re.findall(r'JSON_TABLE\((?!" CARILLON_JSON\s)', piece)]
+        self.assertEqual(problems, [])
+
     def test_a_lock_over_a_json_table_is_found_wherever_its_parts_are(self):
         join = 'const std::string kJoin =\n    "JSON_TABLE(?, \'$[*]\' COLUMNS (n INT PATH \'$[0]\')) k";\n'
         for broken in ('s.Query("SELECT 1 FROM JSON_" "TABLE(?) k FOR "\n  "UPDATE", {});',

@@ -81,7 +81,8 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
   static const std::string statement = fmt::format(
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, planned_us, flags, parameters) SELECT k.f, ?, 0, ?, "
-      "?, ?, {}, {}, ?, GREATEST(?, k.f), ?, ?, ?, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT "
+      "?, ?, {}, {}, ?, GREATEST(?, k.f), ?, ?, ?, ? FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT "
       "PATH '$[0]')) k",
       NumberOf(RunKind::kBackfill), NumberOf(RunState::kPending));
   if (fires.empty()) return {};
@@ -227,7 +228,8 @@ Result<std::optional<StepState>> LockStep(Session& session, const OpenBackfill& 
 Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<WallTime>& fires) {
   static const std::string statement =
       "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k STRAIGHT_JOIN job_runs r FORCE "
+      " FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k STRAIGHT_JOIN job_runs r FORCE "
       "INDEX (by_job) ON r.job_no = ? AND r.fire_us = k.f";
   RunsByFire runs;
   if (fires.empty()) return runs;

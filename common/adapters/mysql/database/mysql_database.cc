@@ -27,7 +27,8 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
   JsonRows segments;
   for (uint32_t i = 0; i < segment_count; ++i) segments.Begin().Add(i);
   CARILLON_TRY(session.Execute(
-      "INSERT INTO segments (segment) SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "INSERT INTO segments (segment) SELECT k.n FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "n INT UNSIGNED PATH '$[0]')) k CROSS JOIN store_identity i WHERE k.n < i.segment_count AND "
       "NOT EXISTS (SELECT 1 FROM segments)",
       {segments.Take()}));

@@ -110,7 +110,7 @@ Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', b BIGINT PATH '$[4]', e BIGINT PATH '$[5]', q INT PATH '$[6]', "
       "d INT PATH '$[7]', x BIGINT UNSIGNED PATH '$[8]', y BIGINT UNSIGNED PATH '$[9]', "
-      "j BIGINT UNSIGNED PATH '$[10]', g INT UNSIGNED PATH '$[11]', u VARCHAR(200) PATH '$[12]'",
+      "j BIGINT UNSIGNED PATH '$[10]', g INT UNSIGNED PATH '$[11]', u VARCHAR(400) PATH '$[12]'",
       "r.state = 4, r.detail = k.u, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.q, "
       "r.output_truncated = k.d, r.reason = '', r.open_segment = NULL, r.slot_taken = 0, "
       "r.ended_as = NULL",

@@ -24,12 +24,14 @@ struct UpstreamRow {
 // Locks the jobs in share mode, in the order of their numbers. Those that were never there are absent.
 Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::vector<JobId>& ids) {
   static const std::string numbers =
-      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) CHARACTER SET ascii "
+      "SELECT j.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (i VARCHAR(127) CHARACTER SET ascii "
       "COLLATE "
       "ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_job_id) ON j.job_id = k.i";
   static const std::string lock =
       "SELECT j.job_no, j.job_id, j.deleted = 0, j.deleted = 0 AND (j.flags & 1) = 1 FROM "
-      "JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
       "j.job_no = k.n" +
       ForShareOf("j");
   JsonRows wanted;
@@ -58,9 +60,11 @@ Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
                                                       const std::vector<JobNo>& jobs,
                                                       JobNo writer) {
   static const std::string statement =
-      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
+      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED "
       "PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX (by_job) ON d.job_no = k.n AND "
-      "d.kind = 'after' AND d.job_no <> ? UNION ALL SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(?, '$[*]' "
+      "d.kind = 'after' AND d.job_no <> ? UNION ALL SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX "
       "(PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n AND d.job_no <> ?";
   JsonRows wanted;
@@ -86,7 +90,8 @@ Result<std::set<JobNo>> AwaitedBy(Session& session, JobNo job_no) {
 
 Result<std::vector<std::string>> NamesOf(Session& session, const std::vector<JobNo>& jobs) {
   static const std::string statement =
-      "SELECT j.job_no, j.name FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) "
+      "SELECT j.job_no, j.name FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) "
       "k "
       "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n";
   JsonRows wanted;
@@ -270,7 +275,8 @@ Status WriteNodeJobs(Session& session, JobNo job_no, const JobDefinition& defini
                      const UpstreamNumbers& upstream) {
   static const std::string insert =
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
-      "since_id) SELECT 'node', k.u, ?, 0, '', 0 FROM JSON_TABLE(?, '$[*]' COLUMNS (u BIGINT "
+      "since_id) SELECT 'node', k.u, ?, 0, '', 0 FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (u BIGINT "
       "UNSIGNED PATH '$[0]')) k";
   CARILLON_TRY(session.Execute("DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'node'",
                                {job_no.value()}));
@@ -291,11 +297,12 @@ Status WriteDependencies(Session& session, JobNo job_no,
                          const JobDefinition& definition, const UpstreamNumbers& upstream) {
   static const std::string remove =
       "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after' AND schedule_id NOT IN (SELECT k.s FROM "
-      "JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k)";
+      "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k)";
   static const std::string insert =
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
       "since_id) "
-      "SELECT 'after', k.u, ?, k.s, k.o, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED "
+      "SELECT 'after', k.u, ?, k.s, k.o, ? FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (s BIGINT UNSIGNED "
       "PATH "
       "'$[0]', u BIGINT UNSIGNED PATH '$[1]', o VARCHAR(32) PATH '$[2]')) k ON DUPLICATE KEY "
       "UPDATE "
@@ -337,7 +344,8 @@ Status DeleteDependencies(Session& session, JobNo job_no) {
 
 Result<std::set<JobNo>> WithDependents(Session& session, const std::set<JobNo>& jobs) {
   static const std::string statement =
-      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k "
+      "SELECT j.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k "
       "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n WHERE (j.flags & 1) = 1";
   JsonRows wanted;
   for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
@@ -364,7 +372,8 @@ Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
                                                            const std::vector<JobNo>& upstream) {
   static const std::string statement =
       "SELECT d.upstream_job_no, a.job_id, d.job_no, d.schedule_id, d.outcome, d.since_id FROM "
-      "JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "job_dependencies d FORCE INDEX (PRIMARY) ON d.kind = 'after' AND d.upstream_job_no = k.n "
       "STRAIGHT_JOIN jobs a FORCE INDEX (PRIMARY) ON a.job_no = d.upstream_job_no";
   std::map<JobNo, UpstreamDependents> found;

@@ -50,7 +50,8 @@ Status InsertDependents(Session& session, std::vector<DependentRun> runs, WallTi
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, flags, started_by, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, ? FROM JSON_TABLE(?, "
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, ? FROM JSON_TABLE(" CARILLON_JSON
+      ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
       "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]', "

@@ -19,8 +19,8 @@ using LockedWaits = std::map<ScheduleId, DelayWait>;
 Result<LockedWaits> LockWaits(Session& session, std::vector<ScheduleId> ids) {
   if (ids.empty()) return LockedWaits();
   static const std::string statement =
-      "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
-      "(n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
+      "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
       "ON s.schedule_id = k.n WHERE s.kind = 'delay'" +
       ForUpdateOf("s");
   std::sort(ids.begin(), ids.end());
@@ -44,7 +44,7 @@ class Moves {
   }
   Status Write(Session& session) {
     static const std::string statement =
-        "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', n BIGINT PATH '$[1]', "
+        "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', n BIGINT PATH '$[1]', "
         "m BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) "
         "ON j.schedule_id = k.s SET j.next_fire_us = k.n, j.resume_from_us = k.m, j.awaited_us = 0";
     if (rows_.empty()) return {};
@@ -60,7 +60,7 @@ Status DeleteCompletions(Session& session, const std::vector<RunCompletion>& end
   JsonRows ids;
   for (const RunCompletion& end : ends) ids.Begin().Add(end.id);
   CARILLON_TRY(session.Execute(
-      "DELETE c FROM JSON_TABLE(?, '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+      "DELETE c FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
       "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
       {ids.Take()}));
   return {};

@@ -38,7 +38,7 @@ Result<std::vector<std::pair<GroupNo, int64_t>>> ReadFree(Session& session, Grou
 // A row of run_waits whose run is not queued: see DeleteStale in queue_batch.cc. The run is locked.
 Status DeleteWaits(Session& session, GroupNo group_no, const std::vector<RunKey>& stale) {
   static const std::string statement =
-      "DELETE w FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE w FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON "
       "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h WHERE w.group_no = ?";
   if (stale.empty()) return {};
@@ -52,8 +52,8 @@ Status DeleteWaits(Session& session, GroupNo group_no, const std::vector<RunKey>
 Result<std::map<RunKey, WallTime>> ReadSince(Session& session, GroupNo group_no,
                                              const std::vector<RunKey>& keys) {
   static const std::string statement =
-      "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM JSON_TABLE(?, '$[*]' COLUMNS (f "
-      "BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k "
+      "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k "
       "STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s "
       "AND w.shard = k.h WHERE w.group_no = ?";
   JsonRows wanted;
@@ -168,7 +168,7 @@ Result<size_t> ReclaimBatch(Session& session, const std::vector<UnusedSlot>& unu
                             const AdmitRules& rules) {
   // granted_us is 0 once the run was claimed.
   static const std::string free_slots =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h "
+      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h "
       "INT UNSIGNED PATH '$[2]', g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]')) k "
       "STRAIGHT_JOIN group_slots t FORCE INDEX (PRIMARY) ON t.group_no = k.g AND t.slot_no = k.n "
       "SET t.fire_us = 0, t.schedule_id = 0, t.shard = 0, t.granted_us = 0 WHERE t.fire_us = k.f "

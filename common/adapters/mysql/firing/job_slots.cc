@@ -32,8 +32,8 @@ std::optional<int64_t> JobSlots::Lowest(int64_t max_running) const {
 
 Status LockSlots(Session& session, SlotsOfJobs* slots) {
   static const std::string statement =
-      "SELECT t.job_no, t.slot_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' "
-      "COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
+      "SELECT t.job_no, t.slot_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
       "ON t.job_no = k.j" +
       ForUpdateOf("t");
   if (slots->empty()) return {};
@@ -67,8 +67,8 @@ std::string OfFirst(std::string_view column) {
 Status CountQueues(Session& session, const std::vector<JobNo>& counted, QueuesOfJobs* queues) {
   static const std::string statement =
       "SELECT k.j, (SELECT COUNT(*) FROM run_waits w FORCE INDEX (by_place) WHERE w.segment = k.g "
-      "AND w.group_no = 0 AND w.job_no = k.j) FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED "
-      "PATH '$[0]', "
+      "AND w.group_no = 0 AND w.job_no = k.j) FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
       "j BIGINT UNSIGNED PATH '$[1]')) k";
   JsonRows wanted;
   for (const JobNo job_no : counted) {
@@ -87,7 +87,7 @@ Status ReadQueues(Session& session, const std::vector<JobNo>& counted, QueuesOfJ
   static const std::string statement =
       "SELECT k.j, " + OfFirst("fire_us") + ", " + OfFirst("schedule_id") + ", " +
       OfFirst("shard") +
-      " FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
+      " FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
       "j BIGINT UNSIGNED PATH '$[1]')) k";
   if (queues->empty()) return {};
   JsonRows wanted;

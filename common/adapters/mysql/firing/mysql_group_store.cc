@@ -111,8 +111,8 @@ Status AddSlots(Session& session, GroupNo group_no, int64_t limit) {
   }
   if (missing.empty()) return {};
   CARILLON_TRY(session.Execute(
-      "INSERT INTO group_slots (group_no, slot_no) SELECT ?, k.n FROM JSON_TABLE(?, "
-      "'$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k",
+      "INSERT INTO group_slots (group_no, slot_no) SELECT ?, k.n FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k",
       {group_no.value(), missing.Take()}));
   return {};
 }

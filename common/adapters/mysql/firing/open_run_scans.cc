@@ -154,7 +154,7 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
                                                    size_t count, Incarnations& incarnations) {
   static const std::string statement =
       "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      " FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
       "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND "

@@ -97,7 +97,7 @@ Result<Chosen> Choose(Session& session, const QueuedJob& job, const OverlapRules
 // again since it was read is kept.
 Status DeleteStale(Session& session, const std::vector<Wait>& stale) {
   static const std::string statement =
-      "DELETE w FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE w FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]', q BIGINT PATH '$[3]')) k STRAIGHT_JOIN run_waits w "
       "FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h WHERE "
       "w.queued_us = k.q AND w.group_no = 0";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
@@ -84,7 +85,8 @@ bool WaitsForGroup(const EditedJob& edited, const StoredRun& run) {
 // Runs that wait for a group go by their new priority.
 Status MoveRanks(Session& session, const EditedJob& edited) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
       "h INT UNSIGNED PATH '$[2]', r INT PATH '$[3]')) k STRAIGHT_JOIN run_waits w FORCE INDEX "
       "(PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h SET w.rank_no = k.r "
       "WHERE w.group_no > 0";
@@ -102,7 +104,8 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
   static const std::string erase =
       "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
   static const std::string stamp =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
       "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]', g INT UNSIGNED PATH "
       "'$[5]', n INT UNSIGNED PATH '$[6]', t INT PATH '$[7]')) k STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "

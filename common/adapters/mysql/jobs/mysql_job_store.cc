@@ -127,8 +127,8 @@ Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<Job
   CARILLON_ASSIGN_OR_RETURN(
       JobsRead read,
       ReadJobs(session,
-               "j.deleted = 0 AND j.job_no IN (SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n "
-               "BIGINT UNSIGNED PATH '$[0]')) k)",
+               "j.deleted = 0 AND j.job_no IN (SELECT k.n FROM JSON_TABLE(" CARILLON_JSON
+               ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k)",
                {wanted}, numbers.size(), {.listed = "j.job_no"}));
   return std::move(read.jobs);
 }
@@ -244,14 +244,14 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
 
 Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
   static const std::string by_id =
-      "SELECT j.job_no, j.job_id, j.deleted FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) "
-      "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
-      "(by_job_id) ON j.job_id = k.i";
+      "SELECT j.job_no, j.job_id, j.deleted FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (i VARCHAR(127) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k "
+      "STRAIGHT_JOIN jobs j FORCE INDEX (by_job_id) ON j.job_id = k.i";
   // LENGTH is compared too, because text comparison ignores trailing spaces.
   static const std::string by_name =
-      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii "
-      "COLLATE ascii_bin PATH '$[0]', n VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin "
-      "PATH '$[1]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
+      "SELECT j.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]', n "
+      "VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin PATH '$[1]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
       "j.name = k.n AND LENGTH(j.name) = LENGTH(k.n) WHERE j.deleted = 0 LIMIT ?";
   JsonRows ids;
   for (const JobId& id : keys.ids) ids.Begin().Add(id.value());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/rows/notice_rows.h"
 
 namespace carillon::mysql {
@@ -68,7 +69,8 @@ Result<std::vector<Delivery>> ReadDueDeliveries(Session& session,
   // Sorts only ids, because messages are large.
   const std::string statement =
       "SELECT " + kDeliveryColumns +
-      ", d.message FROM (SELECT o.id FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH "
+      ", d.message FROM (SELECT o.id FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (g INT UNSIGNED PATH "
       "'$[0]')) k STRAIGHT_JOIN deliveries o FORCE INDEX (open_deliveries) ON o.open_segment = k.g "
       "AND o.due_us <= ? WHERE o.channel IN (" +
       ChannelList(channels) +
@@ -106,7 +108,8 @@ Status WriteOutcome(Session& session, const DeliveryOutcome& outcome, WallTime n
 Result<DeliveryBacklog> ReadDeliveryBacklog(Session& session,
                                             const std::vector<SegmentId>& segments) {
   static const std::string statement = fmt::format(
-      "SELECT COUNT(*), MIN(x.asked_us) FROM (SELECT d.asked_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
+      "SELECT COUNT(*), MIN(x.asked_us) FROM (SELECT d.asked_us FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS "
       "(g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN deliveries d FORCE INDEX (open_deliveries) ON "
       "d.open_segment = k.g LIMIT {}) x",
       kBacklogCountedMax);

@@ -20,7 +20,7 @@ namespace {
 // First part of a join: the given segments, with the alias k. The name of a table is appended. The
 // join finds the table's open rows in these segments.
 constexpr std::string_view kOpenSegments =
-    "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
+    "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
 
 Result<Notice> ReadNotice(const Rows& rows) {
   CARILLON_ASSIGN_OR_RETURN(const NoticeKind kind, ParseNoticeKind(rows.Text(3)));
@@ -134,7 +134,8 @@ Status RememberHeldBack(Session& session, const HeldBacks& held) {
         .Add(sum.failed_us);
   }
   CARILLON_TRY(session.Execute(
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', k VARCHAR(16) "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', k VARCHAR(16) "
       "CHARACTER SET ascii PATH '$[1]', n BIGINT PATH '$[2]', f BIGINT PATH '$[3]', u BIGINT PATH "
       "'$[4]')) k STRAIGHT_JOIN notice_memories m FORCE INDEX (PRIMARY) ON m.job_no = k.j AND "
       "m.kind = k.k SET m.held_back = m.held_back + k.n, m.failed_fire_us = "
@@ -151,7 +152,8 @@ Status Close(Session& session, const std::string& statement, JsonRows ids, int64
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t matched,
       session.Execute(statement +
-                          " JSON_TABLE(?, '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                          " JSON_TABLE(" CARILLON_JSON
+                          ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
                           "STRAIGHT_JOIN notices n FORCE INDEX (PRIMARY) ON n.id = k.i " +
                           set + " WHERE n.open_segment IS NOT NULL",
                       {ids.Take()}));
@@ -304,7 +306,8 @@ Status MysqlNoticeStore::AddNotices(const std::vector<Notice>& notices, const Fe
     CARILLON_TRY(session.Execute(kInsertNotices, {rows.Take()}));
     if (recovered.empty()) return {};
     CARILLON_TRY(session.Execute(
-        "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+        "UPDATE JSON_TABLE(" CARILLON_JSON
+        ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
         "notice_memories m FORCE INDEX (PRIMARY) ON m.job_no = k.j AND m.kind = 'failed' "
         "SET m.watched_segment = NULL, m.held_back = 0",
         {recovered.Take()}));

@@ -122,7 +122,8 @@ Result<int64_t> RecordSome(Session& session, const BulkAction& action,
   }
   if (rows.empty()) return int64_t{0};
   return session.Execute(
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (p INT UNSIGNED PATH '$[0]', r VARCHAR(255) PATH "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (p INT UNSIGNED PATH '$[0]', r VARCHAR(255) PATH "
       "'$[1]', e LONGTEXT PATH '$[2]')) k STRAIGHT_JOIN bulk_items i FORCE INDEX (PRIMARY) ON "
       "i.action_id = ? AND i.position = k.p SET i.result = ?, i.run_id = k.r, i.error = "
       "NULLIF(CONVERT(FROM_BASE64(k.e) USING utf8mb4), '') WHERE i.result = 'pending'",
@@ -135,7 +136,8 @@ Status InsertItems(Session& session, uint64_t number, const std::vector<std::str
   for (const std::string& id : ids) rows.Begin().Add(position++).AddBytes(id);
   CARILLON_TRY(session.Execute(
       "INSERT INTO bulk_items (action_id, position, item_id) SELECT ?, k.p, "
-      "CONVERT(FROM_BASE64(k.i) USING utf8mb4) FROM JSON_TABLE(?, '$[*]' COLUMNS (p INT UNSIGNED "
+      "CONVERT(FROM_BASE64(k.i) USING utf8mb4) FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (p INT UNSIGNED "
       "PATH '$[0]', i VARCHAR(512) PATH '$[1]')) k",
       {number, rows.Take()}));
   return {};

@@ -110,7 +110,8 @@ Result<ExecutorRecord> MysqlExecutorStore::RegisterExecutor(const ExecutorRecord
 
 Status MysqlExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
       "PATH '$[0]', s VARCHAR(255) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
       "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]', "
       "n INT PATH '$[8]', p VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[9]')) k "

@@ -86,7 +86,8 @@ Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t b
 Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
   // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
   static const std::string statement =
-      "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH "
+      "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH "
       "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN "
       "workflow_runs w FORCE INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard "
       "= k.h STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND "
@@ -100,13 +101,15 @@ Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
 
 Status DeleteKeys(Session& session, const std::string& keys) {
   CARILLON_TRY(session.Execute(
-      "DELETE w FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE w FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN workflow_runs w FORCE INDEX (by_run) ON "
       "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h",
       {keys}));
   for (const char* table : kTablesOfKeys) {
     CARILLON_TRY(session.Execute(
-        fmt::format("DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT "
+        fmt::format("DELETE t FROM JSON_TABLE(" CARILLON_JSON
+                    ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT "
                     "UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN {} t FORCE "
                     "INDEX (PRIMARY) ON t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h",
                     table),

@@ -167,9 +167,9 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
-      "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n" +
-      ForShareOf("j");
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = k.n" + ForShareOf("j");
   if (jobs.empty()) return {};
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
@@ -246,10 +246,9 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
                                                         const std::set<std::string>& names) {
   static const std::string statement =
-      "SELECT g.name, g.group_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
+      "SELECT g.name, g.group_no FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
       "ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g FORCE INDEX "
-      "(by_name) ON g.name = k.n" +
-      ForShareOf("g");
+      "(by_name) ON g.name = k.n" + ForShareOf("g");
   std::map<std::string, GroupNo> numbers;
   if (names.empty()) return numbers;
   JsonRows wanted;
@@ -347,21 +346,20 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
-      "'$[0]', "
-      "i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH '$[2]', v BIGINT PATH '$[3]', "
-      "m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
+      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27 FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH "
+      "'$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
       "c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
       "c10 VARCHAR(127) PATH '$[10]', c11 VARCHAR(400) PATH '$[11]', "
       "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
       "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
       "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 INT UNSIGNED PATH '$[22]', "
-      "c23 MEDIUMTEXT PATH '$[23]', c24 VARCHAR(1000) PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
+      "c23 MEDIUMTEXT PATH '$[23]', c24 VARCHAR(2000) PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
       "c26 MEDIUMTEXT PATH '$[26]', c27 LONGTEXT PATH '$[27]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
-      "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', u BIGINT PATH '$[2]', "
       "t VARCHAR(400) PATH '$[3]', d LONGTEXT PATH '$[4]')) k";
   if (jobs.empty()) return {};
@@ -461,7 +459,7 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
   static const std::string statement =
       "SELECT v.job_no, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
       "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = v.job_no "
-      "AND s.job_version = v.version) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "AND s.job_version = v.version) FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
       "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";

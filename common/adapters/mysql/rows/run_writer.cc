@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/result_columns.h"
 #include "common/adapters/mysql/rows/completion_rows.h"
 #include "common/adapters/mysql/rows/notice_rows.h"
@@ -13,8 +14,8 @@
 namespace carillon::mysql {
 std::string KeyedRuns(std::string_view columns) {
   return fmt::format(
-      "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
-      "h INT UNSIGNED PATH '$[2]'{}{})) k",
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]'{}{})) k",
       columns.empty() ? "" : ", ", columns);
 }
 
@@ -38,7 +39,7 @@ const std::string kClaim = UpdateRuns(
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
     "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]', "
-    "q VARCHAR(200) PATH '$[11]'";
+    "q VARCHAR(400) PATH '$[11]'";
 // 4 is COMPLETED, 7 is CANCELLED.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
@@ -92,7 +93,7 @@ const std::string kAttempt =
     KeyedRuns(
         "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
         "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
-        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(200) PATH '$[12]', "
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(400) PATH '$[12]', "
         "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
     " ON DUPLICATE KEY UPDATE "
     "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "

@@ -43,7 +43,7 @@ const std::string kChangingTable =
 // Writes the columns that only delay schedules change: an edit of `every` keeps such a schedule.
 Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', e BIGINT PATH '$[1]', "
+      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', e BIGINT PATH '$[1]', "
       "w BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON "
       "j.schedule_id = k.s SET j.every_us = k.e, j.awaited_us = k.w";
   JsonRows json;
@@ -144,7 +144,7 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       "jitter_us, spread, calendar_no, blackout_no) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "
       "k.c13, k.c14, k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp, k.cn, k.bn "
-      "FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
+      "FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (" +
       kChangingTable +
       ", j BIGINT UNSIGNED PATH '$[15]', g INT UNSIGNED PATH '$[16]', kd VARCHAR(8) PATH '$[17]', "
       "x TEXT PATH '$[18]', z VARCHAR(400) PATH '$[19]', e BIGINT PATH '$[20]', "
@@ -176,7 +176,7 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
 
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (" + kChangingTable +
+      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (" + kChangingTable +
       ")) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s "
       "SET j.position = k.c1, j.version = k.c2, j.job_version = k.c3, j.next_fire_us = k.c4, "
       "j.resume_from_us = k.c5, j.dst_gap = k.c6, j.dst_repeat = k.c7, j.misfire_policy = k.c8, "
@@ -194,7 +194,7 @@ Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {
   JsonRows json;
   for (const ScheduleId id : ids) json.Begin().Add(id.value());
   CARILLON_TRY(session.Execute(
-      "DELETE j FROM JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k "
+      "DELETE j FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k "
       "STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s",
       {json.Take()}));
   return {};
@@ -203,7 +203,7 @@ Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {
 Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps) {
   static const std::string statement =
       "INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason) "
-      "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
       "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
       "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k";
   if (gaps.empty()) return {};

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kSaveBytesPerStatement = 4u << 20;
 
 const std::string kSavedKeys =
-    "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+    "JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
     "UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_checkpoints t FORCE INDEX (PRIMARY) ON t.fire_us = "
     "k.f AND t.schedule_id = k.s AND t.shard = k.h";
 
@@ -21,7 +22,8 @@ const std::string kSavedKeys =
 const std::string kWriteSaves =
     "INSERT INTO run_checkpoints (fire_us, schedule_id, shard, attempt, seq, percent, "
     "progress_text, progress_at_us, checkpoint, checkpoint_attempt, saved_at_us) SELECT k.f, k.s, "
-    "k.h, k.a, k.q, k.p, k.t, k.x, FROM_BASE64(k.c), k.b, k.y FROM JSON_TABLE(?, '$[*]' COLUMNS "
+    "k.h, k.a, k.q, k.p, k.t, k.x, FROM_BASE64(k.c), k.b, k.y FROM JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS "
     "(f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', a INT "
     "UNSIGNED PATH '$[3]', q BIGINT UNSIGNED PATH '$[4]', p INT UNSIGNED PATH '$[5]', t LONGTEXT "
     "PATH '$[6]', x BIGINT PATH '$[7]', c LONGTEXT PATH '$[8]', b INT UNSIGNED PATH '$[9]', y "

@@ -13,7 +13,8 @@ constexpr int64_t kChunksLookedAt = 1000;  // most chunks whose lengths are read
 const std::string kInsert =
     "INSERT INTO run_log_chunks (fire_us, schedule_id, shard, attempt, first_seq, entry_count, "
     "is_last, entries) SELECT k.f, k.s, k.h, k.a, k.q, k.c, k.l, FROM_BASE64(k.e) FROM "
-    "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+    "JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
     "h INT UNSIGNED PATH '$[2]', a INT UNSIGNED PATH '$[3]', q BIGINT UNSIGNED PATH '$[4]', "
     "c INT UNSIGNED PATH '$[5]', l TINYINT PATH '$[6]', e LONGTEXT PATH '$[7]')) k "
     "ON DUPLICATE KEY UPDATE attempt = run_log_chunks.attempt";

@@ -37,7 +37,8 @@ Status DeleteSavedOfCompleted(Session& session, const std::vector<ResultReport>&
   }
   if (rows.empty()) return {};
   CARILLON_TRY(session.Execute(
-      "DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE t FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_checkpoints t FORCE INDEX (PRIMARY) "
       "ON t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h",
       {rows.Take()}));

@@ -59,7 +59,8 @@ Result<Incarnations::Keys> Incarnations::Load(Session& session,
   for (const uint32_t number : missing) wanted.Begin().Add(number);
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT i.incarnation_no, i.executor_id, i.incarnation FROM JSON_TABLE(?, "
+      session.Query("SELECT i.incarnation_no, i.executor_id, i.incarnation FROM JSON_TABLE(" CARILLON_JSON
+                    ", "
                     "'$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
                     "executor_incarnations i FORCE INDEX (PRIMARY) ON i.incarnation_no = k.n",
                     {wanted.Take()}));
@@ -129,7 +130,8 @@ Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before) {
     const std::string numbers = gone.Take();
     for (const char* table : {"executor_incarnations", "incarnation_uses"}) {
       CARILLON_TRY(session.Execute(
-          std::string("DELETE t FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+          std::string("DELETE t FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
                       "STRAIGHT_JOIN ") +
               table + " t FORCE INDEX (PRIMARY) ON t.incarnation_no = k.n",
           {numbers}));

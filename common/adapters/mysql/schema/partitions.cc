@@ -307,7 +307,8 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     if (old.empty()) return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
     CARILLON_ASSIGN_OR_RETURN(
         const int64_t deleted,
-        session.Execute("DELETE v FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+        session.Execute("DELETE v FROM JSON_TABLE(" CARILLON_JSON
+                        ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
                         "'$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v FORCE INDEX "
                         "(PRIMARY) ON v.job_no = k.n AND v.version = k.v",
                         {old.Take()}));

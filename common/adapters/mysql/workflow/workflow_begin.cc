@@ -26,7 +26,8 @@ Result<NodeJobs> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph)
   for (const std::string& name : names) wanted.Begin().Add(name);
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT j.job_no, j.job_id FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) "
+      session.Query("SELECT j.job_no, j.job_id FROM JSON_TABLE(" CARILLON_JSON
+                    ", '$[*]' COLUMNS (i VARCHAR(127) "
                     "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j "
                     "FORCE INDEX (by_job_id) ON j.job_id = k.i",
                     {wanted.Take()}));
@@ -60,7 +61,8 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const WorkflowGraph
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, reason, ended_as, ended_us, priority, due_us, def_version, flags, started_by, "
       "planned_us) SELECT k.f, k.s, k.h, k.j, k.g, IF(k.x, NULL, k.g), ?, IF(k.x, 9, 1), IF(k.x, "
-      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, ?, k.v, k.l, k.t, ? FROM JSON_TABLE(?, "
+      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, ?, k.v, k.l, k.t, ? FROM JSON_TABLE(" CARILLON_JSON
+      ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', p INT PATH '$[5]', "
       "v BIGINT PATH '$[6]', l INT UNSIGNED PATH '$[7]', t VARCHAR(400) PATH '$[8]', "
