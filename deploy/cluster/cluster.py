@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A whole cluster on this machine, for development, for tests, and to try Carillon out.
 
-MariaDB, Kafka, ZooKeeper, schedulers and executors run as separate processes on free loopback ports. They continue when
-the shell that started them ends. A process that ends is not restarted.
+MariaDB (or MySQL), Kafka, ZooKeeper, schedulers and executors run as separate processes on free loopback ports. They
+continue when the shell that started them ends. A process that ends is not restarted.
 """
 import argparse
 import json
@@ -57,13 +57,14 @@ def make_and_start(arguments):
     else:
         say(f"making a cluster in {cluster.dir}")
         parts.create(cluster, arguments)
-    servers = ["mariadb", "zookeeper", "kafka"]
+    database = parts.database_of(cluster)
+    servers = [database, "zookeeper", "kafka"]
     daemons = [n for n in cluster.names() if n not in servers]
     try:
-        say("starting MariaDB, ZooKeeper and Kafka")
+        say(f"starting { {'mariadb': 'MariaDB', 'mysql': 'MySQL'}[database] }, ZooKeeper and Kafka")
         for name in servers:
             parts.launch(cluster, name)
-        await_ready(cluster, ["mariadb"])
+        await_ready(cluster, [database])
         say(f"starting {', '.join(daemons)}")
         for name in daemons:
             parts.launch(cluster, name)
@@ -153,7 +154,7 @@ def remove(arguments):
 
 def stop_all(cluster):
     """Stops everything. A process is stopped before the processes that it needs."""
-    for kind in ["executor", "scheduler", "kafka", "zookeeper", "mariadb"]:
+    for kind in ["executor", "scheduler", "kafka", "zookeeper", "mariadb", "mysql"]:
         stop(cluster, [n for n in cluster.names() if cluster.kind_of(n) == kind])
 
 
@@ -187,6 +188,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev cluster", description=__doc__)
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--jars", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--mysql-server", default="build/mysql", help=argparse.SUPPRESS)
     verbs = parser.add_subparsers(dest="verb", required=True)
 
     def verb(name, run, text):
@@ -207,6 +209,8 @@ def main():
     v.add_argument("--tls", action="store_true",
                    help="of a new cluster: certificates on the control link, for which executors "
                         "get join tokens")
+    v.add_argument("--mysql", action="store_true",
+                   help="of a new cluster: on MySQL, which ./dev mysql fetches, in place of MariaDB")
     v = verb("status", show_status, "what runs; within 5 s whatever has died")
     v.add_argument("--json", action="store_true")
     v = verb("kill", kill, "send a signal, KILL by default, to one process")
@@ -223,6 +227,7 @@ def main():
     arguments = parser.parse_args()
     parts.BIN = os.path.abspath(arguments.bin)
     parts.JARS = os.path.abspath(arguments.jars)
+    parts.MYSQL = os.path.abspath(arguments.mysql_server)
     try:
         arguments.run(arguments)
     except Failure as failure:

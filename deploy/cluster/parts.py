@@ -17,6 +17,7 @@ from state import Failure, end_process, free_port, stat_of
 
 BIN = ""   # the directory of carillon, carillon-scheduler, carillon-executor, carillon-warden
 JARS = ""  # the directory of Kafka's and ZooKeeper's jars
+MYSQL = ""  # the directory in which ./dev mysql has unpacked MySQL
 SEGMENTS = 64
 DATABASE = "carillon"
 PARTITIONS = 8
@@ -52,9 +53,9 @@ def create(cluster, arguments):
         raise
 
 
-def names_of(schedulers, executors):
+def names_of(schedulers, executors, database="mariadb"):
     """The processes of a new cluster: [(name, kind)]."""
-    return ([("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
+    return ([(database, database), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
             + [(f"scheduler-{i + 1}", "scheduler") for i in range(schedulers)]
             + [(f"executor-{i + 1}", "executor") for i in range(executors)])
 
@@ -67,7 +68,9 @@ def create_parts(cluster, arguments):
     programs = dict(program.split("=", 1) for program in arguments.program)
     cluster.data = {"schema": 1, "session_timeout_ms": arguments.session_timeout_ms,
                     "slots": arguments.slots, "settings": arguments.set, "tls": arguments.tls, "processes": {}}
-    names = names_of(arguments.schedulers, arguments.executors)
+    if arguments.mysql and not os.access(os.path.join(MYSQL, "mysqld"), os.X_OK):
+        raise Failure(f"there is no MySQL in {MYSQL}; ./dev mysql fetches it")
+    names = names_of(arguments.schedulers, arguments.executors, "mysql" if arguments.mysql else "mariadb")
     for name, kind in names:
         declare(cluster, name, kind)
         if name in programs:
@@ -123,11 +126,17 @@ def run_once(command, log):
                               + "".join(said.readlines()[-15:]))
 
 
-def create_mariadb(cluster, name):
+def database_of(cluster):
+    """The name of the process of the database, which is also its kind: mariadb or mysql."""
+    return next(name for name in cluster.names() if cluster.kind_of(name) in ("mariadb", "mysql"))
+
+
+def create_database(cluster, name):
     data = os.path.join(cluster.home(name), "data")
     # A server that starts deletes the temporary tables of all servers that share this directory.
     os.makedirs(os.path.join(cluster.home(name), "tmp"))
-    command = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
+    install = os.path.join(MYSQL, "install-db") if cluster.kind_of(name) == "mysql" else "mariadb-install-db"
+    command = [install, "--no-defaults", f"--datadir={data}", "--skip-test-db",
                f"--tmpdir={cluster.home(name)}/tmp",
                "--auth-root-authentication-method=socket", "--skip-name-resolve"]
     if os.geteuid() == 0:
@@ -220,7 +229,7 @@ scheduler.id: {name}
 scheduler.segments: {SEGMENTS}
 rest.port: {port_of(cluster, name, "rest")}
 link.port: {port_of(cluster, name, "link")}
-store.port: {port_of(cluster, "mariadb")}
+store.port: {port_of(cluster, database_of(cluster))}
 store.password_file: {secret(cluster, "carillon.password")}
 secrets.key_file: {secret(cluster, "secrets.key")}
 """)
@@ -230,7 +239,7 @@ def create_executor(cluster, name):
     common_settings(cluster, name, f"executor.id: {name}\nexecutor.slots: {cluster.data['slots']}\n")
 
 
-CREATE = {"mariadb": create_mariadb, "kafka": create_kafka, "zookeeper": create_zookeeper,
+CREATE = {"mariadb": create_database, "mysql": create_database, "kafka": create_kafka, "zookeeper": create_zookeeper,
           "scheduler": create_scheduler, "executor": create_executor}
 
 
@@ -246,9 +255,10 @@ def java(arguments, memory="256m"):
 
 def launch(cluster, name):
     kind, home = cluster.kind_of(name), cluster.home(name)
-    if kind == "mariadb":
-        command = [shutil.which("mariadbd") or "/usr/sbin/mariadbd",
-                   f"--defaults-file={SERVERS}/mariadbd.cnf",
+    if kind in ("mariadb", "mysql"):
+        program = {"mariadb": shutil.which("mariadbd") or "/usr/sbin/mariadbd", "mysql": os.path.join(MYSQL, "mysqld")}
+        command = [program[kind],
+                   f"--defaults-file={SERVERS}/{ {'mariadb': 'mariadbd', 'mysql': 'mysqld'}[kind] }.cnf",
                    f"--datadir={home}/data", f"--tmpdir={home}/tmp",
                    "--socket=mariadbd.sock", "--pid-file=mariadbd.pid",
                    "--bind-address=127.0.0.1", f"--port={port_of(cluster, name)}",
@@ -301,8 +311,8 @@ def is_ready(cluster, name):
         return False
     if kind in ("scheduler", "executor"):
         return get(ops_url(cluster, name) + "/readyz")[0] == 200
-    if kind == "mariadb":  # sends a greeting to every client that connects
-        return answers(port_of(cluster, name), expected=b"MariaDB")
+    if kind in ("mariadb", "mysql"):  # sends a greeting, with how to sign in, to every client that connects
+        return answers(port_of(cluster, name), expected=b"MariaDB" if kind == "mariadb" else b"_password")
     if kind == "zookeeper":
         return answers(port_of(cluster, name), b"srvr", b"Zookeeper version")
     return answers(port_of(cluster, name))
@@ -373,7 +383,7 @@ def status(cluster):
     return {"schema": 1, "dir": cluster.dir, "ready": ready and len(leaders) == 1,
             "token_file": tokens[0] if tokens else None, "cli": os.path.join(BIN, "carillon"),
             "leader": leaders[0] if len(leaders) == 1 else None, "segments": SEGMENTS,
-            "store": {"host": "127.0.0.1", "port": port_of(cluster, "mariadb"),
+            "store": {"host": "127.0.0.1", "port": port_of(cluster, database_of(cluster)),
                       "database": DATABASE, "user": "reader",
                       "password_file": secret(cluster, "reader.password")},
             "kafka": {"bootstrap": f"127.0.0.1:{port_of(cluster, 'kafka')}"},

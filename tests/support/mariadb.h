@@ -1,4 +1,5 @@
-// A private MariaDB server for a test process, and a new database in it for each test.
+// A private MariaDB server for a test process, and a new database in it for each test. With
+// CARILLON_TEST_SERVER=mysql the server is the MySQL that `./dev mysql` has unpacked.
 //
 // Header only, because it needs the MySQL room, which not every build has.
 //
@@ -17,6 +18,7 @@
 #include "common/adapters/mysql/mariadbd/private_mariadbd.h"
 #include "common/adapters/mysql/mysql_stores.h"
 #include "common/adapters/system/system_clock.h"
+#include "tests/support/source_file.h"
 
 namespace carillon::test {
 
@@ -44,17 +46,45 @@ class ScratchDirectory {
   std::string path_;
 };
 
+// True if the tests run on MySQL instead of MariaDB.
+inline bool OnMysql() {
+  const char* server = std::getenv("CARILLON_TEST_SERVER");
+  return server != nullptr && std::string(server) == "mysql";
+}
+
+// `options` with the programs of the server on which the tests run.
+inline mysql::PrivateMariadbdOptions OfTestServer(mysql::PrivateMariadbdOptions options) {
+  if (!OnMysql()) return options;
+  const std::string directory = SourceFile("build/mysql");
+  options.mariadbd = directory + "/mysqld";
+  options.mariadb_install_db = directory + "/install-db";
+  return options;
+}
+
+// A derived table with the column `seq`: the numbers from 1 to `count`, at most 100,000, in any order. The
+// query must give it an alias.
+inline std::string Sequence(int64_t count) {
+  const std::string digits =
+      "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 "
+      "UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL "
+      "SELECT 9) ";
+  return "(SELECT 1 + d0.d + 10 * d1.d + 100 * d2.d + 1000 * d3.d + 10000 * d4.d AS seq FROM " +
+         digits + "d0, " + digits + "d1, " + digits + "d2, " + digits + "d3, " + digits +
+         "d4 HAVING seq <= " + std::to_string(count) + ")";
+}
+
 class MariadbServer {
  public:
   // A server that is not durable keeps its files in memory if possible, because a database is
   // created there in a tenth of the time.
   explicit MariadbServer(bool durable)
       : durable_(durable), scratch_(durable ? ScratchPlace::kDisk : ScratchPlace::kMemory) {
-    auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
-                                                  .buffer_pool_bytes = 64 << 20,
-                                                  .redo_log_bytes = 48 << 20,
-                                                  .durable = durable},
-                                                 clock_);
+    auto started =
+        mysql::PrivateMariadbd::Start(OfTestServer({.directory = scratch_.path() + "/mariadb",
+                                                    .buffer_pool_bytes = 64 << 20,
+                                                    .redo_log_bytes = 48 << 20,
+                                                    .durable = durable}),
+                                      clock_);
     CARILLON_CHECK(started.ok(), started.error().message);
     server_ = std::move(started).value();
   }

@@ -112,7 +112,7 @@ class HangTest(unittest.TestCase):
         self.expect_first_attempts("executor-1 and scheduler-2 started without Kafka", runs)
 
     def test_mariadb_hangs(self):
-        self.hang("mariadb")
+        self.hang(self.cluster.database())
 
     def test_kafka_hangs(self):
         self.hang("kafka")

@@ -131,7 +131,7 @@ class AllFaultsTest(KillsTest):
                         [self.kill_executor],
                         [self.kill_executor_and_warden],
                         [self.stop_owner],
-                        [self.restart, "mariadb", 3],
+                        [self.restart, self.cluster.database(), 3],
                         [self.restart, "kafka", 3],
                         [self.restart, "zookeeper", 3],
                         [self.zookeeper_away])

@@ -100,7 +100,7 @@ class StoreTest(unittest.TestCase):
     # ---- the database ----
 
     def home(self):
-        return os.path.dirname(self.cluster.process("mariadb")["log"])
+        return os.path.dirname(self.cluster.process(self.cluster.database())["log"])
 
     def sql(self, statements):
         socket = os.path.join(self.home(), "data", "mariadbd.sock")
@@ -132,9 +132,9 @@ class StoreTest(unittest.TestCase):
                            for t in self.tables()) + "DROP DATABASE saved;")
 
     def stop_database(self):
-        self.cluster.run("kill", "mariadb", "TERM")
+        self.cluster.run("kill", self.cluster.database(), "TERM")
         wait_until(lambda: self.cluster.refresh() and
-                   self.cluster.process("mariadb")["state"] == "dead", 60, "mariadbd to stop", every=0.2)
+                   self.cluster.process(self.cluster.database())["state"] == "dead", 60, "mariadbd to stop", every=0.2)
 
     def copy_data(self, name):
         shutil.copytree(os.path.join(self.home(), "data"), os.path.join(self.home(), name),
@@ -220,7 +220,7 @@ class StoreTest(unittest.TestCase):
 
     def other_server(self):
         """Another server answers with a copy that is up to date: only the server's identity can reveal it."""
-        pid = self.cluster.process("mariadb")["pid"]
+        pid = self.cluster.process(self.cluster.database())["pid"]
         with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
             command = f.read().split("\0")[:-1]
         self.stop_database()
@@ -236,7 +236,7 @@ class StoreTest(unittest.TestCase):
         self.own_server.wait(120)
         self.own_server = None
         # The trusted server is restarted with all its data: no operator has to accept it.
-        self.cluster.run("start", "mariadb")
+        self.cluster.run("start", self.cluster.database())
         self.expect_work()
         self.assertEqual(self.long_runs_killed(), [])
         shutil.rmtree(os.path.join(self.home(), "copy"))
@@ -254,7 +254,7 @@ class StoreTest(unittest.TestCase):
     def rolled_back_while_stopped(self):
         self.stop_database()
         self.copy_data("old")
-        self.cluster.run("start", "mariadb")
+        self.cluster.run("start", self.cluster.database())
         self.expect_work()
         self.load.run_for(OLD_S)
         for name in self.members():
@@ -266,7 +266,7 @@ class StoreTest(unittest.TestCase):
         data = os.path.join(self.home(), "data")
         shutil.rmtree(data)
         os.rename(os.path.join(self.home(), "old"), data)
-        self.cluster.run("start", "mariadb")
+        self.cluster.run("start", self.cluster.database())
         before = self.starts()
         # The members do not become ready, so the test does not wait for it.
         starting = [subprocess.Popen(

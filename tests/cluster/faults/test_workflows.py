@@ -170,10 +170,10 @@ class WorkflowsTest(unittest.TestCase):
         self.cluster.run("kill", "kafka", "CONT")
 
     def kill_mariadb(self):
-        self.cluster.run("kill", "mariadb")
-        wait_until(lambda: self.cluster.refresh() and self.cluster.process("mariadb")["state"] == "dead", 60,
+        self.cluster.run("kill", self.cluster.database())
+        wait_until(lambda: self.cluster.refresh() and self.cluster.process(self.cluster.database())["state"] == "dead", 60,
                    "MariaDB to be dead", every=0.1)
-        self.cluster.run("start", "mariadb")
+        self.cluster.run("start", self.cluster.database())
 
     def break_things(self):
         self.freeze_kafka()

@@ -27,7 +27,7 @@ class BulkTest(unittest.TestCase):
         self.cluster.destroy(keep=not self.passed)
 
     def sql(self, statement):
-        home = os.path.dirname(self.cluster.process("mariadb")["log"])
+        home = os.path.dirname(self.cluster.process(self.cluster.database())["log"])
         done = subprocess.run(
             ["mariadb", "--no-defaults", "--socket=" + os.path.join(home, "data", "mariadbd.sock"),
              f"--user={getpass.getuser()}", "--batch", "--skip-column-names", "carillon"],

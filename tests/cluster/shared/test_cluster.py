@@ -40,7 +40,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(status["zookeeper"]["session_timeout_ms"], 2000)
         self.assertTrue(os.access(status["cli"], os.X_OK))
         names = [p["name"] for p in status["processes"]]
-        self.assertEqual(sorted(names), ["executor-1", "executor-2", "kafka", "mariadb",
+        self.assertEqual(sorted(names), ["executor-1", "executor-2", "kafka", self.cluster.database(),
                                          "scheduler-1", "scheduler-2", "zookeeper"])
         for process in status["processes"]:
             self.assertEqual(set(process), {
@@ -63,7 +63,7 @@ class ClusterTest(unittest.TestCase):
 
     def test_pid_is_the_process_itself(self):
         for name, word in (("scheduler-1", b"carillon-scheduler"), ("kafka", b"kafka.Kafka"),
-                           ("zookeeper", b"QuorumPeerMain"), ("mariadb", b"mariadbd")):
+                           ("zookeeper", b"QuorumPeerMain"), (self.cluster.database(), b"mariadbd.sock")):
             with open(f"/proc/{self.cluster.process(name)['pid']}/cmdline", "rb") as f:
                 self.assertIn(word, f.read())
 

@@ -95,9 +95,9 @@ class SecretsTest(unittest.TestCase):
 
     def test_4_neither_kafka_nor_any_disk_holds_it(self):
         self.api.close()
-        self.cluster.run("kill", "mariadb", "TERM")  # so that it writes its memory to its files
+        self.cluster.run("kill", self.cluster.database(), "TERM")  # so that it writes its memory to its files
         wait_until(lambda: self.cluster.refresh() and
-                   self.cluster.process("mariadb")["state"] == "dead", 60, "mariadbd to stop", every=0.2)
+                   self.cluster.process(self.cluster.database())["state"] == "dead", 60, "mariadbd to stop", every=0.2)
         # Texts that are no secret must be found by the same search: tasks and logs in Kafka, the rest in MariaDB.
         for known, place in ((b"mysql://u:", "/kafka/"), (b"out ***", "/kafka/"),
                              (b"mysql://u:{{secrets.db}}@h", "/mariadb/"), (b"out ***", "/mariadb/")):

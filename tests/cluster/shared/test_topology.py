@@ -32,7 +32,7 @@ class TopologyTest(unittest.TestCase):
         self.await_topology(lambda seen: seen["state"] == "ok", 360)
 
     def tearDown(self):
-        for name in ("kafka", "zookeeper", "mariadb"):
+        for name in ("kafka", "zookeeper", self.cluster.database()):
             self.cluster.run("kill", name, "CONT", check=False)
 
     def await_topology(self, holds, seconds=SEEN_WITHIN, member="scheduler-1"):
@@ -88,7 +88,7 @@ class TopologyTest(unittest.TestCase):
 
     # Running attempts are ended only when neither the store nor ZooKeeper can prove who owns them.
     def test_the_store_hangs_and_then_zookeeper(self):
-        self.cluster.run("kill", "mariadb", "STOP")
+        self.cluster.run("kill", self.cluster.database(), "STOP")
         seen = self.await_topology(lambda seen: states(seen)["store"] == "down")
         self.assertIn("store.running.goes_on", codes(seen))
         self.assertIn("store.starting.stops", codes(seen))
@@ -98,7 +98,7 @@ class TopologyTest(unittest.TestCase):
         ends = next(one for one in seen["impact"]
                     if one["code"] == "store_and_coordinator.running.stops")
         self.assertEqual((ends["after_s"], ends["nodes"]), (20, ["coordinator", "store"]))
-        self.cluster.run("kill", "mariadb", "CONT")
+        self.cluster.run("kill", self.cluster.database(), "CONT")
         self.cluster.run("kill", "zookeeper", "CONT")
         self.await_topology(lambda seen: seen["state"] == "ok", 360)
 

@@ -92,8 +92,7 @@ TEST_F(DependencyReadsTest, TheDependentsOfAJobAreReadByThePrimaryKey) {
   ASSERT_OK(outside_->Run(
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
       "since_id) "
-      "SELECT 'after', 900000 + seq MOD 10, 800000 + seq, 700000 + seq, 'success', 0 FROM "
-      "seq_1_to_20000"));
+      "SELECT 'after', 900000 + seq MOD 10, 800000 + seq, 700000 + seq, 'success', 0 FROM " + Sequence(20'000) + " n"));
   constexpr int64_t kFew = 500;
   size_t dependents = 1;
   for (const bool analyzed : {false, true}) {

@@ -250,7 +250,7 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
     ASSERT_OK(outside_->Execute(
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
         "def_version, ended_us) SELECT ? + n.seq, r.schedule_id, 0, r.job_no, r.segment, r.kind, "
-        "'COMPLETED', ? + n.seq, 1, ? + n.seq FROM seq_1_to_1500 n JOIN job_runs r ON r.job_no = ? "
+        "'COMPLETED', ? + n.seq, 1, ? + n.seq FROM " + Sequence(1'500) + " n JOIN job_runs r ON r.job_no = ? "
         "AND r.fire_us = ? WHERE n.seq <= ?",
         {first_us, first_us, first_us, of.job_no.value(), first_us, count}));
   };

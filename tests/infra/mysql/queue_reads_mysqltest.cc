@@ -31,13 +31,13 @@ class QueueReadsTest : public StoreReadsTest {
     ASSERT_OK(outside_->Run(fmt::format(
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
         "state, due_us, def_version) SELECT {0} + seq, {1}, 0, {2}, {3}, {3}, 'MANUAL', 'PENDING', "
-        "{4}, {5} FROM seq_1_to_{6}",
+        "{4}, {5} FROM {6} n",
         from, schedule, job.job_no.value(), job.segment.value(), ToUnixMicros(kQueued), job.version,
-        count)));
+        Sequence(count))));
     ASSERT_OK(outside_->Run(fmt::format(
         "INSERT INTO run_waits (fire_us, schedule_id, shard, job_no, segment, queued_us, "
-        "expires_us) SELECT {0} + seq, {1}, 0, {2}, {3}, {0} + seq, {4} FROM seq_1_to_{5}",
-        from, schedule, job.job_no.value(), job.segment.value(), ToUnixMicros(kNever), count)));
+        "expires_us) SELECT {0} + seq, {1}, 0, {2}, {3}, {0} + seq, {4} FROM {5} n",
+        from, schedule, job.job_no.value(), job.segment.value(), ToUnixMicros(kNever), Sequence(count))));
   }
 
   std::vector<ClaimRequest> NewClaims(size_t count) {

@@ -1,6 +1,8 @@
 // A session on MariaDB: results, statements and transactions of a connection.
 #include <fmt/core.h>
+#include <poll.h>
 
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
@@ -13,7 +15,8 @@ TEST(SessionTest, RowsAreReadToTheEndHoweverManyStatementsArePreparedMeanwhile) 
   const MysqlHandle handle{database.Open(kSegments)};
   const auto session = database.Connect();
   mysql::Rows rows = StoreDriver::v(session->Query(
-      "SELECT seq, REPEAT(CHAR(65 + seq MOD 26), 100) FROM seq_1_to_5000 WHERE seq >= ?",
+      "SELECT seq, REPEAT(CHAR(65 + seq MOD 26), 100) FROM " + Sequence(kRows) +
+          " n WHERE seq >= ? ORDER BY seq",
       {int64_t{1}}));
   for (int row = 1; row <= kRows; ++row) {
     ASSERT_TRUE(rows.Next()) << row;
@@ -55,12 +58,14 @@ class PooledSessionTest : public ::testing::Test {
   // Returns the number of statements that connections other than the test's own send during `work`.
   template <typename Work>
   int64_t Statements(Work work) {
-    const std::string query =
-        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
-        "'QUESTIONS'";
-    const int64_t before = Number(query);
+    const auto questions = [&] {
+      auto rows = outside_->Ask("SHOW GLOBAL STATUS LIKE 'Questions'");
+      CARILLON_CHECK(rows.ok() && rows->Next(), "status");
+      return std::stoll(rows->Text(2));
+    };
+    const int64_t before = questions();
     work();
-    return Number(query) - before - 1;
+    return questions() - before - 1;
   }
   int64_t OpenTransactions() {
     return Number(
@@ -113,6 +118,109 @@ TEST_F(PooledSessionTest, ATransactionThatFailsAtAnyPlaceLeavesNothing) {
   EXPECT_EQ(StoreDriver::v(Count(pool)), 1);
   ASSERT_OK(Write(pool, 2));
   EXPECT_EQ(Number("SELECT COUNT(*) FROM t"), 2);
+}
+
+// MySQL answers the next statement with error 4031, MariaDB only closes the connection.
+TEST_F(PooledSessionTest, AConnectionThatTheServerClosedBecauseItWasIdleIsReplaced) {
+  mysql::Pool pool({.session = database_.server().Session(database_.name()), .size = 1});
+  int64_t n = 0;
+  for (const bool writes : {true, false, true}) {
+    SCOPED_TRACE(++n);
+    ASSERT_OK(Write(pool, 10 + n));
+    uint64_t pooled = 0;
+    ASSERT_OK(mysql::RunRead(pool, "test", [&](mysql::Session& session) -> Status {
+      pooled = session.connection_id();
+      return session.Run("SET SESSION wait_timeout = 1");
+    }));
+    if (writes) ASSERT_OK(Write(pool, 20 + n));
+    const std::string others =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " +
+        std::to_string(pooled);
+    for (int looks = 0; Number(others) > 0; ++looks) {
+      ASSERT_LT(looks, 3'000);
+      poll(nullptr, 0, 10);
+    }
+    if (writes) {
+      EXPECT_OK(Write(pool, 30 + n));
+    } else {
+      EXPECT_OK(Count(pool));
+    }
+  }
+}
+
+// A process that is stopped in a transaction must not keep its row locks.
+TEST_F(PooledSessionTest, OnlySessionsOfAPoolMayNotIdle) {
+  const auto options = database_.server().Session(database_.name());
+  mysql::Pool pool({.session = options, .size = 1});
+  const auto limit = [&](mysql::Session& session) -> Result<int64_t> {
+    const char* variable = session.is_mariadb() ? "SELECT @@idle_transaction_timeout"
+                                                : "SELECT @@session.wait_timeout";
+    CARILLON_ASSIGN_OR_RETURN(mysql::Rows rows, session.Ask(variable));
+    rows.Next();
+    return rows.Int(1);
+  };
+  const auto pooled = mysql::InRead(pool, "test", limit);
+  if (outside_->is_mariadb()) {
+    EXPECT_EQ(StoreDriver::v(pooled), mysql::kIdleTransactionTimeoutSeconds);
+  } else {
+    EXPECT_EQ(StoreDriver::v(pooled), mysql::kIdleSessionTimeoutSeconds);
+    EXPECT_GT(StoreDriver::v(limit(*outside_)), 3600);
+  }
+}
+
+// The connector sends texts of more than 256 KiB in another way than short ones.
+TEST_F(PooledSessionTest, AJsonParameterMayHaveAnyLength) {
+  ASSERT_OK(outside_->Run("CREATE TABLE texts (n INT NOT NULL PRIMARY KEY, t MEDIUMTEXT NOT NULL)"));
+  int64_t n = 0;
+  for (const size_t size : {10, 256 * 1024 - 20, 256 * 1024 + 1, 3 << 20}) {
+    SCOPED_TRACE(size);
+    mysql::JsonRows rows;
+    const std::string text = "\xc3\xa9" + std::string(size, 'x');
+    rows.Begin().Add(++n).Add(text);
+    EXPECT_OK(outside_->Execute("INSERT INTO texts SELECT k.n, k.t FROM JSON_TABLE(" CARILLON_JSON
+                                ", '$[*]' COLUMNS (n INT PATH '$[0]', t MEDIUMTEXT PATH '$[1]')) k",
+                                {rows.Take()}));
+    mysql::Rows read =
+        StoreDriver::v(outside_->Query("SELECT t FROM texts WHERE n = ?", {n}));
+    ASSERT_TRUE(read.Next());
+    EXPECT_EQ(read.Text(1), text);
+  }
+}
+
+// A batch with one bad item is divided until the item is alone (kInvalid), and the others are written.
+TEST(RefusedItemTest, AnItemThatNoServerCanStoreIsRefusedAsOne) {
+  MariadbDatabase database;
+  const MysqlHandle handle{database.Open(kSegments)};
+  ASSERT_OK(database.Connect()->Run(
+      "CREATE TABLE items (n INT UNSIGNED NOT NULL, t VARCHAR(4) NOT NULL, a VARCHAR(9) CHARACTER "
+      "SET ascii NOT NULL) ENGINE=InnoDB"));
+  const std::string with = ", '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(90) PATH '$[1]', "
+                           "a VARCHAR(90) PATH '$[2]', b TEXT PATH '$[3]')) k";
+  const std::string insert = "INSERT INTO items SELECT k.n, CONVERT(FROM_BASE64(k.b) USING utf8mb4), k.a "
+                             "FROM JSON_TABLE(" CARILLON_JSON + with;
+  const std::string plain = "INSERT INTO items SELECT k.n, k.t, k.a FROM JSON_TABLE(" CARILLON_JSON + with;
+  const std::string large(300'000, 'x');
+  for (const auto& [statement, json] : std::vector<std::pair<std::string, std::string>>{
+           {plain, R"([[-1,"t","a",""]])"},
+           {plain, R"([[99999999999999999999999,"t","a",""]])"},
+           {plain, R"([["x","t","a",""]])"},
+           {plain, R"([[1,"long text","a",""]])"},
+           {plain, R"([[1,{},"a",""]])"},
+           {plain, R"([[1,null,"a",""]])"},
+           {plain, "[[1,\"t\",\"\xc3\xa9\",\"\"]]"},
+           {plain, "[[1,\"\xff\",\"a\",\"\"]]"},
+           {plain, "[[1,\"\xff\",\"a\",\"" + large + "\"]]"},
+           {plain, R"([[1,"t","a")"},
+           {plain, ""},
+           {insert, R"([[1,"","a","/////w=="]])"}}) {
+    SCOPED_TRACE(json.substr(0, 60));
+    const auto session = database.Connect();
+    const auto written = session->Execute(statement, {json});
+    ASSERT_FALSE(written.ok());
+    EXPECT_EQ(written.code(), ErrorCode::kInvalid) << written.error().message;
+  }
+  const auto session = database.Connect();
+  EXPECT_OK(session->Execute(plain, {std::string_view(R"([[1,"t","a",""]])")}));
 }
 
 // Two claims that want the same slot of a job collide in its key. Whoever loses often may try again.

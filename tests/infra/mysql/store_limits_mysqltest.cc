@@ -217,7 +217,7 @@ TEST_F(StoreReadsTest, WatchdogReadsTheFirstScheduleOfEachSegmentWhateverTheStat
       "next_fire_us, kind, cron_expression, dst_gap, dst_repeat, misfire_policy, "
       "misfire_grace_us, catch_up_window_us, catch_up_max, priority) SELECT 2000000 + seq, "
       "3000000 + seq, seq MOD ?, 0, 1, 1, ? + seq, 'cron', '0 0 * * *', 'run', 'first', 'once', "
-      "0, 0, 0, 0 FROM seq_1_to_20000",
+      "0, 0, 0, 0 FROM " + Sequence(20'000) + " n",
       {uint64_t{kSegments}, ToUnixMicros(kT0 + 24h)}));
   OverdueReport report;
   const auto look = [&] { report = s.v(s.firing.ReadOverdue(kT0)); };
@@ -293,8 +293,8 @@ TEST_F(StoreReadsTest, PendingRunsOfAJobAreReadWithoutItsHistory) {
   ASSERT_OK(outside_->Run(fmt::format(
       "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, open_segment, kind, state, "
       "due_us, def_version) SELECT seq, 7, {}, {}, NULL, 'CRON', 'COMPLETED', seq, 1 FROM "
-      "seq_1_to_20000",
-      job.job_no.value(), job.segment.value())));
+      "{} n",
+      job.job_no.value(), job.segment.value(), Sequence(20'000))));
   ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs"));
   const RunRow waits = s.Execute(job, kT0);
   for (const Duration ahead : {0s, 30s}) {

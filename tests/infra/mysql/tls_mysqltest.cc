@@ -17,15 +17,18 @@ class ListeningServer {
     if (!stem.empty()) {
       arguments.push_back("--ssl-cert=" + files.Path(stem + ".crt"));
       arguments.push_back("--ssl-key=" + files.Path(stem + ".key"));
+    } else if (OnMysql()) {
+      arguments.push_back("--tls-version=");  // it would use the certificate that it made for itself
     }
     // The server may run as another user, who must be able to read the files.
     std::filesystem::permissions(files.Path(""), std::filesystem::perms::all);
-    auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
-                                                  .buffer_pool_bytes = 32 << 20,
-                                                  .redo_log_bytes = 16 << 20,
-                                                  .durable = false,
-                                                  .arguments = arguments},
-                                                 clock_);
+    auto started =
+        mysql::PrivateMariadbd::Start(OfTestServer({.directory = scratch_.path() + "/mariadb",
+                                                    .buffer_pool_bytes = 32 << 20,
+                                                    .redo_log_bytes = 16 << 20,
+                                                    .durable = false,
+                                                    .arguments = arguments}),
+                                      clock_);
     CARILLON_CHECK(started.ok(), started.error().message);
     server_ = std::move(started).value();
     auto session =
@@ -48,6 +51,17 @@ class ListeningServer {
             .database = "carillon",
             .tls = tls,
             .tls_ca_file = ca_file};
+  }
+  mysql::SessionOptions OverSocket() const {
+    return {.socket_path = server_->socket_path(), .user = "carillon", .password = kPassword};
+  }
+  // Runs a statement as an administrator.
+  void Run(const std::string& statement) const {
+    auto session = mysql::Session::Connect(
+        {.socket_path = server_->socket_path(), .user = server_->user()});
+    CARILLON_CHECK(session.ok(), session.error().message);
+    const Status done = (*session)->Run(statement);
+    CARILLON_CHECK(done.ok(), done.error().message);
   }
   // Returns the cipher of the connection; "" if it is not encrypted.
   static std::string Cipher(mysql::Session& session) {
@@ -105,6 +119,37 @@ TEST_F(MysqlTlsTest, AnotherNameIsRefused) {
   files_.Issue("server", "elsewhere.example", {"192.0.2.1"});
   const ListeningServer server(files_, "server");
   ExpectRefused(server.Options(mysql::TlsMode::kVerify, files_.ca_file()));
+  EXPECT_TRUE(mysql::Session::Connect(server.Options(mysql::TlsMode::kRequired)).ok());
+}
+
+// On MySQL with caching_sha2_password, whose server knows no password after FLUSH PRIVILEGES: the sign-in then asks for
+// its key, or sends the password inside of TLS.
+TEST_F(MysqlTlsTest, EachModeSignsInWhenTheServerKnowsNobodyYet) {
+  files_.Issue("server", "localhost");
+  const ListeningServer server(files_, "server");
+  for (const auto& options :
+       {server.Options(mysql::TlsMode::kOff), server.Options(mysql::TlsMode::kRequired),
+        server.Options(mysql::TlsMode::kVerify, files_.ca_file()), server.OverSocket()}) {
+    SCOPED_TRACE(static_cast<int>(options.tls));
+    server.Run("FLUSH PRIVILEGES");
+    for (const char* time : {"first", "again"}) {
+      const auto session = mysql::Session::Connect(options);
+      EXPECT_TRUE(session.ok()) << time << ": " << session.error().message;
+    }
+    mysql::SessionOptions wrong = options;
+    wrong.password = "wrong";
+    EXPECT_EQ(mysql::Session::Connect(wrong).code(), ErrorCode::kDenied);
+  }
+}
+
+TEST_F(MysqlTlsTest, AServerThatAcceptsOnlyTlsNamesTheSetting) {
+  files_.Issue("server", "localhost");
+  const ListeningServer server(files_, "server");
+  server.Run("SET GLOBAL require_secure_transport = ON");
+  const auto refused = mysql::Session::Connect(server.Options(mysql::TlsMode::kOff));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.code(), ErrorCode::kUnavailable);
+  EXPECT_NE(refused.error().message.find("store.tls"), std::string::npos) << refused.error().message;
   EXPECT_TRUE(mysql::Session::Connect(server.Options(mysql::TlsMode::kRequired)).ok());
 }
 

@@ -22,6 +22,8 @@ class ClusterUnderTest:
     def __init__(self, *options):
         self.scratch = tempfile.mkdtemp(prefix="carillon-cluster-")
         self.dir = os.path.join(self.scratch, "c")
+        if os.environ.get("CARILLON_TEST_SERVER") == "mysql":
+            options = (*options, "--mysql")
         try:
             self.run("up", *options, seconds=180)
         except (AssertionError, subprocess.TimeoutExpired):
@@ -32,7 +34,7 @@ class ClusterUnderTest:
     def run(self, verb, *arguments, seconds=150, check=True):
         done = subprocess.run(
             [sys.executable, os.path.join(ROOT, "deploy", "cluster", "cluster.py"), "--bin", BIN,
-             "--jars", JARS, verb, "--dir", self.dir, *arguments],
+             "--jars", JARS, "--mysql-server", os.path.join(ROOT, "build", "mysql"), verb, "--dir", self.dir, *arguments],
             capture_output=True, text=True, timeout=seconds)
         if check and done.returncode != 0:
             raise AssertionError(f"cluster {verb} {' '.join(arguments)} ended with "
@@ -76,6 +78,10 @@ class ClusterUnderTest:
 
     def await_ready(self, seconds=90):
         wait_until(lambda: self.refresh()["ready"], seconds, "the cluster to be ready", every=0.3)
+
+    def database(self):
+        """The name of the process of the database: mariadb or mysql."""
+        return parts.database_of(Cluster(self.dir).must_exist())
 
     def leader(self):
         return wait_until(lambda: self.refresh()["leader"], 60, "a leader", every=0.2)
