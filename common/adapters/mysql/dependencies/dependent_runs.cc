@@ -24,8 +24,8 @@ Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
                                                         const std::vector<RunCompletion>& ends,
                                                         const std::vector<Wanted>& wanted) {
   static const std::string statement =
-      "SELECT DISTINCT r.schedule_id, r.fire_us, r.started_by FROM JSON_TABLE(?, '$[*]' COLUMNS (j "
-      "BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]')) k "
+      "SELECT DISTINCT r.schedule_id, r.fire_us, r.started_by FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]')) k "
       "STRAIGHT_JOIN job_runs r FORCE INDEX (by_job) ON r.job_no = k.j AND r.fire_us >= k.f AND "
       "r.fire_us < k.f + " +
       std::to_string(kSameFireMax) + " AND r.schedule_id = k.s AND r.shard = 0";
