@@ -61,6 +61,19 @@ inline mysql::PrivateMariadbdOptions OfTestServer(mysql::PrivateMariadbdOptions 
   return options;
 }
 
+// Lets a session of a test keep a transaction open. MySQL ends only idle sessions of pools.
+inline Status LetIdleInTransactions(mysql::Session& session) {
+  if (!session.is_mariadb()) return {};
+  return session.Run("SET SESSION idle_transaction_timeout = 0");
+}
+
+// A variable of SHOW GLOBAL STATUS.
+inline int64_t StatusOf(mysql::Session& session, const std::string& variable) {
+  auto rows = session.Ask("SHOW GLOBAL STATUS LIKE '" + variable + "'");
+  CARILLON_CHECK(rows.ok() && rows->Next(), variable);
+  return std::stoll(rows->Text(2));
+}
+
 // A derived table with the column `seq`: the numbers from 1 to `count`, at most 100,000, in any order. The
 // query must give it an alias.
 inline std::string Sequence(int64_t count) {

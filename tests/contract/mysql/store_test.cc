@@ -1,4 +1,4 @@
-// The contract of the store, on MariaDB.
+// The contract of the store, on MariaDB or MySQL (tests/support/on_mysql).
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/reused_database.h"
 

@@ -21,11 +21,7 @@ class DependencyLockTest : public StoreLimitsTest {
   ~DependencyLockTest() override { failpoint::Reset(); }
 
   int64_t Waiting() {
-    auto rows = outside_->Ask(
-        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
-        "'INNODB_ROW_LOCK_CURRENT_WAITS'");
-    CARILLON_CHECK(rows.ok() && rows->Next(), "transactions");
-    return rows->Int(1);
+    return StatusOf(*outside_, "Innodb_row_lock_current_waits");
   }
 
   // b starts after c, and d after a. Then one writer lets a start after b, and another c after d; neither
@@ -42,7 +38,7 @@ class DependencyLockTest : public StoreLimitsTest {
     s.Create("after-d", After("d"));
     outside_ = database_.Connect();
     const auto holder = database_.Connect();
-    EXPECT_OK(holder->Run("SET SESSION idle_transaction_timeout = 0"));
+    EXPECT_OK(LetIdleInTransactions(*holder));
     EXPECT_OK(holder->Run("START TRANSACTION"));
     EXPECT_OK(holder->Ask("SELECT job_no FROM jobs WHERE job_id IN ('a', 'c') FOR UPDATE"));
     const std::array<StoredJob, 2> edited{a, c};

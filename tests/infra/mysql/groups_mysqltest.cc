@@ -57,7 +57,7 @@ TEST_F(GroupsTest, AClaimThatStandsStillCostsTheGroupOneSlotOnly) {
 // other member would stand still for longer than the limit of any lock wait.
 TEST_F(GroupsTest, AChangeGivesUpSoonIfAClaimOfTheGroupStandsStill) {
   StoreDriver s = driver();
-  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(LetIdleInTransactions(*outside_));
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Query(
       "SELECT g.slot_limit FROM concurrency_groups g WHERE g.name = 'db' LOCK IN SHARE MODE"));
@@ -77,7 +77,7 @@ TEST_F(GroupsTest, AnEditWaitsForAGroupBeforeItLocksCalendars) {
   edited.concurrency_group = "db";
   edited.schedules[0].calendar = "workdays";
   const StoredJob job = s.Create("b", s.Every(1h));
-  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(LetIdleInTransactions(*outside_));
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(
       outside_->Query("SELECT g.slot_limit FROM concurrency_groups g WHERE g.name = 'db' FOR "
@@ -86,10 +86,7 @@ TEST_F(GroupsTest, AnEditWaitsForAGroupBeforeItLocksCalendars) {
   const auto watch = database_.Connect();
   bool waits = false;
   for (int tries = 0; !waits && tries < 20'000; ++tries) {
-    auto rows = s.v(watch->Ask(
-        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
-        "'INNODB_ROW_LOCK_CURRENT_WAITS'"));
-    waits = rows.Next() && rows.Int(1) > 0;
+    waits = StatusOf(*watch, "Innodb_row_lock_current_waits") > 0;
   }
   EXPECT_TRUE(waits);
   EXPECT_OK(outside_->Query("SELECT c.version FROM calendars c FOR UPDATE NOWAIT"));

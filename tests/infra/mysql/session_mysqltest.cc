@@ -212,8 +212,9 @@ TEST(RefusedItemTest, AnItemThatNoServerCanStoreIsRefusedAsOne) {
            {plain, R"([[1,"t","a")"},
            {plain, ""},
            {insert, R"([[1,"","a","/////w=="]])"}}) {
-    // MySQL takes a short text that is not UTF-8, with question marks in the place of the bad bytes.
-    if (OnMysql() && json.size() < 60 && json.find('\xff') != std::string::npos) continue;
+    // Of texts that are not UTF-8 MySQL takes the short ones, and MariaDB those that are sent as bytes, with question
+    // marks in the place of the bad bytes.
+    if (json.find('\xff') != std::string::npos && OnMysql() == (json.size() < large.size())) continue;
     SCOPED_TRACE(json.substr(0, 60));
     const auto session = database.Connect();
     const auto written = session->Execute(statement, {json});

@@ -211,7 +211,7 @@ TEST_F(StoreFaultsTest, BusyRowIsUnavailableAfterTheLockWaitAndNothingIsWritten)
   StoreDriver s(impatient);
   const Fence fence = s.Take();
   const RunRow row = KnownExecutorsRun(s, fence);
-  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 30"));
+  ASSERT_OK(LetIdleInTransactions(*outside_));
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT state FROM job_runs FOR UPDATE"));
   EXPECT_CODE(s.firing.Claim({s.ClaimOf(row, 1)}, fence, kT0 + 1s), ErrorCode::kUnavailable);

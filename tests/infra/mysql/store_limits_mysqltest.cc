@@ -326,7 +326,8 @@ TEST_F(StoreLimitsTest, LimitOfAListStaysNotOnTheConnection) {
   s.v(s.runs.CountOpenRuns());
   for (int i = 0; i < 4; ++i) {
     const auto lease = s.v(handle_.stores().db.pool().Acquire("test"));
-    auto rows = s.v(lease->Ask("SELECT @@SESSION.max_statement_time = 0"));
+    auto rows = s.v(lease->Ask(lease->is_mariadb() ? "SELECT @@SESSION.max_statement_time = 0"
+                                                   : "SELECT @@SESSION.max_execution_time = 0"));
     ASSERT_TRUE(rows.Next());
     EXPECT_EQ(rows.Int(1), 1);
   }
