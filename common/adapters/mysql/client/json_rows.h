@@ -19,7 +19,9 @@
 
 // The parameter of a JSON_TABLE: a part of a string literal. The connector sends a text of more than
 // 256 KiB as bytes, in which MySQL sees no JSON (error 3144). MariaDB skips the comments.
-#define CARILLON_JSON "/*!80030 CONVERT(*/ ? /*!80030 USING utf8mb4)*/"
+// COALESCE: bytes that are not UTF-8 are converted to NULL, which is a table without rows: nothing would be written, and
+// no error reported. What stands in their place is no JSON either, so the batch is refused.
+#define CARILLON_JSON "/*!80030 COALESCE(CONVERT(*/ ? /*!80030 USING utf8mb4), '?')*/"
 
 namespace carillon::mysql {
 
