@@ -274,8 +274,9 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
 
 TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
   mysql::Rows rows = StoreDriver::v(outside_->Query(
-      "EXPLAIN SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND "
-      "r.fire_us < ? AND r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",
+      std::string(OnMysql() ? "EXPLAIN FORMAT=TRADITIONAL" : "EXPLAIN") +
+          " SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND r.fire_us < ? AND "
+          "r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",
       {1, ToUnixMicros(today_), ToUnixMicros(today_)}));
   ASSERT_TRUE(rows.Next());
   EXPECT_EQ(rows.Text(OnMysql() ? 5 : 4), "range");
