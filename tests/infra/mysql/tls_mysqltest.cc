@@ -1,6 +1,7 @@
 // TLS to a real MariaDB: the servers that a connection trusts, and those that it refuses.
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/certificate_files.h"
+#include "tests/support/fake_mysql_server.h"
 #include "tests/support/java_process.h"
 
 namespace carillon::test {
@@ -82,9 +83,7 @@ class MysqlTlsTest : public ::testing::Test {
   static void ExpectRefused(const mysql::SessionOptions& options) {
     const auto session = mysql::Session::Connect(options);
     ASSERT_FALSE(session.ok());
-    // To a server of MySQL without TLS the library signs in as if it were encrypted, in vain.
-    const bool denied = OnMysql() && session.code() == ErrorCode::kDenied;
-    EXPECT_TRUE(denied || session.code() == ErrorCode::kUnavailable) << session.error().message;
+    EXPECT_EQ(session.code(), ErrorCode::kUnavailable) << session.error().message;
   }
 
   CertificateFiles files_;
@@ -167,6 +166,56 @@ TEST_F(MysqlTlsTest, AServerWithoutTlsIsRefused) {
   auto plain = mysql::Session::Connect(server.Options(mysql::TlsMode::kOff));
   ASSERT_TRUE(plain.ok()) << plain.error().message;
   EXPECT_EQ(ListeningServer::Cipher(**plain), "");
+}
+
+// Otherwise whoever stands between a client and its server asks for the password, and gets it.
+TEST(SignInTest, WithoutTlsAServerThatMustHaveItLearnsNothing) {
+  struct Lure {
+    const char* plugin;
+    std::string answer;
+  };
+  const std::string clear = std::string("\xfe") + "mysql_clear_password" + '\0';
+  for (const Lure& lure : {Lure{"caching_sha2_password", "\x01\x04"}, Lure{"mysql_native_password", clear},
+                           Lure{"mysql_clear_password", clear}, Lure{"sha256_password", "\x01\x04"}}) {
+    for (const uint32_t offered : {0u, FakeMysqlServer::kOffersTls}) {
+      for (const auto tls : {mysql::TlsMode::kRequired, mysql::TlsMode::kVerify}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", lure.plugin, offered, static_cast<int>(tls)));
+        CertificateFiles files;
+        FakeMysqlServer server(offered, lure.plugin, lure.answer);
+        const auto session = mysql::Session::Connect({.host = "127.0.0.1",
+                                                      .port = server.port(),
+                                                      .user = "carillon",
+                                                      .password = kPassword,
+                                                      .database = "carillon",
+                                                      .tls = tls,
+                                                      .tls_ca_file = files.ca_file()});
+        ASSERT_FALSE(session.ok());
+        EXPECT_EQ(session.code(), ErrorCode::kUnavailable) << session.error().message;
+        const std::string& received = server.Received();
+        EXPECT_EQ(received.find(kPassword), std::string::npos);
+        EXPECT_EQ(received.find("carillon"), std::string::npos);
+        if (offered == 0) {
+          EXPECT_EQ(received, "");
+          EXPECT_NE(session.error().message.find("store.tls"), std::string::npos) << session.error().message;
+        }
+      }
+    }
+  }
+}
+
+TEST(SignInTest, WithoutTlsNoServerIsGivenThePasswordInClearText) {
+  for (const std::string lure : {"mysql_clear_password", "dialog"}) {
+    for (const std::string& first : {lure, std::string("mysql_native_password")}) {
+      SCOPED_TRACE(first + " " + lure);
+      FakeMysqlServer server(0, first, "\xfe" + lure + std::string("\0Password:", 10));
+      const auto session = mysql::Session::Connect(
+          {.host = "127.0.0.1", .port = server.port(), .user = "carillon", .password = kPassword});
+      ASSERT_FALSE(session.ok());
+      EXPECT_EQ(session.code(), ErrorCode::kUnavailable);
+      EXPECT_NE(session.error().message.find("store.tls"), std::string::npos) << session.error().message;
+      EXPECT_EQ(server.Received().find(kPassword), std::string::npos);
+    }
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/mysql_include.h"
+#include "common/adapters/mysql/client/sign_in.h"
+#include "common/base/check.h"
 
 namespace carillon::mysql {
 namespace {
@@ -13,7 +15,11 @@ namespace {
 sql::Driver* TheDriver() {
   static std::once_flag once;
   static sql::Driver* driver = nullptr;
-  std::call_once(once, [] { driver = get_driver_instance(); });
+  std::call_once(once, [] {
+    driver = get_driver_instance();
+    const Status added = AddWaysToSignIn();
+    CARILLON_CHECK(added.ok(), added.error().message);
+  });
   return driver;
 }
 
@@ -35,7 +41,10 @@ sql::ConnectOptionsMap ConnectOptions(const SessionOptions& options) {
   map["OPT_WRITE_TIMEOUT"] = options.read_timeout_s;
   map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
   // This library silently ignores OPT_SSL_MODE; it honours the three options below.
-  if (options.tls != TlsMode::kOff) map["sslEnforce"] = true;
+  if (options.tls != TlsMode::kOff) {
+    map["sslEnforce"] = true;
+    map["defaultAuth"] = sql::SQLString(kTlsFirst);
+  }
   if (options.tls == TlsMode::kVerify) {
     map["sslCA"] = sql::SQLString(options.tls_ca_file);
     map["sslVerify"] = true;
@@ -126,6 +135,8 @@ Result<std::unique_ptr<Session>> Session::Connect(const SessionOptions& options)
     session->prepared_ = std::make_unique<Prepared>();
     return {};
   });
+  const std::string refused = TakeRefusedSignIn();
+  if (!refused.empty()) return {ErrorCode::kUnavailable, "connect: " + refused};
   if (!connected.ok()) return connected.error();
   if (options.tls != TlsMode::kOff) CARILLON_TRY(session->CheckTls());
   CARILLON_TRY(session->SetUp(options));
