@@ -178,7 +178,7 @@ void AttemptRunner::LogTrace(const RunEntry& entry, std::string_view what) const
 
 void AttemptRunner::EndUnstarted(RunEntry& entry) {
   const AttemptResult result{.state = RunState::kLost,
-                             .reason = std::string(reason::kLeaseEnded),
+                             .reason = std::string(reason::kNotStarted),
                              .error = "its lease expired before it could start",
                              .ended = ports_.clock.Wall()};
   End(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);

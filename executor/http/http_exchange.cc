@@ -307,7 +307,9 @@ bool HttpExchange::CloseIfDue(SteadyTime now) {
   }
   const WatchedLease lease{start_.lease_end, start_.close_at_lease_end};
   if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
-    Close(RunState::kLost, reason::kLeaseEnded, "the request was closed: its lease expired");
+    const bool sent = !awaited_ || followed_ > 0;
+    Close(RunState::kLost, sent ? reason::kLeaseEnded : reason::kNotStarted,
+          sent ? "the request was closed: its lease expired" : "its lease expired before the request was sent");
     return true;
   }
   if (!awaited_ || now < awaited_->until) return false;

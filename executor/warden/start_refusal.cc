@@ -17,14 +17,14 @@ std::optional<StartRefusal> RefusalAtArrival(const ArrivedStart& start) {
 
 std::optional<StartRefusal> RefusalWhenDue(const DueStart& start, SteadyTime now) {
   if (start.warden_stops) {
-    return StartRefusal{RunState::kLost, reason::kWardenDied, "the warden is stopping"};
+    return StartRefusal{RunState::kLost, reason::kNotStarted, "the warden is stopping"};
   }
   if (start.cancelled) {
     return StartRefusal{RunState::kCancelled, reason::kCancelRequested,
                         "cancelled before it started"};
   }
   if (DecideAtStart({start.lease_end, true}, now) != LeaseAction::kNone) {
-    return StartRefusal{RunState::kLost, reason::kLeaseEnded,
+    return StartRefusal{RunState::kLost, reason::kNotStarted,
                         "its lease expired before it could start"};
   }
   return std::nullopt;

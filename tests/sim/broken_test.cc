@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"group.free_on_retry", "groups slots", 200},
         BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+        // an attempt that never began ends its run
+        BrokenRule{"run.given_back", "P1 given back", 400},
         // planning by the calendars that were read first
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before

@@ -133,6 +133,7 @@ class Checker : public WardenObserver {
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
   void CheckRetryConditions(const RunRow& before, const RunRow& after);
+  void CheckGivenBack(const RunRow& before, const RunRow& after);
   void CheckDelay(const RunRow& row);
   void FollowQueue(const RunRow& before, const RunRow& after);
   void CheckTakesSlot(const RunRow& row, std::string_view what);

@@ -219,7 +219,7 @@ void SimWardenHost::Do(const StartAttempt& start) {
   if (executor::DecideAtStart(LeaseOf(start), now) == executor::LeaseAction::kRefuseStart) {
     known_.insert(name);
     ended.result.state = RunState::kLost;
-    ended.result.reason = std::string(reason::kLeaseEnded);
+    ended.result.reason = std::string(reason::kNotStarted);
     Record(ended);
   } else if (disk_full_) {
     known_.insert(name);

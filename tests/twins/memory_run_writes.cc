@@ -5,6 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::memory {
@@ -44,6 +45,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
+    if (change.given_back) CountReturn(row);
     if (change.clear_token) row.claim_token = {};
     if (!failpoint::Broken("group.free_on_retry")) row.group = {};
   }

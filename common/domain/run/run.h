@@ -70,11 +70,11 @@ inline constexpr std::string_view kHttpStatus = "http_status";
 inline constexpr std::string_view kHttpBody = "http_body";
 inline constexpr std::string_view kHttpError = "http_error";
 inline constexpr std::string_view kHttpForbidden = "http_forbidden";
-// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about to end, or the function
-// was never called.
+// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about to end.
 inline constexpr std::string_view kHandlerError = "handler_error";
 inline constexpr std::string_view kWorkerDied = "worker_died";
 inline constexpr std::string_view kWorkerStopped = "worker_stopped";
+// LOST: the attempt provably never began, which gives the run back (returns.h).
 inline constexpr std::string_view kNotStarted = "not_started";
 inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
 // FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
@@ -132,6 +132,7 @@ inline constexpr uint32_t kNode = 4;         // of a workflow run, which goes on
 inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
+inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
 }  // namespace run_flag
 
 // The part of a run that decisions depend on (run_state.h): one row of job_runs, locked.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon {
@@ -49,6 +50,17 @@ RunChange Held(const RunRow& row, std::string_view why) {
   return held;
 }
 
+bool MayReturn(const RunRow& row, const JobRow* job) {
+  const bool wanted = !row.cancel_requested && job != nullptr && !job->deleted;
+  return wanted && ReturnsOf(row) < kReturnsMax && !failpoint::Broken("run.given_back");
+}
+
+RunChange Returned(const RunRow& row, const JobRow& job, WallTime now) {
+  RunChange change = NextAttempt(row, job, now + ReturnWait(row));
+  change.given_back = true;
+  return change;
+}
+
 enum class Fate { kDead, kUnknown };  // of a lost attempt's process
 
 RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, Fate fate,
@@ -68,7 +80,7 @@ RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, 
   }
   // The retry has no back-off, because the host failed and not the job, and the run has usually
   // waited for the end of the lease already.
-  if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
+  if (HasRetryLeft(job->retry, TriesOf(row))) return NextAttempt(row, *job, now);
   RunChange lost = Ended(row, RunState::kLost, why);
   lost.dead_letter = true;
   return lost;
@@ -78,9 +90,9 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
                        WallTime now) {
   RunChange ended = Ended(row, result.state, result.reason);
   if (row.cancel_requested || job == nullptr || job->deleted) return ended;
-  if (HasRetryLeft(job->retry, row.attempt)) {
+  if (HasRetryLeft(job->retry, TriesOf(row))) {
     if (job->retry.conditions.Allow(result) || failpoint::Broken("retry.conditions")) {
-      const Duration wait = RetryDelay(job->retry, row.attempt, SeedOf(row.key));
+      const Duration wait = RetryDelay(job->retry, TriesOf(row), SeedOf(row.key));
       const Duration asked = failpoint::Broken("retry.after")
                                  ? Duration{}
                                  : std::min(result.retry_after.value_or(Duration{}), kRetryAfterMax);
@@ -99,7 +111,9 @@ RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult
   switch (result.state) {
     case RunState::kFailed:
     case RunState::kTimedOut: return AfterFailure(row, job, result, now);
-    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
+    case RunState::kLost:
+      if (NeverBegan(result) && MayReturn(row, job)) return Returned(row, *job, now);
+      return AfterLoss(row, job, result.reason, Fate::kDead, now);
     default: return Ended(row, result.state, result.reason);
   }
 }
@@ -195,6 +209,9 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
       if (row->state == RunState::kHeld && report.result.state == RunState::kLost &&
           !row->cancel_requested) {
         if (!row->may_still_run) return recorded;
+        if (NeverBegan(report.result) && MayReturn(*row, job)) {
+          return {ResultVerdict::kApplied, Returned(*row, *job, now)};
+        }
         if (job != nullptr && job->cooperative && job->retry.on_lost == OnLost::kRetry) {
           return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
         }

@@ -127,6 +127,7 @@ struct RunChange {
   bool dead_letter = false;     // no attempt is left
   // When PENDING: a repeated result of the old attempt is only recorded, and the slot is free.
   bool clear_token = false;
+  bool given_back = false;   // when PENDING: the writer counts it in the row (returns.h)
 };
 
 enum class ResultVerdict {
@@ -152,15 +153,14 @@ struct ResultDecision {
 };
 
 // Decides what follows the result of an attempt, by the state of its run:
-//   RUNNING   Ends with the result; a failure is retried while attempts are left, unless the job's
-//             retry conditions exclude it, a cancel was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
-//   HELD      The same, except for LOST (the host reports that the process is dead): this completes
-//             a requested cancel, or leads to the retry of a handler; else the run stays HELD.
+//   RUNNING   Ends with the result. A failure is retried while attempts are left, unless the job's retry conditions
+//             exclude it, a cancel was requested or the job was deleted. An attempt that never began gives the run back
+//             (returns.h); any other loss follows on_lost, as in DecideLost.
+//   HELD      The same, but other losses (the process is dead) complete a cancel or lead to the retry of a handler.
 //   PENDING   A late success of the previous attempt completes the run.
 //   LOST      A late result of the last attempt replaces LOST.
 // Everything else is kRecordedOnly: other states, tokens and attempts, and repeated results.
-ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
-                            WallTime now);
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report, WallTime now);
 
 // The attempt whose lease ended.
 struct LostReport {

@@ -1,5 +1,7 @@
 #include "common/domain/run/skip.h"
 
+#include "common/domain/run/returns.h"
+
 namespace carillon {
 
 bool DecideSkip(const RunRow& row, const SkipItem& item) {
@@ -9,7 +11,7 @@ bool DecideSkip(const RunRow& row, const SkipItem& item) {
 }
 
 bool SkipLeavesDeadLetter(const RunRow& row) {
-  return row.state == RunState::kSkipped && row.attempt > 1;
+  return row.state == RunState::kSkipped && TriesOf(row) > 1;
 }
 
 }  // namespace carillon

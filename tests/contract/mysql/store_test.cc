@@ -53,6 +53,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/queue_exits_contract.h"
 #include "tests/contract/store/queue_policies_contract.h"
 #include "tests/contract/store/result_contract.h"
+#include "tests/contract/store/returns_contract.h"
 #include "tests/contract/store/run_kinds_contract.h"
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"

@@ -248,6 +248,26 @@ class Conformance:
         self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
         self.assertIn(worker.process.wait(120), (0, 128 + signal.SIGTERM))  # a JVM ends by its signal
 
+    def test_an_orderly_stop_of_the_only_worker_loses_no_run(self):
+        worker = self.worker(concurrency=20)
+        job = self.create()
+        runs = []
+        for count in range(100):
+            runs.append(self.start(job))
+            if count == 30:
+                worker.process.terminate()
+        worker.process.wait(60)
+
+        def waits(run_id):
+            run = self.get(run_id)
+            return run["state"] in FINAL or (run.get("waiting") or {}).get("code") == "no_handler"
+        wait_until(lambda: all(waits(run_id) for run_id in runs), 60, "the executor to give back what it has")
+        other = self.worker(concurrency=20)
+        for run_id in runs:
+            run = self.ended(run_id)
+            self.assertEqual(run["state"], "COMPLETED", run)
+            self.assertEqual(len(worker.begun(run_id)) + len(other.begun(run_id)), 1)
+
     def test_a_stopped_worker_keeps_its_attempts(self):
         worker = self.worker()
         run_id = self.start(self.create("hold", retry_count=1))

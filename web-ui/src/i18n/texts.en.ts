@@ -119,6 +119,7 @@ export const en = {
   'reason.executor_lost': 'Executor lost',
   'reason.warden_died': 'Warden died',
   'reason.lease_ended': 'Lease expired',
+  'reason.not_started': 'Never began',
   'reason.outcome_unknown': 'Outcome unknown',
   'reason.overlap': 'Another run was active',
   'reason.queue_full': 'The queue of the job was full',

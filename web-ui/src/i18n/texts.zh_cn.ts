@@ -121,6 +121,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.executor_lost': '执行器失联',
   'reason.warden_died': 'warden 已退出',
   'reason.lease_ended': '租约到期',
+  'reason.not_started': '从未开始',
   'reason.outcome_unknown': '结果未知',
   'reason.overlap': '已有运行在进行',
   'reason.queue_full': '任务的队列已满',

@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/rows/notice_rows.h"
 #include "common/adapters/mysql/rows/queue_statements.h"
 #include "common/base/failpoint.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
 #include "common/wire/json/outputs_json.h"
 
@@ -67,7 +68,8 @@ const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
     "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]', x INT PATH '$[10]'",
     "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken = "
-    "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
+    "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags & ~" +
+        std::to_string(run_flag::kReturns) + " | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
     "r.reason = k.r, "
     "r.priority = k.p, "
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
@@ -321,6 +323,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
+    if (change.given_back) CountReturn(row);
     // A run that begins anew waits for its slot anew.
     if (change.clear_token) {
       row.claim_token = {};

@@ -330,7 +330,7 @@ TEST_F(DaemonClaimTest, StartThatTheWardenCannotTakeIsTriedUntilItsLeaseEnds) {
   StepFor(18s);
   ASSERT_EQ(spool_.held.size(), 1u);
   EXPECT_EQ(spool_.held[0].result.state, RunState::kLost);
-  EXPECT_EQ(spool_.held[0].result.reason, reason::kLeaseEnded);
+  EXPECT_EQ(spool_.held[0].result.reason, reason::kNotStarted);
   warden_.can_start = {};
   StepFor(2s);
   EXPECT_TRUE(warden_.starts.empty());

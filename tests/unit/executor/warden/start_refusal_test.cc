@@ -30,7 +30,7 @@ TEST(StartRefusalTest, StartsUntilTheMarginOfItsLease) {
   EXPECT_EQ(RefusalWhenDue(start, SinceBoot(17s) - 1us), std::nullopt);
   const auto refusal = RefusalWhenDue(start, SinceBoot(17s));
   EXPECT_EQ(StateOf(refusal), RunState::kLost);
-  EXPECT_EQ(refusal->reason, reason::kLeaseEnded);
+  EXPECT_EQ(refusal->reason, reason::kNotStarted);
 }
 
 // The user cancelled the attempt, so it must not be retried like a lost one.
@@ -44,7 +44,7 @@ TEST(StartRefusalTest, WardenThatStopsStartsNothing) {
   const auto refusal =
       RefusalWhenDue({.warden_stops = true, .lease_end = SinceBoot(20s)}, SinceBoot(1s));
   EXPECT_EQ(StateOf(refusal), RunState::kLost);
-  EXPECT_EQ(refusal->reason, reason::kWardenDied);
+  EXPECT_EQ(refusal->reason, reason::kNotStarted);
 }
 
 }  // namespace

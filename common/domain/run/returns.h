@@ -1,0 +1,35 @@
+// Attempts that provably never began (LOST, kNotStarted): nobody was called, so the run is given back. Whatever on_lost
+// says, it waits for its next attempt as if it had not been claimed, and the attempt does not count as a try (retry_count).
+//
+// Always   A run is given back at most kReturnsMax times. After that such an attempt is lost like any other.
+#pragma once
+
+#include <algorithm>
+
+#include "common/domain/run/run.h"
+
+namespace carillon {
+
+// The waits before the attempts are 0, 1, 2, 4, 8 and 8 s.
+inline constexpr int kReturnsMax = 6;
+inline constexpr uint32_t kOneReturn = run_flag::kReturns & ~(run_flag::kReturns << 1);
+static_assert(kReturnsMax * kOneReturn <= run_flag::kReturns);
+
+constexpr int ReturnsOf(const RunRow& row) {
+  return static_cast<int>((row.flags & run_flag::kReturns) / kOneReturn);
+}
+// The row is given back once more, which ReturnsOf counts.
+constexpr void CountReturn(RunRow& row) { row.flags += kOneReturn; }
+// Attempts that count, the current one included.
+constexpr int TriesOf(const RunRow& row) { return row.attempt - ReturnsOf(row); }
+
+constexpr Duration ReturnWait(const RunRow& row) {
+  const int returns = ReturnsOf(row);
+  return returns == 0 ? Duration{} : Duration(1s) * (1 << std::min(returns - 1, 3));
+}
+
+inline bool NeverBegan(const AttemptResult& result) {
+  return result.state == RunState::kLost && result.reason == reason::kNotStarted;
+}
+
+}  // namespace carillon
