@@ -31,8 +31,10 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
     return reason::kQueueTimeout;
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
-  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip &&
-                        facts.other_runs >= job.max_running && !IsQueuedWithoutSlot(run.kind);
+  // The claim decides about the others, as DecideClaim says.
+  const bool may_skip = run.attempt == 1 && !IsQueuedWithoutSlot(run.kind);
+  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && may_skip &&
+                        facts.other_runs >= job.max_running;
   return overlaps ? reason::kOverlap : std::string_view{};
 }
 

@@ -168,12 +168,14 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     return refuse(ClaimReason::kWrongExecutor);
   }
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
+  // A skip would be the end of a run that has ended otherwise already, and of which a person wants more.
+  const bool waits = IsQueuedWithoutSlot(row->kind) || row->attempt > 1;
   switch (DecideSlot(request.overlap, facts.slots)) {
     case SlotVerdict::kSkip:
-      if (IsQueuedWithoutSlot(row->kind)) return kEnqueued;
+      if (waits) return kEnqueued;
       return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
     case SlotVerdict::kSkipFull:
-      if (IsQueuedWithoutSlot(row->kind)) return kEnqueued;
+      if (waits) return kEnqueued;
       return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
     case SlotVerdict::kQueue: return kEnqueued;
     case SlotVerdict::kStart: break;

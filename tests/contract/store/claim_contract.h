@@ -474,7 +474,7 @@ TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
   EXPECT_EQ(letters[0].reason, reason::kQueueTimeout);
 }
 
-TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
+TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunWaitsForItsSlot) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   JobDefinition definition = s.Manual();
@@ -485,12 +485,14 @@ TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
   s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 2s);
   definition.overlap_policy = OverlapPolicy::kSkip;
   s.Replace(job, definition, kT0 + 3s);
-  EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kSkipped);
-  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
-  ASSERT_EQ(letters.size(), 1u);
-  EXPECT_EQ(letters[0].key, first.key);
-  EXPECT_EQ(letters[0].reason, reason::kOverlap);
+  EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kEnqueued);
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
   EXPECT_EQ(s.Get(second.key).row.state, RunState::kRunning);
+  s.Apply(s.ReportOf(second, RunState::kCompleted), fence, kT0 + 2h);
+  const AdmissionEffect admitted = s.v(s.queues.Admit({job.job_no, job.segment}, fence, kT0 + 2h));
+  ASSERT_EQ(admitted.admitted.size(), 1u);
+  EXPECT_EQ(admitted.admitted[0].key, first.key);
+  EXPECT_EQ(ClaimSkipping(s, first.key, 4, fence, kT0 + 2h).verdict, ClaimVerdict::kAccepted);
 }
 
 }  // namespace carillon::test

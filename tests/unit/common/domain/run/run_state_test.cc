@@ -141,6 +141,19 @@ TEST_F(RunStateTest, OverlapSkipsOnlyWhereTheJobAsksForIt) {
   EXPECT_EQ(SkipReasonOf(DecideClaim(&row, request, taken)), reason::kOverlap);
 }
 
+TEST_F(RunStateTest, OverlapDoesNotSkipALaterAttempt) {
+  RunRow row = Pending();
+  row.attempt = 2;
+  ClaimRequest request = Claim();
+  request.attempt = 2;
+  request.overlap.policy = OverlapPolicy::kSkip;
+  EXPECT_EQ(DecideClaim(&row, request, {.now = kNow, .slots = {.taken = 1}}).verdict,
+            ClaimVerdict::kEnqueued);
+  request.overlap = {.policy = OverlapPolicy::kQueueAll, .queue_max = 2};
+  EXPECT_EQ(DecideClaim(&row, request, {.now = kNow, .slots = {.taken = 1, .queued = 2}}).verdict,
+            ClaimVerdict::kEnqueued);
+}
+
 TEST_F(RunStateTest, ClaimQueuesARunWithoutASlotOnce) {
   RunRow row = Pending();
   ClaimRequest request = Claim();
