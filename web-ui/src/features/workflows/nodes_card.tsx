@@ -25,11 +25,10 @@ import { waitText } from './edge_text';
 import { barsOf, msOf } from './node_times';
 import { WorkflowGraph } from './workflow_graph';
 
-const SKIPPABLE = new Set(['FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
+const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
 // True if the server would probably skip the node. The server decides.
-const maySkip = (node: RunNode) =>
-  node.blocked || (SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? ''));
+const maySkip = (node: RunNode) => SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? '');
 
 export default function NodesCard({ run }: { run: Run }) {
   const nodes = useRunNodes(run.run_id);
