@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
+#include "tests/twins/memory_workflow_runs.h"
 
 namespace carillon::memory {
 namespace {
@@ -63,7 +65,13 @@ RunsByFire MemoryBackfillStore::RunsAt(JobNo job_no, const std::vector<WallTime>
   for (const WallTime fire : fires) {
     for (auto at = tables_.runs().lower_bound(RunKey{fire, ScheduleId{}, 0});
          at != tables_.runs().end() && at->first.fire == fire; ++at) {
-      if (at->second.row.job_no == job_no) runs[fire].push_back(at->second.row);
+      if (at->second.row.job_no != job_no) continue;
+      RunRow& row = runs[fire].emplace_back(at->second.row);
+      // Of a workflow: nobody has confirmed that the process of a node may run beside another one.
+      const bool broken = failpoint::Broken("backfill.nodes_unasked");
+      if (tables_.FindWorkflow(row.key) != nullptr && !broken) {
+        row.may_still_run = MayStillRunBelow(tables_, at->second);
+      }
     }
   }
   return runs;

@@ -106,9 +106,10 @@ void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {
 
 void MemoryHousekeeping::AddWithNodes(const RunKey& key, std::set<RunKey>& gone) {
   gone.insert(key);
-  const WorkflowEntry* workflow = tables_.FindWorkflow(key);
-  if (workflow == nullptr) return;
-  for (const RunKey& node : NodeKeysOf(tables_, *workflow)) AddWithNodes(node, gone);
+  for (const auto& [no, workflow] : tables_.workflow_runs) {
+    if (workflow.own != key) continue;
+    for (const RunKey& node : NodeKeysOf(tables_, workflow)) AddWithNodes(node, gone);
+  }
 }
 
 void MemoryHousekeeping::DropWorkflowRuns() {

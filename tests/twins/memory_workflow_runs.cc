@@ -23,17 +23,6 @@ bool MayItselfStillRun(const RunEntry& entry) {
   return entry.row.may_still_run && !reported;
 }
 
-// Of a nested workflow's run: a run below it may.
-bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu) {
-  if (MayItselfStillRun(entry)) return true;
-  const WorkflowEntry* nested = tables.FindWorkflow(entry.row.key);
-  if (nested == nullptr) return false;
-  const std::vector<RunKey> nodes = NodeKeysOf(tables, *nested);
-  return std::any_of(nodes.begin(), nodes.end(), [&](const RunKey& key) REQUIRES(tables.mu) {
-    return MayStillRunBelow(tables, *tables.FindRun(key));
-  });
-}
-
 // The end of the attempt that is given up for another one.
 RunAttempt LastAttempt(const RunEntry& entry) {
   RunAttempt last{.attempt = entry.row.attempt,
@@ -67,7 +56,64 @@ Status CheckMayBeginAgain(MemoryTables& tables, const WorkflowEntry& workflow)
   return {ErrorCode::kCorrupt, "job " + job.id.value() + ": its definition cannot be read"};
 }
 
+Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
+                                 const WorkflowRetry& retry) REQUIRES(tables.mu);
+
+// Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed
+// begins anew instead.
+Status PlanNested(MemoryTables& tables, WorkflowRetryPlan& planned, Overlap overlap)
+    REQUIRES(tables.mu) {
+  for (NodeChange& change : planned.plan.changes) {
+    const RunKey key = NodeKeyOf(*planned.workflow, change.position);
+    const bool anew = change.anew || (tables.FindRun(key)->row.flags & run_flag::kAnew) != 0;
+    WorkflowEntry* nested = tables.FindWorkflow(key);
+    if (change.to != NodeChange::To::kAgain || anew || nested == nullptr) continue;
+    auto plan = PlanOf(tables, *nested, {.from = RetryFrom::kFailed, .overlap = overlap});
+    if (plan.ok()) {
+      planned.nested.push_back(std::move(plan).value());
+    } else if (plan.code() == ErrorCode::kConflict && !NamesOpenNodes(plan.error())) {
+      change.anew = true;
+    } else {
+      return plan.error();
+    }
+  }
+  return {};
+}
+
+Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
+                                 const WorkflowRetry& retry) {
+  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, workflow));
+  WorkflowRetryPlan planned{.workflow = &workflow, .plan = {}, .nested = {}};
+  CARILLON_ASSIGN_OR_RETURN(planned.plan, PlanRetry(graph, NodeRowsOf(tables, workflow), retry));
+  if (planned.plan.refused()) {
+    return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow.own) + ": " +
+                                      RefusalSentence(graph, planned.plan)};
+  }
+  CARILLON_TRY(PlanNested(tables, planned, retry.overlap));
+  return planned;
+}
+
+void WritePlanned(MemoryTables& tables, const WorkflowRetryPlan& planned, WallTime now)
+    REQUIRES(tables.mu) {
+  for (const WorkflowRetryPlan& nested : planned.nested) {
+    WritePlanned(tables, nested, now);
+    nested.workflow->state = WorkflowEntry::State::kWaiting;
+    nested.workflow->is_late = false;
+  }
+  WriteNodeChanges(tables, *planned.workflow, planned.plan.changes, now);
+}
+
 }  // namespace
+
+bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) {
+  if (MayItselfStillRun(entry)) return true;
+  const WorkflowEntry* nested = tables.FindWorkflow(entry.row.key);
+  if (nested == nullptr) return false;
+  const std::vector<RunKey> nodes = NodeKeysOf(tables, *nested);
+  return std::any_of(nodes.begin(), nodes.end(), [&](const RunKey& key) REQUIRES(tables.mu) {
+    return MayStillRunBelow(tables, *tables.FindRun(key));
+  });
+}
 
 Result<const JobDefinition*> WorkflowVersion(MemoryTables& tables, JobNo job_no, int64_t version) {
   const JobEntry& job = *tables.FindJob(job_no);
@@ -136,6 +182,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     row.cancel_requested.reset();
     row.group = {};
     row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
+    if (change.anew) row.flags |= run_flag::kAnew;
     entry.result = {};
     entry.parameters_json.clear();
     if (change.to == NodeChange::To::kSkippedByHand) {
@@ -164,8 +211,16 @@ Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) {
                                                           : " has reached its deadline")};
 }
 
+std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) {
+  const RunEntry* run = tables.FindRun(key);
+  const bool waits = run != nullptr && run->node && run->row.state == RunState::kPending &&
+                     run->row.due != kBlocked;
+  return waits ? std::optional(run->node->node) : std::nullopt;
+}
+
 Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
                                                            WorkflowRetry retry) {
+  if (WaitingNode(tables, key)) return std::optional<WorkflowRetryPlan>();
   WorkflowEntry* workflow = tables.FindWorkflow(key);
   if (workflow == nullptr) {
     workflow = tables.WorkflowOfNode(key);
@@ -173,30 +228,29 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
     retry = {.from = RetryFrom::kNodes,
              .nodes = {tables.FindRun(key)->node->node},
              .overlap = retry.overlap};
+    if (tables.FindWorkflow(workflow->own) != workflow) {
+      return Error{ErrorCode::kConflict,
+                   "retry: the workflow run of " + EncodeRunId(key) + " has begun anew since"};
+    }
   }
   if (tables.WorkflowOfNode(workflow->own) != nullptr) return NestedIn(tables, *workflow);
   CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
   if (workflow->state != WorkflowEntry::State::kEnded) {
     CARILLON_TRY(CheckNotCancelled(tables, *workflow));
   }
-  CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, *workflow));
-  CARILLON_ASSIGN_OR_RETURN(RetryPlan plan,
-                            PlanRetry(graph, NodeRowsOf(tables, *workflow), retry));
-  if (plan.refused()) {
-    return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow->own) + ": " +
-                                      RefusalSentence(graph, plan)};
-  }
-  return std::optional<WorkflowRetryPlan>({.workflow = workflow, .plan = std::move(plan)});
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned, PlanOf(tables, *workflow, retry));
+  return std::optional(std::move(planned));
 }
 
 void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now) {
   WorkflowEntry& workflow = *retry.workflow;
-  WriteNodeChanges(tables, workflow, retry.plan.changes, now);
+  WritePlanned(tables, retry, now);
   RunEntry own = *tables.FindRun(workflow.own);
   if (!IsFinal(own.row.state)) return tables.WakeUpWorkflow(workflow, now);
   const JobEntry& job = *tables.FindJob(workflow.job_no);
   const bool was_tried = own.row.state != RunState::kSkipped;
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
+  own.row.flags &= ~run_flag::kAnew;
   const RunChange change{
       .state = RunState::kPending,
       .attempt = own.row.attempt + (was_tried ? 1 : 0),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/domain/workflow/workflow_retry.h"
@@ -21,6 +22,8 @@ RunKey NodeKeyOf(const WorkflowEntry& workflow, size_t position);
 // By position. Of a workflow run that housekeeping has not deleted, all of them.
 std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workflow)
     REQUIRES(tables.mu);
+// True if a process may still run of the run's last attempt, or, if it is of a workflow, of a node's below it.
+bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu);
 NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
 
 // Cancels the run; if it is one of a workflow that has begun, also the runs of its nodes, level by
@@ -31,9 +34,14 @@ bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext
 void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) REQUIRES(tables.mu);
 
+// The id of the node if the run is a node's that was released and waits.
+std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key)
+    REQUIRES(tables.mu);
+
 struct WorkflowRetryPlan {
   WorkflowEntry* workflow = nullptr;
   RetryPlan plan;
+  std::vector<WorkflowRetryPlan> nested = {};  // of nodes that are workflows and continue
 };
 // The retry of a workflow run or of a node's run; nullopt: the run is neither. Errors as
 // RunStore::RetryRun.

@@ -53,8 +53,8 @@ Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job
 }
 
 // Writes the run of a node, blocked.
-void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, size_t position,
-                const WorkflowNode& node, WallTime now) REQUIRES(tables.mu) {
+void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, const RunRow& own,
+                size_t position, const WorkflowNode& node, WallTime now) REQUIRES(tables.mu) {
   const JobEntry& job = *tables.FindJob(node.job);
   RunEntry entry{.row = {.key = NodeKeyOf(workflow, position),
                          .job_no = job.job_no,
@@ -63,8 +63,7 @@ void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, size_t posi
                          .due = kBlocked,
                          .priority = job.definition.priority,
                          .def_version = job.version,
-                         .flags = run_flag::kNode | run_flag::kHasRequest |
-                                  EndFlags(RunKind::kWorkflow, 0, job.has_dependents)},
+                         .flags = FlagsOfNode(own, job.has_dependents)},
                  .planned = now,
                  .node = NodeOrigin{.workflow_run = workflow.own, .node = node.id}};
   if (job.deleted) {
@@ -77,6 +76,8 @@ void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, size_t posi
 
 // The facts about a run that begins.
 struct Beginning {
+  BeginKind kind = BeginKind::kFirst;
+  int64_t def_version = 0;
   WorkflowGraph graph;
   RenderedParameters parameters;
 };
@@ -85,7 +86,9 @@ struct Beginning {
 Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
                                const WorkflowEntry* workflow) REQUIRES(tables.mu) {
   const RunRow& row = own.row;
-  const int64_t version = workflow == nullptr ? row.def_version : workflow->def_version;
+  const BeginKind kind = KindOfBegin(row, workflow != nullptr);
+  const int64_t version =
+      kind == BeginKind::kContinued ? workflow->def_version : row.def_version;
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
                             WorkflowVersion(tables, row.job_no, version));
   CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, WorkflowGraph::Compile(*definition->workflow));
@@ -96,13 +99,19 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters parameters,
                             ParametersOf(own, *tables.FindJob(row.job_no), *definition));
-  return Beginning{.graph = std::move(graph), .parameters = std::move(parameters)};
+  return Beginning{.kind = kind,
+                   .def_version = version,
+                   .graph = std::move(graph),
+                   .parameters = std::move(parameters)};
 }
 
-void BlockNestedAgain(MemoryTables& tables, const WorkflowEntry& workflow,
-                      const WorkflowGraph& graph, WallTime now) REQUIRES(tables.mu) {
-  const auto plan = PlanNestedAgain(graph, NodeRowsOf(tables, workflow));
-  if (plan.ok()) WriteNodeChanges(tables, workflow, plan->changes, now);
+// Ends the workflow run from which its own run turns away.
+void Replace(MemoryTables& tables, WorkflowEntry& before, WallTime now) REQUIRES(tables.mu) {
+  for (const RunKey& key : NodeKeysOf(tables, before)) {
+    if (!IsFinal(tables.FindRun(key)->row.state)) CancelWithNodes(tables, key, {.now = now});
+  }
+  tables.ended.clear();  // no user's request
+  before.state = WorkflowState::kEnded;
 }
 
 // Makes the workflow run of an own run that was just claimed.
@@ -116,10 +125,18 @@ WorkflowEntry& AddWorkflowRun(MemoryTables& tables, const RunRow& own, Beginning
               .own = own.key,
               .job_no = own.job_no,
               .segment = own.segment,
-              .def_version = own.def_version,
+              .def_version = beginning.def_version,
               .parameters = std::move(beginning.parameters)};
-  for (size_t i = 0; i < graph.size(); ++i) InsertNode(tables, workflow, i, graph.node(i), now);
+  for (size_t i = 0; i < graph.size(); ++i) {
+    InsertNode(tables, workflow, own, i, graph.node(i), now);
+  }
   return workflow;
+}
+
+// An own run that waits, and whose begin has not to be refused for its version.
+bool MayBegin(const RunEntry* found, const ClaimRequest& request) {
+  return found != nullptr && found->row.state == RunState::kPending &&
+         found->row.job_no == request.job_no && found->row.def_version == request.def_version;
 }
 
 }  // namespace
@@ -132,18 +149,20 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
   const RunEntry* found = tables_.FindRun(request.key);
   WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
   std::optional<Beginning> beginning;
-  if (found != nullptr && found->row.state == RunState::kPending &&
-      found->row.job_no == request.job_no && found->row.def_version == request.def_version) {
+  if (MayBegin(found, request)) {
     CARILLON_ASSIGN_OR_RETURN(beginning, PrepareBegin(tables_, *found, workflow));
   }
   const ClaimReply claimed = ClaimOne(tables_, request, now);
   BeginReply reply{.verdict = claimed.verdict, .reason = claimed.reason};
   if (reply.verdict == ClaimVerdict::kAccepted) {
-    const RunRow own = tables_.FindRun(request.key)->row;
-    if (workflow == nullptr) {
-      workflow = &AddWorkflowRun(tables_, own, *std::move(beginning), now);
-    } else if (workflow->state == WorkflowState::kEnded) {
-      BlockNestedAgain(tables_, *workflow, beginning->graph, now);
+    reply.kind = beginning->kind;
+    RunEntry own = *tables_.FindRun(request.key);
+    own.row.flags &= ~run_flag::kAnew;
+    const RunRow row = own.row;
+    tables_.PutRun(std::move(own));
+    if (reply.kind == BeginKind::kAnew) Replace(tables_, *workflow, now);
+    if (reply.kind != BeginKind::kContinued) {
+      workflow = &AddWorkflowRun(tables_, row, *std::move(beginning), now);
     }
     const JobDefinition& definition =
         *WorkflowVersion(tables_, workflow->job_no, workflow->def_version).value();
@@ -279,6 +298,9 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
 Result<RetryPlan> MemoryWorkflowStore::PreviewRetry(const RunKey& key, const WorkflowRetry& retry) {
   MutexLock lock(tables_.mu);
   if (tables_.FindRun(key) == nullptr) return NoWorkflowRun(key);
+  if (auto waiting = WaitingNode(tables_, key)) {
+    return RetryPlan{.run_again = {std::move(*waiting)}};
+  }
   CARILLON_ASSIGN_OR_RETURN(auto planned, PlanWorkflowRetry(tables_, key, retry));
   if (!planned) return NoWorkflowRun(key);
   return std::move(planned->plan);

@@ -134,7 +134,7 @@ RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int
 
 void MarkBackfilled(RunRow& row) {
   row.kind = RunKind::kBackfill;
-  row.flags = kBackfillFlags;
+  row.flags = kRerunFlags;
   if (!failpoint::Broken("backfill.keep_token")) row.claim_token = {};
 }
 

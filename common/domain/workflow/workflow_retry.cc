@@ -40,7 +40,9 @@ Result<Chosen> RootsOf(const WorkflowGraph& graph, const NodeRows& rows,
   if (retry.from == RetryFrom::kFailed) {
     for (const size_t position : FailuresOf(graph, rows)) chosen[position] = true;
     for (size_t i = 0; i < graph.size(); ++i) {
-      if (rows[i].state == RunState::kCancelled && !IsRepaired(graph, i, rows)) chosen[i] = true;
+      const RunState state = rows[i].state;
+      if (state == RunState::kCancelled && !IsRepaired(graph, i, rows)) chosen[i] = true;
+      if (state == RunState::kHeld) chosen[i] = true;
     }
   }
   return chosen;
@@ -78,16 +80,33 @@ class Planner {
     }
   }
 
-  RetryPlan Plan() && {
+  // `from_start`: a person wants everything to run again.
+  RetryPlan Plan(bool from_start) && {
     std::sort(plan_.changes.begin(), plan_.changes.end(),
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
-    for (const NodeChange& change : plan_.changes) {
-      if (change.to == To::kAgain) plan_.run_again.push_back(graph_.node(change.position).id);
+    for (NodeChange& change : plan_.changes) {
+      if (change.to != To::kAgain) continue;
+      change.anew = from_start || !HasFailed(change.position) || UpstreamChanges(change.position);
+      plan_.run_again.push_back(graph_.node(change.position).id);
     }
     return std::move(plan_);
   }
 
  private:
+  // It was tried and failed; a node that was SKIPPED has not worked with what is there now.
+  bool HasFailed(size_t position) const {
+    const NodeRow& row = rows_[position];
+    return IsFinal(row.state) && row.state != RunState::kCompleted &&
+           row.state != RunState::kSkipped;
+  }
+  // The runs of a node that is blocked already will run again, too.
+  bool UpstreamChanges(size_t position) const {
+    const auto& edges = graph_.upstream(position);
+    return std::any_of(edges.begin(), edges.end(), [&](size_t edge) {
+      const size_t from = graph_.edges()[edge].from;
+      return changed_[from] || IsBlocked(rows_[from]);
+    });
+  }
   void Change(size_t position, To to) {
     const NodeRow& row = rows_[position];
     if (IsBlocked(row) && to == To::kAgain) return;
@@ -95,11 +114,13 @@ class Planner {
       plan_.may_still_run.push_back(position);
       return;
     }
-    if (IsActive(row) && row.state != RunState::kHeld) {
+    // A run that waits can be taken away, but not be made to wait once more.
+    const bool waits = row.state == RunState::kPending && to == To::kSkippedByHand;
+    if (IsActive(row) && row.state != RunState::kHeld && !waits) {
       plan_.open.push_back(position);
       return;
     }
-    const bool was_tried = row.state != RunState::kSkipped && !IsBlocked(row);
+    const bool was_tried = row.state != RunState::kSkipped && row.state != RunState::kPending;
     changed_[position] = true;
     plan_.changes.push_back({.position = position,
                              .to = to,
@@ -114,11 +135,14 @@ class Planner {
   RetryPlan plan_;
 };
 
-bool MayBeSkipped(const NodeRow& row) { return IsBlocked(row) || EndOf(row) == NodeEnd::kFailure; }
+bool MayBeSkipped(const NodeRow& row) {
+  return row.state == RunState::kPending || row.state == RunState::kHeld ||
+         EndOf(row) == NodeEnd::kFailure;
+}
 
 Error CannotSkip(const WorkflowGraph& graph, size_t position, const NodeRow& row) {
   return {ErrorCode::kConflict,
-          fmt::format("node '{}' is {}{}{}; only a node that is blocked or has failed can be "
+          fmt::format("node '{}' is {}{}{}; only a node that waits, is HELD or has failed can be "
                       "skipped",
                       graph.node(position).id, Name(row.state), row.reason.empty() ? "" : " ",
                       row.reason)};
@@ -151,7 +175,7 @@ Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
     }
   }
   planner.BlockWhatWasStopped();
-  RetryPlan plan = std::move(planner).Plan();
+  RetryPlan plan = std::move(planner).Plan(retry.from == RetryFrom::kStart);
   if (!plan.changes.empty() || plan.refused()) return plan;
   return Error{ErrorCode::kConflict, "no node is to be run again"};
 }
@@ -167,14 +191,7 @@ Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std
   Planner planner(graph, rows, overlap);
   planner.SkipByHand(*position);
   planner.BlockWhatWasStopped();
-  return std::move(planner).Plan();
-}
-
-Result<RetryPlan> PlanNestedAgain(const WorkflowGraph& graph, const NodeRows& rows) {
-  Result<RetryPlan> failed =
-      PlanRetry(graph, rows, {.from = RetryFrom::kFailed, .overlap = Overlap::kConfirmed});
-  if (failed.ok() || failed.code() != ErrorCode::kConflict) return failed;
-  return PlanRetry(graph, rows, {.from = RetryFrom::kStart, .overlap = Overlap::kConfirmed});
+  return std::move(planner).Plan(false);
 }
 
 void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows) {

@@ -18,8 +18,8 @@
 namespace carillon {
 
 enum class RetryFrom {
-  kFailed,  // those that made the run fail (FailuresOf), and those that are CANCELLED, which includes
-            // nodes that a cancel of the whole run has ended although they may fail
+  kFailed,  // those that made the run fail (FailuresOf), those that are HELD, and those that are CANCELLED,
+            // which includes nodes that a cancel of the whole run has ended although they may fail
   kStart,  // all nodes
   kNodes,  // the named ones
 };
@@ -40,6 +40,8 @@ struct NodeChange {
   To to = To::kAgain;
   int attempt = 1;
   bool record_attempt = false;  // copy the ended attempt to the earlier ones
+  // kAgain: if the run is that of a nested workflow, it begins anew (workflow_begin.h). False: it continues.
+  bool anew = false;
 
   bool operator==(const NodeChange&) const = default;
 };
@@ -59,20 +61,19 @@ struct RetryPlan {
 // that is blocked already stays as it is. A HELD node is run again once its process is known to be
 // dead, or the person confirms the overlap.
 //
-// Nodes that `skip` names outside of the retried part must be blocked or have failed. What they had
-// stopped is blocked again, as in PlanSkip.
+// A nested workflow that has failed continues, by a plan of its own for what failed in it, if all nodes
+// before its own keep their ends. Otherwise what it worked with is no longer true, or a person wants all
+// of it: it begins anew.
+//
+// Nodes that `skip` names outside of the retried part must be such that PlanSkip can skip them. What they
+// had stopped is blocked again, as there.
 Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
                             const WorkflowRetry& retry);
 
-// Skips a node that is blocked or has failed, in a workflow run that has not ended. Nodes that were
-// skipped because of its end, directly or not, are blocked again.
+// Skips a node that waits, whatever for, is HELD or has failed, in a workflow run that has not ended. Nodes
+// that were skipped because of its end, directly or not, are blocked again.
 Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,
                            Overlap overlap);
-
-// Plans what a nested workflow run runs again when the node that it is has been blocked and released
-// again: what failed, or everything if nothing has failed. The plan of the outer run has refused already
-// if a process may still run, or a person has confirmed the overlap.
-Result<RetryPlan> PlanNestedAgain(const WorkflowGraph& graph, const NodeRows& rows);
 
 // Makes `rows` what they are when the changes have been written.
 void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows);

@@ -3,7 +3,8 @@
 //
 // A workflow run has an own run, of the workflow's job, and one run for each node, of that node's job.
 // The state of a node is the state of its run; there is no second copy. The own run is RUNNING from its
-// begin to its end, without an executor.
+// begin to its end, without an executor. When it begins anew (workflow_begin.h) it has another workflow run
+// from then on; the one before and its nodes' runs are only history.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   As FiringStore for calls with a fence, as RunStore for the others. kCorrupt: the definition
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/workflow/workflow_begin.h"
 #include "common/domain/workflow/workflow_retry.h"
 #include "common/domain/workflow/workflow_step.h"
 #include "common/ports/store/firing_store.h"
@@ -53,6 +55,7 @@ struct BeginReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
   WorkflowRunId run = {};  // if accepted
+  BeginKind kind = BeginKind::kFirst;  // of kAccepted
 };
 
 struct StepRequest {
@@ -101,8 +104,9 @@ class WorkflowStore {
 
   // Decides by DecideClaim, for a request without an executor. If accepted, the own run becomes RUNNING
   // and takes its slots, and all nodes' runs are written, blocked (kBlocked); those of deleted jobs are
-  // SKIPPED. A run that was retried keeps its nodes' runs; of a nested run that has ended, what is to be
-  // run again is blocked again (PlanNestedAgain). kAcceptedAgain: it runs already.
+  // SKIPPED. KindOfBegin decides about a run that has begun before: if it continues, its nodes' runs stay as
+  // the retry has left them; if it begins anew, the workflow run that it had is replaced, and what waits of
+  // that one is cancelled. kAcceptedAgain: it runs already.
   virtual Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
                                    WallTime now) = 0;
 

@@ -62,6 +62,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/segment_store_contract.h"
 #include "tests/contract/store/settings_store_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
+#include "tests/contract/store/workflow_again_contract.h"
 #include "tests/contract/store/workflow_contract.h"
 #include "tests/contract/store/workflow_control_contract.h"
 #include "tests/contract/store/workflow_nested_contract.h"

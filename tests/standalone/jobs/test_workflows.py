@@ -2,80 +2,18 @@
 """Workflows on a real server with a real executor and database: the processes of the nodes write down what they do,
 and the order of the graph, conditions, values, cancels, retries and skips are judged by that."""
 import os
-import shutil
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Standalone, cli, wait_until  # noqa: E402
+from harness import cli, wait_until  # noqa: E402
+from workflow_case import SECONDS, WorkflowCase  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "..", "docs", "examples")
-SECONDS = 60
 
 
-class WorkflowsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            shutil.rmtree(cls.scratch, ignore_errors=True)
-
-    def setUp(self):
-        self.name = self.id().split(".")[-1].removeprefix("test_").replace("_", "-")[:40]
-        self.journal = os.path.join(self.scratch, self.name + ".journal")
-
-    def job(self, name, command="true", **more):
-        """A job that writes its name when it starts and ends."""
-        told = f'echo "+{name}" >> {self.journal}; ( {command} ); code=$?; echo "-{name}" >> {self.journal}; exit $code'
-        job_id = f"{self.name}-{name}"
-        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "command": told, **more})
-        return job_id
-
-    def flow(self, *nodes, max_parallel=32, suffix="", **more):
-        job_id = self.name + suffix
-        nodes = [{**node, "job": f"{self.name}-{node.get('job', node['id'])}"} for node in nodes]
-        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "type": "workflow",
-                                    "workflow": {"max_parallel": max_parallel, "nodes": nodes}, **more})
-        return job_id
-
-    def begin(self, job_id, **parameters):
-        body = {"parameters": parameters} if parameters else {}
-        return self.api.post(f"/api/jobs/{job_id}/execute", body)["run_id"]
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
-    def nodes(self, run_id):
-        return {node["id"]: node for node in self.api.get(f"/api/runs/{run_id}/nodes")["nodes"]}
-
-    def states(self, run_id):
-        return {name: node["state"] for name, node in self.nodes(run_id).items()}
-
-    def ends(self, run_id, state):
-        run = wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.run_of(run_id)), SECONDS, run_id)
-        self.assertEqual(run["state"], state, (run["error"], self.states(run_id)))
-        return run
-
-    def told(self):
-        try:
-            with open(self.journal, encoding="utf-8") as journal:
-                return journal.read().split()
-        except FileNotFoundError:
-            return []
-
-    def waits_for(self, word):
-        wait_until(lambda: word in self.told(), SECONDS, word)
-
+class WorkflowsTest(WorkflowCase):
     def test_values_go_from_node_to_node_and_a_branch_repairs(self):
         self.job("load", f'printf "file={self.scratch}/orders\\nrows=0\\n" >> "$CARILLON_OUTPUT_FILE"')
         self.job("audit", 'test "$CARILLON_PARAM_ROWS" -gt 0 || exit 3', parameters={"rows": "9"})

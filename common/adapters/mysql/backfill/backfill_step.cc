@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/workflow/workflow_rows.h"
 
 namespace carillon::mysql {
 namespace {
@@ -117,7 +119,7 @@ Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
       UpdateRuns("x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]'",
                  fmt::format("r.kind = {}, r.flags = {}, r.token_high = k.x, r.token_low = k.y, "
                              "r.parameters = ?",
-                             NumberOf(RunKind::kBackfill), kBackfillFlags),
+                             NumberOf(RunKind::kBackfill), kRerunFlags),
                  "r.state = 'PENDING'");
   if (runs.empty()) return {};
   JsonRows rows;
@@ -128,6 +130,16 @@ Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
   return {};
 }
 
+// The process of a workflow's node is the workflow's own: nobody has confirmed that it may run beside another
+// one.
+Status NoteProcessesLeft(Session& session, LockedRuns* runs) {
+  std::vector<RunKey> keys;
+  for (const auto& [key, run] : *runs) keys.push_back(key);
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> left, WithProcessesLeft(session, keys));
+  for (const RunKey& key : left) runs->at(key).row.may_still_run = true;
+  return {};
+}
+
 // Runs again those of `keys` that still allow it now that they are locked.
 Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRules& rules,
                 StepState& state, BackfillEffect* effect) {
@@ -135,6 +147,7 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
   Backfill& backfill = state.backfill;
   const BackfillTerms& terms = backfill.terms;
   CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, rules.incarnations));
+  CARILLON_TRY(NoteProcessesLeft(session, &locked));
   RunWriter writer(session);
   for (const RunKey& key : keys) {
     const auto found = locked.find(key);
@@ -235,11 +248,22 @@ Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<
   if (fires.empty()) return runs;
   JsonRows wanted;
   for (const WallTime fire : fires) wanted.Begin().Add(fire);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take(), job_no.value()}));
-  while (rows.Next()) {
-    StoredRun run = ReadRun(rows);
-    if (!NoteIfUnreadable(session, run)) run.row.may_still_run = true;
-    runs[run.row.key.fire].push_back(std::move(run.row));
+  std::vector<RunKey> ended;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(statement, {wanted.Take(), job_no.value()}));
+    while (rows.Next()) {
+      StoredRun run = ReadRun(rows);
+      if (!NoteIfUnreadable(session, run)) run.row.may_still_run = true;
+      if (IsFinal(run.row.state)) ended.push_back(run.row.key);
+      runs[run.row.key.fire].push_back(std::move(run.row));
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> left, WithProcessesLeft(session, ended));
+  for (const RunKey& key : left) {
+    for (RunRow& row : runs.at(key.fire)) {
+      if (row.key == key) row.may_still_run = true;
+    }
   }
   return runs;
 }

@@ -255,7 +255,12 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
   const RunKey& key = request.key;
   return InTransaction(
       db_.pool(), {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
-        CARILLON_ASSIGN_OR_RETURN(auto target, TargetOfRetry(session, key, request.workflow));
+        CARILLON_ASSIGN_OR_RETURN(const auto waiting,
+                                  WaitingNode(session, key, db_.caches().incarnations));
+        std::optional<WorkflowTarget> target;
+        if (!waiting) {
+          CARILLON_ASSIGN_OR_RETURN(target, TargetOfRetry(session, key, request.workflow));
+        }
         if (target) {
           target->retry.overlap = context.overlap();
           CARILLON_TRY(

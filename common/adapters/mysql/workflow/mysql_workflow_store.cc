@@ -69,6 +69,9 @@ Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& requ
 
 Result<RetryPlan> MysqlWorkflowStore::PreviewRetry(const RunKey& key, const WorkflowRetry& retry) {
   return InRead(db_.pool(), "preview retry", [&](Session& session) -> Result<RetryPlan> {
+    CARILLON_ASSIGN_OR_RETURN(auto waiting,
+                              WaitingNode(session, key, db_.caches().incarnations));
+    if (waiting) return RetryPlan{.run_again = {std::move(*waiting)}};
     CARILLON_ASSIGN_OR_RETURN(const auto target, TargetOfRetry(session, key, retry));
     if (!target) {
       return {ErrorCode::kNotFound,

@@ -1,5 +1,8 @@
 #include "common/adapters/mysql/workflow/retry_writer.h"
 
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_details.h"
 #include "common/adapters/mysql/rows/run_writer.h"
@@ -24,6 +27,15 @@ Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
   // A lost attempt is recorded as LOST, because its real end may still be reported.
   ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
   return ended;
+}
+
+Status ClearAnew(Session& session, const RunKey& own) {
+  static const std::string statement =
+      UpdateRuns("", fmt::format("r.flags = r.flags & ~{}", run_flag::kAnew), "TRUE");
+  JsonRows keys;
+  keys.Begin().Add(own);
+  CARILLON_TRY(session.Execute(statement, {keys.Take()}));
+  return {};
 }
 
 Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan& plan,
@@ -59,11 +71,8 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
                       .reason = again ? "" : std::string(reason::kSkippedByHand),
                       .record_attempt = change.record_attempt,
                       .clear_token = !failpoint::Broken("retry.keep_token")};
+    if (again && change.anew) run.row.flags |= run_flag::kAnew;
     if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
-    if (!again && run.row.state == RunState::kPending) {
-      CARILLON_TRY(writer.End(run, RunState::kSkipped, reason::kSkippedByHand, rules.now));
-      continue;
-    }
     AttemptResult ended;
     if (change.record_attempt) {
       CARILLON_ASSIGN_OR_RETURN(ended, EndedAttempt(session, run, rules.incarnations));

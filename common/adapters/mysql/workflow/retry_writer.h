@@ -17,6 +17,9 @@ struct NodeWriteRules {
 Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan& plan,
                       const NodeWriteRules& rules);
 
+// Takes run_flag::kAnew from the row, which is locked: its next begin continues its workflow run.
+Status ClearAnew(Session& session, const RunKey& own);
+
 // The result of the run's last attempt, to be recorded with its earlier ones.
 Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
                                    Incarnations& incarnations);

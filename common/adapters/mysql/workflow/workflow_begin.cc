@@ -7,10 +7,12 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/firing/open_run_scans.h"
 #include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/workflow_begin.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/given_parameters.h"
 
@@ -54,8 +56,16 @@ Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& re
   return GivenToText(given);
 }
 
-Status InsertNodes(Session& session, const WorkflowRow& row, const WorkflowGraph& graph,
-                   const NodeJobs& numbers, const LockedJobs& jobs, WallTime now) {
+// What the runs of nodes are made from.
+struct NodeSources {
+  const WorkflowGraph& graph;
+  const NodeJobs& numbers;
+  const LockedJobs& jobs;
+  const RunRow& own;
+  WallTime now;
+};
+
+Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& from) {
   // 1 is PENDING, 9 is SKIPPED.
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
@@ -68,48 +78,49 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const WorkflowGraph
       "v BIGINT PATH '$[6]', l INT UNSIGNED PATH '$[7]', t VARCHAR(400) PATH '$[8]', "
       "x INT PATH '$[9]')) k";
   JsonRows rows;
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const WorkflowNode& node = graph.node(i);
-    const auto number = numbers.find(node.job);
-    const auto job = number == numbers.end() ? jobs.end() : jobs.find(number->second);
-    if (job == jobs.end()) {
+  for (size_t i = 0; i < from.graph.size(); ++i) {
+    const WorkflowNode& node = from.graph.node(i);
+    const auto number = from.numbers.find(node.job);
+    const auto job =
+        number == from.numbers.end() ? from.jobs.end() : from.jobs.find(number->second);
+    if (job == from.jobs.end()) {
       return {ErrorCode::kCorrupt, "workflow: there was never a job " + node.job.value()};
     }
     CARILLON_ASSIGN_OR_RETURN(
         const RunKey key, NodeKey(row.id.fire, {.workflow_run_no = row.id.no, .position = i}));
-    const uint32_t flags = run_flag::kNode | run_flag::kHasRequest |
-                           EndFlags(RunKind::kWorkflow, 0, job->second.has_dependents);
     rows.Begin()
         .Add(key)
         .Add(job->first.value())
         .Add(job->second.segment.value())
         .Add(job->second.priority)
         .Add(job->second.version)
-        .Add(flags)
+        .Add(FlagsOfNode(from.own, job->second.has_dependents))
         .Add(ToText(NodeOrigin{.workflow_run = row.own, .node = node.id}))
         .Add(job->second.deleted);
   }
   CARILLON_TRY(session.Execute(statement, {int64_t{NumberOf(RunKind::kWorkflow)},
-                                           ToUnixMicros(now), ToUnixMicros(kBlocked),
-                                           ToUnixMicros(now), rows.Take()}));
+                                           ToUnixMicros(from.now), ToUnixMicros(kBlocked),
+                                           ToUnixMicros(from.now), rows.Take()}));
   return {};
 }
 
-// A run that has begun before: it was retried, or it is a nested one that is run again.
-Status BeginAgain(Session& session, WorkflowRow row, const LoadedWorkflow& loaded,
-                  const ClaimRules& rules) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const NodeStates nodes, ReadNodes(session, row, loaded.graph.size(), rules.incarnations));
-  const bool ended = std::all_of(nodes.rows.begin(), nodes.rows.end(),
-                                 [](const NodeRow& node) { return IsFinal(node.state); });
-  if (ended) {
-    CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanNestedAgain(loaded.graph, nodes.rows));
-    CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {rules.incarnations, rules.now}));
+// Cancels what waits of the workflow run that number `no` replaces. Its own run had ended, so at most nodes
+// are left that a retry had blocked again before the own run was cancelled.
+Status Replace(Session& session, const WorkflowRow& before, uint64_t no, const ClaimRules& rules) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> open, ReadOpenNodes(session, before));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                            LockRuns(session, std::move(open), rules.incarnations));
+  RunWriter writer(session);
+  for (auto& [key, run] : runs) {
+    if (IsFinal(run.row.state)) continue;
+    if (run.row.state != RunState::kPending) {
+      return {ErrorCode::kConflict, "begin: a node of the workflow run before has not ended"};
+    }
+    run.row.flags &= ~run_flag::kNode;  // nobody waits for its end any more
+    CARILLON_TRY(writer.End(run, RunState::kCancelled, CancelReason(run.row), rules.now));
   }
-  row.open = true;
-  row.timed_out = false;
-  row.deadline = rules.now + std::chrono::seconds(loaded.record.definition.timeout_s);
-  return UpdateWorkflow(session, row);
+  CARILLON_TRY(writer.Flush());
+  return ReplaceWorkflow(session, before, no);
 }
 
 Result<BeginReply> DecideBegin(Session& session, const ClaimRequest& request,
@@ -136,33 +147,51 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
     if (reply.verdict != ClaimVerdict::kAccepted) return reply;
     return Error{ErrorCode::kConflict, "begin: the run has changed meanwhile"};
   }
-  const int64_t version = known ? known->def_version : request.def_version;
+  const BeginKind kind = KindOfBegin(own->row, known.has_value());
+  const bool continues = kind == BeginKind::kContinued;
+  const int64_t version = continues ? known->def_version : request.def_version;
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {request.job_no, version}));
-  CARILLON_ASSIGN_OR_RETURN(const NodeJobs numbers, NumbersOfNodeJobs(session, loaded.graph));
+  NodeJobs numbers;
+  if (!continues) {
+    CARILLON_ASSIGN_OR_RETURN(numbers, NumbersOfNodeJobs(session, loaded.graph));
+  }
   std::vector<JobNo> job_nos;
   for (const auto& [id, job_no] : numbers) job_nos.push_back(job_no);
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_ASSIGN_OR_RETURN(BeginReply reply, DecideBegin(session, request, rules));
   if (reply.verdict != ClaimVerdict::kAccepted) return reply;
-  if (known) {
-    CARILLON_TRY(BeginAgain(session, *known, loaded, rules));
+  // It is locked only now.
+  CARILLON_ASSIGN_OR_RETURN(const auto locked, ReadOwn(session, request.key, rules.incarnations));
+  if (!locked || locked->row.flags != own->row.flags) {
+    return Error{ErrorCode::kConflict, "begin: the run has changed meanwhile"};
+  }
+  const WallTime deadline =
+      rules.now + std::chrono::seconds(loaded.record.definition.timeout_s);
+  if (continues) {
+    known->open = true;
+    known->timed_out = false;
+    known->deadline = deadline;
+    CARILLON_TRY(UpdateWorkflow(session, *known));
   } else {
-    known = WorkflowRow{
-        .id = {.fire = request.key.fire, .no = no},
-        .own = request.key,
-        .job_no = request.job_no,
-        .segment = request.segment,
-        .def_version = version,
-        .deadline = rules.now + std::chrono::seconds(loaded.record.definition.timeout_s)};
+    if (known) CARILLON_TRY(Replace(session, *known, no, rules));
+    known = WorkflowRow{.id = {.fire = request.key.fire, .no = no},
+                        .own = request.key,
+                        .job_no = request.job_no,
+                        .segment = request.segment,
+                        .def_version = version,
+                        .deadline = deadline};
     CARILLON_ASSIGN_OR_RETURN(known->parameters,
                               ParametersOfRun(session, loaded.record, request.key));
     CARILLON_TRY(InsertWorkflow(session, *known));
-    CARILLON_TRY(InsertNodes(session, *known, loaded.graph, numbers, jobs, rules.now));
+    CARILLON_TRY(InsertNodes(session, *known,
+                             {loaded.graph, numbers, jobs, locked->row, rules.now}));
   }
+  if ((locked->row.flags & run_flag::kAnew) != 0) CARILLON_TRY(ClearAnew(session, request.key));
   CARILLON_TRY(WriteWakeUp(session, *known, rules.now));
   reply.run = known->id;
+  reply.kind = kind;
   return reply;
 }
 

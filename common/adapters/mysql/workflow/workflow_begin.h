@@ -7,7 +7,7 @@
 
 namespace carillon::mysql {
 
-// Implements WorkflowStore::Begin. `no` is the number of the workflow run if it begins for the first time.
+// Implements WorkflowStore::Begin. `no` is the number of the new workflow run, if there is one.
 Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
                                  const ClaimRules& rules, uint64_t no);
 

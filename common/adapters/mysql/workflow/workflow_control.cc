@@ -23,22 +23,76 @@ Result<RunDetail> ReadOwnDetail(Session& session, const RunKey& own, Incarnation
 }
 
 // Marks nested workflow runs of which a process may still run, so that a plan refuses them.
-Status NoteProcessesLeft(Session& session, NodeStates* nodes, Incarnations& incarnations) {
-  for (size_t i = 0; i < nodes->runs.size(); ++i) {
-    CARILLON_ASSIGN_OR_RETURN(
-        const auto nested,
-        ReadWorkflowOf(session, nodes->runs[i].row.key, WorkflowLock::kNone));
-    if (!nested) continue;
-    CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
-                              LoadWorkflow(session, {nested->job_no, nested->def_version}));
-    CARILLON_ASSIGN_OR_RETURN(NodeStates inner,
-                              ReadNodes(session, *nested, loaded.graph.size(), incarnations));
-    CARILLON_TRY(NoteProcessesLeft(session, &inner, incarnations));
-    for (const NodeRow& row : inner.rows) {
-      if (row.may_still_run) nodes->rows[i].may_still_run = true;
+Status NoteProcessesLeft(Session& session, NodeStates* nodes) {
+  std::vector<RunKey> keys;
+  for (const StoredRun& run : nodes->runs) keys.push_back(run.row.key);
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> left, WithProcessesLeft(session, keys));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (left.contains(keys[i])) nodes->rows[i].may_still_run = true;
+  }
+  return {};
+}
+
+Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRetry& retry,
+                            Incarnations& incarnations, WorkflowLock lock);
+
+// Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed begins
+// anew instead.
+Status PlanNested(Session& session, PlannedRetry* planned, Overlap overlap,
+                  Incarnations& incarnations, WorkflowLock lock) {
+  for (NodeChange& change : planned->plan.changes) {
+    const RunRow& node = planned->nodes.runs[change.position].row;
+    const bool anew = change.anew || (node.flags & run_flag::kAnew) != 0;
+    if (change.to != NodeChange::To::kAgain || anew) continue;
+    CARILLON_ASSIGN_OR_RETURN(auto row, ReadWorkflowOf(session, node.key, lock));
+    if (!row) continue;
+    auto nested = PlanOf(session, std::move(*row),
+                         {.from = RetryFrom::kFailed, .overlap = overlap}, incarnations, lock);
+    if (nested.ok()) {
+      planned->nested.push_back(std::move(nested).value());
+    } else if (nested.code() == ErrorCode::kConflict && !NamesOpenNodes(nested.error())) {
+      change.anew = true;
+    } else {
+      return nested.error();
     }
   }
   return {};
+}
+
+Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRetry& retry,
+                            Incarnations& incarnations, WorkflowLock lock) {
+  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
+                            LoadWorkflow(session, {row.job_no, row.def_version}));
+  PlannedRetry planned{.row = std::move(row), .nodes = {}, .plan = {}, .nested = {}};
+  CARILLON_ASSIGN_OR_RETURN(
+      planned.nodes, ReadNodes(session, planned.row, loaded.graph.size(), incarnations));
+  CARILLON_TRY(NoteProcessesLeft(session, &planned.nodes));
+  CARILLON_ASSIGN_OR_RETURN(planned.plan, PlanRetry(loaded.graph, planned.nodes.rows, retry));
+  if (planned.plan.refused()) {
+    return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, planned.plan)};
+  }
+  CARILLON_TRY(PlanNested(session, &planned, retry.overlap, incarnations, lock));
+  return planned;
+}
+
+void AddJobsOf(const PlannedRetry& planned, std::vector<JobNo>* jobs) {
+  jobs->push_back(planned.row.job_no);
+  for (const NodeChange& change : planned.plan.changes) {
+    jobs->push_back(planned.nodes.runs[change.position].row.job_no);
+  }
+  for (const PlannedRetry& nested : planned.nested) AddJobsOf(nested, jobs);
+}
+
+Status WritePlanned(Session& session, const PlannedRetry& planned, const NodeWriteRules& rules) {
+  for (const PlannedRetry& nested : planned.nested) {
+    CARILLON_TRY(WritePlanned(session, nested, rules));
+    // Open from now on, so that a step ends it if its own run is cancelled before it begins.
+    WorkflowRow row = nested.row;
+    row.open = true;
+    row.timed_out = false;
+    CARILLON_TRY(UpdateWorkflow(session, row));
+  }
+  return WriteRetryPlan(session, planned.nodes, planned.plan, rules);
 }
 
 // Makes an ended workflow run wait for its begin.
@@ -73,6 +127,8 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
                               .clear_token = true},
                              ended, context.now));
   CARILLON_TRY(writer.Flush());
+  // What a person asked for holds, also if a backfill wanted to begin the run anew and never did.
+  CARILLON_TRY(ClearAnew(session, row.own));
   row.open = true;
   row.timed_out = false;
   return UpdateWorkflow(session, row);
@@ -125,6 +181,15 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
   return nested;
 }
 
+Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& key,
+                                               Incarnations& incarnations) {
+  if (!NodePlaceOf(key)) return std::optional<std::string>();
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, ReadDetail(session, key, incarnations));
+  const bool waits = run.row.state == RunState::kPending && run.row.due != kBlocked;
+  if (!waits || !run.node) return std::optional<std::string>();
+  return std::optional(run.node->node);
+}
+
 Result<std::optional<WorkflowTarget>> TargetOfRetry(Session& session, const RunKey& key,
                                                     const WorkflowRetry& retry) {
   CARILLON_ASSIGN_OR_RETURN(const auto own, ReadWorkflowOf(session, key, WorkflowLock::kNone));
@@ -135,6 +200,11 @@ Result<std::optional<WorkflowTarget>> TargetOfRetry(Session& session, const RunK
   CARILLON_ASSIGN_OR_RETURN(const auto row,
                             ReadWorkflow(session, place->workflow_run_no, WorkflowLock::kNone));
   if (!row) return std::optional<WorkflowTarget>();
+  if (row->replaced_by != 0) {
+    return {ErrorCode::kConflict,
+            fmt::format("retry: run {} is of a workflow run that has begun anew since; retry run {}",
+                        EncodeRunId(key), EncodeRunId(outermost))};
+  }
   if (own || row->own != outermost) {
     return {ErrorCode::kConflict,
             fmt::format("retry: run {} is part of a workflow within another one; retry run {}",
@@ -162,16 +232,10 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   if (own.row.cancel_requested) {
     return {ErrorCode::kConflict, "retry: the workflow run is being cancelled"};
   }
-  CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
-                            LoadWorkflow(session, {row->job_no, row->def_version}));
-  CARILLON_ASSIGN_OR_RETURN(NodeStates nodes,
-                            ReadNodes(session, *row, loaded.graph.size(), incarnations));
-  CARILLON_TRY(NoteProcessesLeft(session, &nodes, incarnations));
-  CARILLON_ASSIGN_OR_RETURN(RetryPlan plan, PlanRetry(loaded.graph, nodes.rows, target.retry));
-  if (plan.refused()) {
-    return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, plan)};
+  if (row->timed_out && !IsFinal(own.row.state)) {
+    return {ErrorCode::kConflict, "retry: the workflow run has reached its deadline and ends"};
   }
-  return PlannedRetry{std::move(*row), std::move(nodes), std::move(plan)};
+  return PlanOf(session, std::move(*row), target.retry, incarnations, lock);
 }
 
 Status RetryWorkflow(Session& session, const WorkflowTarget& target, const WriteContext& context,
@@ -179,8 +243,12 @@ Status RetryWorkflow(Session& session, const WorkflowTarget& target, const Write
   CARILLON_ASSIGN_OR_RETURN(
       const PlannedRetry planned,
       PlanRetryOf(session, target, incarnations, WorkflowLock::kUpdate));
-  CARILLON_TRY(
-      WriteRetryPlan(session, planned.nodes, planned.plan, {incarnations, context.now}));
+  // All of them before any run, in the order of the locks.
+  std::vector<JobNo> job_nos;
+  AddJobsOf(planned, &job_nos);
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
+  CARILLON_TRY(WritePlanned(session, planned, {incarnations, context.now}));
   if (!planned.row.open) return ReopenOwn(session, planned.row, context, incarnations);
   return WriteWakeUp(session, planned.row, context.now);
 }
@@ -195,6 +263,9 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
   }
   if (detail.row.cancel_requested) {
     return {ErrorCode::kConflict, "skip: the workflow run is being cancelled"};
+  }
+  if (row->timed_out) {
+    return {ErrorCode::kConflict, "skip: the workflow run has reached its deadline and ends"};
   }
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row->job_no, row->def_version}));

@@ -19,6 +19,11 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext&
 Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
                                         const WriteContext& context, Incarnations& incarnations);
 
+// The id of the node if the run is a node's that was released and waits, for example for its next attempt: to
+// run now it needs no plan of its workflow, but what any such run needs (DecideRetryByHand).
+Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& key,
+                                               Incarnations& incarnations);
+
 // The workflow run and the choice of nodes that a retry of `key` means.
 struct WorkflowTarget {
   RunKey own;
@@ -32,6 +37,7 @@ struct PlannedRetry {
   WorkflowRow row;
   NodeStates nodes;
   RetryPlan plan;
+  std::vector<PlannedRetry> nested;  // of nodes that are workflows and continue
 };
 Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
                                  Incarnations& incarnations, WorkflowLock lock);

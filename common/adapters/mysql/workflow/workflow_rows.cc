@@ -16,8 +16,8 @@ namespace {
 
 const std::string kSelectWorkflow =
     "SELECT w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
-    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters FROM workflow_runs w FORCE "
-    "INDEX ({}) WHERE {}{}";
+    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by FROM workflow_runs "
+    "w FORCE INDEX ({}) WHERE {}{}";
 
 Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::string& statement,
                                                    const Params& params) {
@@ -33,11 +33,33 @@ Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::
   row.deadline = rows.Time(9);
   row.timed_out = rows.Int(10) != 0;
   row.parameters = rows.Text(11);
+  row.replaced_by = rows.Unsigned(12);
   return std::optional(std::move(row));
+}
+
+RunKey KeyAt(const Rows& rows, uint32_t first) {
+  return {rows.Time(first), ScheduleId(rows.Unsigned(first + 1)),
+          static_cast<uint32_t>(rows.Unsigned(first + 2))};
 }
 
 std::string SuffixOf(WorkflowLock lock) {
   return lock == WorkflowLock::kUpdate ? " FOR UPDATE" : "";
+}
+
+// Those of `runs` whose last attempt the executor has reported after it was given up.
+Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<RunRow>& runs) {
+  static const std::string statement =
+      "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH "
+      "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', n INT PATH '$[3]')) k "
+      "STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = k.s "
+      "AND a.shard = k.h AND a.attempt = k.n";
+  std::set<RunKey> reported;
+  if (runs.empty()) return reported;
+  JsonRows keys;
+  for (const RunRow& run : runs) keys.Begin().Add(run.key).Add(run.attempt);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys.Take()}));
+  while (rows.Next()) reported.insert(KeyAt(rows, 1));
+  return reported;
 }
 
 Error NodeMissing(const WorkflowRow& row, size_t position) {
@@ -57,7 +79,7 @@ Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey
                                                   WorkflowLock lock) {
   return ReadOneWorkflow(
       session,
-      fmt::format(fmt::runtime(kSelectWorkflow), "by_run", "w.fire_us = ? AND w.schedule_id = ? AND w.shard = ?",
+      fmt::format(fmt::runtime(kSelectWorkflow), "by_run", "w.fire_us = ? AND w.schedule_id = ? AND w.shard = ? AND w.replaced_by = 0",
                   SuffixOf(lock)),
       ParamsOf(own));
 }
@@ -82,6 +104,13 @@ Status UpdateWorkflow(Session& session, const WorkflowRow& row) {
   return {};
 }
 
+Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no) {
+  CARILLON_TRY(session.Execute(
+      "UPDATE workflow_runs SET open_segment = NULL, replaced_by = ? WHERE no = ?",
+      {no, row.id.no}));
+  return {};
+}
+
 Result<LoadedWorkflow> LoadWorkflow(Session& session, const JobVersionKey& key) {
   CARILLON_ASSIGN_OR_RETURN(std::vector<JobVersionRecord> found, ReadDefinitions(session, {key}));
   if (found.empty() || !found.front().readable || !found.front().definition.workflow) {
@@ -103,6 +132,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
   CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
   NodeStates nodes;
   std::vector<uint32_t> numbers;
+  std::vector<RunRow> given_up;
   {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
@@ -123,11 +153,16 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
                                   OutputsFromJson(rows.Text(kRunColumnCount + 3)));
       }
       nodes.rows.push_back(NodeRowOf(run.row, result));
+      if (run.row.may_still_run) given_up.push_back(run.row);
       numbers.push_back(run.incarnation_no);
       nodes.runs.push_back(std::move(run));
     }
   }
   if (nodes.runs.size() != count) return NodeMissing(row, nodes.runs.size());
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
+  for (size_t i = 0; i < nodes.runs.size(); ++i) {
+    if (reported.contains(nodes.runs[i].row.key)) nodes.rows[i].may_still_run = false;
+  }
   CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
   for (StoredRun& run : nodes.runs) {
     const auto key = keys.find(run.incarnation_no);
@@ -147,6 +182,66 @@ Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
   CARILLON_ASSIGN_OR_RETURN(auto runs, ReadRuns(session, std::move(rows), incarnations));
   if (runs.empty() || !runs.front().readable) return std::optional<StoredRun>();
   return std::optional(std::move(runs.front()));
+}
+
+Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& row) {
+  CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX (PRIMARY) "
+                    "WHERE r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.open_segment IS NOT "
+                    "NULL",
+                    {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
+                     range.last.schedule_id.value()}));
+  std::vector<RunKey> open;
+  while (rows.Next()) open.push_back(KeyAt(rows, 1));
+  return open;
+}
+
+Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns) {
+  // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, 1024 is
+  // kNodePositionsMax.
+  static const std::string nodes =
+      "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+      "UNSIGNED PATH '$[2]', i BIGINT UNSIGNED PATH '$[3]')) k STRAIGHT_JOIN workflow_runs w FORCE "
+      "INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h AND w.replaced_by "
+      "= 0 STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND r.schedule_id "
+      ">= 2251799813685248 + w.no * 1024 AND r.schedule_id < 2251799813685248 + (w.no + 1) * 1024";
+  // MayStillRun judges what has one of these reasons.
+  static const std::string left =
+      fmt::format("SELECT {}, k.i FROM {} WHERE r.reason IN ('{}', '{}')", kRunColumns, nodes,
+                  reason::kExecutorLost, reason::kOutcomeUnknown);
+  static const std::string nested =
+      "SELECT r.fire_us, r.schedule_id, r.shard, k.i FROM " + nodes +
+      " STRAIGHT_JOIN workflow_runs n FORCE INDEX (by_run) ON n.fire_us = r.fire_us AND n.schedule_id "
+      "= r.schedule_id AND n.shard = r.shard AND n.replaced_by = 0";
+  std::set<RunKey> found;
+  std::vector<std::pair<RunKey, size_t>> level;  // with the index in `owns`
+  for (size_t i = 0; i < owns.size(); ++i) level.emplace_back(owns[i], i);
+  for (int depth = 0; depth < kWorkflowDepthMax && !level.empty(); ++depth) {
+    JsonRows keys;
+    for (const auto& [key, index] : level) keys.Begin().Add(key).Add(uint64_t{index});
+    const std::string text = keys.Take();
+    level.clear();
+    std::vector<RunRow> given_up;
+    std::vector<RunKey> below;  // which of `owns`
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(left, {text}));
+      while (rows.Next()) {
+        const StoredRun run = ReadRun(rows);
+        if (run.readable && !run.row.may_still_run) continue;
+        given_up.push_back(run.row);
+        below.push_back(owns[rows.Unsigned(kRunColumnCount + 1)]);
+      }
+    }
+    CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
+    for (size_t i = 0; i < given_up.size(); ++i) {
+      if (!reported.contains(given_up[i].key)) found.insert(below[i]);
+    }
+    CARILLON_ASSIGN_OR_RETURN(Rows deeper, session.Query(nested, {text}));
+    while (deeper.Next()) level.emplace_back(KeyAt(deeper, 1), deeper.Unsigned(4));
+  }
+  return found;
 }
 
 Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now) {

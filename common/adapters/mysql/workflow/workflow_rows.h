@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,22 @@ struct WorkflowRow {
   int64_t def_version = 0;
   WallTime deadline = kNever;
   bool timed_out = false;
+  uint64_t replaced_by = 0;  // the number of the workflow run with which its own run began anew
   std::string parameters = {};  // GivenFromText
 };
 
 enum class WorkflowLock { kNone, kUpdate };
-// nullopt: there is no such workflow run, or the run is not a workflow's that has begun.
+// nullopt: there is no such workflow run.
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock);
+// The present workflow run, which no other one has replaced. nullopt: the run is not a workflow's that has
+// begun.
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
                                                   WorkflowLock lock);
 Status InsertWorkflow(Session& session, const WorkflowRow& row);
 // Writes `open`, `deadline` and `timed_out`.
 Status UpdateWorkflow(Session& session, const WorkflowRow& row);
+// Ends the workflow run `row` because its own run begins anew as number `no`.
+Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no);
 
 // The definition of one version. kCorrupt: it is unreadable, gone, or not a workflow's.
 struct LoadedWorkflow {
@@ -52,6 +58,13 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
 // The own run, without locks. nullopt: it is gone or unreadable.
 Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
                                          Incarnations& incarnations);
+
+// The keys of the nodes' runs that have not ended.
+Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& row);
+
+// Those of `owns` below which, at whatever depth, a process may still run of a node that has ended. Runs
+// that are not of workflows are never among them.
+Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns);
 
 // Adds a wake-up that tells of no node's end.
 Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now);

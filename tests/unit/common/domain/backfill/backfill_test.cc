@@ -105,7 +105,7 @@ TEST(BackfillTest, ARunThatIsRunAgainLosesItsToken) {
   row.claim_token = {1, 2};
   MarkBackfilled(row);
   EXPECT_EQ(row.kind, RunKind::kBackfill);
-  EXPECT_EQ(row.flags, kBackfillFlags);
+  EXPECT_EQ(row.flags, kRerunFlags);
   EXPECT_EQ(row.claim_token, ClaimToken{});
 }
 

@@ -113,7 +113,7 @@ TEST(WorkflowRetryTest, SkipsNodesInsteadOfRunningThem) {
   EXPECT_EQ(Retried(Nightly(), rows, {.skip = {"audit"}}),
             "skip audit 2+, block repair 1, block publish 1, block report 2+");
   EXPECT_EQ(Retried(Nightly(), rows, {.skip = {"load"}}),
-            "node 'load' is COMPLETED; only a node that is blocked or has failed can be skipped");
+            "node 'load' is COMPLETED; only a node that waits, is HELD or has failed can be skipped");
   // Outside of what is run again, only the nodes that it had stopped follow.
   EXPECT_EQ(
       Retried(Nightly(), rows, {.from = RetryFrom::kNodes, .nodes = {"report"}, .skip = {"audit"}}),
@@ -135,17 +135,49 @@ TEST(WorkflowRetryTest, AnAttemptIsNeverUsedTwice) {
   EXPECT_EQ(Retried(graph, rows, {.from = RetryFrom::kStart}), "block a 2");
 }
 
-TEST(WorkflowSkipTest, ABlockedOrFailedNodeCanBeSkipped) {
+TEST(WorkflowSkipTest, ANodeThatWaitsOrHasFailedCanBeSkipped) {
   const NodeRows rows = Rows(
       {Completed(), Failed(1), Skipped("not_selected"), Skipped("upstream_failed"), Released()});
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "audit"), "skip audit 2+, block publish 1");
-  EXPECT_EQ(SkippedByHand(Nightly(), rows, "report"),
-            "node 'report' is PENDING; only a node that is blocked or has failed can be skipped");
+  EXPECT_EQ(SkippedByHand(Nightly(), rows, "report"), "skip report 1");
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "publish"),
-            "node 'publish' is SKIPPED upstream_failed; only a node that is blocked or has failed "
+            "node 'publish' is SKIPPED upstream_failed; only a node that waits, is HELD or has failed "
             "can be skipped");
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "none"), "no node 'none'");
   EXPECT_EQ(SkippedByHand(Nightly(), NodeRows(5), "publish"), "skip publish 1");
+}
+
+TEST(WorkflowSkipTest, ANodeThatIsHeldCanBeSkippedOrRunAgain) {
+  const WorkflowGraph graph = Graph({Node("a")});
+  NodeRows rows{Row(RunState::kHeld, "executor_lost")};
+  EXPECT_EQ(SkippedByHand(graph, rows, "a"), "skip a 2+");
+  EXPECT_EQ(Retried(graph, rows, {}), "block a 2+");
+  rows[0].may_still_run = true;
+  EXPECT_EQ(SkippedByHand(graph, rows, "a"), "; may still run: a");
+  EXPECT_EQ(Retried(graph, rows, {}), "; may still run: a");
+  EXPECT_EQ(Retried(graph, rows, {.overlap = Overlap::kConfirmed}), "block a 2+");
+}
+
+TEST(WorkflowSkipTest, ARunningNodeCannotBeSkipped) {
+  EXPECT_EQ(SkippedByHand(Graph({Node("a")}), {Row(RunState::kRunning)}, "a"),
+            "node 'a' is RUNNING; only a node that waits, is HELD or has failed can be skipped");
+}
+
+TEST(WorkflowRetryTest, NestedRunsContinueIfTheyFailedAndNothingBeforeThemChanges) {
+  const WorkflowGraph graph = Graph({Node("a"), Node("b", {Success("a")}), Node("c", {Done("b")}), Node("d")});
+  const NodeRows rows{Completed(), Failed(), Completed(), Skipped("deleted")};
+  const auto anew = [&](const WorkflowRetry& retry) {
+    std::string text;
+    const auto plan = PlanRetry(graph, rows, retry);
+    for (const NodeChange& change : plan->changes) {
+      text += graph.node(change.position).id + (change.anew ? "+ " : " ");
+    }
+    return text;
+  };
+  EXPECT_EQ(anew({}), "b c+ d+ ");
+  EXPECT_EQ(anew({.from = RetryFrom::kNodes, .nodes = {"a"}}), "a+ b+ c+ ");
+  EXPECT_EQ(anew({.from = RetryFrom::kNodes, .nodes = {"b"}, .skip = {"b"}}), "b c+ ");
+  EXPECT_EQ(anew({.from = RetryFrom::kStart}), "a+ b+ c+ d+ ");
 }
 
 TEST(WorkflowSkipTest, ChainsOfSkippedNodesAreBlockedAgain) {

@@ -275,7 +275,7 @@ class WorkflowWorld {
   void Apply(const RetryPlan& plan) {
     for (const NodeChange& change : plan.changes) {
       const NodeRow& row = rows_[change.position];
-      const bool tried = !IsBlocked(row) && row.state != RunState::kSkipped;
+      const bool tried = row.state != RunState::kPending && row.state != RunState::kSkipped;
       if (change.record_attempt != tried) Complain(change.position, "wrong record of an attempt");
       if (change.attempt != row.attempt + (tried ? 1 : 0)) Complain(change.position, "attempt");
     }
