@@ -178,8 +178,9 @@ JobDefinition Actor::NewDefinition() {
     job.max_running = 1;
   }
   if (profile_.delays) job.schedules.front() = NewDelay();
-  // A run that is HELD would hold up its workflow for ever. With `fail`, one that is being cancelled may be.
-  if (profile_.workflows) job.on_lost = OnLost::kRetry;
+  // Not HELD from the start: it holds up its workflow until the world rests. With `fail`, a run that is being
+  // cancelled may become HELD, too.
+  if (profile_.workflows) job.on_lost = made_ % 2 == 0 ? OnLost::kFail : OnLost::kRetry;
   if (profile_.scripts) BecomeScript(job);
   return job;
 }
@@ -366,6 +367,20 @@ void Actor::RetrySomething() {
       p_.stores.runs.RetryRun(request, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge({row.job_no, row.segment, row.key});
+}
+
+void Actor::GiveUpHeld() {
+  std::vector<RunRow> held;
+  for (const auto& [key, row] : p_.checker.rows()) {
+    if (row.state == RunState::kHeld) held.push_back(row);
+  }
+  for (const RunRow& row : held) {
+    p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
+    const auto cancelled =
+        p_.stores.runs.CancelRun(row.key, {.now = p_.now(), .confirm_overlap = true});
+    p_.checker.EndByHand();
+    if (cancelled.ok()) p_.nudge({row.job_no, row.segment, row.key});
+  }
 }
 
 void Actor::SkipSomeNode() {

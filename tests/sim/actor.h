@@ -53,6 +53,8 @@ class Actor {
   void Act();
   // Ends all changes: resumes all jobs and enables all executors.
   void Calm();
+  // Somebody decides about the runs that are HELD, which would hold up their workflows for ever.
+  void GiveUpHeld();
   // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
   // Gives each group more slots than runs of it are HELD, so that all others come to an end.

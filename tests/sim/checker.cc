@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/workflow/node_key.h"
+
 namespace carillon::sim {
 namespace {
 
@@ -60,6 +62,12 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     return;
   }
   rows_[after->key] = *after;
+  const bool reopened =
+      before != nullptr && IsFinal(before->state) && after->state == RunState::kPending;
+  if (reopened) {
+    workflows_.Reopened(after->key, IsBackfilled(before, *after) ? BeginKind::kAnew
+                                                                 : BeginKind::kContinued);
+  }
   if (const auto wrong = dependents_.RunWritten(before, after)) Fail("dependents", *wrong);
   if (const auto wrong = workflows_.RunWritten(before, *after)) Fail("workflows", *wrong);
   if (IsBackfilled(before, *after)) Backfilled(*after);
@@ -79,8 +87,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     Claimed(*before, *after);
   }
   // A run that was SKIPPED keeps its attempt.
-  const bool again = IsFinal(before->state) && after->state == RunState::kPending;
-  const bool tried = again || after->attempt > before->attempt;
+  const bool tried = reopened || after->attempt > before->attempt;
   if (tried && !IsBackfilled(before, *after)) Retried(*after);
   CheckRetryConditions(*before, *after);
   CheckTreeIsDead(*before, *after);
@@ -136,6 +143,14 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
   if (const auto own = workflows_.OwnOf(after.key)) {
     if (OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own)) {
       Fail("P8 edits are obeyed", "claimed after the cancel of its workflow: " + Describe(after));
+    }
+  }
+  if (NodePlaceOf(after.key)) {
+    for (const RunKey& key : workflows_.RunsFromBefore(after.key)) {
+      if (!ports_.is_alive(key, 0) || confirmed_overlap_.contains(key)) continue;
+      Fail("P4 no overlap between attempts",
+           fmt::format("claimed while run {} acts, of a workflow run from before: {}",
+                       EncodeRunId(key), Describe(after)));
     }
   }
   CheckObeys(after);
@@ -342,7 +357,7 @@ void Checker::Retried(const RunRow& after) {
 
 // True if a backfill has just created the run, or has run it again.
 bool Checker::IsBackfilled(const RunRow* before, const RunRow& after) const {
-  if (after.kind != RunKind::kBackfill || by_hand_ == after.key) return false;
+  if (after.kind != RunKind::kBackfill || IsByHand(after.key)) return false;
   return before == nullptr || (IsFinal(before->state) && after.state == RunState::kPending);
 }
 

@@ -137,6 +137,7 @@ std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
   const Fate fate = FateOf(*view, node);
   if (IsBlocked(before) && after.state == RunState::kPending && !IsBlocked(after)) {
     ++released_;
+    if (auto wrong = CheckBegin(view->entry.own, place->workflow_run_no)) return wrong;
     const memory::RunEntry* own = tables_.FindRun(view->entry.own);
     if (own->row.state != RunState::kRunning || own->row.cancel_requested) {
       return "released although its workflow run does not run: " + Describe(after);
@@ -159,12 +160,49 @@ std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
   return std::nullopt;
 }
 
+void WorkflowsCheck::Reopened(const RunKey& own, BeginKind next) {
+  const auto number = tables_.workflow_numbers.find(own);
+  if (number != tables_.workflow_numbers.end()) reopened_[own] = {next, number->second};
+}
+
+std::vector<RunKey> WorkflowsCheck::RunsFromBefore(const RunKey& node) const {
+  std::vector<RunKey> runs;
+  const auto own = OwnOf(node);
+  for (const auto& [no, entry] : tables_.workflow_runs) {
+    if (entry.own != own || no >= NodePlaceOf(node)->workflow_run_no) continue;
+    for (size_t i = 0; i < kNodePositionsMax; ++i) {
+      const RunKey key = *NodeKey(entry.run.fire, {no, i});
+      if (tables_.FindRun(key) == nullptr) break;
+      runs.push_back(key);
+    }
+  }
+  return runs;
+}
+
+std::optional<std::string> WorkflowsCheck::CheckBegin(const RunKey& own, uint64_t no) const {
+  const auto found = reopened_.find(own);
+  if (found == reopened_.end()) return std::nullopt;
+  const auto& [next, before] = found->second;
+  if ((next == BeginKind::kAnew) == (no != before)) return std::nullopt;
+  return fmt::format("run {} had to be {}, and has workflow run {} after {}", EncodeRunId(own),
+                     Name(next), no, before);
+}
+
+std::optional<std::string> WorkflowsCheck::NodeMade(const RunRow& node) const {
+  const auto own = OwnOf(node.key);
+  if (!own) return std::nullopt;
+  const auto wanted = tables_.FindRun(*own)->row.flags & run_flag::kBackground;
+  if ((node.flags & run_flag::kBackground) == wanted) return std::nullopt;
+  return "has another origin than its workflow run: " + Describe(node);
+}
+
 std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const RunRow& after) const {
   if (after.state != RunState::kCompleted && after.state != RunState::kFailed) return std::nullopt;
   const bool open = std::any_of(view.nodes.begin(), view.nodes.end(), [](const auto* node) {
     return !IsFinal(node->row.state);
   });
   if (open) return "ended before its nodes: " + Describe(after);
+  if (auto wrong = CheckBegin(after.key, view.entry.run.no)) return wrong;
   if (Fails(view) != (after.state == RunState::kFailed)) {
     return "ended against the rules: " + Describe(after);
   }
@@ -172,7 +210,7 @@ std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const Ru
 }
 
 std::optional<std::string> WorkflowsCheck::RunWritten(const RunRow* before, const RunRow& after) {
-  if (before == nullptr) return std::nullopt;
+  if (before == nullptr) return NodePlaceOf(after.key) ? NodeMade(after) : std::nullopt;
   if (NodePlaceOf(after.key)) return NodeWritten(*before, after);
   if (before->state != RunState::kRunning || !IsFinal(after.state)) return std::nullopt;
   const auto number = tables_.workflow_numbers.find(after.key);

@@ -5,15 +5,23 @@
 // - A node is skipped as not_selected or upstream_failed only if its upstream nodes say so.
 // - A workflow run ends when all its nodes have ended, with the result that follows from them.
 // - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
+// - A run that a person retried continues the workflow run that it had; one that a backfill runs again has a
+//   new one.
+// - The nodes of a backfilled run are backfilled, and only they.
+// - No node is claimed while a process of the same workflow's run from before a new begin acts; checker.cc does
+//   that.
 // - At rest, no workflow run is open.
 //
 // The graphs of these worlds have conditions on exit codes only.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/domain/workflow/workflow_begin.h"
 #include "tests/twins/memory_tables.h"
 
 namespace carillon::sim {
@@ -25,6 +33,10 @@ class WorkflowsCheck {
   // Returns what is wrong with the write of a run, inside the write; nullopt: nothing.
   std::optional<std::string> RunWritten(const RunRow* before, const RunRow& after)
       REQUIRES(tables_.mu);
+  // An own run that had ended was made PENDING again.
+  void Reopened(const RunKey& own, BeginKind next) REQUIRES(tables_.mu);
+  // The nodes' runs of the workflow runs that the own run of this node has had before.
+  std::vector<RunKey> RunsFromBefore(const RunKey& node) const REQUIRES(tables_.mu);
   // The own run of the workflow run that the node's run is a part of; nullopt: it is no node's run.
   std::optional<RunKey> OwnOf(const RunKey& key) const REQUIRES(tables_.mu);
   // True if both runs belong to one workflow run.
@@ -48,12 +60,17 @@ class WorkflowsCheck {
   static Answer AnswerOf(const View& view, const WorkflowEdge& edge);
   static Fate FateOf(const View& view, const WorkflowNode& node);
   static bool Fails(const View& view);
+  // Returns what is wrong with the workflow run that the own run has now.
+  std::optional<std::string> CheckBegin(const RunKey& own, uint64_t no) const;
+  std::optional<std::string> NodeMade(const RunRow& node) const REQUIRES(tables_.mu);
   std::optional<std::string> NodeWritten(const RunRow& before, const RunRow& after)
       REQUIRES(tables_.mu);
   std::optional<std::string> OwnWritten(const View& view, const RunRow& after) const
       REQUIRES(tables_.mu);
 
   memory::MemoryTables& tables_;
+  // By own run: what its next begin has to do, and the number of the workflow run that it had until then.
+  std::map<RunKey, std::pair<BeginKind, uint64_t>> reopened_;
   size_t released_ = 0;
 };
 

@@ -323,8 +323,7 @@ Outcome World::Run() {
   });
   After(3s, [this] { FaultTick(); });
   if (pauser_->acts()) After(3s, [this] { PauseTick(); });
-  // A backfill would begin ended workflow runs again, which the checks here do not know.
-  if (backfiller_->acts() && !options_.workflows) After(4s, [this] { BackfillTick(); });
+  if (backfiller_->acts()) After(4s, [this] { BackfillTick(); });
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
   return Report();
@@ -343,6 +342,7 @@ void World::Rest(bool strict_misfire) {
   const SteadyTime limit = clock.Steady() + options_.rest_max;
   while (Going(limit) && !AtRest()) {
     actor_->MakeRoomInGroups();
+    if (options_.workflows) actor_->GiveUpHeld();
     RunUntil(clock.Steady() + kRestLook);
   }
   if (!checker.ok()) return;
