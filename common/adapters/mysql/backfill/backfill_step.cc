@@ -130,8 +130,7 @@ Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
   return {};
 }
 
-// The process of a workflow's node is the workflow's own: nobody has confirmed that it may run beside another
-// one.
+// The process of a node counts as one of its workflow: nobody has confirmed that it may run beside others.
 Status NoteProcessesLeft(Session& session, LockedRuns* runs) {
   std::vector<RunKey> keys;
   for (const auto& [key, run] : *runs) keys.push_back(key);

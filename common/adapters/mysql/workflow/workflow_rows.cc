@@ -199,8 +199,8 @@ Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& r
 }
 
 Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns) {
-  // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, 1024 is
-  // kNodePositionsMax.
+  // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, and 1024 is
+  // kNodePositionsMax of node_key.h.
   static const std::string nodes =
       "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
       "UNSIGNED PATH '$[2]', i BIGINT UNSIGNED PATH '$[3]')) k STRAIGHT_JOIN workflow_runs w FORCE "

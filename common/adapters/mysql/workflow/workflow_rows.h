@@ -29,8 +29,8 @@ struct WorkflowRow {
 enum class WorkflowLock { kNone, kUpdate };
 // nullopt: there is no such workflow run.
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock);
-// The present workflow run, which no other one has replaced. nullopt: the run is not a workflow's that has
-// begun.
+// The present workflow run, which no other one has replaced. nullopt: the run is not of a workflow, or has
+// not begun yet.
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
                                                   WorkflowLock lock);
 Status InsertWorkflow(Session& session, const WorkflowRow& row);
