@@ -44,6 +44,8 @@ struct AttemptTruth {
   std::optional<AttemptResult> end;
 };
 
+std::string Describe(const RunRow& row);  // for the text of a violation
+
 class Checker : public WardenObserver {
  public:
   struct Ports {

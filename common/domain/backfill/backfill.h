@@ -22,7 +22,6 @@
 #include "common/domain/run/overlap.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/schedule/schedule.h"
-#include "common/domain/workflow/workflow_begin.h"
 
 namespace carillon {
 

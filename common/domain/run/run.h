@@ -132,6 +132,7 @@ inline constexpr uint32_t kNode = 4;         // of a workflow run, which goes on
 inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
+inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workflow_begin.h)
 inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
 }  // namespace run_flag
 

@@ -5,10 +5,6 @@
 
 namespace carillon {
 
-static_assert((run_flag::kAnew & (run_flag::kAwaited | run_flag::kHasRequest |
-                                  run_flag::kBackground)) == 0,
-              "a bit of its own");
-
 std::string_view Name(BeginKind kind) {
   switch (kind) {
     case BeginKind::kFirst: return "first";

@@ -18,12 +18,6 @@
 
 namespace carillon {
 
-namespace run_flag {
-// It was made PENDING again to run from its beginning: a workflow's begin makes a new workflow run
-// (workflow_begin.h). Without the flag it continues the one that it has.
-inline constexpr uint32_t kAnew = 32;
-}
-
 enum class BeginKind {
   kFirst,      // there is no workflow run yet
   kContinued,  // the graph, the parameters and the nodes' runs stay

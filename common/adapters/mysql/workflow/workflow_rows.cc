@@ -71,15 +71,17 @@ Error NodeMissing(const WorkflowRow& row, size_t position) {
 }  // namespace
 
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock) {
-  return ReadOneWorkflow(session, fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)),
-                         {no});
+  return ReadOneWorkflow(
+      session,
+      fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)), {no});
 }
 
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
                                                   WorkflowLock lock) {
   return ReadOneWorkflow(
       session,
-      fmt::format(fmt::runtime(kSelectWorkflow), "by_run", "w.fire_us = ? AND w.schedule_id = ? AND w.shard = ? AND w.replaced_by = 0",
+      fmt::format(fmt::runtime(kSelectWorkflow), "by_run",
+                  "w.fire_us = ? AND w.schedule_id = ? AND w.shard = ? AND w.replaced_by = 0",
                   SuffixOf(lock)),
       ParamsOf(own));
 }
