@@ -67,21 +67,20 @@ class WorkflowsAgainTest(WorkflowCase):
         flow = self.flow({"id": "a", **given}, parameters={"v": "none"}, schedules=[{"kind": "cron", "cron_expression": "0 0 * * *"}])
         self.backfilled(flow, 1, parameters={"v": "one"})
         self.assertEqual(self.values(), ["a=one"])
-        version = self.api.get(f"/api/jobs/{flow}")["version"]
-        self.api.request("PATCH", f"/api/jobs/{flow}", {
-            "version": version, "workflow": {"nodes": [{"id": "a", "job": f"{self.name}-a", **given},
-                                                       {"id": "b", "job": f"{self.name}-b", "after": ["a"], **given}]}})
+        self.api.call("PATCH", f"/api/jobs/{flow}", {
+            "workflow": {"nodes": [{"id": "a", "job": f"{self.name}-a", **given},
+                                   {"id": "b", "job": f"{self.name}-b", "after": ["a"], **given}]}}, {"If-Match": "*"})
         counts, runs = self.backfilled(flow, 1, parameters={"v": "two"}, rerun="all")
         self.assertEqual(self.values(), ["a=one", "a=two", "b=two"])
         self.assertEqual(self.states(runs[0]["run_id"]), {"a": "COMPLETED", "b": "COMPLETED"})
         self.assertEqual(runs[0]["attempt"], 2, counts)
 
     def test_a_backfill_starts_no_dependents_of_its_nodes(self):
-        node = self.job("n")
+        node = self.job("node")
         self.job("d", schedules=[{"kind": "after", "job": node}])
-        flow = self.flow({"id": "n"}, schedules=[{"kind": "cron", "cron_expression": "0 0 * * *"}])
+        flow = self.flow({"id": "node"}, schedules=[{"kind": "cron", "cron_expression": "0 0 * * *"}])
         self.backfilled(flow, 2)
-        self.assertEqual(self.told(), ["+n", "-n"] * 2)
+        self.assertEqual(self.told(), ["+node", "-node"] * 2)
         # A live run does: so whatever the backfill had started would have begun before.
         self.ends(self.begin(flow), "COMPLETED")
         self.waits_for("-d")
