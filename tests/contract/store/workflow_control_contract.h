@@ -384,11 +384,11 @@ TYPED_TEST(WorkflowContract, SkipOfABlockedNodeCountsAsItsSuccess) {
   s.v(s.workflows.SkipNode({.key = key, .node = "b"}, {.now = kT0 + 1s}));
   EXPECT_EQ(s.KeysOf(s.Steps(kT0 + 2s).released), std::vector<RunKey>{s.RowOf(key, "c").key});
   EXPECT_EQ(s.States(key), "a PENDING, b SKIPPED skipped_by_hand, c PENDING");
-  EXPECT_CODE(s.workflows.SkipNode({.key = key, .node = "a"}, {.now = kT0 + 3s}),
+  s.StartNode(key, "a", kT0 + 3s);
+  EXPECT_CODE(s.workflows.SkipNode({.key = key, .node = "a"}, {.now = kT0 + 4s}),
               ErrorCode::kConflict);
-  EXPECT_CODE(s.workflows.SkipNode({.key = key, .node = "z"}, {.now = kT0 + 3s}),
+  EXPECT_CODE(s.workflows.SkipNode({.key = key, .node = "z"}, {.now = kT0 + 4s}),
               ErrorCode::kInvalid);
-  s.StartNode(key, "a", kT0 + 4s);
   s.v(s.runs.CancelRun(key, {.now = kT0 + 5s}));
   EXPECT_CODE(s.workflows.SkipNode({.key = key, .node = "c"}, {.now = kT0 + 6s}),
               ErrorCode::kConflict);
