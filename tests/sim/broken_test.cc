@@ -116,11 +116,10 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"node.decided_early", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"workflow.recovers", "workflows", 40, 8, false, false, false, true},
         BrokenRule{"workflow.max_parallel", "workflows", 40, 1, false, false, false, true},
-        // begins: a retry runs everything again, a backfill continues what it should begin anew, it
-        // does not ask for processes of nodes, nodes that do not know that they are backfilled
+        // begins: a retry runs everything again, a backfill continues what it should begin anew, nodes
+        // do not know that they are backfilled
         BrokenRule{"begin.always_anew", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"begin.never_anew", "workflows", 40, 1, false, false, false, true},
-        BrokenRule{"backfill.nodes_unasked", "P4", 400, 1, false, false, false, true},
         BrokenRule{"node.origin", "workflows", 40, 1, false, false, false, true}),
     [](const auto& rule) {
       std::string name = rule.param.name;

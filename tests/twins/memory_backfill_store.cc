@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/failpoint.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
@@ -68,8 +67,7 @@ RunsByFire MemoryBackfillStore::RunsAt(JobNo job_no, const std::vector<WallTime>
       if (at->second.row.job_no != job_no) continue;
       RunRow& row = runs[fire].emplace_back(at->second.row);
       // Of a workflow: nobody has confirmed that the process of a node may run beside another one.
-      const bool broken = failpoint::Broken("backfill.nodes_unasked");
-      if (tables_.FindWorkflow(row.key) != nullptr && !broken) {
+      if (tables_.FindWorkflow(row.key) != nullptr) {
         row.may_still_run = MayStillRunBelow(tables_, at->second);
       }
     }
