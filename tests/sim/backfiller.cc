@@ -114,21 +114,28 @@ void Backfiller::Calm() {
   }
 }
 
+std::optional<Backfill> BackfillToEnd(BackfillStore& store, const Checker& checker) {
+  for (const Backfill& backfill : AllBackfills(store)) {
+    const bool waits = std::any_of(backfill.runs.begin(), backfill.runs.end(), [&](RunKey key) {
+      const auto found = checker.rows().find(key);
+      return found != checker.rows().end() && !IsFinal(found->second.state);
+    });
+    if (!waits && !HasEnded(backfill)) return backfill;
+  }
+  return std::nullopt;
+}
+
 void CheckBackfills(const FinalPorts& ports) {
+  if (const auto open = BackfillToEnd(ports.stores.backfills, ports.checker)) {
+    ports.checker.Fail("backfill", fmt::format("backfill {} is {} and has not ended", open->number,
+                                               Name(open->state)));
+  }
   std::map<JobNo, std::set<WallTime>> run;
   for (const auto& [key, row] : ports.checker.rows()) run[row.job_no].insert(key.fire);
   std::map<ScheduleId, std::vector<GapRange>> gaps;
   const auto page = ports.stores.runs.ListGaps({.limit = 1'000'000});
   for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);
   for (const Backfill& backfill : AllBackfills(ports.stores.backfills)) {
-    const bool waits = std::any_of(backfill.runs.begin(), backfill.runs.end(), [&](RunKey key) {
-      const auto found = ports.checker.rows().find(key);
-      return found != ports.checker.rows().end() && !IsFinal(found->second.state);
-    });
-    if (!waits && !HasEnded(backfill)) {
-      ports.checker.Fail("backfill", fmt::format("backfill {} is {} and has not ended",
-                                                 backfill.number, Name(backfill.state)));
-    }
     if (backfill.state != BackfillState::kCompleted) continue;
     CheckCompleted(ports, backfill, run[backfill.job_no], gaps[backfill.terms.schedule_id]);
   }

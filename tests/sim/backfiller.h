@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "common/base/rng.h"
 #include "tests/sim/checker.h"
@@ -39,6 +40,9 @@ class Backfiller {
   int rounds_ = 0;
   const bool acts_;
 };
+
+// A backfill that has not ended although all of its runs have; its owner has to look at it once more.
+std::optional<Backfill> BackfillToEnd(BackfillStore& store, const Checker& checker);
 
 // Each backfill has ended, or waits for runs that wait for a person. One that is COMPLETED has
 // looked at each fire of its range, and each of these has a run or is missed.

@@ -269,7 +269,8 @@ bool World::AtRest() {
       std::all_of(checker.rows().begin(), checker.rows().end(),
                   [this](const auto& entry) { return checker.Rests(entry.second); });
   const auto open = stores.backfills.ListBackfills({.state = BackfillState::kRunning, .limit = 1});
-  return runs_rest && open->empty() && stores.ActedOnEnds() &&
+  return runs_rest && open->empty() && !BackfillToEnd(stores.backfills, checker) &&
+         stores.ActedOnEnds() &&
          std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
            return executor->warden().alive() == 0 && executor->warden().unreported() == 0;
          });
