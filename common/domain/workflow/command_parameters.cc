@@ -34,16 +34,12 @@ std::set<std::string> CodeParameters(const JobDefinition& job, std::string_view 
   return parameters;
 }
 
-// Of a container: its program, and what follows -c of a shell or -e of an interpreter.
+// Every word of a container's command line: which of them is code is up to the program, and the entry point of
+// the image, a shell for example, is unknown here.
 std::set<std::string> ContainerParameters(const JobDefinition& job) {
-  std::vector<std::string> words = job.container->command;
-  words.insert(words.end(), job.container->args.begin(), job.container->args.end());
   std::set<std::string> parameters;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string_view before = i == 0 ? std::string_view() : words[i - 1];
-    const bool option = before.starts_with('-') && !before.starts_with("--");
-    const bool code = option && (before.ends_with('c') || before.ends_with('e'));
-    if (code || (i == 0 && !job.container->command.empty())) parameters.merge(CodeParameters(job, words[i]));
+  for (const auto* words : {&job.container->command, &job.container->args}) {
+    for (const std::string& word : *words) parameters.merge(CodeParameters(job, word));
   }
   return parameters;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/domain/job_text.h"
@@ -58,6 +59,7 @@ class JobsChecker {
                        "use the variable CARILLON_PARAM_{} in the command instead",
                        node.job.value(), AsciiUpper(name)));
     }
+    CARILLON_TRY(CheckGiven(i));
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
     if (depth >= kWorkflowDepthMax) {
@@ -65,6 +67,33 @@ class JobsChecker {
            fmt::format("job '{}' contains workflows nested {} deep; with this one, at most {} are "
                        "allowed",
                        node.job.value(), depth, kWorkflowDepthMax));
+    }
+    return {};
+  }
+
+  // The parameters of a node that is a workflow reach the jobs of its nodes, and theirs.
+  Status CheckGiven(size_t i) {
+    const WorkflowNode& node = workflow_.nodes[i];
+    if (node.parameters.empty()) return {};
+    std::set<JobId> reached = {self_, node.job};
+    std::vector<JobId> left = {node.job};
+    while (!left.empty()) {
+      const JobId outer = std::move(left.back());
+      left.pop_back();
+      CARILLON_ASSIGN_OR_RETURN(const Found* workflow, Find(outer));
+      if (!*workflow || !(*workflow)->node_jobs) continue;
+      const std::vector<JobId> inside = *(*workflow)->node_jobs;
+      for (const JobId& inner : inside) {
+        if (!reached.insert(inner).second) continue;
+        left.push_back(inner);
+        CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(inner));
+        if (!*job || (*job)->may_run) continue;
+        Note(Mistake::kForbidden, i, "parameters",
+             fmt::format("they reach job '{}' in workflow '{}', and you may not run it",
+                         (*job)->visible ? inner.value() : std::string("(hidden)"),
+                         outer.value()));
+        return {};
+      }
     }
     return {};
   }

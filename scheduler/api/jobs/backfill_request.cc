@@ -12,6 +12,7 @@
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/parameters_json.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -150,6 +151,8 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   terms.schedule_id = schedule.schedule_id;
   CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
                             ReadParameters(body, job.definition, schedule.spec));
+  const bool given = body.contains("parameters") && !body["parameters"].is_null();
+  if (given) CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

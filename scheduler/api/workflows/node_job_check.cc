@@ -1,5 +1,6 @@
 #include "scheduler/api/workflows/node_job_check.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -29,11 +30,22 @@ WorkflowJob SeenBy(const Call& call, const JobDefinition& definition) {
   return job;
 }
 
+// True if each schedule has parameters that one had before, or none.
+bool SchedulesGiveNothingNew(const JobDefinition& before, const JobDefinition& definition) {
+  return std::ranges::all_of(definition.schedules, [&](const ScheduleSpec& schedule) {
+    return schedule.parameters.empty() ||
+           std::ranges::any_of(before.schedules, [&](const ScheduleSpec& one) {
+             return one.parameters == schedule.parameters;
+           });
+  });
+}
+
 // True if nothing that CheckWorkflowJobs looks at, or that the caller gives to the nodes, has changed.
 bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
   return before != nullptr && before->workflow == definition.workflow &&
          before->parameters == definition.parameters &&
-         before->parameter_rules == definition.parameter_rules;
+         before->parameter_rules == definition.parameter_rules &&
+         SchedulesGiveNothingNew(*before, definition);
 }
 
 Problem NodeJobProblem(const WorkflowProblems& found) {

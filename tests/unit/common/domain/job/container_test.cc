@@ -87,12 +87,20 @@ TEST(ContainerTest, FillsPlaceholdersWithoutAShell) {
 
 TEST(ContainerTest, NamesTheParametersThatWouldBecomeCode) {
   JobDefinition job = ContainerJob();
-  EXPECT_TRUE(CommandParameters(job).empty()) << "the arguments reach the program as they are";
-  job.container->command = {"sh", "-c", "echo {{params.text}} {{env.MORE}}", "{{params.safe}}"};
-  job.env = {{"MORE", "{{params.more}}"}};
-  EXPECT_EQ(CommandParameters(job), (std::set<std::string>{"text", "more"}));
+  job.env = {{"MORE", "{{params.more}}"}, {"SAFE", "{{params.safe}}"}};
+  job.container->command = {"sh"};
+  job.container->args = {"$SAFE"};
+  EXPECT_TRUE(CommandParameters(job).empty()) << "a variable is no code";
   job.container->command = {"{{params.program}}"};
   EXPECT_EQ(CommandParameters(job), (std::set<std::string>{"program"}));
+  // The option before it does not matter, nor whether there is one.
+  for (const char* option : {"-c", "-r", "-E", "--eval", "--", "x"}) {
+    job.container->command = {"any", option, "echo {{params.text}} {{env.MORE}}"};
+    EXPECT_EQ(CommandParameters(job), (std::set<std::string>{"text", "more"})) << option;
+  }
+  job.container->command = {"any"};
+  job.container->args = {"--execute={{params.text}}", "{{params.alone}}"};
+  EXPECT_EQ(CommandParameters(job), (std::set<std::string>{"text", "alone"}));
 }
 
 }  // namespace
