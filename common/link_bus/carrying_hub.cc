@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/wire/messages/record_sender.h"
 #include "common/wire/messages/signature.h"
 
 namespace carillon::link_bus {
@@ -17,7 +18,7 @@ std::vector<ExecutorMessage> CarryingHub::Receive(size_t max) {
     for (ExecutorMessage& message : received) {
       if (auto* carried = std::get_if<CarriedRecord>(&message.message)) {
         ++records;
-        Take(message.executor, std::move(*carried));
+        Take(message, std::move(*carried));
       } else {
         if (auto* registering = std::get_if<Register>(&message.message)) {
           registering->carries_records = false;  // here they are taken
@@ -38,13 +39,39 @@ std::vector<ExecutorMessage> CarryingHub::Receive(size_t max) {
   return others;
 }
 
-void CarryingHub::Take(const ExecutorId& from, CarriedRecord carried) {
+Status CarryingHub::Send(const ExecutorId& executor, const Incarnation& incarnation, ToExecutor message) {
+  const auto* registered = std::get_if<Registered>(&message);
+  const auto* reply = std::get_if<HeartbeatReply>(&message);
+  if (registered != nullptr || (reply != nullptr && !reply->registered)) {
+    MutexLock lock(mu_);
+    if (registered != nullptr && registered->accepted) {
+      accepted_[executor] = incarnation;
+    } else if (const auto found = accepted_.find(executor);
+               found != accepted_.end() && found->second == incarnation) {
+      accepted_.erase(found);
+    }
+  }
+  return hub_.Send(executor, incarnation, std::move(message));
+}
+
+void CarryingHub::Take(const ExecutorMessage& from, CarriedRecord carried) {
+  const bool accepted = [&] {
+    MutexLock lock(mu_);
+    const auto found = accepted_.find(from.executor);
+    return found != accepted_.end() && found->second == from.incarnation;
+  }();
+  if (!accepted) {
+    // After a restart of the member it comes once more when the executor has registered.
+    metrics_.counter("carillon_rejected_messages_total", "unregistered").Add();
+    return;
+  }
   if (carried.topic != kResultsTopic && carried.topic != kLogsTopic) {
     metrics_.counter("carillon_rejected_messages_total", "topic").Add();
     log::Warn("link", "a record of topic {} is refused executor_id={}", carried.topic,
-              from.value());
+              from.executor.value());
     return;
   }
+  SetSender(carried.record, from.executor);
   const Status kept = local_.Send(carried.topic, carried.partition_key, std::move(carried.record));
   if (!kept.ok()) metrics_.counter("carillon_queue_rejections_total", "bus").Add();
 }

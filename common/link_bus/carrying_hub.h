@@ -7,10 +7,12 @@
 //          with a full one, is lost, as on a broker that nobody reads: its owner publishes it again.
 //          A record that arrives while the local bus is full is dropped and counted; the executor
 //          sends it again until the database has it.
-// Always   An executor can send results and logs only. A task goes to its target only.
+// Always   An executor can send results and logs only, in its own name, and once the member has accepted its
+//          registration. A task goes to its target only.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,21 +34,20 @@ class CarryingHub final : public ExecutorHub {
   CarryingHub(ExecutorHub& hub, BusProducer& local, Metrics& metrics)
       : hub_(hub), local_(local), metrics_(metrics) {}
 
-  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
-              ToExecutor message) override {
-    return hub_.Send(executor, incarnation, std::move(message));
-  }
+  // Notes from the answers to registrations and heartbeats which processes are accepted.
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation, ToExecutor message) override;
   // Moves records to the local bus and returns the other messages.
   std::vector<ExecutorMessage> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
  private:
-  void Take(const ExecutorId& from, CarriedRecord carried);
+  void Take(const ExecutorMessage& from, CarriedRecord carried);
 
   ExecutorHub& hub_;
   BusProducer& local_;
   Metrics& metrics_;
   Mutex mu_;
+  std::map<ExecutorId, Incarnation> accepted_ GUARDED_BY(mu_);  // as many as have certificates
   std::function<void()> wake_ GUARDED_BY(mu_);
 };
 

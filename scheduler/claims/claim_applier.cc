@@ -37,6 +37,25 @@ std::string_view LabelOf(const ClaimReply& reply) {
   return Name(reply.reason);
 }
 
+// What a job needs of its executor.
+struct Needs {
+  const Selector* selector;  // null: any labels
+  Features features;
+  const std::string& handler;  // empty: none
+
+  bool none() const { return selector == nullptr && features.empty() && handler.empty(); }
+};
+
+// nullopt: the executor has not yet said what it can do, as it does with each heartbeat.
+std::optional<bool> IsAble(const ExecutorRecord& executor, const Needs& needs) {
+  if (needs.selector != nullptr && !needs.selector->Matches(executor.labels)) return false;
+  if (needs.features.empty() && needs.handler.empty()) return true;
+  if (failpoint::Broken("route.features")) return true;
+  if (!executor.features) return std::nullopt;
+  const bool offers = needs.handler.empty() || executor.handlers.contains(needs.handler);
+  return offers && executor.features->HasAll(needs.features);
+}
+
 HeldAttempt HeldOf(const ClaimRequest& request) {
   return {.key = request.key,
           .segment = request.segment,
@@ -164,8 +183,9 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
 }
 
 // The overlap policy and the group of a run, and the executors that may run it, come from its job's definition,
-// not from the claim. The executor's labels come from the store, because they may have changed
-// after the task was published.
+// not from the claim. The executor's labels come from the store, because they may have changed after the task was
+// published, and its features and handlers from its last heartbeat: who claims without a task gets nothing that the
+// dispatch would not have given him.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
   for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
@@ -193,14 +213,16 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     request.group = definition.job().concurrency_group;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
-    if (definition.selector() == nullptr) return false;
+    const Needs needs{definition.selector(), definition.needs(), definition.job().handler};
+    if (needs.none()) return false;
     auto executor = executors.find(request.executor);
     if (executor == executors.end()) {
       executor = executors.emplace(request.executor, ports_.executors.Find(request.executor)).first;
     }
     if (!executor->second) return true;
-    request.elsewhere = !definition.selector()->Matches(executor->second->labels);
-    return false;
+    const std::optional<bool> able = IsAble(*executor->second, needs);
+    request.elsewhere = request.elsewhere || !able.value_or(true);
+    return !able;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/wire/messages/record_sender.h"
 #include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
@@ -49,6 +50,9 @@ bool LogKeeper::Receive() {
   }
   for (ReceivedRecord& record : *records) {
     auto messages = DecodeLogs(record.record.payload, ports_.wants);
+    if (const auto sender = SenderOf(record.record); sender && messages.ok()) {
+      for (LogMessage& message : *messages) message.executor = *sender;
+    }
     // Frees the payload. From here on only the record's position is needed.
     record.record = {};
     if (!messages.ok()) {

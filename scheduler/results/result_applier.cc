@@ -5,6 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/wire/messages/record_sender.h"
 #include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
@@ -160,6 +161,9 @@ void ResultApplier::Decode(ReceivedRecord record) {
     ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add(unreadable.size());
     const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
     if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
+  }
+  if (const auto sender = SenderOf(record.record)) {
+    for (ResultMessage& message : *messages) message.report.executor = *sender;
   }
   // Frees the payload. From here on only the record's position is needed.
   record.record = {};
@@ -354,8 +358,11 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // A result that changed nothing may be old, or carry another claim token. It says nothing about
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
-    ports_.executors.AttemptEnded(report.executor, report.job_no, WordOnHost(report.result),
-                                  ports_.clock.Steady());
+    // The executor that the claim was given to, which need not be the one that the result names.
+    if (const auto holder = ports_.leases.HolderOf(report.key, report.token)) {
+      ports_.executors.AttemptEnded(holder->executor, report.job_no, WordOnHost(report.result),
+                                    ports_.clock.Steady());
+    }
     freed = freed || effects[i].freed_slot;
     completed = completed || effects[i].completed;
     if (IsFinal(effects[i].state)) jobs.push_back(report.job_no);

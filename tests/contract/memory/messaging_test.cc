@@ -10,6 +10,7 @@
 #include <atomic>
 #include <thread>
 
+#include "common/wire/messages/record_sender.h"
 #include "tests/contract/messaging/link_bus_factory.h"
 #include "tests/support/manual_clock.h"
 
@@ -110,6 +111,47 @@ TEST(MemoryBusTest, PartitionIsFullByItsBytesToo) {
   EXPECT_EQ(producer->Send(kTasksTopic, 0, {"", {}}).code(), ErrorCode::kExhausted);
 }
 
+void Accept(link_bus::CarryingHub& member) {
+  ASSERT_TRUE(member.Send(TheExecutor().executor, TheExecutor().incarnation, Registered{}).ok());
+}
+
+// What an executor says is believed only once it has registered, and for itself.
+TEST(LinkBusTest, RecordsAreOfTheExecutorThatSentThemAndIsRegistered) {
+  memory::MemorySwitchboard board;
+  const auto hub = board.OpenHub(MemberId("m1"));
+  const auto link = board.OpenLink(TheExecutor().executor, TheExecutor().incarnation);
+  memory::MemoryBus at_member;
+  const auto member_side = at_member.NewProducer();
+  const auto results = at_member.NewConsumer(kResultsTopic, "g");
+  Metrics metrics;
+  link_bus::CarryingHub member_end(*hub, *member_side, metrics);
+  const auto arrives = [&] {
+    BusRecord record{.payload = "x"};
+    SetSender(record, ExecutorId("other"));
+    EXPECT_TRUE(link->Send(MemberId("m1"), CarriedRecord{std::string(kResultsTopic), 0, std::move(record)}).ok());
+    EXPECT_TRUE(member_end.Receive(10).empty());
+    const auto received = results->Poll(10);
+    EXPECT_TRUE(received.ok() && results->Commit(*received).ok());
+    for (const ReceivedRecord& one : *received) EXPECT_EQ(SenderOf(one.record), TheExecutor().executor);
+    return !received->empty();
+  };
+  const auto answer = [&](const Incarnation& incarnation, ToExecutor message) {
+    static_cast<void>(member_end.Send(TheExecutor().executor, incarnation, std::move(message)).ok());
+  };
+  EXPECT_FALSE(arrives());
+  answer(Incarnation("another process"), Registered{});
+  EXPECT_FALSE(arrives());
+  answer(TheExecutor().incarnation, Registered{.accepted = false});
+  EXPECT_FALSE(arrives());
+  answer(TheExecutor().incarnation, Registered{});
+  EXPECT_TRUE(arrives());
+  answer(TheExecutor().incarnation, HeartbeatReply{});
+  EXPECT_TRUE(arrives());
+  answer(TheExecutor().incarnation, HeartbeatReply{.registered = false});
+  EXPECT_FALSE(arrives()) << "the member was restarted";
+  EXPECT_EQ(metrics.counter("carillon_rejected_messages_total", "unregistered").value(), 4u);
+}
+
 // An executor must not act as a member, nor a member as an executor.
 TEST(LinkBusTest, EachEndTakesTheTopicsOfTheOtherOnly) {
   memory::MemorySwitchboard board;
@@ -122,6 +164,8 @@ TEST(LinkBusTest, EachEndTakesTheTopicsOfTheOtherOnly) {
   Metrics metrics;
   link_bus::CarryingHub member_end(*hub, *member_side, metrics);
   link_bus::CarryingLink executor_end(*link, *executor_side, metrics);
+  Accept(member_end);
+  ASSERT_EQ(link->Receive(10).size(), 1u);
   for (const std::string_view topic : {kTasksTopic, kDeadLettersTopic, kLogsTopic}) {
     ASSERT_TRUE(executor_end.Send(topic, 0, {"x", {}}).ok());
   }
@@ -148,6 +192,7 @@ TEST(LinkBusTest, MessagesBehindManyRecordsAreNotForgotten) {
   const auto member_side = at_member.NewProducer();
   Metrics metrics;
   link_bus::CarryingHub member_end(*hub, *member_side, metrics);
+  Accept(member_end);
   for (size_t i = 0; i < link_bus::kRecordsPerReceive + 1; ++i) {
     ASSERT_TRUE(link->Send(MemberId("m1"), CarriedRecord{std::string(kLogsTopic), 0, {"", {}}}).ok());
   }

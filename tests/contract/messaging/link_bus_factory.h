@@ -28,7 +28,10 @@ class LinkBusFactory {
   static constexpr int kPartitions = 4;
 
   LinkBusFactory(std::unique_ptr<ExecutorHub> hub, std::unique_ptr<ExecutorLink> link)
-      : hub_(std::move(hub)), link_(std::move(link)) {}
+      : hub_(std::move(hub)), link_(std::move(link)) {
+    // Without an answer to its registration the member takes no records of the executor.
+    static_cast<void>(member_end_.Send(TheExecutor().executor, TheExecutor().incarnation, Registered{}).ok());
+  }
 
   std::unique_ptr<BusProducer> Producer() { return std::make_unique<BothEnds>(*this); }
   std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,

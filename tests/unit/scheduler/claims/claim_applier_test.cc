@@ -280,6 +280,7 @@ TEST_F(ClaimApplierTest, ARequestThatNamesAnotherJobsDefinitionIsRefused) {
 }
 
 TEST_F(ClaimApplierTest, AFailureIsSaidAndTheRunKeepsItsLease) {
+  PutSecret("other", "value of other");
   const RunRow row = ExecuteWithSecret("missing");
   ClaimApplier applier = Make();
   Ask({WantingClaimOf(row, 1)});

@@ -73,6 +73,13 @@ class ClaimApplierTest : public test::RoomTest {
                          .late_after = std::move(late_after)},
                         {});
   }
+  // The executor says what it can do.
+  void Beat(Features features, const std::map<std::string, HandlerSlots>& handlers = {}) {
+    Heartbeat beat;
+    beat.features = features;
+    beat.handlers = handlers;
+    ASSERT_TRUE(executors_.HeartbeatFrom(kHolder.executor, kHolder.incarnation, beat, clock_.Wall(), clock_.Steady()));
+  }
   void Ask(const std::vector<ClaimRequest>& requests) {
     ASSERT_TRUE(
         claims_
@@ -110,7 +117,10 @@ class ClaimApplierTest : public test::RoomTest {
     request.wants_secrets = true;
     return request;
   }
+  // The executor can take secrets from then on.
   void PutSecret(const std::string& name, const std::string& value) {
+    executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation, .slots = 4}, clock_.Steady());
+    Beat({Feature::kSecrets});
     const StoredSecret secret{
         .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},
         .value = keys_->Seal(name, value)};

@@ -10,6 +10,7 @@ class ClaimPlaceTest : public ClaimApplierTest {
     executors_.Accept(
         {.id = kHolder.executor, .incarnation = kHolder.incarnation, .labels = labels, .slots = 4},
         clock_.Steady());
+    Beat({Feature::kSecrets});
   }
   // A job with a secret, for executors that match the selector or only for this executor.
   StoredJob CreateChosen(const std::string& selector, const std::string& executor = "") {
@@ -126,6 +127,39 @@ TEST_F(ClaimPlaceTest, OneThatIsNotKnownYetAsksAgain) {
   EXPECT_TRUE(ClaimOnce(row).empty());
   EXPECT_EQ(Row(row.key).state, RunState::kPending);
   Know({{"zone", "a"}});
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
+}
+
+TEST_F(ClaimPlaceTest, WhoCannotDoWhatAJobNeedsGetsNeitherTheRunNorItsSecrets) {
+  PutSecret("db", "value of db");
+  executors_.Accept({.id = kHolder.executor, .incarnation = Incarnation("e0")}, clock_.Steady());
+  executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation}, clock_.Steady());
+  const RunRow row = Execute(CreateChosen(""));
+  EXPECT_TRUE(ClaimOnce(row).empty()) << "it has not said what it can do";
+  for (const Features features : {Features{}, Features{Feature::kHttp}}) {
+    Beat(features);
+    const auto refused = ClaimOnce(row);
+    ASSERT_EQ(refused.size(), 1u);
+    EXPECT_EQ(refused[0].reason, ClaimReason::kWrongExecutor);
+    EXPECT_TRUE(refused[0].secrets.empty());
+  }
+  Beat({Feature::kSecrets, Feature::kHttp});
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
+  Beat({});
+  EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAcceptedAgain);
+}
+
+TEST_F(ClaimPlaceTest, OnlyAnExecutorWithAWorkerForItGetsTheRunOfAHandler) {
+  Know({});
+  JobDefinition definition;
+  definition.type = JobType::kHandler;
+  definition.handler = "billing/close";
+  const RunRow row = Execute(CreateJob("job", definition));
+  EXPECT_EQ(ClaimOnce(row).at(0).reason, ClaimReason::kWrongExecutor);
+  Beat({}, {{"billing/open", {}}});
+  EXPECT_EQ(ClaimOnce(row).at(0).reason, ClaimReason::kWrongExecutor);
+  EXPECT_EQ(Row(row.key).state, RunState::kPending);
+  Beat({}, {{"billing/close", {}}});
   EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
 }
 

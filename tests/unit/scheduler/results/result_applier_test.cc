@@ -1,3 +1,4 @@
+#include "common/wire/messages/record_sender.h"
 #include "tests/unit/scheduler/results/result_fixture.h"
 
 namespace carillon::scheduler {
@@ -213,6 +214,31 @@ TEST_F(ResultApplierTest, FailuresOfJobsDoNotPauseIt) {
     applier.Step(clock_.Steady());
   }
   EXPECT_EQ(executors_.Records().at(0).breaker, std::nullopt);
+}
+
+TEST_F(ResultApplierTest, FaultsCountForTheExecutorThatHadTheAttempt) {
+  executors_.Accept({.id = ExecutorId("other"), .incarnation = Incarnation("o1")}, clock_.Steady());
+  ResultApplier applier = Make();
+  for (uint64_t i = 0; i < 6; ++i) {
+    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    failed.report.result.reason = reason::kHost;
+    failed.report.executor = ExecutorId("other");
+    Send({failed});
+    clock_.Advance(30ms);
+    applier.Step(clock_.Steady());
+  }
+  EXPECT_EQ(executors_.Find(ExecutorId("other"))->breaker, std::nullopt);
+  EXPECT_NE(executors_.Find(ExecutorId("x1"))->breaker, std::nullopt);
+}
+
+TEST_F(ResultApplierTest, TheLinkSaysWhoHasSentAResultWhateverItSaysItself) {
+  const HeldAttempt held = Start(CreateNoop("job"), 1);
+  ResultApplier applier = Make();
+  BusRecord record{.payload = EncodeResults({Message(held)})};
+  SetSender(record, ExecutorId("evil"));
+  ASSERT_TRUE(producer_->Send(kResultsTopic, 0, std::move(record)).ok());
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Acknowledged(), 0u) << "the answer is for its sender";
 }
 
 }  // namespace
