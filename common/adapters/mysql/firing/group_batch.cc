@@ -140,9 +140,8 @@ Result<std::vector<UnusedSlot>> ReadUnusedSlots(Session& session,
                                                 WallTime now, size_t limit) {
   static const std::string statement =
       "SELECT t.group_no, t.slot_no, t.fire_us, t.schedule_id, t.shard, r.segment FROM group_slots "
-      "t LEFT JOIN job_runs r ON r.fire_us = t.fire_us AND r.schedule_id = t.schedule_id AND "
-      "r.shard = "
-      "t.shard WHERE t.fire_us > 0 AND (r.fire_us IS NULL OR r.group_no <> t.group_no OR "
+      "t LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND r.schedule_id = "
+      "t.schedule_id AND r.shard = t.shard WHERE t.fire_us > 0 AND (r.fire_us IS NULL OR r.group_no <> t.group_no OR "
       "r.group_slot <> t.slot_no OR r.state NOT IN ('PENDING', 'RUNNING', 'HELD') OR "
       "(t.granted_us > 0 AND t.granted_us <= ?))";
   CARILLON_ASSIGN_OR_RETURN(Rows rows,

@@ -12,8 +12,8 @@ const std::string kInsertCompletions =
     "JSON_TABLE(" CARILLON_JSON ", '$[*]' "
     "COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
     "g INT UNSIGNED PATH '$[3]', j BIGINT UNSIGNED PATH '$[4]', t VARCHAR(16) PATH '$[5]', "
-    "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]')) k LEFT JOIN workflow_runs w ON w.no = "
-    "IF(k.w = 'workflow', (k.s - 2251799813685248) DIV 1024, 0)";
+    "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]')) k LEFT JOIN workflow_runs w "
+    "FORCE INDEX (PRIMARY) ON w.no = IF(k.w = 'workflow', (k.s - 2251799813685248) DIV 1024, 0)";
 
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
   for (const CompletionTarget target : TargetsOf(row)) {
