@@ -49,7 +49,8 @@ std::string SuffixOf(WorkflowLock lock) {
 // Those of `runs` whose last attempt the executor has reported after it was given up.
 Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<RunRow>& runs) {
   static const std::string statement =
-      "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH "
+      "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH "
       "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', n INT PATH '$[3]')) k "
       "STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = k.s "
       "AND a.shard = k.h AND a.attempt = k.n";
@@ -204,7 +205,7 @@ Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<R
   // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, and 1024 is
   // kNodePositionsMax of node_key.h.
   static const std::string nodes =
-      "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+      "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
       "UNSIGNED PATH '$[2]', i BIGINT UNSIGNED PATH '$[3]')) k STRAIGHT_JOIN workflow_runs w FORCE "
       "INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h AND w.replaced_by "
       "= 0 STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND r.schedule_id "
