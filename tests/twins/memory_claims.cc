@@ -10,10 +10,14 @@
 namespace carillon::memory {
 namespace {
 
-SlotFacts SlotsOf(const JobEntry& job, const RunKey& key) {
+SlotFacts SlotsOf(const MemoryTables& tables, const JobEntry& job, const RunKey& key) REQUIRES(tables.mu) {
   const bool has_slot = job.active.contains(key);
+  const auto ahead = [&](const RunKey& other) {
+    return other < key || (other != key && tables.FindRun(other)->row.state != RunState::kPending);
+  };
   return {.has_slot = has_slot,
           .taken = static_cast<int64_t>(job.active.size()) - (has_slot ? 1 : 0),
+          .ahead = std::ranges::count_if(job.active, ahead),
           .queued = static_cast<int64_t>(job.queue.size()),
           .queued_before = !job.queue.empty() && job.queue.begin()->first < key};
 }
@@ -90,7 +94,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   // A request that names another segment was checked against the wrong fence.
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables, request.executor)};
-  if (found != nullptr) facts.slots = SlotsOf(*tables.FindJob(found->row.job_no), request.key);
+  if (found != nullptr) facts.slots = SlotsOf(tables, *tables.FindJob(found->row.job_no), request.key);
   GroupEntry* const group = GroupOf(tables, request);
   if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
   ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);

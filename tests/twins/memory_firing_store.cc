@@ -262,7 +262,7 @@ Result<size_t> MemoryFiringStore::Skip(const std::vector<SkipItem>& items, const
   for (const SkipItem& item : items) {
     const RunEntry* found = tables_.FindRun(item.key);
     if (found == nullptr || !DecideSkip(found->row, item)) continue;
-    WriteSkip(tables_, *found, item.reason, now);
+    WriteSkip(tables_, *found, item.reason, now, item.error);
     ++written;
   }
   return written;

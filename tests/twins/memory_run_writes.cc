@@ -137,10 +137,12 @@ Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change
   return {};
 }
 
-void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now) {
+void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now,
+               const std::string& error) {
   entry.row.state = RunState::kSkipped;
   entry.result.reason = std::string(why);
   entry.result.ended = now;
+  if (!error.empty()) entry.result.error = error;
   if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(tables, entry, entry.row.attempt - 1, now);
   tables.PutRun(std::move(entry));
 }

@@ -26,8 +26,8 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
 Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
                    const AttemptResult& result, WallTime now, Reopener by = Reopener::kOthers)
     REQUIRES(tables.mu);
-void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now)
-    REQUIRES(tables.mu);
+void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now,
+               const std::string& error = {}) REQUIRES(tables.mu);
 // Records the report of a superseded attempt. The first report is kept, except that a real end
 // replaces LOST.
 void RecordAttempt(RunEntry& entry, RunAttempt attempt);

@@ -19,8 +19,10 @@ SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts) {
   if (!TakesSlots(rules.policy)) return SlotVerdict::kStart;
   const bool behind =
       !facts.has_slot && facts.queued_before && !failpoint::Broken("claim.queued_before");
-  const bool free = facts.taken < rules.max_running || failpoint::Broken("claim.limit");
+  const int64_t before = facts.has_slot ? facts.ahead : facts.taken;
+  const bool free = before < rules.max_running || failpoint::Broken("claim.limit");
   if (free && !behind) return SlotVerdict::kStart;
+  if (facts.has_slot) return SlotVerdict::kQueue;
   switch (rules.policy) {
     case OverlapPolicy::kAllow:
     case OverlapPolicy::kSkip: return SlotVerdict::kSkip;

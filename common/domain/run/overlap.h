@@ -36,6 +36,7 @@ OverlapRules OverlapRulesOf(const JobDefinition& job);
 struct SlotFacts {
   bool has_slot = false;       // the run holds one: it was admitted, or claimed before
   int64_t taken = 0;           // slots that other runs of the job hold
+  int64_t ahead = 0;           // those of runs that run or are HELD, or have an earlier key than this one
   int64_t queued = 0;          // queued runs of the job
   bool queued_before = false;  // one of them has an earlier key than this run
 };
@@ -47,8 +48,9 @@ enum class SlotVerdict {
   kQueue,
 };
 // A free slot is not enough: a queued run with an earlier key goes first. Nor is a slot of its own:
-// after an edit that lowers the limit, more runs may hold slots than may be active, and the next
-// attempt of such a run waits or is skipped. A run that is queued gives its slot back.
+// after an edit that lowers the limit, more runs may hold slots than may be active. Those with the
+// earliest keys go on first. The others are queued under every policy, because a skip would end what has
+// begun. A run that is queued gives its slot back.
 SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts);
 
 // ---- the queue of a job ------------------------------------------------------------------------

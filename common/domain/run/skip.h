@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/domain/run/run.h"
@@ -22,6 +23,7 @@ struct SkipItem {
   // The due time at that moment; nullopt: any. A run that was queued or admitted since then is not
   // skipped for what was true before.
   std::optional<WallTime> due = {};
+  std::string error = {};  // a sentence for users, if the reason needs one; <= kErrorMax
 };
 
 // True if the run has not changed since the skip was decided. After an edit of its job, for

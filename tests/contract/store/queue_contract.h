@@ -165,6 +165,31 @@ TYPED_TEST(QueueContract, RetryAboveALoweredLimitIsQueuedAndGivesItsSlotBack) {
   s.ExpectOffer(tried, kT0 + 1h, ClaimVerdict::kAccepted);
 }
 
+// Three runs wait for their next attempts when an edit allows one. No policy ends one of them, and they go on in
+// the order of their keys.
+TYPED_TEST(QueueContract, ALoweredLimitEndsNoRunAndTheEarliestGoesOnFirst) {
+  QueueDriver s = this->queue_driver();
+  JobDefinition definition = s.Limited(OverlapPolicy::kSkip);
+  definition.retry_count = 1;
+  definition.max_running = 3;
+  s.Make(definition);
+  const std::vector<RunKey> tried = {s.Started(kT0 + 1s), s.Started(kT0 + 1s), s.Started(kT0 + 1s)};
+  for (const RunKey& key : tried) s.End(key, RunState::kFailed, kT0 + 2s);
+  definition.max_running = 1;
+  s.Edit(definition, kT0 + 3s);
+  EXPECT_EQ(s.Holders(), tried);
+  s.ExpectOffer(tried[1], kT0 + 1h, ClaimVerdict::kEnqueued);
+  s.ExpectOffer(tried[0], kT0 + 1h, ClaimVerdict::kAccepted);
+  s.ExpectOffer(tried[2], kT0 + 1h, ClaimVerdict::kEnqueued);
+  s.ExpectQueued(tried[1]);
+  s.ExpectQueued(tried[2]);
+  EXPECT_EQ(s.Holders(), std::vector<RunKey>{tried[0]});
+  s.ExpectAdmitted(kT0 + 1h, {});
+  EXPECT_TRUE(s.End(tried[0], RunState::kCompleted, kT0 + 2h).freed_slot);
+  s.ExpectAdmitted(kT0 + 2h, {tried[1]});
+  s.ExpectOffer(tried[1], kT0 + 2h, ClaimVerdict::kAccepted);
+}
+
 TYPED_TEST(QueueContract, LossThatEndsARunFreesItsSlot) {
   QueueDriver s = this->queue_driver();
   JobDefinition definition = s.Limited(OverlapPolicy::kQueueAll);

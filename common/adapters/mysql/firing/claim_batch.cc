@@ -4,10 +4,10 @@
 #include <set>
 #include <string>
 
-#include "common/adapters/mysql/firing/group_slots.h"
-#include "common/adapters/mysql/firing/job_slots.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/slots/group_slots.h"
+#include "common/adapters/mysql/slots/job_slots.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
 
@@ -38,6 +38,14 @@ Result<SlotRules> LockSlotRules(Session& session, const std::vector<ClaimRequest
   counted.erase(std::unique(counted.begin(), counted.end()), counted.end());
   CARILLON_TRY(LockSlots(session, &rules.slots));
   CARILLON_TRY(ReadQueues(session, counted, &rules.queues));
+  std::set<JobNo> above;  // their limit: it was lowered
+  for (const size_t place : places) {
+    const auto slots = rules.slots.find(requests[place].job_no);
+    if (slots == rules.slots.end()) continue;
+    const auto taken = static_cast<int64_t>(slots->second.taken.size());
+    if (taken > requests[place].overlap.max_running) above.insert(slots->first);
+  }
+  CARILLON_TRY(ReadStarted(session, {above.begin(), above.end()}, &rules.slots));
   return rules;
 }
 
@@ -152,6 +160,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     run->row.incarnation = request.incarnation;
     run->incarnation_no = incarnation;
     const std::optional<int64_t> slot = TakeJobSlot(request, facts, slots);
+    if (takes_slots) slots->started.insert(request.key);
     TakeGroupSlot(*run, group, facts.group, writer);
     CARILLON_TRY(writer.Claim(*run, slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
@@ -253,7 +262,7 @@ Result<size_t> SkipBatch(Session& session, const std::vector<SkipItem>& items,
     if (found == runs.end()) continue;
     StoredRun& run = found->second;
     if (!DecideSkip(run.row, item)) continue;
-    CARILLON_TRY(writer.End(run, RunState::kSkipped, item.reason, now));
+    CARILLON_TRY(writer.End(run, RunState::kSkipped, item.reason, now, item.error));
     ++written;
   }
   CARILLON_TRY(writer.Flush());

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/firing/job_slots.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/slots/job_slots.h"
 #include "common/ports/store/firing_store.h"
 
 namespace carillon::mysql {

@@ -351,7 +351,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   return AddFinal(run, before, result, change.reason);
 }
 
-Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now) {
+Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now,
+                      const std::string& error) {
   CARILLON_TRY(BeginRun(run.row.key));
   const Before before(run.row);
   Unqueue(run);
@@ -374,7 +375,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
   Free(run);
   FreeGroupSlot(run);
   ++ended_[state];
-  return AddFinal(run, before, {.started = run.started, .ended = now}, reason);
+  return AddFinal(run, before, {.error = error, .started = run.started, .ended = now}, reason);
 }
 
 void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason,

@@ -54,7 +54,8 @@ class RunWriter {
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
   // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped
   // after an attempt leaves a dead letter.
-  Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
+  Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now,
+             const std::string& error = {});
   // Adds a notice that a run started late; `row` contains its claim.
   void NoteLate(const RunRow& row, WallTime now);
   // Records a late result of an attempt that is no longer the run's current one.

@@ -47,9 +47,13 @@ TEST(OverlapTest, WithoutASlotThePolicyDecides) {
 }
 
 TEST(OverlapTest, ASlotFromBeforeTheLimitWasLoweredIsNotEnough) {
-  const SlotFacts one_too_many{.has_slot = true, .taken = 2};
-  EXPECT_EQ(Decide(OverlapPolicy::kSkip, one_too_many), SlotVerdict::kSkip);
-  EXPECT_EQ(Decide(OverlapPolicy::kQueueAll, one_too_many), SlotVerdict::kQueue);
+  for (const OverlapPolicy policy : kPolicies) {
+    const SlotVerdict waits =
+        TakesSlots(policy) ? SlotVerdict::kQueue : SlotVerdict::kStart;
+    EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 3, .ahead = 2}), waits) << Name(policy);
+    EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 3, .ahead = 1}), SlotVerdict::kStart)
+        << Name(policy);
+  }
 }
 
 TEST(OverlapTest, QueuesHaveALimit) {

@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/firing/group_slots.h"
+#include "common/adapters/mysql/slots/group_slots.h"
 
 #include <algorithm>
 

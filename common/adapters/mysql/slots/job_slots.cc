@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/firing/job_slots.h"
+#include "common/adapters/mysql/slots/job_slots.h"
 
 #include <algorithm>
 #include <string>
@@ -45,6 +45,25 @@ Status LockSlots(Session& session, SlotsOfJobs* slots) {
         .fire = rows.Time(3),
         .schedule_id = ScheduleId(rows.Unsigned(4)),
         .shard = static_cast<uint32_t>(rows.Unsigned(5))};
+  }
+  return {};
+}
+
+Status ReadStarted(Session& session, const std::vector<JobNo>& jobs, SlotsOfJobs* slots) {
+  static const std::string statement =
+      "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' "
+      "COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
+      "ON t.job_no = k.j STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND "
+      "r.schedule_id = t.schedule_id AND r.shard = t.shard WHERE r.state <> 'PENDING'";
+  if (jobs.empty()) return {};
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  while (rows.Next()) {
+    slots->at(JobNo(rows.Unsigned(1)))
+        .started.insert({.fire = rows.Time(2),
+                         .schedule_id = ScheduleId(rows.Unsigned(3)),
+                         .shard = static_cast<uint32_t>(rows.Unsigned(4))});
   }
   return {};
 }
@@ -113,6 +132,11 @@ SlotFacts SlotFactsOf(const JobSlots& slots, const JobQueueFacts& queue, const R
   const bool has_slot = slots.Holds(key);
   return {.has_slot = has_slot,
           .taken = static_cast<int64_t>(slots.taken.size()) - (has_slot ? 1 : 0),
+          .ahead = std::count_if(slots.taken.begin(), slots.taken.end(),
+                                 [&](const auto& slot) {
+                                   return slot.second < key ||
+                                          (slot.second != key && slots.started.contains(slot.second));
+                                 }),
           .queued = queue.length,
           .queued_before = queue.first && *queue.first < key};
 }

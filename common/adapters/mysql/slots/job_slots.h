@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
@@ -18,6 +19,7 @@ namespace carillon::mysql {
 // The taken slots of a job: the runs that hold them, by number.
 struct JobSlots {
   std::map<int64_t, RunKey> taken = {};
+  std::set<RunKey> started = {};  // of those; known only if there are more than may be active
 
   bool Holds(const RunKey& key) const;
   void Release(const RunKey& key);
@@ -29,6 +31,9 @@ using SlotsOfJobs = std::map<JobNo, JobSlots>;
 
 // Locks the taken slots of the jobs for update, and adds them to `slots`. Jobs are the keys of it.
 Status LockSlots(Session& session, SlotsOfJobs* slots);
+
+// Sets `started` of the jobs, whose slots are locked: no claim can start one of their runs meanwhile.
+Status ReadStarted(Session& session, const std::vector<JobNo>& jobs, SlotsOfJobs* slots);
 
 // The part of a job's queue that claims depend on.
 struct JobQueueFacts {
