@@ -1,6 +1,7 @@
 #include "executor/intake/task_intake.h"
 
 #include <iterator>
+#include <utility>
 
 #include "common/base/log.h"
 
@@ -23,6 +24,7 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
       Count(opened.rejection);
       continue;
     }
+    for (const Error& error : opened.unreadable) CountUnreadable(error);
     tasks.insert(tasks.end(), std::make_move_iterator(opened.tasks.begin()),
                  std::make_move_iterator(opened.tasks.end()));
   }
@@ -39,6 +41,13 @@ void TaskIntake::Count(Rejection rejection) {
   if (logged_.insert(rejection).second) {
     log::Warn("intake", "rejected a task bundle: {} (further ones are only counted)",
               Name(rejection));
+  }
+}
+
+void TaskIntake::CountUnreadable(const Error& error) {
+  ports_.metrics.counter("carillon_rejected_messages_total", Name(Rejection::kCorrupt)).Add();
+  if (!std::exchange(unreadable_logged_, true)) {
+    log::Warn("intake", "a task cannot be read: {} (further ones are only counted)", error.message);
   }
 }
 

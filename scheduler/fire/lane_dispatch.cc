@@ -199,7 +199,8 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     log::Warn("fire", "run {} cannot be dispatched: {}", EncodeRunId(tracked.run.key),
               task.error().message);
     const bool unsafe = task.error().code == ErrorCode::kDenied;
-    skips_.Skip(tracked, unsafe ? reason::kUnsafeParameter : reason::kBadDefinition, now);
+    skips_.Skip(tracked, unsafe ? reason::kUnsafeParameter : reason::kBadDefinition, now,
+                task.error().message);
     return false;
   }
   lane.heap.Pop();

@@ -82,7 +82,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
   if (at == found.definitions.end()) {
     log::Error("fire", "no definition job_no={} version={}", tracked.run.job_no.value(),
                tracked.run.def_version);
-    return skips_.Skip(tracked, reason::kBadDefinition, now);
+    return skips_.Skip(tracked, reason::kBadDefinition, now, "the version of the job that it was planned with is gone");
   }
   tracked.definition = at->second;
   GoOn(tracked, now);

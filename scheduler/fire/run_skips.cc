@@ -1,6 +1,7 @@
 #include "scheduler/fire/run_skips.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace carillon::scheduler {
 namespace {
@@ -10,7 +11,7 @@ constexpr Duration kSkipsRetry = 50ms;
 
 }  // namespace
 
-void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now) {
+void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now, std::string error) {
   held_.push_back({.key = tracked.run.key,
                    .segment = tracked.run.segment,
                    .job_no = tracked.run.job_no,
@@ -18,7 +19,8 @@ void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now
                    .attempt = tracked.run.attempt,
                    .def_version = tracked.run.def_version,
                    .due = tracked.run.due,
-                   .reason = reason});
+                   .reason = reason,
+                   .error = std::move(error)});
   places_.Release(tracked);
   places_.Settle(tracked, now);
 }

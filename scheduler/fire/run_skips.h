@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ class RunSkips {
   RunSkips(const FiringPorts& ports, RunPlaces& places) : ports_(ports), places_(places) {}
 
   // Adds the run to the held ones and moves it to kSettled.
-  void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
+  void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now, std::string error = {});
   // True if no more runs may be skipped before the next flush.
   bool full() const;
   void Flush(SteadyTime now);

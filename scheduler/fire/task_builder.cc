@@ -83,9 +83,6 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   if (!job.handler.empty()) {
     task->handler = HandlerCall{.name = job.handler,
                                 .parameters_json = ParametersToText(facts.parameters)};
-    if (task->handler->parameters_json.size() > kHandlerParametersBytesMax) {
-      return {ErrorCode::kInvalid, "the parameters are larger than 256 KiB"};
-    }
   }
   task->env = std::move(rendered.env);
   task->secret_env = std::move(rendered.secret_env);
@@ -118,6 +115,7 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
   // A no-op starts no process, so it has neither a command nor an environment.
   if (RunnerOf(job.type) != Runner::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;
+  CARILLON_TRY(CheckTask(task));
   return task;
 }
 

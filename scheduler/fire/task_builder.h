@@ -2,7 +2,7 @@
 //
 // Place    Step 6 of docs/life-of-a-run.md.
 // Errors   The caller then records the run as SKIPPED: kInvalid, bad_definition: a placeholder or the given
-//          parameters cannot be rendered; kDenied, unsafe_parameter: a text from outside would become part
+//          parameters cannot be rendered, or the result is too large for an executor; kDenied, unsafe_parameter: a text from outside would become part
 //          of the command.
 #pragma once
 

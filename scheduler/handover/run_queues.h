@@ -137,6 +137,7 @@ struct SkipRequest {
   int64_t def_version = 0;
   WallTime due;
   std::string_view reason;  // a constant of namespace `reason` in run.h
+  std::string error = {};   // a sentence for users, if the reason needs one
 };
 using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;
 

@@ -50,7 +50,8 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
                     .attempt = item.attempt,
                     .def_version = item.def_version,
                     .reason = item.reason,
-                    .due = item.due});
+                    .due = item.due,
+                    .error = item.error});
     segments.push_back(item.segment);
   }
   const auto cluster_now = ports_.cluster.Now();

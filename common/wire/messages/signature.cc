@@ -183,9 +183,11 @@ OpenedTasks OpenTasks(const BusRecord& record, const ExecutorId& self,
   if (!SignedByAny(public_keys, bytes, *signature)) {
     return {.rejection = Rejection::kBadSignature};
   }
-  auto tasks = DecodeTasks(record.payload);
+  OpenedTasks opened;
+  auto tasks = DecodeTasks(record.payload, &opened.unreadable);
   if (!tasks.ok()) return {.rejection = Rejection::kCorrupt};
-  return {.tasks = std::move(tasks).value()};
+  opened.tasks = std::move(tasks).value();
+  return opened;
 }
 
 }  // namespace carillon

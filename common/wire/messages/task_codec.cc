@@ -23,10 +23,6 @@ namespace {
 // Limits of a decoder. Where templates or Carillon's own variables make a value longer, they are
 // wider than the limits of a job. They never exceed what the receiver can handle.
 constexpr size_t kBundleBytesMax = 32u << 20;
-constexpr size_t kCommandBytesMax = 256u << 10;
-constexpr size_t kEnvEntriesMax = 256;
-constexpr size_t kEnvNameBytesMax = 128;
-constexpr size_t kEnvBytesMax = 1u << 20;  // all names and values of a task
 constexpr size_t kOutputBytesMax = 256u << 10;
 constexpr size_t kErrorBytesMax = 4096;
 constexpr size_t kReasonBytesMax = 64;
@@ -43,16 +39,7 @@ Error Corrupt(std::string_view what) {
   return {ErrorCode::kCorrupt, "bus payload: " + std::string(what)};
 }
 
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool IsEnvName(std::string_view name) {
-  if (name.empty() || name.size() > kEnvNameBytesMax || IsDigit(name[0])) return false;
-  for (char c : name) {
-    if (!IsAlpha(c) && !IsDigit(c) && c != '_') return false;
-  }
-  return true;
-}
 
 bool IsReason(std::string_view reason) {
   if (reason.size() > kReasonBytesMax) return false;
@@ -62,36 +49,14 @@ bool IsReason(std::string_view reason) {
   return true;
 }
 
-bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
-
-// A process's environment and command are C strings: a NUL would truncate them silently.
-Status CheckProcessText(const v1::Task& from) {
-  if (from.command().size() > kCommandBytesMax || HasNul(from.command())) {
-    return Corrupt("command is too long or has a NUL");
-  }
-  if (from.env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
-  size_t bytes = 0;
-  for (const auto& [name, value] : from.env()) {
-    bytes += name.size() + value.size();
-    if (!IsEnvName(name) || HasNul(value) || bytes > kEnvBytesMax) {
-      return Corrupt("environment entry");
-    }
-  }
-  return {};
-}
-
 Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
-  if (from.secret_env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
   SecretVariables variables;
-  size_t bytes = 0;
   for (const auto& [name, text] : from.secret_env()) {
-    if (!IsEnvName(name) || from.env().contains(name)) return Corrupt("environment entry");
-    auto pieces = wire::DecodeSecretText(text, kEnvBytesMax);
+    if (!wire::IsEnvironmentName(name) || from.env().contains(name)) return Corrupt("environment entry");
+    auto pieces = wire::DecodeSecretText(text, wire::kEnvironmentBytesMax);
     if (!pieces) return Corrupt("environment entry");
-    bytes += name.size() + text.ByteSizeLong();
     variables[name] = std::move(*pieces);
   }
-  if (bytes > kEnvBytesMax) return Corrupt("environment entry");
   return variables;
 }
 
@@ -144,12 +109,7 @@ Status DecodeScript(const v1::Task& from, TaskMessage& task) {
   const auto interpreter = ParseInterpreter(from.interpreter());
   if (!interpreter.ok()) return Corrupt("interpreter");
   if (static_cast<size_t>(from.args_size()) > kScriptArgsMax) return Corrupt("too many arguments");
-  size_t bytes = 0;
-  for (const std::string& arg : from.args()) {
-    bytes += arg.size();
-    if (HasNul(arg) || bytes > kEnvBytesMax) return Corrupt("argument");
-    task.args.push_back(arg);
-  }
+  task.args = {from.args().begin(), from.args().end()};
   task.interpreter = *interpreter;
   return {};
 }
@@ -168,7 +128,6 @@ Status DecodeIsolation(const v1::Task& from, TaskMessage& task) {
 Result<TaskMessage> DecodeTask(const v1::Task& from) {
   TaskMessage task;
   CARILLON_TRY(CheckNumbers(from));
-  CARILLON_TRY(CheckProcessText(from));
   CARILLON_TRY(DecodeNames(from, task));
   task.job_no = JobNo(from.job_no());
   task.segment = SegmentId(from.segment());
@@ -185,7 +144,6 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   if (task.type == JobType::kHttp && !task.http) return Corrupt("http");
   if (task.type == JobType::kHandler) {
     if (!IsFullHandlerName(from.handler())) return Corrupt("handler");
-    if (from.parameters_json().size() > kHandlerParametersBytesMax) return Corrupt("parameters");
     task.handler = HandlerCall{.name = from.handler(), .parameters_json = from.parameters_json()};
   }
   CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
@@ -197,6 +155,7 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.shard_total = from.shard_total();
   if (!from.trace_id().empty() && !IsTraceId(from.trace_id())) return Corrupt("trace_id");
   task.trace_id = from.trace_id();
+  if (const Status checked = CheckTask(task); !checked.ok()) return Corrupt(checked.error().message);
   return task;
 }
 
@@ -395,49 +354,49 @@ Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& ar
   return item;
 }
 
-// The tasks of a record, on `arena`.
-Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
-                                             google::protobuf::Arena& arena) {
+// Parses the items of a record, on `arena`, except those of segments for which `wanted` is false. Null stands for an
+// unreadable item.
+template <typename Item>
+Result<std::vector<const Item*>> ItemsOf(std::string_view bytes, google::protobuf::Arena& arena,
+                                         const std::function<bool(SegmentId)>& wanted = {}) {
   if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
   wire::SilenceProtobuf();
+  std::vector<const Item*> items;
   if (IsJson(bytes)) {
-    CARILLON_ASSIGN_OR_RETURN(const v1::Task* task, JsonItem<v1::Task>(bytes, arena));
-    return std::vector<const v1::Task*>{task};
+    CARILLON_ASSIGN_OR_RETURN(const Item* item, JsonItem<Item>(bytes, arena));
+    const bool readable = item->segment() <= wire::kSegmentMax;
+    const bool left_out = readable && wanted && !wanted(SegmentId(item->segment()));
+    if (!left_out) items.push_back(item);
+    return items;
   }
-  auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
-  if (!bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return Corrupt("not a bundle");
+  CARILLON_ASSIGN_OR_RETURN(const auto parts, wire::ItemsOfBundle(bytes, Item::kSegmentFieldNumber));
+  if (parts.size() > kBundleTasksMax) return Corrupt("too many in a bundle");
+  for (const wire::BundleItem& part : parts) {
+    if (part.segment && wanted && !wanted(*part.segment)) continue;
+    auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
+    const auto size = static_cast<int>(part.bytes.size());
+    items.push_back(item->ParseFromArray(part.bytes.data(), size) ? item : nullptr);
   }
-  const auto& all = bundle->tasks();
-  if (static_cast<size_t>(all.size()) > kBundleTasksMax) return Corrupt("too many in a bundle");
-  return std::vector<const v1::Task*>(all.pointer_begin(), all.pointer_end());
+  return items;
 }
 
-// Decodes the results of a record, on `arena`, except those of segments for which `wanted` is
-// false. Null stands for an unreadable result.
-Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
-                                                     google::protobuf::Arena& arena,
-                                                     const std::function<bool(SegmentId)>& wanted) {
-  if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
-  wire::SilenceProtobuf();
-  std::vector<const v1::TaskResult*> results;
-  if (IsJson(bytes)) {
-    CARILLON_ASSIGN_OR_RETURN(const auto* result, JsonItem<v1::TaskResult>(bytes, arena));
-    const bool readable = result->segment() <= wire::kSegmentMax;
-    const bool left_out = readable && wanted && !wanted(SegmentId(result->segment()));
-    if (!left_out) results.push_back(result);
-    return results;
+// Decodes each item. Errors go to `unreadable`; without it, the first one is returned.
+template <typename Item, typename Decode>
+auto DecodeEach(const std::vector<const Item*>& items, const Decode& decode, std::vector<Error>* unreadable)
+    -> Result<std::vector<typename decltype(decode(*items.front()))::value_type>> {
+  std::vector<typename decltype(decode(*items.front()))::value_type> decoded;
+  decoded.reserve(items.size());
+  for (const Item* item : items) {
+    auto one = item != nullptr ? decode(*item) : Corrupt("an item of a bundle");
+    if (one.ok()) {
+      decoded.push_back(std::move(one).value());
+    } else if (unreadable != nullptr) {
+      unreadable->push_back(one.error());
+    } else {
+      return one.error();
+    }
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto items,
-                            wire::ItemsOfBundle(bytes, v1::TaskResult::kSegmentFieldNumber));
-  if (items.size() > kBundleTasksMax) return Corrupt("too many in a bundle");
-  for (const wire::BundleItem& item : items) {
-    if (item.segment && wanted && !wanted(*item.segment)) continue;
-    auto* result = google::protobuf::Arena::CreateMessage<v1::TaskResult>(&arena);
-    const auto size = static_cast<int>(item.bytes.size());
-    results.push_back(result->ParseFromArray(item.bytes.data(), size) ? result : nullptr);
-  }
-  return results;
+  return decoded;
 }
 
 }  // namespace
@@ -455,16 +414,10 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format)
   return ToJson(bundle->tasks(0));
 }
 
-Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes) {
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes, std::vector<Error>* unreadable) {
   google::protobuf::Arena arena;
-  CARILLON_ASSIGN_OR_RETURN(const auto items, TasksOf(bytes, arena));
-  std::vector<TaskMessage> tasks;
-  tasks.reserve(items.size());
-  for (const v1::Task* from : items) {
-    CARILLON_ASSIGN_OR_RETURN(TaskMessage task, DecodeTask(*from));
-    tasks.push_back(std::move(task));
-  }
-  return tasks;
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf<v1::Task>(bytes, arena));
+  return DecodeEach(items, DecodeTask, unreadable);
 }
 
 std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat format) {
@@ -480,20 +433,8 @@ Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
                                                  std::vector<Error>* unreadable,
                                                  const std::function<bool(SegmentId)>& wanted) {
   google::protobuf::Arena arena;
-  CARILLON_ASSIGN_OR_RETURN(const auto items, ResultsOf(bytes, arena, wanted));
-  std::vector<ResultMessage> results;
-  results.reserve(items.size());
-  for (const v1::TaskResult* from : items) {
-    auto message = from != nullptr ? DecodeResult(*from) : Corrupt("a result of a bundle");
-    if (message.ok()) {
-      results.push_back(std::move(message).value());
-    } else if (unreadable != nullptr) {
-      unreadable->push_back(message.error());
-    } else {
-      return message.error();
-    }
-  }
-  return results;
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf<v1::TaskResult>(bytes, arena, wanted));
+  return DecodeEach(items, DecodeResult, unreadable);
 }
 
 }  // namespace carillon

@@ -76,10 +76,16 @@ inline constexpr size_t TasksPerRecord(BusFormat format) {
   return format == BusFormat::kJson ? 1 : kBundleTasksMax;
 }
 
-// At most TasksPerRecord(format) tasks; for JSON exactly one.
+// Checks what a writer cannot see in a definition: the sizes of what templates, parameters and Carillon's own
+// variables make, which a decoder would refuse. kInvalid: a sentence for users.
+Status CheckTask(const TaskMessage& task);
+
+// At most TasksPerRecord(format) tasks; for JSON exactly one. Each must pass CheckTask.
 std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
                         BusFormat format = BusFormat::kBinary);
-Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
+// With `unreadable`, invalid tasks of a bundle are left out, and their errors are added to it. Without it, one makes
+// the whole record kCorrupt.
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes, std::vector<Error>* unreadable = nullptr);
 
 // A result of docs/protocol.md. Carillon finds the run by its key; job_id is for other readers.
 struct ResultMessage {

@@ -76,4 +76,19 @@ TYPED_TEST(DeadLetterContract, JobsWithDeadLettersComeOnceByTheirNewest) {
   EXPECT_EQ(s.v(s.runs.ListDeadLetterJobs({})).jobs.at(0).job_id, c.job_id);
 }
 
+TYPED_TEST(DeadLetterContract, ASkipMaySayWhy) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow row = s.Execute(s.Create("a", s.Manual()), kT0);
+  const SkipItem item{.key = row.key,
+                      .segment = row.segment,
+                      .job_no = row.job_no,
+                      .def_version = row.def_version,
+                      .reason = reason::kBadDefinition,
+                      .error = "the command has 300000 bytes"};
+  EXPECT_EQ(s.v(s.firing.Skip({item}, fence, kT0 + 1s)), 1u);
+  EXPECT_EQ(s.Get(row.key).result.reason, reason::kBadDefinition);
+  EXPECT_EQ(s.Get(row.key).result.error, "the command has 300000 bytes");
+}
+
 }  // namespace carillon::test

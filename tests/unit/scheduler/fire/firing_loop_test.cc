@@ -472,5 +472,24 @@ TEST_F(FiringLoopTest, WhatGrewTooOldInAPauseIsJudgedAfterIt) {
   EXPECT_TRUE(Tasks().empty());
 }
 
+// An executor would refuse such a task, with all others of its bundle, and get it again and again.
+TEST_F(FiringLoopTest, ATaskTooLargeForAnExecutorIsSkippedAndSaysSo) {
+  JobDefinition job;
+  job.command = "{{params.a}}{{params.a}}{{params.a}}{{params.a}}{{params.a}}";
+  job.parameters["a"] = std::string(60'000, 'x');
+  const StoredJob large = CreateJob("large", job);
+  Beat("x1", 4);
+  Feed({Pending(large, 1ms), Pending(Shell("small"), 1ms)});
+  Step(10ms);
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].job_id, JobId("small"));
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kBadDefinition);
+  EXPECT_EQ(skips[0].error,
+            "with the values of this run the command has 300000 bytes, and at most 262144 are possible");
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -116,10 +116,13 @@ TEST_F(SealedTasksTest, MissingOrUnreadableHeadersAreRefused) {
   }
 }
 
-TEST_F(SealedTasksTest, SignedNonsenseIsCorrupt) {
+TEST_F(SealedTasksTest, ATaskThatCannotBeReadIsLeftOut) {
   tasks_[0].attempt = 0;
   record_ = SealTasks(tasks_, {kSelf, kIncarnation, kNow + 5s}, signer_);
-  EXPECT_EQ(Open(), Rejection::kCorrupt);
+  const OpenedTasks opened = OpenTasks(record_, kSelf, kIncarnation, kNow, {signer_.public_key()});
+  EXPECT_EQ(opened.rejection, Rejection::kNone);
+  EXPECT_EQ(opened.tasks, std::vector<TaskMessage>{tasks_[1]});
+  EXPECT_EQ(opened.unreadable.size(), 1u);
 }
 
 TEST(SignerTest, SeedDecidesTheKey) {

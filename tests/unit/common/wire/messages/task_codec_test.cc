@@ -278,12 +278,57 @@ TEST(TaskCodecTest, RefusesABundleAboveItsLimit) {
   EXPECT_EQ(DecodeResults(EncodeResults(results)).code(), ErrorCode::kCorrupt);
 }
 
-TEST(TaskCodecTest, OneBadTaskSpoilsItsBundle) {
+TEST(TaskCodecTest, OneBadTaskSpoilsItsBundleUnlessItIsLeftOut) {
   v1::TaskBundle bundle;
   *bundle.add_tasks() = ValidTask();
   *bundle.add_tasks() = ValidTask();
   bundle.mutable_tasks(1)->set_attempt(0);
   EXPECT_EQ(DecodeTasks(bundle.SerializeAsString()).code(), ErrorCode::kCorrupt);
+  std::vector<Error> unreadable;
+  const auto tasks = DecodeTasks(bundle.SerializeAsString(), &unreadable);
+  ASSERT_TRUE(tasks.ok());
+  EXPECT_EQ(tasks->size(), 1u);
+  ASSERT_EQ(unreadable.size(), 1u);
+  EXPECT_EQ(unreadable[0].message, "bus payload: attempt");
+}
+
+// What a writer accepts a reader takes: otherwise an executor would get the task again and again.
+TEST(TaskCodecTest, WriterAndReaderRefuseTheSameSizes) {
+  Rng rng(1);
+  TaskMessage task = test::RandomTask(rng);
+  task.type = JobType::kShell;
+  task.http.reset();
+  task.handler.reset();
+  task.container.reset();
+  const auto refused = [&](const TaskMessage& one) {
+    const bool by_writer = !CheckTask(one).ok();
+    EXPECT_EQ(DecodeTasks(EncodeTasks({one})).ok(), !by_writer);
+    return by_writer;
+  };
+  EXPECT_FALSE(refused(task));
+  TaskMessage large = task;
+  large.command = std::string(256u << 10, 'x');
+  EXPECT_FALSE(refused(large));
+  large.command += 'x';
+  EXPECT_TRUE(refused(large));
+  EXPECT_EQ(CheckTask(large).error().message,
+            "with the values of this run the command has 262145 bytes, and at most 262144 are possible");
+  large = task;
+  large.env.clear();
+  for (int i = 0; i < 256; ++i) large.env["V" + std::to_string(i)] = "1";
+  EXPECT_FALSE(refused(large));
+  large.env["W"] = "1";
+  EXPECT_TRUE(refused(large));
+  large.env = {{"V", std::string((1u << 20) - 1, 'x')}};
+  EXPECT_FALSE(refused(large));
+  large.env["V"] += 'x';
+  EXPECT_TRUE(refused(large));
+  large = task;
+  large.secret_env = {{"S", {{.text = std::string(1u << 20, 'x')}}}};
+  EXPECT_TRUE(refused(large));
+  large = task;
+  large.command = std::string("a\0b", 3);
+  EXPECT_TRUE(refused(large));
 }
 
 TEST(TaskCodecTest, FieldsOfALaterVersionAreSkipped) {
