@@ -96,7 +96,10 @@ Status CheckNodeJobs(MemoryTables& tables, const JobId& id, FreshDependencies& f
   for (const JobId& named : NodeJobsOf(definition)) {
     if (named == id) return NodeCycle(definition, named, {definition.name, definition.name});
     const JobEntry* node = tables.FindJob(named);
-    if (node == nullptr || node->deleted) return UnknownNodeJob(definition, named);
+    if (node == nullptr) return UnknownNodeJob(definition, named);
+    const auto before = tables.node_jobs.find(fresh.self);
+    const bool stays = before != tables.node_jobs.end() && before->second.contains(node->job_no);
+    if (node->deleted && !stays) return UnknownNodeJob(definition, named);
     CARILLON_ASSIGN_OR_RETURN(const auto names,
                               CycleWith(tables, fresh, node->job_no, fresh.self));
     if (!names.empty()) return NodeCycle(definition, named, names);

@@ -207,4 +207,16 @@ TYPED_TEST(CheckpointContract, RowGoesWithItsRun) {
   EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(row.key)), std::nullopt);
 }
 
+// The run is older than the days that MariaDB keeps in partitions of their own.
+TYPED_TEST(CheckpointContract, RowOfAPastDayGoesWithItsRun) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow row = this->Running(s, fence);
+  EXPECT_EQ(this->Save(s, this->SaveOf(row, 1, "x"), fence), SaveVerdict::kKept);
+  s.Apply(s.ReportOf(row, RunState::kCompleted, kT0 + 3s), fence, kT0 + 4s);
+  for (int i = 0; i < 2; ++i) EXPECT_OK(s.housekeeping.Maintain(kT0 + 20 * 24h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(row.key), ErrorCode::kNotFound);
+  EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(row.key)), std::nullopt);
+}
+
 }  // namespace carillon::test

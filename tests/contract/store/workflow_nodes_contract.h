@@ -154,6 +154,28 @@ TYPED_TEST(WorkflowContract, DeleteOfANodesJobEndsItsRun) {
   EXPECT_EQ(s.Get(key).result.error, "A node failed: b.");
 }
 
+// Only a node that the present version has may be of a deleted job: otherwise the workflow could never be edited again.
+TYPED_TEST(WorkflowContract, AWorkflowWhoseNodesJobIsGoneCanBeEdited) {
+  WorkflowDriver s = this->workflow_driver();
+  const StoredJob b = s.Create("b", s.Manual());
+  const StoredJob gone = s.Create("gone", s.Manual());
+  StoredJob flow = s.CreateFlow(s.Chain());
+  for (const StoredJob& job : {b, gone}) {
+    ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 1s, .force = true}));
+  }
+  JobDefinition edited = flow.definition;
+  edited.description = "nightly";
+  flow = s.Replace(flow, edited, kT0 + 2s);
+  const JobDependencies named = s.v(s.jobs.ListDependencies(flow.job_id));
+  ASSERT_EQ(named.upstream.size(), 2u);
+  EXPECT_TRUE(named.upstream[1].deleted);
+  edited.workflow = s.Flow({s.Node("a"), s.Node("gone")}).workflow;
+  EXPECT_CODE(s.jobs.ReplaceJob(flow.job_id, flow.version, edited, {.now = kT0 + 3s}), ErrorCode::kInvalid);
+  edited.workflow = s.Flow({s.Node("a")}).workflow;
+  flow = s.Replace(flow, edited, kT0 + 4s);
+  EXPECT_EQ(s.v(s.jobs.ListDependencies(flow.job_id)).upstream.size(), 1u);
+}
+
 TYPED_TEST(WorkflowContract, JobsOfNodesAreDependenciesOfTheWorkflow) {
   WorkflowDriver s = this->workflow_driver();
   WorkflowNode again = s.Node("again", {{.node = "a"}});
@@ -245,6 +267,21 @@ TYPED_TEST(WorkflowContract, HousekeepingDeletesWorkflowRunsWithTheirRuns) {
   EXPECT_CODE(s.workflows.GetWorkflowRun(old), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(node), ErrorCode::kNotFound);
   EXPECT_EQ(s.States(open), "a PENDING");
+}
+
+TYPED_TEST(WorkflowContract, TheVersionOfAWorkflowRunIsKept) {
+  WorkflowDriver s = this->workflow_driver();
+  JobDefinition lasting = s.Chain();
+  lasting.timeout_s = 7 * 86'400;
+  StoredJob flow = s.CreateFlow(lasting);
+  const JobVersionKey begun{flow.job_no, flow.version};
+  const RunKey key = s.Begun(flow, kT0);
+  for (int i = 0; i < 105; ++i) flow = s.Replace(flow, flow.definition, kT0 + i * 1min);
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 6 * 24h, 2 * 24h));
+  EXPECT_EQ(s.v(s.firing.LoadDefinitions({begun})).size(), 1u);
+  EXPECT_TRUE(s.v(s.firing.LoadDefinitions({{flow.job_no, begun.version + 1}})).empty());
+  s.Finish(key, "a", kT0 + 6 * 24h);
+  EXPECT_EQ(s.Finish(key, "b", kT0 + 6 * 24h + 1s).ended, RunState::kCompleted);
 }
 
 TYPED_TEST(WorkflowContract, NodesAreKeptAsLongAsTheWorkflowRun) {

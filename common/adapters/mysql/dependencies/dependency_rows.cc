@@ -77,14 +77,19 @@ Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
   return found;
 }
 
-// The jobs for which this one waits already.
-Result<std::set<JobNo>> AwaitedBy(Session& session, JobNo job_no) {
+// What the present version of a job names.
+struct NamedJobs {
+  std::set<JobNo> awaited = {};
+  std::set<JobNo> nodes = {};
+};
+
+Result<NamedJobs> NamedBy(Session& session, JobNo job_no) {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT upstream_job_no FROM job_dependencies FORCE INDEX (by_job) "
-                               "WHERE job_no = ? AND kind = 'after'",
+      Rows rows, session.Query("SELECT upstream_job_no, kind = 'node' FROM job_dependencies FORCE "
+                               "INDEX (by_job) WHERE job_no = ?",
                                {job_no.value()}));
-  std::set<JobNo> found;
-  while (rows.Next()) found.insert(JobNo(rows.Unsigned(1)));
+  NamedJobs found;
+  while (rows.Next()) (rows.Int(2) != 0 ? found.nodes : found.awaited).insert(JobNo(rows.Unsigned(1)));
   return found;
 }
 
@@ -138,7 +143,7 @@ struct UpstreamCheck {
   const JobDefinition& definition;
   const Siblings& siblings;
   const std::map<JobId, UpstreamRow>& locked;
-  std::set<JobNo> awaited = {};       // by this job already
+  NamedJobs before = {};  // these may be gone
   std::multimap<JobNo, JobNo> fresh = {};  // what the definition itself says (ReadUpstream)
 
   JobNo self() const { return job_no.value_or(JobNo{}); }
@@ -172,7 +177,7 @@ struct UpstreamCheck {
       const auto found = locked.find(named);
       if (found == locked.end()) return UnknownUpstream(i, named);
       const JobNo number = found->second.job_no;
-      const bool stays = !found->second.ready && awaited.contains(number);
+      const bool stays = !found->second.ready && before.awaited.contains(number);
       if (!found->second.ready && !stays) return UnknownUpstream(i, named);
       if (!numbers->emplace(named, number).second || stays) continue;
       CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
@@ -191,10 +196,9 @@ struct UpstreamCheck {
     for (const JobId& named : nodes) {
       if (named == id) return NodeCycle(definition, named, {definition.name, definition.name});
       const auto found = locked.find(named);
-      if (found == locked.end() || !found->second.alive) {
-        return UnknownNodeJob(definition, named);
-      }
+      if (found == locked.end()) return UnknownNodeJob(definition, named);
       const JobNo number = found->second.job_no;
+      if (!found->second.alive && !before.nodes.contains(number)) return UnknownNodeJob(definition, named);
       numbers->emplace(named, number);
       CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(number, self()));
       if (!names.empty()) return NodeCycle(definition, named, names);
@@ -249,7 +253,7 @@ Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
                       .siblings = siblings,
                       .locked = locked};
   if (job_no) {
-    CARILLON_ASSIGN_OR_RETURN(check.awaited, AwaitedBy(session, *job_no));
+    CARILLON_ASSIGN_OR_RETURN(check.before, NamedBy(session, *job_no));
   }
   CARILLON_TRY(check.Schedules(&numbers));
   CARILLON_TRY(check.Nodes(nodes, &numbers));

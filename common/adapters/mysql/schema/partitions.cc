@@ -237,7 +237,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
   const int64_t runs_us = ToUnixMicros(old.runs_before);
   const int64_t day_us = StartOf(DayOf(old.runs_before));
   const int64_t keys_us = ToUnixMicros(old.request_keys_before);
-  const std::vector<std::pair<std::string, int64_t>> deletes = {
+  std::vector<std::pair<std::string, int64_t>> deletes = {
       {"DELETE FROM request_keys WHERE begun_us <= ? LIMIT ?", keys_us},
       {"DELETE FROM audit_log WHERE at_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {"DELETE FROM refresh_tokens WHERE expires_us <= ? LIMIT ?",
@@ -254,8 +254,6 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       // notice is older than the retention of the audit log. Since that notice the job has had no
       // success, or the job no longer exists.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
-      {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
-      {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
       // If somebody disabled or drains an executor, its row is kept, because this setting must not
       // be lost.
       {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
@@ -263,6 +261,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
        "LIMIT ?",
        runs_us},
   };
+  for (const char* table : kTablesOfRuns) deletes.emplace_back(DeleteOrphansOf(table), day_us);
   for (const auto& [text, before] : deletes) {
     const Params params = {before, kDeletedRowsPerCall};
     // clang 14 cannot capture a structured binding, but it can capture a reference to one.
@@ -294,13 +293,15 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     JsonRows old;
     {
       // The creation time of the next version counts. Until that time runs were planned with this
-      // version, and runs of the retained days may refer to it.
+      // version, and runs of the retained days may refer to it. A workflow run may wait for longer, and its
+      // graph is that of the version.
       CARILLON_ASSIGN_OR_RETURN(
           Rows rows,
           session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
                         "v.job_no = j.job_no AND v.version <= j.version - ? STRAIGHT_JOIN "
                         "job_versions n ON n.job_no = v.job_no AND n.version = v.version + 1 "
-                        "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? LIMIT ?",
+                        "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? AND (v.job_no, "
+                        "v.version) NOT IN (SELECT w.job_no, w.def_version FROM workflow_runs w) LIMIT ?",
                         {kJobVersionsKept, from, last, ToUnixMicros(before), kDeletedRowsPerCall}));
       while (rows.Next()) old.Begin().Add(rows.Unsigned(1)).Add(rows.Int(2));
     }

@@ -163,7 +163,7 @@ TEST_F(WardenEndTest, RefusesToStartAfterTheLease) {
   start.lease_end = clock_.Steady() + 2900ms;
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kLost);
-  EXPECT_EQ(result.reason, reason::kLeaseEnded);
+  EXPECT_EQ(result.reason, reason::kNotStarted);
   EXPECT_EQ(result.started, WallTime{});
   EXPECT_FALSE(
       test::WaitUntil([&] { return access((scratch_ / "ran").c_str(), F_OK) == 0; }, 200ms));
