@@ -52,7 +52,11 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   return session.List(request,
                       {.view = JobListView(),
                        .limit = arguments.limit,
-                       .for_table = [](json& job) { job["schedule"] = ScheduleSummary(job); },
+                       .for_table =
+                           [](json& job) {
+                             job["schedule"] = ScheduleSummary(job);
+                             if (job.contains("schedule_problem")) job["next_fire_time"] = "cannot be planned";
+                           },
                        .for_table_page = [&session](json& jobs) { AddLastRuns(session, jobs); }});
 }
 

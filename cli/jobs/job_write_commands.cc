@@ -91,8 +91,8 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
 // Returns the job for the editor: without read-only fields. The schedules are in one form only,
 // `cron_expression` or `schedules`.
 json Editable(json job) {
-  constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time", "create_time",
-                                    "update_time", "pause_reason", "allowed_actions"};
+  constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time",  "create_time",
+                                    "update_time", "pause_reason", "allowed_actions", "schedule_problem"};
   for (const char* name : kReadOnly) job.erase(name);
   if (job.contains("cron_expression") && !job["cron_expression"].is_null()) {
     job.erase("schedules");

@@ -94,7 +94,8 @@ const View& JobView() {
                           {"LABELS", "labels"},
                           {"VERSION", "version"},
                           {"CHANGED", "update_time"},
-                          {"PAUSE REASON", "pause_reason"}}};
+                          {"PAUSE REASON", "pause_reason"},
+                          {"SCHEDULE PROBLEM", "schedule_problem"}}};
   return view;
 }
 

@@ -103,6 +103,7 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (evidence.definition->schedules.empty()) {
     return {"manual", "Not scheduled: the job had no schedule and was run by hand only."};
   }
+  if (!evidence.due && !evidence.problem.empty()) return {"not_planned", evidence.problem};
   const std::string upstream = AfterSentence(*evidence.definition);
   if (!evidence.due && evidence.excluded) {
     return {"excluded",

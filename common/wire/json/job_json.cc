@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/nearest.h"
+#include "common/domain/calendar/schedule_problem.h"
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/spread.h"
 #include "common/domain/schedule/schedule.h"
@@ -50,8 +51,8 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
 
 // Fields of `body` that only a GET fills in.
 bool IsReadOnly(std::string_view name) {
-  constexpr std::array kNames = {"version",     "state",        "next_fire_time", "create_time",
-                                 "update_time", "pause_reason", "allowed_actions"};
+  constexpr std::array kNames = {"version",     "state",        "next_fire_time",  "create_time",
+                                 "update_time", "pause_reason", "allowed_actions", "schedule_problem"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -272,6 +273,11 @@ json JobToJson(const StoredJob& job, WallTime now, const CalendarSet* calendars)
   body["pause_reason"] = job.pause_reason.empty() ? json(nullptr) : json(job.pause_reason);
   body["cron_expression"] = CronExpressionOf(job.definition);
   body["next_fire_time"] = NextFireTime(job, now, calendars);
+  if (calendars != nullptr && job.definition.enabled) {
+    std::string problem = ScheduleProblem(job.definition.schedules, job.definition.dst_gap,
+                                          job.definition.dst_repeat, *calendars);
+    if (!problem.empty()) body["schedule_problem"] = std::move(problem);
+  }
   body["create_time"] = FormatRfc3339(job.created);
   body["update_time"] = FormatRfc3339(job.updated);
   return body;

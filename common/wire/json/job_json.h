@@ -45,7 +45,8 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
 // A job as the REST API returns it. `cron_expression` is null unless the job's only schedule is a
 // cron schedule in the job's own zone. `schedules` always lists all schedules. `next_fire_time` is
 // the earliest fire of all schedules strictly after `now`; null if there is none, if the
-// job is paused, or if `calendars` lacks a calendar that a schedule names.
+// job is paused, or if `calendars` lacks a calendar that a schedule names. With `calendars`, `schedule_problem` says why
+// a schedule of a job that is not paused cannot be planned; without such a schedule it is absent.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now,
                          const CalendarSet* calendars = nullptr);
 // The definition alone, for the version records of the store: lossless for a reader that knows the job.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/domain/calendar/schedule_problem.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_json.h"
@@ -139,6 +140,8 @@ Reply WhyJob(const Call& call) {
   if (evidence.definition) {
     CARILLON_ASSIGN_OR_RETURN(const auto calendars, CalendarsFor(call, *evidence.definition));
     CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *calendars, *at));
+    const JobDefinition& then = *evidence.definition;
+    evidence.problem = ScheduleProblem(then.schedules, then.dst_gap, then.dst_repeat, *calendars);
     evidence.excluded = FindExcluded(*evidence.definition, *calendars, *at, *at + kWhyWindow);
   }
   if (evidence.due) {  // the version at the time of the fire matters

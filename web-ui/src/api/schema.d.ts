@@ -512,6 +512,7 @@ export interface components {
       state?: unknown;
       pause_reason?: unknown;
       next_fire_time?: unknown;
+      schedule_problem?: unknown;
       create_time?: unknown;
       update_time?: unknown;
       allowed_actions?: unknown;
@@ -619,6 +620,7 @@ export interface components {
       state: components['schemas']['JobState'];
       pause_reason: string | null;
       next_fire_time: components['schemas']['TimeOrNull'];
+      schedule_problem?: string;
       create_time: components['schemas']['Time'];
       update_time: components['schemas']['Time'];
       allowed_actions: (
@@ -1367,6 +1369,7 @@ export interface components {
         | 'paused'
         | 'manual'
         | 'excluded'
+        | 'not_planned'
         | 'not_due'
         | 'not_created'
         | 'not_kept'

@@ -99,6 +99,9 @@ TEST(WhyTest, AGapSaysWhy) {
 TEST(WhyTest, WithoutARecordTheJobItselfAnswers) {
   FireEvidence evidence = Evidence();
   EXPECT_EQ(ExplainFire(evidence).outcome, "not_due");
+  evidence.problem = "Schedule 1 cannot be planned: unknown time zone 'US/Eastern'.";
+  EXPECT_EQ(ExplainFire(evidence).outcome, "not_planned");
+  EXPECT_EQ(ExplainFire(evidence).explanation, evidence.problem);
   evidence.due = kAt + 5s;
   EXPECT_EQ(ExplainFire(evidence).outcome, "no_record");
   evidence.now = kAt;

@@ -89,6 +89,11 @@ export function JobPage() {
           {data.pause_reason ? t('jobs.paused_because', { reason: data.pause_reason }) : t('jobs.is_paused')}
         </p>
       )}
+      {data.schedule_problem && (
+        <p role="status" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">
+          {data.schedule_problem}
+        </p>
+      )}
       <div className="mb-4">
         <Segments
           label={t('jobs.views')}

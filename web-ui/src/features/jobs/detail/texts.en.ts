@@ -48,6 +48,7 @@ export const en = {
   'why.outcome.paused': 'Did not run: the job was paused',
   'why.outcome.manual': 'Did not run: the job had no schedule',
   'why.outcome.excluded': 'Did not run: a calendar excludes this time',
+  'why.outcome.not_planned': 'Not planned: a schedule cannot be used',
   'why.outcome.not_due': 'Not scheduled for that minute',
   'why.outcome.not_created': 'The job did not exist yet',
   'why.outcome.not_kept': 'The history of that time is no longer kept',

@@ -49,6 +49,7 @@ export const zhCN: TwinOf<typeof en> = {
   'why.outcome.paused': '未运行：任务已暂停',
   'why.outcome.manual': '未运行：任务没有计划',
   'why.outcome.excluded': '未运行：日历排除了该时间',
+  'why.outcome.not_planned': '未安排：有计划无法使用',
   'why.outcome.not_due': '该分钟没有计划触发',
   'why.outcome.not_created': '任务尚未创建',
   'why.outcome.not_kept': '该时间的历史已不再保留',

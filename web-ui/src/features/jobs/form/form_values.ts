@@ -291,6 +291,7 @@ const NOT_DEFINED = new Set([
   'state',
   'pause_reason',
   'next_fire_time',
+  'schedule_problem',
   'create_time',
   'update_time',
   'allowed_actions',

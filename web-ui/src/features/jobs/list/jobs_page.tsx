@@ -238,7 +238,14 @@ function JobsTable({
       id: 'next',
       header: t('jobs.next'),
       width: 126,
-      cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
+      cell: (job) =>
+        job.schedule_problem ? (
+          <span className="text-bad" title={job.schedule_problem}>
+            {t('jobs.not_planned')}
+          </span>
+        ) : (
+          <Time at={job.next_fire_time} zone={zoneOf(job)} />
+        ),
     },
     {
       id: 'result',

@@ -6,6 +6,7 @@ export const en = {
   'jobs.state': 'State',
   'jobs.schedule': 'Schedule',
   'jobs.next': 'Next fire',
+  'jobs.not_planned': 'Cannot be planned',
   'jobs.another_user': 'another user',
   'jobs.search': 'Search by name or ID',
   'jobs.none': 'No jobs yet',

@@ -1,0 +1,26 @@
+#include "common/domain/calendar/schedule_problem.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon {
+namespace {
+
+std::string ProblemOf(const std::vector<ScheduleSpec>& schedules) {
+  return ScheduleProblem(schedules, DstGap::kFire, DstRepeat::kAuto, CalendarSet());
+}
+
+TEST(ScheduleProblemTest, TheFirstThatCannotBePlannedIsNamed) {
+  const ScheduleSpec sound{.kind = ScheduleKind::kCron, .cron_expression = "0 3 * * *", .time_zone = "UTC"};
+  EXPECT_EQ(ProblemOf({}), "");
+  EXPECT_EQ(ProblemOf({sound}), "");
+  ScheduleSpec gone = sound;
+  gone.time_zone = "Gone/Away";
+  EXPECT_TRUE(ProblemOf({sound, gone}).starts_with("Schedule 2 cannot be planned: unknown time zone 'Gone/Away'"))
+      << ProblemOf({sound, gone});
+  ScheduleSpec limited = sound;
+  limited.calendar = "holidays";
+  EXPECT_TRUE(ProblemOf({limited}).starts_with("Schedule 1 cannot be planned: ")) << ProblemOf({limited});
+}
+
+}  // namespace
+}  // namespace carillon
