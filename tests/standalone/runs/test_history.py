@@ -199,7 +199,8 @@ class Statement:
         self.rows = int(re.search(r"Rows_examined: (\d+)", block)[1])
         lines = [line[len("# explain: "):].split("\t") for line in block.splitlines()
                  if line.startswith("# explain: ")][1:]
-        self.plan = [(line[2], line[3], line[5], line[-1]) for line in lines]
+        # The server may be in the middle of its last line. Such a block has no statement yet.
+        self.plan = [(line[2], line[3], line[5], line[-1]) for line in lines if len(line) > 5]
         self.text = block.split("SET timestamp=", 1)[-1].partition(";")[2].strip()
 
 

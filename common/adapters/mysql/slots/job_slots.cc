@@ -51,8 +51,8 @@ Status LockSlots(Session& session, SlotsOfJobs* slots) {
 
 Status ReadStarted(Session& session, const std::vector<JobNo>& jobs, SlotsOfJobs* slots) {
   static const std::string statement =
-      "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' "
-      "COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
+      "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
       "ON t.job_no = k.j STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND "
       "r.schedule_id = t.schedule_id AND r.shard = t.shard WHERE r.state <> 'PENDING'";
   if (jobs.empty()) return {};
