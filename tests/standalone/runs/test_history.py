@@ -170,7 +170,7 @@ INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason)
   SELECT j.schedule_id, j.job_no, {now_us} - q.seq * 1000000, {now_us} - q.seq * 1000000 + 500000, 1, 'misfire'
   FROM seq_1_to_20000 q JOIN history_jobs j ON j.n = q.seq % {JOBS} ORDER BY q.seq DESC;
 -- As the server does by itself some seconds later; it is stopped before.
-ANALYZE TABLE run_gaps;
+ANALYZE TABLE run_gaps, dead_letters;
 INSERT INTO audit_log (at_us, actor, action, object_id, reason)
   SELECT {first_us} + q.seq * 10 * {step_us}, CASE WHEN q.seq % 40000 = 7 THEN 'rare' WHEN q.seq % 3 = 0 THEN 'someone/ci'
     ELSE 'someone' END, CASE WHEN q.seq % 40000 = 9 THEN 'job.pause' ELSE 'job.execute' END, 'history-0', ''
