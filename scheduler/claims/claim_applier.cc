@@ -37,7 +37,7 @@ std::string_view LabelOf(const ClaimReply& reply) {
   return Name(reply.reason);
 }
 
-// What a job needs of its executor.
+// The demands of a job on its executor.
 struct Needs {
   const Selector* selector;  // null: any labels
   Features features;

@@ -31,7 +31,7 @@ inline constexpr int64_t kBackfillConcurrencyMax = 100;
 inline constexpr size_t kBackfillLooksMax = 500;
 // The flags of each backfilled run.
 inline constexpr uint32_t kBackfillFlags = run_flag::kBackground | run_flag::kHasRequest;
-// Those of a run that it runs again: a rerun is a new run of the job's present version.
+// The flags of a run that it runs again: a rerun is a new run of the job's present version.
 inline constexpr uint32_t kRerunFlags = kBackfillFlags | run_flag::kAnew;
 
 enum class BackfillState {

@@ -9,8 +9,8 @@
 namespace carillon {
 namespace {
 
-// Where templates or Carillon's own variables make a value longer, these are wider than the limits of a job. They never
-// exceed what the receiver can handle.
+// Wider than the limits of a job if templates or Carillon's own variables make a value longer, but never more than the
+// receiver can handle.
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kVariablesMax = 256;
 constexpr size_t kNameBytesMax = 128;

@@ -66,7 +66,7 @@ bool IsDenied(int number) {
   }
 }
 
-// What the reader of the message can do about the error, or "".
+// The advice for the reader of the message, or "".
 std::string_view CureOf(int number) {
   switch (number) {
     case kTlsRequired: return "; the server accepts only TLS: set store.tls to required or verify";

@@ -77,7 +77,7 @@ Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
   return found;
 }
 
-// What the present version of a job names.
+// The jobs that the present version of a job names.
 struct NamedJobs {
   std::set<JobNo> awaited = {};
   std::set<JobNo> nodes = {};

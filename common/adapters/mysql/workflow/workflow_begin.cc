@@ -56,7 +56,7 @@ Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& re
   return GivenToText(given);
 }
 
-// What the runs of nodes are made from.
+// The values from which the runs of nodes are made.
 struct NodeSources {
   const WorkflowGraph& graph;
   const NodeJobs& numbers;

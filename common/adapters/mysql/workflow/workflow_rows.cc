@@ -46,7 +46,7 @@ std::string SuffixOf(WorkflowLock lock) {
   return lock == WorkflowLock::kUpdate ? " FOR UPDATE" : "";
 }
 
-// Those of `runs` whose last attempt the executor has reported after it was given up.
+// The members of `runs` whose last attempt the executor has reported after it was given up.
 Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<RunRow>& runs) {
   static const std::string statement =
       "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(" CARILLON_JSON

@@ -62,7 +62,7 @@ Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
 // The keys of the nodes' runs that have not ended.
 Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& row);
 
-// Those of `owns` below which, at whatever depth, a process may still run of a node that has ended. Runs
+// The members of `owns` below which, at whatever depth, a process may still run of a node that has ended. Runs
 // that are not of workflows are never among them.
 Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns);
 
