@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <string_view>
 
 #include "common/base/time.h"
@@ -23,8 +24,13 @@ struct StoreIdentity {
   std::string server_id;  // different on every server
   uint32_t segment_count = 0;
   uint64_t mark = 0;
+  // Name and version of the server's software: "MySQL 9.7.4". Not part of the identity, because a server may be updated.
+  std::string software = {};
 
-  bool operator==(const StoreIdentity&) const = default;
+  bool operator==(const StoreIdentity& other) const {
+    return std::tie(store_id, server_id, segment_count, mark) ==
+           std::tie(other.store_id, other.server_id, other.segment_count, other.mark);
+  }
 };
 
 // The store that the members trust; kept in the coordinator and in the memory of each member.

@@ -11,7 +11,8 @@ namespace carillon::memory {
 MemoryStores::MemoryStores(const Clock& clock, const Options& options)
     : tables({.store_id = options.store_id,
               .server_id = options.server_id,
-              .segment_count = options.segment_count}),
+              .segment_count = options.segment_count,
+              .software = "memory"}),
       segments(tables, clock) {}
 
 bool MemoryStores::QueuesAgree() const {

@@ -101,11 +101,13 @@ json DescribeStanding(const StoreStanding& standing) {
                 {"since", nullptr},
                 {"reason", nullptr},
                 {"detail", nullptr},
+                {"server", nullptr},
                 {"trusted", nullptr},
                 {"seen", nullptr}};
   if (standing.since != WallTime{}) store["since"] = FormatRfc3339(standing.since);
   if (standing.trusted) store["trusted"] = DescribeTrust(*standing.trusted);
   if (standing.seen) {
+    if (!standing.seen->software.empty()) store["server"] = standing.seen->software;
     store["seen"] = {{"store_id", standing.seen->store_id},
                      {"server_id", standing.seen->server_id},
                      {"mark", standing.seen->mark}};

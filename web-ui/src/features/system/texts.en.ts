@@ -17,6 +17,7 @@ export const en = {
   'system.store_reachable': 'Reachable',
   'system.store_state': 'Trust',
   'system.store_since': 'Since',
+  'system.store_server': 'Software',
   'system.store_id': 'Database ID',
   'system.server_id': 'Server ID',
   'system.segments': 'Segments',

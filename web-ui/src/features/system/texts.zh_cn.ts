@@ -18,6 +18,7 @@ export const zhCN: TwinOf<typeof en> = {
   'system.store_reachable': '可连接',
   'system.store_state': '信任状态',
   'system.store_since': '起始时间',
+  'system.store_server': '软件',
   'system.store_id': '数据库 ID',
   'system.server_id': '服务器 ID',
   'system.segments': '分段',

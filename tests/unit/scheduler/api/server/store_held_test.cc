@@ -10,7 +10,7 @@ class StoreHeldTest : public ApiEnv {
     SetStanding({.state = StoreState::kHeld,
                  .since = FromUnixMicros(1'772'323'200'000'000),
                  .trusted = StoreTrust{.store_id = "s", .server_id = "v", .mark = 9},
-                 .seen = StoreIdentity{.store_id = "s", .server_id = "w", .mark = 4},
+                 .seen = StoreIdentity{.store_id = "s", .server_id = "w", .mark = 4, .software = "MySQL 9.7.4"},
                  .doubt = StoreDoubt::kHistoryLost,
                  .reason = "the store has lost commits"});
   }
@@ -23,6 +23,7 @@ TEST_F(StoreHeldTest, StatusSaysSinceWhenAndWhyAndWhatToDo) {
   EXPECT_EQ(store["since"], "2026-03-01T00:00:00.000000Z");
   EXPECT_EQ(store["reason"], "history_lost");
   EXPECT_NE(store["detail"].get<std::string>().find("accept-store"), std::string::npos);
+  EXPECT_EQ(store["server"], "MySQL 9.7.4");
   EXPECT_EQ(store["seen"], shown_);
   EXPECT_EQ(store["trusted"]["mark"], 9);
   EXPECT_TRUE(store["trusted"]["accepted_at"].is_null());
@@ -30,6 +31,7 @@ TEST_F(StoreHeldTest, StatusSaysSinceWhenAndWhyAndWhatToDo) {
   const json trusted = Get("/api/system/status").body()["store"];
   EXPECT_EQ(trusted["state"], "trusted");
   EXPECT_TRUE(trusted["reason"].is_null());
+  EXPECT_TRUE(trusted["server"].is_null());
 }
 
 TEST_F(StoreHeldTest, ReadsAreServedAndWritesAreRefusedWithTheReason) {
