@@ -76,7 +76,36 @@ Status LogKeeper::Append(const std::vector<LogMessage>& messages) {
   return ports_.store.AppendLogs(records);
 }
 
+// Pieces of attempts that their senders were not given are answered, so that they are not sent again, and not stored.
+Status LogKeeper::DropForeign() {
+  std::vector<LogOrigin> origins;
+  origins.reserve(open_.size());
+  for (const LogMessage& message : open_) {
+    origins.push_back({message.attempt.key, message.attempt.attempt, message.attempt.token, message.executor});
+  }
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<size_t> foreign, ports_.store.FindForeign(origins));
+  if (foreign.empty()) return {};
+  std::vector<LogMessage> dropped;
+  std::vector<LogMessage> kept;
+  auto next = foreign.begin();
+  for (size_t i = 0; i < open_.size(); ++i) {
+    const bool drop = next != foreign.end() && *next == i;
+    if (drop) ++next;
+    (drop ? dropped : kept).push_back(std::move(open_[i]));
+  }
+  open_ = std::move(kept);
+  ports_.metrics.counter("carillon_rejected_messages_total", "foreign").Add(dropped.size());
+  log::Warn("logs", "{} pieces are dropped: executor {} was not given attempt {} of run {}", dropped.size(),
+            dropped[0].executor.value(), dropped[0].attempt.attempt, EncodeRunId(dropped[0].attempt.key));
+  Acknowledge(dropped);
+  return {};
+}
+
 bool LogKeeper::WriteOpen() {
+  if (const Status looked = DropForeign(); !looked.ok()) {
+    log::Debug("logs", "{}", looked.error().message);
+    return false;
+  }
   Round round;
   Write(std::exchange(open_, {}), &round);
   if (!round.took_some) Reopen(std::exchange(round.refused, {}));

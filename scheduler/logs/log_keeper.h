@@ -58,6 +58,7 @@ class LogKeeper final : public Stepper {
     std::vector<LogMessage> refused;
   };
   Status Append(const std::vector<LogMessage>& messages);
+  Status DropForeign();
   // Returns false if some pieces could not be stored. These pieces are kept in `open_`.
   bool WriteOpen();
   void Write(std::vector<LogMessage> messages, Round* round);

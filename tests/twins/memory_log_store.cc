@@ -10,6 +10,23 @@ Status MemoryLogStore::AppendLogs(const std::vector<LogRecord>& records) {
   return {};
 }
 
+Result<std::vector<size_t>> MemoryLogStore::FindForeign(const std::vector<LogOrigin>& origins) {
+  MutexLock lock(tables_.mu);
+  std::vector<size_t> foreign;
+  for (size_t i = 0; i < origins.size(); ++i) {
+    const RunEntry* run = tables_.FindRun(origins[i].key);
+    LogOwner owner;
+    if (run != nullptr) {
+      owner = {.attempt = run->row.attempt, .token = run->row.claim_token};
+      for (const RunAttempt& earlier : run->attempts) {
+        if (earlier.attempt == origins[i].attempt) owner.executor = earlier.executor;
+      }
+    }
+    if (run == nullptr || !IsOf(origins[i], owner)) foreign.push_back(i);
+  }
+  return foreign;
+}
+
 Result<std::vector<LogChunk>> MemoryLogStore::ReadLog(const RunKey& key, int attempt,
                                                       uint64_t from_seq, size_t bytes_max) {
   MutexLock lock(tables_.mu);

@@ -13,6 +13,7 @@ class MemoryLogStore final : public LogStore {
   explicit MemoryLogStore(MemoryTables& tables) : tables_(tables) {}
 
   Status AppendLogs(const std::vector<LogRecord>& records) override;
+  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) override;
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override;
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override;

@@ -156,8 +156,7 @@ void RecordAttempt(RunEntry& entry, RunAttempt attempt) {
     entry.attempts.insert(place, std::move(attempt));
     return;
   }
-  if (place->state != RunState::kLost) return;
-  attempt.executor = place->executor;
+  if (place->state != RunState::kLost || place->executor != attempt.executor) return;
   attempt.claimed = place->claimed;
   *place = std::move(attempt);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/run/log_origin.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_log.h"
 
@@ -34,6 +35,8 @@ class LogStore {
   virtual ~LogStore() = default;
   // Stores all records or none. A chunk may arrive twice; the stored chunk is kept.
   virtual Status AppendLogs(const std::vector<LogRecord>& records) = 0;
+  // Returns the places of the origins that are not of an attempt of their run (IsOf), ascending.
+  virtual Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) = 0;
   // Returns in ascending order the chunks that have entries from `from_seq` on, or the end of the
   // log. Returns at least one chunk if any exists, and more up to `bytes_max` of entries. Chunks
   // may be missing in between.

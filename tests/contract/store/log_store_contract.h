@@ -128,4 +128,36 @@ TYPED_TEST(LogStoreContract, LogGoesWithTheDayOfItsRun) {
   EXPECT_EQ(s.v(s.logs.GetLogExtent(this->Key(), 1)).last_seq, 1u);
 }
 
+TYPED_TEST(LogStoreContract, APieceIsOfAnAttemptOnlyUnderItsTokenOrOfItsExecutor) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  const RunRow planned = s.Execute(job, kT0);
+  const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  const auto of = [](const RunRow& row, const ExecutorId& executor) {
+    return LogOrigin{.key = row.key, .attempt = row.attempt, .token = row.claim_token, .executor = executor};
+  };
+  const ExecutorId evil("evil");
+  LogOrigin guessed = of(first, first.executor);
+  guessed.token.low += 1;
+  LogOrigin later = of(first, first.executor);
+  later.attempt = 2;
+  LogOrigin unknown = of(first, first.executor);
+  unknown.key.shard = 77;
+  using Places = std::vector<size_t>;
+  EXPECT_EQ(s.v(s.logs.FindForeign({})), Places());
+  EXPECT_EQ(s.v(s.logs.FindForeign({guessed, of(first, first.executor), later, unknown, of(planned, evil)})),
+            (Places{0, 2, 3, 4}));
+  // Of an earlier attempt only the executor is known.
+  s.Apply(s.ReportOf(first, RunState::kFailed, kT0 + 3s), fence, kT0 + 4s);
+  EXPECT_EQ(s.v(s.logs.FindForeign({of(first, evil), of(first, first.executor)})), Places{0});
+  const RunRow second = s.Start(s.Get(first.key).row, 2, fence, kT0 + 1h);
+  EXPECT_EQ(s.v(s.logs.FindForeign({of(second, second.executor), of(first, first.executor), of(first, evil)})),
+            Places{2});
+  s.Apply(s.ReportOf(second, RunState::kCompleted, kT0 + 2h), fence, kT0 + 2h);
+  EXPECT_EQ(s.v(s.logs.FindForeign({of(second, second.executor)})), Places());
+}
+
 }  // namespace carillon::test

@@ -454,4 +454,24 @@ TYPED_TEST(ResultContract, RunningScanPagesOverEverySegment) {
   EXPECT_EQ(s.v(s.firing.ScanRunning({a.segment}, std::nullopt, 100)).runs.size(), 4u);
 }
 
+// No token of an earlier attempt is kept, so that only its executor can say how it ended.
+TYPED_TEST(ResultContract, AnotherExecutorDoesNotSayHowALostAttemptEnded) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow first = Running(s, fence, 1);
+  s.v(s.firing.MarkLost({s.LostOf(first)}, fence, kT0 + 30s));
+  s.Start(s.Get(first.key).row, 2, fence, kT0 + 31s);
+  ResultReport report = s.ReportOf(first, RunState::kFailed, kT0 + 20s);
+  report.result.exit_code = 7;
+  ResultReport forged = report;
+  forged.executor = ExecutorId("evil");
+  forged.token = s.Token(99);
+  s.Apply(forged, fence, kT0 + 32s);
+  ASSERT_EQ(s.Get(first.key).attempts.size(), 1u);
+  EXPECT_EQ(s.Get(first.key).attempts[0].state, RunState::kLost);
+  s.Apply(report, fence, kT0 + 33s);
+  EXPECT_EQ(s.Get(first.key).attempts[0].state, RunState::kFailed);
+  EXPECT_EQ(s.Get(first.key).attempts[0].result.exit_code, 7);
+}
+
 }  // namespace carillon::test

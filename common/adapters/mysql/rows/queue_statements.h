@@ -9,9 +9,6 @@
 
 namespace carillon::mysql {
 
-// Returns the JSON_TABLE k, which has the columns of a run's key and then `columns`.
-std::string KeyedRuns(std::string_view columns);
-
 inline const std::string kQueuedRuns =
     UpdateRuns("a INT PATH '$[3]', u BIGINT PATH '$[4]', t INT PATH '$[5]'",
                "r.due_us = k.u, r.slot_taken = k.t, r.group_no = 0, r.group_slot = 0",

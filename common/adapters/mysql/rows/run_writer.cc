@@ -85,8 +85,9 @@ const std::string kCancelFlag = UpdateRuns(
     "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
     "r.state IN ('RUNNING', 'HELD')");
 
-// The first result of an attempt stays, except that a real end replaces LOST. `state` is assigned
-// last, because the assignments before it read it.
+// The first result of an attempt stays, except that a real end, as its own executor reports it, replaces LOST. `state` is
+// assigned last, because the assignments before it read it.
+const std::string kReplaceable = "run_attempts.state = 'LOST' AND run_attempts.executor_id = VALUES(executor_id)";
 const std::string kAttempt =
     "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
     "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, detail, error, output) "
@@ -98,20 +99,20 @@ const std::string kAttempt =
         "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(400) PATH '$[12]', "
         "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
     " ON DUPLICATE KEY UPDATE "
-    "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "
+    "run_attempts.started_us = IF(" + kReplaceable + ", VALUES(started_us), "
     "run_attempts.started_us), "
-    "run_attempts.ended_us = IF(run_attempts.state = 'LOST', VALUES(ended_us), "
+    "run_attempts.ended_us = IF(" + kReplaceable + ", VALUES(ended_us), "
     "run_attempts.ended_us), "
-    "run_attempts.exit_code = IF(run_attempts.state = 'LOST', VALUES(exit_code), "
+    "run_attempts.exit_code = IF(" + kReplaceable + ", VALUES(exit_code), "
     "run_attempts.exit_code), "
-    "run_attempts.reason = IF(run_attempts.state = 'LOST', VALUES(reason), run_attempts.reason), "
-    "run_attempts.output_truncated = IF(run_attempts.state = 'LOST', VALUES(output_truncated), "
+    "run_attempts.reason = IF(" + kReplaceable + ", VALUES(reason), run_attempts.reason), "
+    "run_attempts.output_truncated = IF(" + kReplaceable + ", VALUES(output_truncated), "
     "run_attempts.output_truncated), "
-    "run_attempts.detail = IF(run_attempts.state = 'LOST', VALUES(detail), "
+    "run_attempts.detail = IF(" + kReplaceable + ", VALUES(detail), "
     "run_attempts.detail), "
-    "run_attempts.error = IF(run_attempts.state = 'LOST', VALUES(error), run_attempts.error), "
-    "run_attempts.output = IF(run_attempts.state = 'LOST', VALUES(output), run_attempts.output), "
-    "run_attempts.state = IF(run_attempts.state = 'LOST', VALUES(state), run_attempts.state)";
+    "run_attempts.error = IF(" + kReplaceable + ", VALUES(error), run_attempts.error), "
+    "run_attempts.output = IF(" + kReplaceable + ", VALUES(output), run_attempts.output), "
+    "run_attempts.state = IF(" + kReplaceable + ", VALUES(state), run_attempts.state)";
 
 const std::string kAttemptsBack =
     "DELETE a FROM " + KeyedRuns("n INT PATH '$[3]'") +

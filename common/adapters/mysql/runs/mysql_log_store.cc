@@ -3,6 +3,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_writer.h"
 
 namespace carillon::mysql {
 namespace {
@@ -18,6 +19,13 @@ const std::string kInsert =
     "h INT UNSIGNED PATH '$[2]', a INT UNSIGNED PATH '$[3]', q BIGINT UNSIGNED PATH '$[4]', "
     "c INT UNSIGNED PATH '$[5]', l TINYINT PATH '$[6]', e LONGTEXT PATH '$[7]')) k "
     "ON DUPLICATE KEY UPDATE attempt = run_log_chunks.attempt";
+
+const std::string kOwners =
+    "SELECT k.i, r.attempt, r.token_high, r.token_low, a.executor_id IS NOT NULL, COALESCE(a.executor_id, '') FROM " +
+    KeyedRuns("a INT PATH '$[3]', i INT PATH '$[4]'") +
+    " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND "
+    "r.shard = k.h LEFT JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = k.s AND "
+    "a.shard = k.h AND a.attempt = k.a";
 
 const std::string kOfAttempt = "fire_us = ? AND schedule_id = ? AND shard = ? AND attempt = ?";
 
@@ -83,6 +91,29 @@ Status MysqlLogStore::AppendLogs(const std::vector<LogRecord>& records) {
           .AddBytes(record.chunk.entries);
     }
     return flush();
+  });
+}
+
+Result<std::vector<size_t>> MysqlLogStore::FindForeign(const std::vector<LogOrigin>& origins) {
+  if (origins.empty()) return std::vector<size_t>{};
+  return InRead(db_.pool(), "log owners", [&](Session& session) -> Result<std::vector<size_t>> {
+    JsonRows keys;
+    for (size_t i = 0; i < origins.size(); ++i) {
+      keys.Begin().Add(origins[i].key).Add(origins[i].attempt).Add(static_cast<uint64_t>(i));
+    }
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kOwners, {keys.Take()}));
+    std::vector<bool> own(origins.size());
+    while (rows.Next()) {
+      const auto place = static_cast<size_t>(rows.Unsigned(1));
+      LogOwner owner{.attempt = static_cast<int>(rows.Int(2)), .token = {rows.Unsigned(3), rows.Unsigned(4)}};
+      if (rows.Int(5) != 0) owner.executor = ExecutorId(rows.Text(6));
+      own[place] = IsOf(origins[place], owner);
+    }
+    std::vector<size_t> foreign;
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (!own[i]) foreign.push_back(i);
+    }
+    return foreign;
   });
 }
 

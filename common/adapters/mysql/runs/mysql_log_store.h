@@ -13,6 +13,7 @@ class MysqlLogStore final : public LogStore {
   explicit MysqlLogStore(MysqlDatabase& db) : db_(db) {}
 
   Status AppendLogs(const std::vector<LogRecord>& records) override;
+  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) override;
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override;
   Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override;

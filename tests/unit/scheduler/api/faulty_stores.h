@@ -335,6 +335,9 @@ class FaultyLogs : public LogStore {
   Status AppendLogs(const std::vector<LogRecord>& records) override {
     return plan_.Run("AppendLogs", [&] { return store_.AppendLogs(records); });
   }
+  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) override {
+    return store_.FindForeign(origins);
+  }
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override {
     const bool is_long = bytes_max > scheduler::LogReads::kShortLogBytes;

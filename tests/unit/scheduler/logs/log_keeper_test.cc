@@ -7,6 +7,7 @@
 
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_link.h"
+#include "common/wire/messages/record_sender.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"
 
@@ -28,6 +29,14 @@ class PickyStore final : public LogStore {
     }
     return store_.AppendLogs(records);
   }
+  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) override {
+    if (looks_fail) return {ErrorCode::kUnavailable, "test"};
+    std::vector<size_t> found;
+    for (size_t i = 0; i < origins.size(); ++i) {
+      if (origins[i].token != own || origins[i].executor != ExecutorId("x1")) found.push_back(i);
+    }
+    return found;
+  }
   Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                         size_t bytes_max) override {
     return store_.ReadLog(key, attempt, from_seq, bytes_max);
@@ -38,6 +47,8 @@ class PickyStore final : public LogStore {
   std::optional<ErrorCode> failing;
   std::set<uint64_t> refused;
   bool notices_refused = false;
+  bool looks_fail = false;
+  ClaimToken own{1, 2};
   int calls = 0;
 
  private:
@@ -139,6 +150,35 @@ TEST_F(LogKeeperTest, PieceOfAnotherMemberIsNotDecodedAndSpoilsNothing) {
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{2}));
   EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "corrupt").value(), 1u);
+}
+
+TEST_F(LogKeeperTest, APieceOfAnAttemptThatItsSenderWasNotGivenIsAnsweredAndDropped) {
+  LogMessage forged = Piece(1);
+  forged.attempt.token.low = 99;
+  Send({forged, Piece(4)});
+  picky_.looks_fail = true;
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Answered(), Seqs()) << "nothing is decided while the store does not answer";
+  EXPECT_EQ(picky_.calls, 0);
+  picky_.looks_fail = false;
+  clock_.Advance(5s);
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{4}));
+  EXPECT_EQ(Answered(), (Seqs{1, 4}));
+  EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "foreign").value(), 1u);
+  Send({Piece(1)});
+  clock_.Advance(5s);
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), (Seqs{1, 4})) << "nothing stands in the way of the real one";
+}
+
+TEST_F(LogKeeperTest, TheLinkSaysWhoHasSentAPieceWhateverItSaysItself) {
+  BusRecord record{.payload = EncodeLogs({Piece(1)})};
+  SetSender(record, ExecutorId("evil"));
+  ASSERT_TRUE(producer_->Send(kLogsTopic, 0, std::move(record)).ok());
+  keeper_.Step(clock_.Steady());
+  EXPECT_EQ(Stored(), Seqs());
+  EXPECT_EQ(Answered(), Seqs()) << "the answer is not for x1";
 }
 
 TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
