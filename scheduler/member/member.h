@@ -18,7 +18,6 @@
 #include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/base/wake_slot.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
@@ -28,6 +27,7 @@
 #include "scheduler/leader/member_urls.h"
 #include "scheduler/member/member_options.h"
 #include "scheduler/member/member_status.h"
+#include "scheduler/member/wake_slot.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/secret_resolver.h"
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/adapters/grpc/join_calls.h"
+#include "common/adapters/grpc/link_acceptor.h"
 #include "common/adapters/grpc/link_credentials.h"
 #include "common/adapters/grpc/link_protocol.h"
 #include "common/adapters/grpc/stream_outbox.h"
@@ -21,6 +22,11 @@ namespace {
 
 class HubStream;
 using Peer = std::pair<ExecutorId, Incarnation>;
+
+// For TLS and the first frame of HTTP/2; gRPC waits for two minutes by itself.
+constexpr int kHandshakeMs = 5000;
+// After this long without a call a connection is closed. An executor always has one.
+constexpr int kIdleMs = 30'000;
 
 // The streams and their received messages. Outlives every stream, because the server's shutdown
 // waits for the streams.
@@ -40,6 +46,9 @@ class Switchboard {
     wake_ = std::move(wake);
   }
   const HubOptions& options() const { return options_; }
+  // Null until the hub listens.
+  void SetAcceptor(LinkAcceptor* acceptor) { acceptor_ = acceptor; }
+  LinkAcceptor* acceptor() const { return acceptor_; }
 
  private:
   bool HasRoom() const REQUIRES(mu_) {
@@ -47,6 +56,7 @@ class Switchboard {
   }
 
   const HubOptions options_;
+  LinkAcceptor* acceptor_ = nullptr;  // set before the first connection
   Mutex mu_;
   std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
   std::set<HubStream*> paused_ GUARDED_BY(mu_);
@@ -59,9 +69,11 @@ class Switchboard {
 // One executor's stream. gRPC owns it from CreateReactor until OnDone.
 class HubStream final : public grpc::ServerGenericBidiReactor {
  public:
-  HubStream(Switchboard& board, Peer peer)
+  // `connection` is gRPC's name of it.
+  HubStream(Switchboard& board, Peer peer, std::string connection)
       : board_(board),
         peer_(std::move(peer)),
+        connection_(std::move(connection)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
     // Sent before Add, because other threads can send after Add, and the first message must
@@ -69,6 +81,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
+    board_.acceptor()->Know(connection_);
     board_.Add(peer_, this);
     StartRead(&incoming_);
   }
@@ -112,12 +125,14 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
   void OnCancel() override { Close(grpc::Status::CANCELLED); }
   void OnDone() override {
     board_.Remove(peer_, this);
+    board_.acceptor()->Forget(connection_);
     delete this;
   }
 
  private:
   Switchboard& board_;
   const Peer peer_;
+  const std::string connection_;
   grpc::ByteBuffer incoming_;
   Mutex mu_;
   StreamOutbox outbox_ GUARDED_BY(mu_);
@@ -230,7 +245,12 @@ class Service final : public grpc::CallbackGenericService {
       return Refuse("certificate",
                     {grpc::StatusCode::UNAUTHENTICATED, "no certificate for this executor"});
     }
-    return new HubStream(board_, std::move(peer));
+    return new HubStream(board_, std::move(peer), call->peer());
+  }
+
+  void CountRefusal(const char* reason) {
+    Metrics* const metrics = board_.options().metrics;
+    if (metrics != nullptr) metrics->counter("carillon_link_refused_total", reason).Add();
   }
 
  private:
@@ -249,11 +269,6 @@ class Service final : public grpc::CallbackGenericService {
     return joins_.Take(who);
   }
 
-  void CountRefusal(const char* reason) {
-    Metrics* const metrics = board_.options().metrics;
-    if (metrics != nullptr) metrics->counter("carillon_link_refused_total", reason).Add();
-  }
-
   Refusal* Refuse(const char* reason, const grpc::Status& status) {
     CountRefusal(reason);
     return new Refusal(status);
@@ -263,14 +278,15 @@ class Service final : public grpc::CallbackGenericService {
   JoinCalls joins_;
 };
 
-class Hub final : public GrpcHub {
+class Hub final : public GrpcHub, LinkAcceptor::Taker {
  public:
   Hub(const HubOptions& options, const Clock& clock) : board_(options), service_(board_, clock) {}
   ~Hub() override {
+    if (acceptor_) acceptor_->Stop();
     service_.Stop();
     if (!server_) return;
     server_->Shutdown(std::chrono::system_clock::time_point());  // in the past: cancels at once
-    server_->Wait();
+    server_->Wait();  // no stream speaks of its connection after that
   }
 
   Status Listen() {
@@ -283,19 +299,25 @@ class Hub final : public GrpcHub {
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                                kKeepaliveMs / 2);
-    builder.AddListeningPort(options.address + ":" + std::to_string(options.port),
-                             ServerCredentials(options.identity), &port_);
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
+    using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    connections_ =
+        builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, ServerCredentials(options.identity));
     builder.RegisterCallbackGenericService(&service_);
+    CARILLON_ASSIGN_OR_RETURN(
+        acceptor_,
+        LinkAcceptor::Listen(
+            {.address = options.address, .port = options.port, .strangers_max = options.strangers_max}, *this));
     server_ = builder.BuildAndStart();
-    if (!server_ || port_ == 0) {
-      return {ErrorCode::kUnavailable, "control link: cannot listen on " + options.address + ":" +
-                                           std::to_string(options.port)};
-    }
+    if (!server_) return {ErrorCode::kUnavailable, "control link: cannot start the server"};
+    board_.SetAcceptor(acceptor_.get());
+    acceptor_->Start();
     return {};
   }
 
   std::string endpoint() const override {
-    return board_.options().address + ":" + std::to_string(port_);
+    return board_.options().address + ":" + std::to_string(acceptor_->port());
   }
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override {
@@ -307,9 +329,17 @@ class Hub final : public GrpcHub {
   void OnReadable(std::function<void()> wake) override { board_.OnReadable(std::move(wake)); }
 
  private:
+  void Take(int fd) override {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.fd = fd;
+    connections_->HandleNewConnection(&connection);
+  }
+  void Refused() override { service_.CountRefusal("connections"); }
+
   Switchboard board_;
   Service service_;
-  int port_ = 0;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
+  std::unique_ptr<LinkAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "common/adapters/http/address_places.h"
+#include "common/base/address_places.h"
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_server.h"
 #include "common/adapters/http/tls_certificate.h"

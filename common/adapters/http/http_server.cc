@@ -410,7 +410,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   // Declared in this order, because connections that io_ destroys still use limiter_.
   Limiter limiter_;
-  http::AddressPlaces places_;
+  AddressPlaces places_;
   std::unique_ptr<http::Connections> connections_;
   asio::io_context io_;
   asio::ip::tcp::acceptor acceptor_;

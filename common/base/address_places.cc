@@ -1,4 +1,4 @@
-#include "common/adapters/http/address_places.h"
+#include "common/base/address_places.h"
 
 #include <map>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "common/base/ip_address.h"
 #include "common/base/mutex.h"
 
-namespace carillon::http {
+namespace carillon {
 
 struct AddressPlaces::Counts {
   Mutex mu;
@@ -32,4 +32,4 @@ Place AddressPlaces::Take(const std::string& address) {
 
 Place AddressPlaces::OfProxy() const { return counts_; }
 
-}  // namespace carillon::http
+}  // namespace carillon

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace carillon::http {
+namespace carillon {
 
 // A connection holds its place while the connection exists. A place may outlive the AddressPlaces.
 using Place = std::shared_ptr<void>;
@@ -26,4 +26,4 @@ class AddressPlaces {
   const std::shared_ptr<Counts> counts_;
 };
 
-}  // namespace carillon::http
+}  // namespace carillon

@@ -1,0 +1,89 @@
+// Connections to the control link on which nobody attaches: few of an address, and not for long.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "common/base/metrics.h"
+#include "tests/contract/grpc/link_fixture.h"
+
+namespace carillon::test {
+namespace {
+
+class LinkStrangersTest : public GrpcLinkTest {
+ protected:
+  LinkStrangersTest() {
+    rpc::HubOptions options = HubOf("m1");
+    options.metrics = &metrics_;
+    hub_ = Hub(options);
+  }
+  ~LinkStrangersTest() override {
+    for (const int fd : open_) close(fd);
+  }
+  void Connect(size_t count) {
+    sockaddr_in to{.sin_family = AF_INET, .sin_port = htons(PortOf(*hub_)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    for (size_t i = 0; i < count; ++i) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      ASSERT_GE(fd, 0);
+      open_.insert(fd);
+      ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+    }
+  }
+  // Closes the connections that the hub has ended; returns how many are left.
+  size_t Left() {
+    std::erase_if(open_, [](int fd) {
+      pollfd one{.fd = fd, .events = POLLRDHUP, .revents = 0};
+      const bool ended = poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+      if (ended) close(fd);
+      return ended;
+    });
+    return open_.size();
+  }
+  uint64_t Refused() { return metrics_.counter("carillon_link_refused_total", "connections").value(); }
+
+  Metrics metrics_;
+  std::unique_ptr<rpc::GrpcHub> hub_;
+  std::set<int> open_;
+};
+
+TEST_F(LinkStrangersTest, AnAddressHasFewOfThemAndTheyAreSoonClosed) {
+  Connect(300);
+  EXPECT_TRUE(WaitUntil([&] { return Refused() == 300 - 64; }));
+  EXPECT_TRUE(WaitUntil([&] { return Left() == 64; }));
+  EXPECT_TRUE(WaitUntil([&] { return Left() == 0; })) << "without a handshake";
+  const auto link = Link("m1", hub_->endpoint());
+  EXPECT_TRUE(Up(*link));
+}
+
+// Thousands of executors may share an address.
+TEST_F(LinkStrangersTest, AnExecutorThatHasAttachedTakesNoPlaceOfTheirs) {
+  std::vector<std::unique_ptr<rpc::GrpcLink>> links;
+  for (int i = 0; i < 70; ++i) {
+    links.push_back(rpc::GrpcLink::Make({.executor = ExecutorId("e" + std::to_string(i)),
+                                         .incarnation = Incarnation("x"),
+                                         .join_secret = "secret"},
+                                        clock_));
+    links.back()->SetMembers({Info("m1", hub_->endpoint())});
+    ASSERT_TRUE(Up(*links.back())) << i;
+  }
+  EXPECT_EQ(Refused(), 0u);
+}
+
+TEST_F(LinkStrangersTest, AnAddressOfVersionSixIsInBrackets) {
+  rpc::HubOptions options = HubOf("m1");
+  options.address = "[::1]";
+  options.allow_beyond_loopback = true;
+  auto hub = rpc::GrpcHub::Start(options, clock_);
+  if (!hub.ok()) {  // a host without version six
+    EXPECT_NE(hub.error().message.find("assign requested address"), std::string::npos) << hub.error().message;
+    return;
+  }
+  const auto link = Link("m1", (*hub)->endpoint());
+  EXPECT_TRUE(Up(*link));
+}
+
+}  // namespace
+}  // namespace carillon::test
