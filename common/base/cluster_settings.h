@@ -1,11 +1,14 @@
 // The live settings of the cluster: those that can change while it runs (docs/configuration.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "common/base/time.h"
 
 namespace carillon {
 
@@ -56,6 +59,12 @@ inline void SetPause(std::map<std::string, std::string>& values,
   values[std::string(kPauseSince)] = pause->since;
   values[std::string(kPauseBy)] = pause->by;
   values[std::string(kPauseReason)] = pause->reason;
+}
+
+// The length of a pause that ends at `now`. A `since` that cannot be read gives no length.
+inline Duration LengthOf(const ClusterPause& pause, WallTime now) {
+  const auto since = ParseRfc3339(pause.since);
+  return since.ok() ? std::max(now - *since, Duration::zero()) : Duration::zero();
 }
 
 }  // namespace carillon

@@ -15,9 +15,9 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/worker_pool.h"
+#include "common/domain/access/roles.h"
 #include "common/domain/job/share.h"
 #include "common/ports/store/auth_store.h"
-#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 

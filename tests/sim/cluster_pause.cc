@@ -27,6 +27,11 @@ ClusterSettings ClusterPauser::Changed(const ClusterSettings& stored, int64_t kn
   return next;
 }
 
+Duration ClusterPauser::Ended(const ClusterSettings& stored, const ClusterSettings& next) const {
+  const auto pause = PauseOf(stored);
+  return pause && !PauseOf(next) ? LengthOf(*pause, ports_.now()) : Duration::zero();
+}
+
 void ClusterPauser::Act() {
   const bool pause = !paused();
   if (!rng_.Chance(pause ? kPauses : kResumes)) return;
@@ -38,9 +43,10 @@ void ClusterPauser::Act() {
   const ClusterSettings stored = *ports_.store.ReadSettings();
   settings->Adopt(stored);
   const ClusterSettings next = Changed(stored, settings->version(), pause);
-  ports_.after(takes, [this, member, expected = stored.version, next, pause, answered] {
+  const Duration ended = Ended(stored, next);
+  ports_.after(takes, [this, member, expected = stored.version, next, ended, pause, answered] {
     if (ports_.settings(member) == nullptr) return;
-    if (!ports_.store.WriteSettings(expected, next).ok()) return;
+    if (!ports_.store.WriteSettings(expected, next, ended).ok()) return;
     ports_.note(pause ? "the cluster is paused" : "the cluster is resumed");
     if (answered) ports_.settings(member)->Adopt(next);
   });
@@ -52,8 +58,9 @@ bool ClusterPauser::SetTo(bool paused) {
     if (settings == nullptr) continue;
     const ClusterSettings stored = *ports_.store.ReadSettings();
     settings->Adopt(stored);
+    const ClusterSettings next = Changed(stored, settings->version(), paused);
     const auto written =
-        ports_.store.WriteSettings(stored.version, Changed(stored, settings->version(), paused));
+        ports_.store.WriteSettings(stored.version, next, Ended(stored, next));
     if (!written.ok()) continue;
     settings->Adopt(*written);
     ports_.note(paused ? "the cluster is paused" : "the cluster is resumed");

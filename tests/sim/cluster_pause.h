@@ -42,6 +42,8 @@ class ClusterPauser {
 
  private:
   ClusterSettings Changed(const ClusterSettings& stored, int64_t known, bool paused) const;
+  // The length of the pause that the change of `stored` to `next` ends; zero if it ends none.
+  Duration Ended(const ClusterSettings& stored, const ClusterSettings& next) const;
 
   const Ports ports_;
   Rng rng_;

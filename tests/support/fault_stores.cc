@@ -307,8 +307,9 @@ Result<ClusterSettings> FaultSettingsStore::ReadSettings() {
   return Run(gate_, "settings", [&] { return store_.ReadSettings(); });
 }
 Result<ClusterSettings> FaultSettingsStore::WriteSettings(int64_t expected,
-                                                          const ClusterSettings& next) {
-  return Run(gate_, "settings", [&] { return store_.WriteSettings(expected, next); });
+                                                          const ClusterSettings& next,
+                                                          Duration paused) {
+  return Run(gate_, "settings", [&] { return store_.WriteSettings(expected, next, paused); });
 }
 
 // ---- CalendarStore -----------------------------------------------------------------------------

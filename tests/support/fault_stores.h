@@ -207,7 +207,8 @@ class FaultSettingsStore final : public SettingsStore {
   FaultSettingsStore(SettingsStore& store, CallGate& gate) : store_(store), gate_(gate) {}
 
   Result<ClusterSettings> ReadSettings() override;
-  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next,
+                                        Duration paused) override;
 
  private:
   SettingsStore& store_;

@@ -8,10 +8,14 @@ Result<ClusterSettings> MemorySettingsStore::ReadSettings() {
 }
 
 Result<ClusterSettings> MemorySettingsStore::WriteSettings(int64_t expected,
-                                                           const ClusterSettings& next) {
+                                                           const ClusterSettings& next,
+                                                           Duration paused) {
   MutexLock lock(tables_.mu);
   if (tables_.settings.version != expected) {
     return {ErrorCode::kConflict, "the settings were changed meanwhile"};
+  }
+  for (auto& [no, workflow] : tables_.workflow_runs) {
+    if (workflow.state != WorkflowEntry::State::kEnded) workflow.deadline += paused;
   }
   return tables_.settings = next;
 }

@@ -11,7 +11,8 @@ class MemorySettingsStore final : public SettingsStore {
   explicit MemorySettingsStore(MemoryTables& tables) : tables_(tables) {}
 
   Result<ClusterSettings> ReadSettings() override;
-  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next,
+                                        Duration paused = Duration::zero()) override;
 
  private:
   MemoryTables& tables_;

@@ -30,16 +30,40 @@ void EndNode(MemoryTables& tables, RunEntry entry, RunState state, std::string_v
   tables.PutRun(std::move(entry));
 }
 
+Backer BackerOf(const MemoryTables& tables, const std::string& user_id, bool is_owner)
+    REQUIRES(tables.mu) {
+  Backer backer{.user_id = user_id, .is_owner = is_owner};
+  const auto user = tables.users.find(user_id);
+  if (user == tables.users.end()) return backer;
+  backer.account = AccountRights{.name = user->second.name,
+                                 .role = user->second.role,
+                                 .disabled = user->second.disabled,
+                                 .shared = SharedJobs(user->second.shares)};
+  return backer;
+}
+
+std::vector<Backer> BackersOf(MemoryTables& tables, const WorkflowEntry& workflow)
+    REQUIRES(tables.mu) {
+  const std::string owner = tables.FindJob(workflow.job_no)->definition.user_id;
+  std::vector<Backer> backers;
+  if (!owner.empty()) backers.push_back(BackerOf(tables, owner, true));
+  for (const std::string& giver : workflow.parameters.given_by) {
+    if (giver != owner) backers.push_back(BackerOf(tables, giver, false));
+  }
+  return backers;
+}
+
 class Step {
  public:
   Step(MemoryTables& tables, WorkflowEntry& workflow, const WorkflowGraph& graph,
-       WallTime now)
+       WallTime now) REQUIRES(tables.mu)
       : tables_(tables),
         workflow_(workflow),
         graph_(graph),
         facts_{.run = workflow.own,
                .parameters = workflow.parameters.values,
-               .untrusted = workflow.parameters.untrusted},
+               .untrusted = workflow.parameters.untrusted,
+               .backers = BackersOf(tables, workflow)},
         now_(now) {}
 
   StepEffect Take() REQUIRES(tables_.mu) {
@@ -59,7 +83,8 @@ class Step {
  private:
   WorkflowCause CauseOf(const RunRow& own) REQUIRES(tables_.mu) {
     if (IsFinal(own.state) || own.cancel_requested) return WorkflowCause::kCancel;
-    if (now_ >= workflow_.deadline && !AllFinal(rows_)) workflow_.is_late = true;
+    const bool over = now_ >= workflow_.deadline && !PauseOf(tables_.settings);
+    if (over && !AllFinal(rows_)) workflow_.is_late = true;
     return workflow_.is_late ? WorkflowCause::kDeadline : WorkflowCause::kNone;
   }
 

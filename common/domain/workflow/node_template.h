@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/domain/access/standing.h"
 #include "common/domain/job/template.h"
 #include "common/domain/run_id.h"
 #include "common/domain/workflow/node_rules.h"
@@ -53,11 +54,13 @@ struct WorkflowFacts {
   RunKey run;
   Parameters parameters = {};            // merged with the defaults of the workflow's job
   std::set<std::string> untrusted = {};  // names of those whose text comes from outside
+  std::vector<Backer> backers = {};      // its owner, and whoever gave it parameters
 };
 
 struct RenderedParameters {
   Parameters values = {};
   std::set<std::string> untrusted = {};
+  std::set<std::string> given_by = {};  // ids of users
 
   bool operator==(const RenderedParameters&) const = default;
 };

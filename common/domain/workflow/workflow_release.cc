@@ -23,6 +23,10 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition) {
   if (job.deleted) return Skipped(reason::kDeleted);
+  for (const Backer& backer : facts.backers) {
+    if (MayRun(backer, definition)) continue;
+    return Skipped(reason::kForbidden, MayNotRunSentence(backer));
+  }
   auto rendered = RenderNodeParameters(graph, position, rows, facts);
   if (!rendered.ok()) {
     return Skipped(reason::kBadParameters, fmt::format("{}: {}", rendered.error().pointer,
@@ -39,6 +43,9 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
                    fmt::format("The parameter {} has text from outside and would become part of "
                                "the command; use \"$CARILLON_PARAM_...\" there.",
                                name));
+  }
+  if (definition.workflow && !rendered->values.empty()) {
+    for (const Backer& backer : facts.backers) rendered->given_by.insert(backer.user_id);
   }
   return {.parameters = std::move(*rendered)};
 }

@@ -1,5 +1,9 @@
 // Decides about the release of a node whose upstream nodes let it start: the parameters of its run, or
 // why it is skipped instead. Pure.
+//
+// All backers of the workflow run must be allowed to run the node's job now, because its definition and its
+// parameters are theirs, and may become part of the job's command. If the node is a workflow and has
+// parameters, they come from all of them.
 #pragma once
 
 #include <string_view>

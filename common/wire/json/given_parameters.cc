@@ -7,17 +7,26 @@
 #include "common/wire/json/json_text.h"
 
 namespace carillon {
+namespace {
+
+std::set<std::string> TakeTexts(nlohmann::json& document, const char* member) {
+  std::set<std::string> texts;
+  if (!document.is_object() || !document.contains(member)) return texts;
+  for (const auto& text : document[member]) {
+    if (text.is_string()) texts.insert(text.get<std::string>());
+  }
+  document.erase(member);
+  return texts;
+}
+
+}  // namespace
 
 Result<RenderedParameters> GivenFromText(std::string_view text) {
   RenderedParameters given;
   if (text.empty()) return given;
   CARILLON_ASSIGN_OR_RETURN(nlohmann::json document, ParseJsonText(text));
-  if (document.is_object() && document.contains(kUntrustedNames)) {
-    for (const auto& name : document[kUntrustedNames]) {
-      if (name.is_string()) given.untrusted.insert(name.get<std::string>());
-    }
-    document.erase(kUntrustedNames);
-  }
+  given.untrusted = TakeTexts(document, kUntrustedNames);
+  given.given_by = TakeTexts(document, kGivers);
   JobDefinition job;
   CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
   if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
@@ -32,6 +41,23 @@ std::string GivenToText(const RenderedParameters& given) {
     std::visit([&, &key = name](const auto& v) { document[key] = v; }, value);
   }
   if (!given.untrusted.empty()) document[kUntrustedNames] = given.untrusted;
+  if (!given.given_by.empty()) document[kGivers] = given.given_by;
+  return JsonToText(document);
+}
+
+nlohmann::json GivenValues(std::string_view text) {
+  nlohmann::json values = nlohmann::json::parse(text, nullptr, false);
+  if (!values.is_object()) return nlohmann::json::object();
+  values.erase(kUntrustedNames);
+  values.erase(kGivers);
+  return values;
+}
+
+std::string WithGiver(std::string text, const std::string& user_id) {
+  if (user_id.empty()) return text;
+  nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+  if (!document.is_object() || document.empty()) return text;
+  document[kGivers] = {user_id};
   return JsonToText(document);
 }
 

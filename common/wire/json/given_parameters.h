@@ -1,9 +1,11 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
-// from outputs of other runs or from events. Such text must not become part of a command.
+// from outputs of other runs or from events. Such text must not become part of a command. Of a workflow's
+// run also the ids of the users who gave them.
 //
-//   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"]}
+//   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"]}
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -11,12 +13,18 @@
 
 namespace carillon {
 
-// The member with these names. No name of a parameter, so that nobody can give one.
+// The members with these names and ids. No names of parameters, so that nobody can give one.
 inline constexpr const char* kUntrustedNames = "$untrusted";
+inline constexpr const char* kGivers = "$given_by";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
 // "" for no parameters.
 std::string GivenToText(const RenderedParameters& given);
+// The values alone, for people; an empty object if there are none, or if they cannot be read.
+nlohmann::json GivenValues(std::string_view text);
+// The parameters of a request with its user. Unchanged without parameters, or for a caller who is no user:
+// only administrators' tokens belong to nobody.
+std::string WithGiver(std::string text, const std::string& user_id);
 
 }  // namespace carillon

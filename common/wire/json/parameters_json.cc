@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job/parameter_rules.h"
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
 
@@ -27,8 +28,8 @@ std::string ParametersToText(const Parameters& parameters) {
 
 Status CheckParametersText(const JobDefinition& job, std::string_view text) {
   if (job.parameter_rules.empty()) return {};
-  CARILLON_ASSIGN_OR_RETURN(const Parameters given, ParametersFromText(text));
-  return CheckGivenParameters(job, given);
+  CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given, GivenFromText(text));
+  return CheckGivenParameters(job, given.values);
 }
 
 }  // namespace carillon

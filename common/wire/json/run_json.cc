@@ -77,14 +77,6 @@ json AttemptsToJson(const RunDetail& run) {
   return list;
 }
 
-json ParametersToJson(const std::string& text) {
-  if (text.empty()) return json::object();
-  json parameters = json::parse(text, nullptr, false);
-  if (!parameters.is_object()) return json::object();
-  parameters.erase(kUntrustedNames);
-  return parameters;
-}
-
 json TriggerToJson(const std::optional<RunTrigger>& trigger) {
   if (!trigger) return nullptr;
   return {{"run_id", EncodeRunId(trigger->run)},
@@ -134,7 +126,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["job_version"] = row.def_version;
   to["cancel_requested"] = row.cancel_requested.has_value();
   to["cancel_mode"] = row.cancel_requested ? json(Name(*row.cancel_requested)) : json(nullptr);
-  to["parameters"] = ParametersToJson(run.parameters_json);
+  to["parameters"] = GivenValues(run.parameters_json);
   to["due_at"] = TimeOrNull(row.due);
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);

@@ -4,12 +4,12 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/access/roles.h"
 #include "common/wire/json/share_json.h"
 #include "scheduler/api/accounts/preferences.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/auth/access_token.h"
 #include "scheduler/auth/random_token.h"
-#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 namespace {

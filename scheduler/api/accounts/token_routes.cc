@@ -7,11 +7,11 @@
 
 #include <fmt/ranges.h>
 
+#include "common/domain/access/roles.h"
 #include "scheduler/api/accounts/user_fields.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
-#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -2,12 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/access/roles.h"
+#include "common/domain/access/standing.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/share_json.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/random_token.h"
-#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 
@@ -56,7 +57,7 @@ Outcome<std::vector<Share>> ReadShares(const json& body) {
 
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields) {
   const WallTime now = call.services.authenticator.Wall();
-  UserRecord user{.user_id = "user-" + RandomHex(8),
+  UserRecord user{.user_id = std::string(kAccountPrefix) + RandomHex(8),
                   .name = fields.name,
                   .display_name = fields.display_name,
                   .role = fields.role,

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/access/roles.h"
 #include "scheduler/api/call/call.h"
-#include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {
 

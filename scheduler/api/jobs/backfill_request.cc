@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/parameters_json.h"
@@ -152,7 +153,10 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
                             ReadParameters(body, job.definition, schedule.spec));
   const bool given = body.contains("parameters") && !body["parameters"].is_null();
-  if (given) CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
+  if (given && job.definition.workflow) {
+    CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
+    terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);
+  }
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
@@ -24,12 +25,6 @@ using nlohmann::json;
 
 json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
-json ParametersOf(const BackfillTerms& terms) {
-  if (terms.parameters_json.empty()) return json::object();
-  json parameters = json::parse(terms.parameters_json, nullptr, false);
-  return parameters.is_object() ? parameters : json::object();
-}
-
 json TermsToJson(const BackfillTerms& terms) {
   return {{"job_id", terms.job_id.value()},
           {"schedule_id", terms.schedule_id.value()},
@@ -39,7 +34,7 @@ json TermsToJson(const BackfillTerms& terms) {
           {"rerun", Name(terms.rerun)},
           {"concurrency", terms.concurrency},
           {"priority", terms.priority ? json(*terms.priority) : json(nullptr)},
-          {"parameters", ParametersOf(terms)}};
+          {"parameters", GivenValues(terms.parameters_json)}};
 }
 
 json BackfillToJson(const Backfill& backfill, const json& allowed_actions) {

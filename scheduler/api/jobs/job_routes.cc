@@ -8,6 +8,7 @@
 #include "common/domain/executor_state.h"
 #include "common/domain/job/spread.h"
 #include "common/domain/run_id.h"
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -181,15 +182,16 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
       "No such executor. Omit it to use any, or choose one from GET /api/executors.");
 }
 
-// A workflow itself runs on no executor, and the caller's parameters reach the jobs of its nodes. A job
-// that cannot be read is left to the store, which reports the error.
-Outcome<bool> CheckWorkflowExecute(const Call& call, const ExecuteRequest& request) {
+// A workflow itself runs on no executor, and the caller's parameters reach the jobs of its nodes, so that
+// its run keeps who gave them. A job that cannot be read is left to the store, which reports the error.
+Outcome<bool> CheckWorkflowExecute(const Call& call, ExecuteRequest& request) {
   if (request.executor.empty() && request.parameters_json.empty()) return true;
   const auto job = call.stores.jobs.GetJob(request.job_id);
   if (!job.ok() || !job->definition.workflow) return true;
   if (!request.executor.empty()) {
     return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");
   }
+  request.parameters_json = WithGiver(std::move(request.parameters_json), call.caller.user_id);
   return CheckNodeJobs(call, request.job_id, nullptr, job->definition, {});
 }
 

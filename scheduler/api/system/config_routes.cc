@@ -136,10 +136,10 @@ bool InForce(const Call& call, const ClusterSettings& stored) {
 // returned settings are in force here. The member's loops pass them to the other members. The new
 // version is higher than all known versions, because members adopt only higher versions.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
-                                              const Values& values) {
+                                              const Values& values, Duration paused = {}) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
                              .values = values};
-  const auto written = call.stores.settings.WriteSettings(stored.version, next);
+  const auto written = call.stores.settings.WriteSettings(stored.version, next, paused);
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
     return std::optional<ClusterSettings>();
   }
@@ -162,7 +162,7 @@ HttpResponse PauseResponse(const ClusterSettings& settings) {
 
 // If the cluster is already in the wanted state, nothing is written. So a second pause does not
 // replace the reason and the time of the first.
-Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
+Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause, WallTime now) {
   for (int i = 0; i < kPauseTries; ++i) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
     call.api.settings.Adopt(stored);
@@ -175,7 +175,8 @@ Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
     SetPause(wanted, pause);
     const auto in_force = PauseOf(call.api.settings.Current());
     NoteChanges(call, {{"paused", PauseToJson(in_force)}}, {{"paused", PauseToJson(pause)}});
-    CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+    const Duration paused = before && !pause ? LengthOf(*before, now) : Duration::zero();
+    CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted, paused));
     if (changed) return PauseResponse(*changed);
   }
   return Problem{.status = 409,
@@ -197,13 +198,15 @@ Reply PauseCluster(const Call& call) {
     return InvalidField("/reason", "missing", "A reason is required; it is shown to everyone.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   return SetPauseTo(
-      call, ClusterPause{.since = FormatRfc3339(now), .by = call.caller.Actor(), .reason = why});
+      call, ClusterPause{.since = FormatRfc3339(now), .by = call.caller.Actor(), .reason = why},
+      now);
 }
 
 Reply ResumeCluster(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
-  return SetPauseTo(call, std::nullopt);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  return SetPauseTo(call, std::nullopt, now);
 }
 
 Reply GetConfig(const Call& call) {

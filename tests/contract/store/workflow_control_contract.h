@@ -233,6 +233,25 @@ TYPED_TEST(WorkflowContract, RetryIsRefusedWhileTheRunIsCancelled) {
   EXPECT_EQ(s.Steps(kT0 + 7s).released.size(), 2u);
 }
 
+TYPED_TEST(WorkflowContract, PauseOfTheClusterIsNoPartOfTheTimeout) {
+  WorkflowDriver s = this->workflow_driver();
+  JobDefinition definition = s.Chain();
+  definition.timeout_s = 60;
+  const StoredJob flow = s.CreateFlow(definition);
+  const RunKey key = s.Begun(flow, kT0);
+  const std::map<std::string, std::string> paused = {
+      {std::string(kPauseSince), FormatRfc3339(kT0 + 20s)}};
+  s.v(s.settings.WriteSettings(0, {.version = 1, .values = paused}));
+  s.Rotate(kT0 + 70s);
+  EXPECT_EQ(s.States(key), "a PENDING, b blocked");
+  EXPECT_EQ(s.StateOf(key), RunState::kRunning);
+  s.v(s.settings.WriteSettings(1, {.version = 2}, 60s));
+  EXPECT_EQ(s.View(key).deadline, kT0 + 120s);
+  s.Rotate(kT0 + 119s);
+  EXPECT_EQ(s.StateOf(key), RunState::kRunning);
+  EXPECT_EQ(s.Rotate(kT0 + 120s).ended, RunState::kTimedOut);
+}
+
 TYPED_TEST(WorkflowContract, RetryAfterTheDeadlineHasANewOne) {
   WorkflowDriver s = this->workflow_driver();
   JobDefinition definition = s.Flow({s.Node("a")});

@@ -137,6 +137,7 @@ export const en = {
   'reason.skipped_by_hand': 'Skipped by a user',
   'reason.bad_parameters': 'Parameters could not be given',
   'reason.unsafe_parameter': 'Untrusted text in a command',
+  'reason.forbidden': 'Not allowed to run this job',
   'reason.node_failed': 'A node failed',
   'reason.secret_missing': 'Secret not found',
   'reason.secret_forbidden': 'Secret not available to this job',

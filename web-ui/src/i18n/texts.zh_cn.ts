@@ -139,6 +139,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.skipped_by_hand': '由用户跳过',
   'reason.bad_parameters': '参数无法传递',
   'reason.unsafe_parameter': '命令中有不可信文本',
+  'reason.forbidden': '无权运行此任务',
   'reason.node_failed': '有节点失败',
   'reason.secret_missing': '机密不存在',
   'reason.secret_forbidden': '此任务无权使用该机密',

@@ -20,7 +20,8 @@ Result<ClusterSettings> MysqlSettingsStore::ReadSettings() {
 }
 
 Result<ClusterSettings> MysqlSettingsStore::WriteSettings(int64_t expected,
-                                                          const ClusterSettings& next) {
+                                                          const ClusterSettings& next,
+                                                          Duration paused) {
   return InTransaction(
       db_.pool(), {.operation = "settings"}, [&](Session& session) -> Result<ClusterSettings> {
         CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
@@ -32,6 +33,11 @@ Result<ClusterSettings> MysqlSettingsStore::WriteSettings(int64_t expected,
         for (const auto& [name, value] : next.values) {
           CARILLON_TRY(session.Execute("INSERT INTO system_config (name, value) VALUES (?, ?)",
                                        {name, value}));
+        }
+        if (paused > Duration::zero()) {
+          CARILLON_TRY(session.Execute(
+              "UPDATE workflow_runs SET deadline_us = deadline_us + ? WHERE open_segment IS NOT NULL",
+              {int64_t{paused / 1us}}));
         }
         return next;
       });

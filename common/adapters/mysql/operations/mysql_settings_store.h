@@ -11,7 +11,8 @@ class MysqlSettingsStore final : public SettingsStore {
   explicit MysqlSettingsStore(MysqlDatabase& db) : db_(db) {}
 
   Result<ClusterSettings> ReadSettings() override;
-  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next,
+                                        Duration paused) override;
 
  private:
   MysqlDatabase& db_;

@@ -8,7 +8,9 @@
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/workflow/workflow_backers.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
+#include "common/base/cluster_settings.h"
 #include "common/base/failpoint.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_release.h"
@@ -89,6 +91,9 @@ class StepWriter {
     workflow_ = {.run = facts_.row.own,
                  .parameters = std::move(given.values),
                  .untrusted = std::move(given.untrusted)};
+    if (jobs.empty()) return {};  // nothing is released
+    CARILLON_ASSIGN_OR_RETURN(workflow_.backers,
+                              ReadBackers(session_, facts_.row.job_no, given.given_by));
     return {};
   }
 
@@ -274,6 +279,12 @@ Status WriteStep(Session& session, StepFacts& facts, const StepWrite& rules, Ste
   return UpdateWorkflow(session, facts.row);
 }
 
+Result<bool> IsClusterPaused(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT 1 FROM system_config WHERE name = ?",
+                                                     {std::string(kPauseSince)}));
+  return rows.Next();
+}
+
 Params ParamsOf(const std::vector<SegmentId>& segments, std::optional<uint64_t> after,
                 size_t limit) {
   Params params;
@@ -306,7 +317,12 @@ Result<StepEffect> StepNodes(Session& session, const StepRequest& request, const
       StepFacts facts{.row = std::move(*row), .loaded = std::move(loaded),
                       .nodes = std::move(nodes)};
       const bool late = rules.now >= facts.row.deadline && !AllFinal(facts.nodes.rows);
-      const bool times_out = late && !facts.row.timed_out;
+      bool times_out = late && !facts.row.timed_out;
+      if (times_out) {
+        // Its nodes cannot start. The resume moves the deadline.
+        CARILLON_ASSIGN_OR_RETURN(const bool paused, IsClusterPaused(session));
+        times_out = !paused;
+      }
       if (times_out) facts.row.timed_out = true;
       facts.cause = CauseOf(*own, facts.row);
       if (times_out) CARILLON_TRY(UpdateWorkflow(session, facts.row));

@@ -162,8 +162,9 @@ class FaultySettings : public SettingsStore {
   Result<ClusterSettings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
-  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override {
-    return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, next); });
+  Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next,
+                                        Duration paused) override {
+    return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, next, paused); });
   }
 
  private:

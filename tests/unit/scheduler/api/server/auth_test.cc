@@ -23,7 +23,7 @@ TEST_F(AuthTest, WithoutATokenEveryRouteAndMethodAnswers401) {
                                     "/favicon.ico", "/api/jobs/%zz", "/api/jobs?page_size=0",
                                     "/../x"};
   for (const scheduler::Route& route : scheduler::RouteTable()) {
-    if (route.permission == scheduler::Permission::kAnyone) continue;
+    if (route.permission == Permission::kAnyone) continue;
     paths.push_back(Concrete(route.path));
   }
   for (const std::string& path : paths) {

@@ -207,7 +207,7 @@ class RoleMatrixTest : public PeopleEnv {
                 const Expected& expected) {
     const Answer answer = As(bearer, std::string(route.method), PathOf(route), expected.body);
     if (answer.status == 403 && expected.door != Door::kAnyone) {
-      EXPECT_EQ(answer.body().value("permission", ""), scheduler::Name(route.permission));
+      EXPECT_EQ(answer.body().value("permission", ""), Name(route.permission));
     }
     return answer.status;
   }

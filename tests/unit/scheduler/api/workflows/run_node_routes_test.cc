@@ -194,5 +194,19 @@ TEST_F(RunNodeRoutesTest, ChoicesThatCannotBeAreRefused) {
   }
 }
 
+TEST_F(RunNodeRoutesTest, AResumeOfTheClusterAddsThePauseToTheDeadline) {
+  const auto deadline = [&] {
+    return stores_.workflows.GetWorkflowRun(*DecodeRunId(run_))->deadline;
+  };
+  const WallTime before = deadline();
+  ASSERT_EQ(Post("/api/system/pause", {{"reason", "the database is moved"}}).status, 200);
+  clock_.Advance(90min);
+  EXPECT_EQ(deadline(), before);
+  ASSERT_EQ(Post("/api/system/resume").status, 200);
+  EXPECT_EQ(deadline(), before + 90min);
+  ASSERT_EQ(Post("/api/system/resume").status, 200);
+  EXPECT_EQ(deadline(), before + 90min) << "there was no second pause";
+}
+
 }  // namespace
 }  // namespace carillon::test

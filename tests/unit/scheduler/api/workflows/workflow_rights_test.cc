@@ -1,4 +1,4 @@
-// The rights that parameters for the jobs of nodes need, whichever way they come.
+// The rights that parameters for the jobs of nodes need, and what becomes of them when rights are taken away.
 #include <functional>
 
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
@@ -124,6 +124,39 @@ TEST_F(WorkflowRightsTest, WhatGivesNothingNeedsNoMoreRights) {
   json later = Nightly();
   later["cron_expression"] = "0 4 * * *";
   ExpectDone(Writing("", "PATCH", {{"schedules", {later}}}).go(bert_), "another time");
+}
+
+TEST_F(WorkflowRightsTest, ARunKeepsWhoGaveItsParameters) {
+  Share({"workflow", "node"});
+  bert_ = SignIn("bert");
+  const Answer executed =
+      Posting("", "/api/jobs/sales/execute", {{"parameters", Given()}}).go(bert_);
+  ASSERT_EQ(executed.status, 202) << executed.text;
+  const std::string run = executed.body().value("run_id", "");
+  EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(run))->parameters_json,
+            R"({"$given_by":["user-bert"],"v":"; id"})");
+  EXPECT_EQ(Get("/api/runs/" + run).body()["parameters"], Given());
+  const Answer started =
+      Posting("", "/api/jobs/sales/backfills", Range({{"parameters", Given()}})).go(bert_);
+  ASSERT_EQ(started.status, 201) << started.text;
+  EXPECT_EQ(started.body()["parameters"], Given());
+  const uint64_t number = started.body()["backfill_id"].get<uint64_t>();
+  EXPECT_EQ(stores_.backfills.GetBackfill(number)->terms.parameters_json,
+            R"({"$given_by":["user-bert"],"v":"; id"})");
+  // His right ends before the run begins.
+  Share({"workflow"});
+  BeginRun(run);
+  const json node = Node(run, "load");
+  EXPECT_EQ(node.value("state", ""), "SKIPPED");
+  EXPECT_EQ(node.value("reason", ""), "forbidden");
+}
+
+TEST_F(WorkflowRightsTest, OtherJobsKeepNoNames) {
+  const Answer executed = As(anna_.access_token, "POST", "/api/jobs/load/execute",
+                             json{{"parameters", Given()}}.dump());
+  ASSERT_EQ(executed.status, 202) << executed.text;
+  const std::string run = executed.body().value("run_id", "");
+  EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(run))->parameters_json, R"({"v":"; id"})");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace carillon::scheduler {
+namespace carillon {
 
 enum class Permission {
   kAnyone,  // needs no authentication
@@ -49,4 +49,4 @@ std::string_view LesserRole(std::string_view a, std::string_view b);
 std::vector<std::string> PermissionsOf(std::string_view role,
                                        const std::vector<std::string>& scopes = {});
 
-}  // namespace carillon::scheduler
+}  // namespace carillon

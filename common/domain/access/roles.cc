@@ -1,8 +1,8 @@
-#include "scheduler/auth/roles.h"
+#include "common/domain/access/roles.h"
 
 #include <algorithm>
 
-namespace carillon::scheduler {
+namespace carillon {
 namespace {
 
 struct Row {
@@ -81,4 +81,4 @@ std::vector<std::string> PermissionsOf(std::string_view role,
   return names;
 }
 
-}  // namespace carillon::scheduler
+}  // namespace carillon

@@ -1,13 +1,12 @@
-#include "scheduler/auth/roles.h"
+#include "common/domain/access/roles.h"
 
 #include <gtest/gtest.h>
 
-namespace carillon::scheduler {
+namespace carillon {
 namespace {
 
-using enum Permission;
-
 TEST(RolesTest, EachRoleMayDoItsOwn) {
+  using enum Permission;
   for (const Permission permission : {kRead, kManageSelf, kWriteJobs, kRunJobs, kWriteExecutors,
                                       kWriteConfig, kAcceptStore, kReadAudit, kManageUsers}) {
     EXPECT_EQ(ReachOf("admin", permission), Reach::kAll) << Name(permission);
@@ -31,6 +30,7 @@ TEST(RolesTest, EachRoleMayDoItsOwn) {
 }
 
 TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
+  using enum Permission;
   const std::vector<std::string> user = {"read", "self:manage:own", "jobs:write:own",
                                          "jobs:run:own", "secrets:write:own"};
   EXPECT_EQ(PermissionsOf("user"), user);
@@ -40,6 +40,7 @@ TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
 }
 
 TEST(RolesTest, ScopesTakeAwayAndNeverAdd) {
+  using enum Permission;
   const std::vector<std::string> scopes = {"jobs:run", "config:write", "of a later version"};
   EXPECT_EQ(ReachOf("user", scopes, kRunJobs), Reach::kOwn);
   EXPECT_EQ(ReachOf("admin", scopes, kRunJobs), Reach::kAll);
@@ -54,6 +55,7 @@ TEST(RolesTest, ScopesTakeAwayAndNeverAdd) {
 }
 
 TEST(RolesTest, OfTwoRolesTheLesserCounts) {
+  using enum Permission;
   EXPECT_EQ(LesserRole("admin", "user"), "user");
   EXPECT_EQ(LesserRole("read_only", "admin"), "read_only");
   EXPECT_EQ(LesserRole("user", "user"), "user");
@@ -63,4 +65,4 @@ TEST(RolesTest, OfTwoRolesTheLesserCounts) {
 }
 
 }  // namespace
-}  // namespace carillon::scheduler
+}  // namespace carillon
