@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "common/base/rng.h"
+#include "common/ports/store/stores.h"
 #include "tests/sim/calendar_log.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
-#include "tests/twins/memory_stores.h"
 
 namespace carillon::sim {
 
@@ -38,7 +38,7 @@ struct ActorProfile {
 class Actor {
  public:
   struct Ports {
-    memory::MemoryStores& stores;
+    Stores stores;
     Checker& checker;
     std::function<WallTime()> now;
     std::function<void(const ChangedWork&)> nudge;  // as the API does after a call

@@ -8,16 +8,16 @@
 #include <optional>
 
 #include "common/base/rng.h"
+#include "common/ports/store/stores.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/final_checks.h"
-#include "tests/twins/memory_stores.h"
 
 namespace carillon::sim {
 
 class Backfiller {
  public:
   struct Ports {
-    memory::MemoryStores& stores;
+    Stores stores;
     Checker& checker;
     std::function<WallTime()> now;
     std::function<void(const ChangedWork&)> nudge;

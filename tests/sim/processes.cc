@@ -30,7 +30,7 @@ class SteadyLoad final : public executor::LoadSource {
 
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
-      : stores(world.stores, self),
+      : stores(world.store_ports, self),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -79,13 +79,13 @@ void SchedulerProcess::Create() {
     paused_ = paused;
   });
   // A member reads the settings before its loops start, however long it has to wait for the store.
-  ports_->settings.Adopt(*world_.stores.settings.ReadSettings());
+  ports_->settings.Adopt(*world_.store_ports.settings.ReadSettings());
   scheduler::MemberOptions options;
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{.clock = clock(),
-                             .stores = ports_->stores.Ports(world_.stores.Ports()),
+                             .stores = ports_->stores.Ports(world_.store_ports),
                              .identity = ports_->stores.identity,
                              .guard = ports_->guard,
                              .producer = ports_->producer,

@@ -27,6 +27,7 @@ World::World(const WorldOptions& options)
     : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
       network(clock, timers, rng.Fork()),
       stores(clock, {.segment_count = DrawSegments(rng)}),
+      store_ports(options.guest == nullptr ? stores.Ports() : options.guest->Around(stores)),
       bus({.partitions = 4, .records_max = 4096}, &clock),
       checker({.now = [this] { return clock.Wall(); },
                .is_alive =
@@ -111,8 +112,13 @@ Duration World::Between(Duration least, Duration most) {
 
 // ---- the loop ----------------------------------------------------------------------------------
 
+// A guest does what the checks do not know of, and has its own.
+bool World::Sound() const {
+  return options_.guest == nullptr ? checker.ok() : !options_.guest->HasSeenEnough();
+}
+
 bool World::Going(SteadyTime end) const {
-  return checker.ok() && steps_ < options_.steps_max && clock.Steady() < end;
+  return Sound() && steps_ < options_.steps_max && clock.Steady() < end;
 }
 
 void World::RunUntil(SteadyTime end) {
@@ -285,7 +291,7 @@ Outcome World::Run() {
   std::vector<ExecutorId> ids;
   for (const auto& executor : executors_) ids.push_back(executor->id());
   actor_ = std::make_unique<Actor>(
-      Actor::Ports{.stores = stores,
+      Actor::Ports{.stores = store_ports,
                    .checker = checker,
                    .now = [this] { return clock.Wall(); },
                    .nudge =
@@ -297,7 +303,7 @@ Outcome World::Run() {
       profile);
   pauser_ = std::make_unique<ClusterPauser>(
       ClusterPauser::Ports{
-          .store = stores.settings,
+          .store = store_ports.settings,
           .now = [this] { return clock.Wall(); },
           .settings = [this](size_t member) { return SettingsOf(member); },
           .members = schedulers_.size(),
@@ -305,7 +311,7 @@ Outcome World::Run() {
           .note = [this](const std::string& text) { Note(text); }},
       options_.seed);
   backfiller_ =
-      std::make_unique<Backfiller>(Backfiller::Ports{.stores = stores,
+      std::make_unique<Backfiller>(Backfiller::Ports{.stores = store_ports,
                                                      .checker = checker,
                                                      .now = [this] { return clock.Wall(); },
                                                      .nudge =
@@ -324,13 +330,14 @@ Outcome World::Run() {
   After(3s, [this] { FaultTick(); });
   if (pauser_->acts()) After(3s, [this] { PauseTick(); });
   if (backfiller_->acts()) After(4s, [this] { BackfillTick(); });
+  if (options_.guest != nullptr) After(2s, [this] { GuestTick(); });
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
   return Report();
 }
 
 void World::Rest(bool strict_misfire) {
-  if (!checker.ok()) return;
+  if (!Sound()) return;
   EndFaults();
   actor_->Calm();
   backfiller_->Calm();
@@ -345,7 +352,7 @@ void World::Rest(bool strict_misfire) {
     if (options_.workflows) actor_->GiveUpHeld();
     RunUntil(clock.Steady() + kRestLook);
   }
-  if (!checker.ok()) return;
+  if (!checker.ok() || options_.guest != nullptr) return;
   if (steps_ >= options_.steps_max) checker.Fail("P7 bounded", "the world does not come to rest");
   const FinalPorts ports{stores, checker, actor_->history(), actor_->calendars(), ended};
   CheckCalendarsAreObeyed(ports);

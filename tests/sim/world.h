@@ -25,6 +25,7 @@
 #include "tests/sim/fault_plan.h"
 #include "tests/sim/sim_process.h"
 #include "tests/sim/sim_warden.h"
+#include "tests/sim/world_guest.h"
 #include "tests/support/fault_network.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"
@@ -45,6 +46,7 @@ struct WorldOptions {
   bool scripts = false;     // half of the jobs are scripts; some executors lack an interpreter
   bool workflows = false;   // a third of the jobs are workflows of the others
   bool trace = false;       // prints every event to stderr
+  WorldGuest* guest = nullptr;  // null: none. With one, nothing is checked at the end
 };
 
 struct Outcome {
@@ -100,6 +102,7 @@ class World {
   test::FaultTimers timers;
   test::FaultNetwork network;
   memory::MemoryStores stores;
+  Stores store_ports;  // of `stores`, or of what a guest puts around them
   memory::MemoryBus bus;
   memory::MemorySwitchboard board;
   memory::MemoryEnsemble ensemble;
@@ -110,6 +113,7 @@ class World {
 
   // world.cc
   bool Going(SteadyTime end) const;
+  bool Sound() const;
   void RunUntil(SteadyTime end);
   void StepOnce(SteadyTime end);
   SteadyTime NextMoment(SteadyTime end) const;
@@ -126,6 +130,7 @@ class World {
   // world_faults.cc
   void ActorTick();
   void BackfillTick();
+  void GuestTick();
   void FaultTick();
   void Note(const std::string& text);
   void StartAgain(SimProcess& process, Duration wait);

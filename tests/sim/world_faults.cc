@@ -29,6 +29,14 @@ void World::BackfillTick() {
   After(1s, [this] { BackfillTick(); });
 }
 
+void World::GuestTick() {
+  if (!chaos_) return;
+  options_.guest->Act(clock.Wall(), [this](const ChangedWork& work) {
+    schedulers_[rng.Below(schedulers_.size())]->Nudge(work);
+  });
+  After(Between(50ms, 600ms), [this] { GuestTick(); });
+}
+
 // Called once every simulated second.
 void World::FaultTick() {
   if (!chaos_) return;

@@ -51,13 +51,16 @@ void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const 
   entry.row.due = kQueued;
   entry.row.group = {};
   if (group != nullptr) {
-    if (TakesSlots(rules.policy)) job.active.insert(key);
+    if (TakesSlots(rules.policy)) {
+      job.active.insert(key);
+      job.slots.insert(key);
+    }
     tables.QueueForGroup(*group, entry.row, place);
     tables.PutRun(std::move(entry));
     return;
   }
   tables.PutRun(std::move(entry));
-  job.active.erase(key);
+  job.FreeSlot(key);
   job.queue[key] = place;
 }
 
@@ -79,6 +82,7 @@ void WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& reques
   entry.result = {};
   const RunRow row = entry.row;
   tables.PutRun(std::move(entry));
+  if (TakesSlots(request.overlap.policy)) tables.FindJob(row.job_no)->slots.insert(row.key);
   if (!StartsLate(row, request, now)) return;
   AddNotice(tables, {.kind = NoticeKind::kLate,
                      .segment = row.segment,

@@ -1,12 +1,14 @@
 // The rows of the store in memory.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/domain/refresh_family.h"
@@ -68,6 +70,27 @@ struct QueueEntry {
   WallTime expires = kNever;
 };
 
+// Numbers for jobs or schedules. Like a database, it takes them in blocks, and before it is known whether
+// the call that wants them will succeed.
+class NumberBlocks {
+ public:
+  // Returns the first of `count` consecutive numbers.
+  uint64_t Next(uint64_t count) {
+    if (end_ - next_ < count) {
+      next_ = unused_;
+      end_ = unused_ += std::max(count, kBlock);
+    }
+    return std::exchange(next_, next_ + count);
+  }
+  void Forget() { next_ = end_; }
+
+ private:
+  static constexpr uint64_t kBlock = 64;
+  uint64_t next_ = 1;
+  uint64_t end_ = 1;
+  uint64_t unused_ = 1;
+};
+
 struct JobEntry {
   JobNo job_no;
   JobId id = {};
@@ -79,7 +102,7 @@ struct JobEntry {
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
   std::vector<ScheduleId> schedules = {};  // in the definition's order
-  std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
+  ScheduleId manual = {};                  // the pseudo schedule of manual runs
   std::map<int64_t, JobDefinition> versions = {};
   std::map<int64_t, WallTime> made = {};       // creation time of each version
   std::map<int64_t, std::string> actors = {};  // who created each version
@@ -87,6 +110,13 @@ struct JobEntry {
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
   // Claimed, or admitted out of the queue, and not final since: the runs that use slots.
   std::set<RunKey> active = {};
+  // Those of them that hold a slot: the job limited its runs when they became active, or later.
+  std::set<RunKey> slots = {};
+
+  void FreeSlot(const RunKey& key) {
+    active.erase(key);
+    slots.erase(key);
+  }
   std::map<RunKey, QueueEntry> queue = {};  // the runs that wait for a slot of the job
   bool has_dependents = false;              // others wait for the ends of its runs, or once did
 };

@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/domain/job/job_types.h"
+#include "common/base/failpoint.h"
 #include "common/domain/run/plain.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
@@ -57,6 +58,7 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   PlainSplit split = SplitPlain(items, may_be);
   const bool all = std::all_of(split.plain.begin(), split.plain.end(),
                                [&](size_t place) { return is_plain(items[place]); });
+  failpoint::Hit(all ? "twin.plain.held" : "twin.plain.missed");  // as in plain_writes.cc
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
 }
 
@@ -279,8 +281,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
         const RunEntry* found = tables_.FindRun(report.key);
         if (found == nullptr) return false;
         const JobEntry& job = *tables_.FindJob(found->row.job_no);
-        const bool slots = TakesSlots(job.definition.overlap_policy);
-        return IsPlain(PlainRow{.row = found->row, .slot_taken = slots}, report);
+        const bool slot = job.slots.contains(report.key);
+        return IsPlain(PlainRow{.row = found->row, .slot_taken = slot}, report);
       });
   std::vector<RunEffect> effects(reports.size());
   for (const size_t place : split.plain) {
@@ -308,8 +310,7 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
                                                job == nullptr ? nullptr : &job_row, report, now);
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
   if (decision.verdict == ResultVerdict::kApplied) {
-    const bool held_slot =
-        job->active.contains(report.key) && TakesSlots(job->definition.overlap_policy);
+    const bool held_slot = job->slots.contains(report.key);
     const bool held_group = found->row.group != GroupNo{};
     RunEntry changed = *found;
     // A run that was lost before others began to wait for its job has no flag yet.
@@ -318,7 +319,7 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
         WriteChange(tables_, std::move(changed), decision.change, report.result, now).ok(),
         "a result reopens no final run");
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
-    effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
+    effect.freed_slot = (held_slot && !job->slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
@@ -357,8 +358,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
-    const bool held_slot =
-        entry.active.contains(report.key) && TakesSlots(entry.definition.overlap_policy);
+    const bool held_slot = entry.slots.contains(report.key);
     const bool held_group = found->row.group != GroupNo{};
     CARILLON_CHECK(WriteChange(tables_, *found, *change, LossOf(*found, now), now).ok(),
                    "a loss reopens no final run");
@@ -366,7 +366,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.dead_letter = change->dead_letter;
-    effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
+    effect.freed_slot = (held_slot && !entry.slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
   }
   return effects;

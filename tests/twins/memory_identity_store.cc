@@ -28,4 +28,10 @@ Result<uint64_t> MemoryIdentityStore::Accept(const StoreIdentity& seen, Epoch ab
   return ++tables_.identity.mark;
 }
 
+void MemoryIdentityStore::Forget() {
+  MutexLock lock(tables_.mu);
+  tables_.job_numbers.Forget();
+  tables_.schedule_numbers.Forget();
+}
+
 }  // namespace carillon::memory

@@ -13,7 +13,7 @@ class MemoryIdentityStore final : public IdentityStore {
   Result<StoreIdentity> Identify() override;
   Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override;
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
-  void Forget() override {}
+  void Forget() override;
 
  private:
   MemoryTables& tables_;

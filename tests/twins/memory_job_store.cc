@@ -19,6 +19,11 @@ bool IsKept(const JobEntry& job, const RunKey& key) {
                                                     key.schedule_id) != job.schedules.end();
 }
 
+// The first one is for the pseudo schedule of manual runs.
+uint64_t ScheduleNumbersOf(const JobDefinition& definition) {
+  return definition.schedules.size() + 1;
+}
+
 // Applies an edit to a waiting run: sets its version and its priority.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
@@ -52,16 +57,16 @@ StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
   return stored;
 }
 
-ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec,
-                                       WallTime now) {
-  const ScheduleId id(++tables_.last_schedule_id);
+ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, ScheduleId id,
+                                       const ScheduleSpec& spec, WallTime now) {
   tables_.PutSchedule(NewSchedule(tables_.Calendars(), job, id, spec, now));
   return id;
 }
 
-StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& context) {
+StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
+                                 const WriteContext& context) {
   const auto& [id, definition] = wanted;
-  const JobNo job_no(++tables_.last_job_no);
+  const JobNo job_no(numbers.job);
   JobEntry& job = tables_.AddJob({.job_no = job_no,
                                   .id = id,
                                   .segment = tables_.SegmentOf(job_no),
@@ -69,11 +74,13 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& conte
                                   .definition = definition,
                                   .created = context.now,
                                   .updated = context.now,
+                                  .manual = ScheduleId(numbers.schedule),
                                   .versions = {{1, definition}},
                                   .made = {{1, context.now}},
                                   .actors = {{1, context.actor}}});
+  uint64_t next = numbers.schedule;
   for (const ScheduleSpec& spec : definition.schedules) {
-    job.schedules.push_back(AddSchedule(job, spec, context.now));
+    job.schedules.push_back(AddSchedule(job, ScheduleId(++next), spec, context.now));
   }
   RaiseFlags(tables_, definition);
   PutDependencies(tables_, job);
@@ -83,20 +90,27 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& conte
 Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
                                             const WriteContext& context) {
   MutexLock lock(tables_.mu);
-  CARILLON_TRY(CheckGroup(definition));
+  const Numbers numbers = {.job = tables_.job_numbers.Next(1),
+                           .schedule = tables_.schedule_numbers.Next(ScheduleNumbersOf(definition))};
+  CARILLON_TRY(CheckGroup(tables_, definition));
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
   CARILLON_TRY(CheckUpstream(tables_, id, nullptr, definition));
-  return AddJob({id, definition}, context);
+  return AddJob({id, definition}, numbers, context);
 }
 
 Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
   MutexLock lock(tables_.mu);
+  if (jobs.empty()) return StoredJobs();
+  uint64_t schedules = 0;
+  for (const NewJob& job : jobs) schedules += ScheduleNumbersOf(job.definition);
+  Numbers next = {.job = tables_.job_numbers.Next(jobs.size()),
+                  .schedule = tables_.schedule_numbers.Next(schedules)};
   std::set<JobId> ids;
   for (const NewJob& job : jobs) {
-    CARILLON_TRY(CheckGroup(job.definition));
+    CARILLON_TRY(CheckGroup(tables_, job.definition));
     if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
     return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
   }
@@ -107,7 +121,11 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
     for (const JobId& id : UpstreamOf(one.definition)) ++siblings[id];
   }
   StoredJobs created;
-  for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
+  for (const NewJob& job : jobs) {
+    created.push_back(AddJob(job, next, context));
+    ++next.job;
+    next.schedule += ScheduleNumbersOf(job.definition);
+  }
   return created;
 }
 
@@ -270,7 +288,7 @@ void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobC
       changed.row.due = kNever;
       changed.row.group = {};
       // A run keeps its slot between two attempts. One that never started may wait for weeks.
-      if (changed.row.attempt == 1) job.active.erase(changed.row.key);
+      if (changed.row.attempt == 1) job.FreeSlot(changed.row.key);
       break;
     case PendingEffect::kSkip:
     case PendingEffect::kCancel:
@@ -305,7 +323,8 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
   }
 }
 
-void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
+void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old,
+                                      ScheduleId first_new, WallTime now) {
   std::vector<const ScheduleSpec*> specs;
   for (const ScheduleId id : job.schedules) {
     const ScheduleEntry& entry = *tables_.FindSchedule(id);
@@ -318,7 +337,11 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, W
   for (size_t i = 0; i < continued.size(); ++i) {
     const ScheduleSpec& spec = job.definition.schedules[i];
     if (!continued[i]) {
-      next.push_back(AddSchedule(job, spec, now));
+      next.push_back(AddSchedule(job, first_new, spec, now));
+      ScheduleEntry added = *tables_.FindSchedule(first_new);
+      added.version = 0;  // TouchSchedules makes it 1
+      tables_.PutSchedule(std::move(added));
+      first_new = ScheduleId(first_new.value() + 1);
       continue;
     }
     ScheduleEntry kept = *tables_.FindSchedule(job.schedules[*continued[i]]);
@@ -362,23 +385,6 @@ void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
   }
 }
 
-Status MemoryJobStore::CheckGroup(const JobDefinition& definition) const {
-  const std::string& group = definition.concurrency_group;
-  if (group.empty() || tables_.groups.contains(group)) return {};
-  return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
-}
-
-// Runs that wait for a group are due again, and reserved slots become free.
-void MemoryJobStore::LeaveGroup(JobEntry& job, WallTime now) {
-  for (const RunKey& key : std::set<RunKey>(job.open)) {
-    RunEntry entry = *tables_.FindRun(key);
-    if (entry.row.state != RunState::kPending) continue;
-    if (tables_.WaitsForGroup(key) != nullptr) entry.row.due = now;
-    entry.row.group = {};
-    tables_.PutRun(std::move(entry));
-  }
-}
-
 Result<JobDependencies> MemoryJobStore::ListDependencies(const JobId& id) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(id));
@@ -389,8 +395,9 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
                                              const JobDefinition& definition,
                                              const WriteContext& context) {
   MutexLock lock(tables_.mu);
+  const ScheduleId first_new(tables_.schedule_numbers.Next(definition.schedules.size()));
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
-  CARILLON_TRY(CheckGroup(definition));
+  CARILLON_TRY(CheckGroup(tables_, definition));
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
   CARILLON_TRY(CheckUpstream(tables_, id, job, definition));
   RaiseFlags(tables_, definition);
@@ -407,12 +414,14 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
       if (job->open.contains(place.key)) move(place.key, wait);
     }
   }
-  ReplaceSchedules(*job, old, context.now);
+  ReplaceSchedules(*job, old, first_new, context.now);
   PutDependencies(tables_, *job);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
   const bool moves = old.concurrency_group != definition.concurrency_group ||
                      TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
-  if (moves) LeaveGroup(*job, context.now);
+  if (moves) LeaveGroup(tables_, *job, context.now);
+  const bool limits = TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy);
+  if (limits) job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   TouchSchedules(*job);

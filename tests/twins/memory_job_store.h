@@ -43,20 +43,25 @@ class MemoryJobStore final : public JobStore {
  private:
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(tables_.mu);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(tables_.mu);
-  StoredJob AddJob(const NewJob& wanted, const WriteContext& context) REQUIRES(tables_.mu);
-  ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now)
+  // The numbers of a new job, and the first of those of its schedules.
+  struct Numbers {
+    uint64_t job = 0;
+    uint64_t schedule = 0;
+  };
+  StoredJob AddJob(const NewJob& wanted, const Numbers& numbers, const WriteContext& context)
+      REQUIRES(tables_.mu);
+  ScheduleId AddSchedule(const JobEntry& job, ScheduleId id, const ScheduleSpec& spec, WallTime now)
       REQUIRES(tables_.mu);
   void NextVersion(JobEntry& job, const WriteContext& context) REQUIRES(tables_.mu);
   void TouchSchedules(const JobEntry& job) REQUIRES(tables_.mu);
   void RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason, WallTime now)
       REQUIRES(tables_.mu);
-  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) REQUIRES(tables_.mu);
+  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, ScheduleId first_new, WallTime now)
+      REQUIRES(tables_.mu);
   void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
       REQUIRES(tables_.mu);
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                         std::string_view why, WallTime now) REQUIRES(tables_.mu);
-  Status CheckGroup(const JobDefinition& definition) const REQUIRES(tables_.mu);
-  void LeaveGroup(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
   void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);

@@ -32,13 +32,18 @@ void Merge(const std::vector<std::pair<typename Set::const_iterator, typename Se
 
 DueSchedule ToDue(MemoryTables& tables, const ScheduleEntry& schedule) {
   const JobEntry& job = *tables.FindJob(schedule.job_no);
+  // A planner needs the numbers of its calendars only, and a claim looks up its parameters.
+  ScheduleSpec spec = schedule.spec;
+  spec.calendar.clear();
+  spec.blackout.clear();
+  spec.parameters.clear();
   return {.schedule_id = schedule.id,
           .job_no = job.job_no,
           .segment = job.segment,
           .version = schedule.version,
           .job_version = job.version,
           .next_fire = schedule.next_fire,
-          .spec = schedule.spec,
+          .spec = std::move(spec),
           .dst_gap = job.definition.dst_gap,
           .dst_repeat = job.definition.dst_repeat,
           .misfire = MisfireRulesOf(job.definition),

@@ -64,7 +64,9 @@ void MemoryQueueStore::AdmitRuns(JobEntry& job, const Admission& admission, Wall
     entry.row.due = now;
     effect->admitted.push_back(entry.row);
     tables_.PutRun(std::move(entry));
-    if (reserve) job.active.insert(key);
+    if (!reserve) continue;
+    job.active.insert(key);
+    job.slots.insert(key);
   }
 }
 

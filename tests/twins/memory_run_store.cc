@@ -49,13 +49,14 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(request.job_id));
   CARILLON_TRY(CheckParametersText(job->definition, request.parameters_json));
-  if (!job->manual) {
-    const ScheduleId id(++tables_.last_schedule_id);
-    tables_.PutSchedule(
-        {.id = id, .job_no = job->job_no, .segment = job->segment, .spec = {}, .active = false});
-    job->manual = id;
+  if (tables_.FindSchedule(job->manual) == nullptr) {
+    tables_.PutSchedule({.id = job->manual,
+                         .job_no = job->job_no,
+                         .segment = job->segment,
+                         .spec = {},
+                         .active = false});
   }
-  RunKey key{.fire = context.now, .schedule_id = *job->manual};
+  RunKey key{.fire = context.now, .schedule_id = job->manual};
   while (tables_.FindRun(key) != nullptr) key.fire += 1us;
   const CreatedRun created{key, job->job_no, job->segment};
   if (request.keyed) {

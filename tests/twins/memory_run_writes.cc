@@ -1,6 +1,7 @@
 #include "tests/twins/memory_run_writes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/base/failpoint.h"
@@ -194,6 +195,22 @@ void PutEnded(MemoryTables& tables, RunEntry entry) {
 void ReportEnds(MemoryTables& tables, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = tables.ended;
   tables.ended.clear();
+}
+
+Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) {
+  const std::string& group = definition.concurrency_group;
+  if (group.empty() || tables.groups.contains(group)) return {};
+  return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
+}
+
+void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) {
+  for (const RunKey& key : std::set<RunKey>(job.open)) {
+    RunEntry entry = *tables.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    if (tables.WaitsForGroup(key) != nullptr) entry.row.due = now;
+    entry.row.group = {};
+    tables.PutRun(std::move(entry));
+  }
 }
 
 }  // namespace carillon::memory

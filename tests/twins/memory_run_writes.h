@@ -40,4 +40,9 @@ void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);
 // Reports to the caller of the request which runs it ended.
 void ReportEnds(MemoryTables& tables, const WriteContext& context) REQUIRES(tables.mu);
 
+// kInvalid: the definition names a concurrency group that does not exist.
+Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) REQUIRES(tables.mu);
+// The job leaves its group: runs that wait for it are due again, and reserved slots become free.
+void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) REQUIRES(tables.mu);
+
 }  // namespace carillon::memory

@@ -108,7 +108,7 @@ void MemoryTables::EraseRun(const RunKey& key) {
   const RunRow before = found->second.row;
   Unindex(before);
   jobs_.at(before.job_no).open.erase(key);
-  jobs_.at(before.job_no).active.erase(key);
+  jobs_.at(before.job_no).FreeSlot(key);
   jobs_.at(before.job_no).queue.erase(key);
   LeaveGroupQueue(key);
   saved.erase(key);
@@ -153,7 +153,7 @@ void MemoryTables::Index(const RunRow& row) {
   if (CountsAsActive(row, job.active.contains(row.key))) {
     job.active.insert(row.key);
   } else {
-    job.active.erase(row.key);
+    job.FreeSlot(row.key);
   }
 }
 

@@ -148,8 +148,8 @@ class MemoryTables {
   std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
   std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
   uint64_t last_workflow_no GUARDED_BY(mu) = 0;
-  uint64_t last_job_no GUARDED_BY(mu) = 0;
-  uint64_t last_schedule_id GUARDED_BY(mu) = 0;
+  NumberBlocks job_numbers GUARDED_BY(mu);
+  NumberBlocks schedule_numbers GUARDED_BY(mu);
   uint64_t last_gap_id GUARDED_BY(mu) = 0;
   uint64_t last_dead_letter_id GUARDED_BY(mu) = 0;
   uint64_t last_audit_id GUARDED_BY(mu) = 0;

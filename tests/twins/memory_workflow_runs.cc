@@ -158,17 +158,33 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) {
 
 bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context) {
   if (!CancelOne(tables, RunEntry(*tables.FindRun(key)), context)) return false;
-  const WorkflowEntry* workflow = tables.FindWorkflow(key);
-  if (workflow == nullptr || workflow->state == WorkflowEntry::State::kEnded) return true;
   const EndedRuns asked_for = tables.ended;  // not the ends of the nodes
-  for (const RunKey& node : NodeKeysOf(tables, *workflow)) CancelWithNodes(tables, node, context);
+  std::vector<RunKey> cancelled = {key};
+  for (size_t i = 0; i < cancelled.size(); ++i) {
+    const WorkflowEntry* workflow = tables.FindWorkflow(cancelled[i]);
+    if (workflow == nullptr || workflow->state == WorkflowEntry::State::kEnded) continue;
+    const uint64_t last = tables.last_completion_id;
+    for (const RunKey& node : NodeKeysOf(tables, *workflow)) {
+      if (CancelOne(tables, RunEntry(*tables.FindRun(node)), context)) cancelled.push_back(node);
+    }
+    DropWakeUpsSince(tables, workflow->run, last);
+    tables.WakeUpWorkflow(*workflow, context.now);
+  }
   tables.ended = asked_for;
-  tables.WakeUpWorkflow(*workflow, context.now);
   return true;
+}
+
+void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t last) {
+  std::erase_if(tables.completions, [&](const auto& entry) {
+    const RunCompletion& end = entry.second;
+    return entry.first > last && end.target == CompletionTarget::kWorkflow &&
+           end.key.fire == run.fire && NodePlaceOf(end.key)->workflow_run_no == run.no;
+  });
 }
 
 void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) {
+  const uint64_t last = tables.last_completion_id;
   for (const NodeChange& change : changes) {
     RunEntry entry = *tables.FindRun(NodeKeyOf(workflow, change.position));
     RunRow& row = entry.row;
@@ -199,8 +215,9 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     row.priority = job.definition.priority;
     const RunKey key = row.key;
     tables.PutRun(std::move(entry));
-    job.active.erase(key);  // a HELD run had a slot of its job
+    job.FreeSlot(key);  // a HELD run had a slot of its job
   }
+  DropWakeUpsSince(tables, workflow.run, last);
 }
 
 Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) {

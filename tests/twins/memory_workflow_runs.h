@@ -31,6 +31,11 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRE
 bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context)
     REQUIRES(tables.mu);
 
+// Drops the wake-ups of the workflow run that were written after the one with number `last`: the caller
+// wakes it up itself, or acts on the ends at once.
+void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t last)
+    REQUIRES(tables.mu);
+
 void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) REQUIRES(tables.mu);
 

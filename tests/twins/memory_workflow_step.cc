@@ -142,8 +142,7 @@ class Step {
     RunEntry own = *tables_.FindRun(workflow_.own);
     const RunKey key = own.row.key;
     const JobEntry& job = *tables_.FindJob(own.row.job_no);
-    const bool held_slot =
-        job.active.contains(key) && TakesSlots(job.definition.overlap_policy);
+    const bool held_slot = job.slots.contains(key);
     const bool held_group = own.row.group != GroupNo{};
     const bool failed = end.state == RunState::kFailed;
     const RunChange change{.state = end.state,

@@ -234,7 +234,7 @@ Result<StepEffect> MemoryWorkflowStore::Step(const StepRequest& request, const F
     const uint64_t last = tables_.last_completion_id;
     effect = TakeStep(tables_, *workflow, graph, now);
     // The step has seen what it has written itself.
-    DropWakeUps(request.run, [last](uint64_t id) { return id > last; });
+    DropWakeUpsSince(tables_, request.run, last);
     tables_.ended.clear();  // no user's request
   }
   const std::vector<uint64_t>& told = request.wake_ups;
