@@ -26,7 +26,8 @@ uint32_t DrawSegments(Rng& rng) {
 World::World(const WorldOptions& options)
     : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
       network(clock, timers, rng.Fork()),
-      stores(clock, {.segment_count = DrawSegments(rng)}),
+      stores(clock, {.segment_count = DrawSegments(rng),
+                     .numbers_in_blocks = options.guest != nullptr}),
       store_ports(options.guest == nullptr ? stores.Ports() : options.guest->Around(stores)),
       bus({.partitions = 4, .records_max = 4096}, &clock),
       checker({.now = [this] { return clock.Wall(); },

@@ -70,22 +70,31 @@ struct QueueEntry {
   WallTime expires = kNever;
 };
 
-// Numbers for jobs or schedules. Like a database, it takes them in blocks, and before it is known whether
-// the call that wants them will succeed.
-class NumberBlocks {
+// Numbers for jobs or schedules. In blocks, it numbers them as a database does: a call reserves its numbers
+// before it is known whether it will succeed. Otherwise each number is taken when it is used.
+class NumberSequence {
  public:
-  // Returns the first of `count` consecutive numbers.
-  uint64_t Next(uint64_t count) {
+  explicit NumberSequence(bool in_blocks) : in_blocks_(in_blocks) {}
+
+  // Returns the first of `count` consecutive numbers; 0 = they are taken one by one.
+  uint64_t Reserve(uint64_t count) {
+    if (!in_blocks_) return 0;
     if (end_ - next_ < count) {
       next_ = unused_;
       end_ = unused_ += std::max(count, kBlock);
     }
     return std::exchange(next_, next_ + count);
   }
+  // Returns number `place` of the reserved ones, or the next one.
+  uint64_t Take(uint64_t first, uint64_t place) {
+    return in_blocks_ ? first + place : unused_++;
+  }
+  // Drops the rest of the block.
   void Forget() { next_ = end_; }
 
  private:
   static constexpr uint64_t kBlock = 64;
+  const bool in_blocks_;
   uint64_t next_ = 1;
   uint64_t end_ = 1;
   uint64_t unused_ = 1;
@@ -102,7 +111,7 @@ struct JobEntry {
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
   std::vector<ScheduleId> schedules = {};  // in the definition's order
-  ScheduleId manual = {};                  // the pseudo schedule of manual runs
+  ScheduleId manual = {};                  // the pseudo schedule of manual runs; 0 = none yet
   std::map<int64_t, JobDefinition> versions = {};
   std::map<int64_t, WallTime> made = {};       // creation time of each version
   std::map<int64_t, std::string> actors = {};  // who created each version

@@ -66,7 +66,7 @@ ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, ScheduleId id,
 StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
                                  const WriteContext& context) {
   const auto& [id, definition] = wanted;
-  const JobNo job_no(numbers.job);
+  const JobNo job_no(tables_.job_numbers.Take(numbers.job, 0));
   JobEntry& job = tables_.AddJob({.job_no = job_no,
                                   .id = id,
                                   .segment = tables_.SegmentOf(job_no),
@@ -78,9 +78,9 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
                                   .versions = {{1, definition}},
                                   .made = {{1, context.now}},
                                   .actors = {{1, context.actor}}});
-  uint64_t next = numbers.schedule;
-  for (const ScheduleSpec& spec : definition.schedules) {
-    job.schedules.push_back(AddSchedule(job, ScheduleId(++next), spec, context.now));
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    const ScheduleId schedule(tables_.schedule_numbers.Take(numbers.schedule, i + 1));
+    job.schedules.push_back(AddSchedule(job, schedule, definition.schedules[i], context.now));
   }
   RaiseFlags(tables_, definition);
   PutDependencies(tables_, job);
@@ -90,8 +90,8 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
 Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
                                             const WriteContext& context) {
   MutexLock lock(tables_.mu);
-  const Numbers numbers = {.job = tables_.job_numbers.Next(1),
-                           .schedule = tables_.schedule_numbers.Next(ScheduleNumbersOf(definition))};
+  const Numbers numbers = {.job = tables_.job_numbers.Reserve(1),
+                           .schedule = tables_.schedule_numbers.Reserve(ScheduleNumbersOf(definition))};
   CARILLON_TRY(CheckGroup(tables_, definition));
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
@@ -106,8 +106,8 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
   if (jobs.empty()) return StoredJobs();
   uint64_t schedules = 0;
   for (const NewJob& job : jobs) schedules += ScheduleNumbersOf(job.definition);
-  Numbers next = {.job = tables_.job_numbers.Next(jobs.size()),
-                  .schedule = tables_.schedule_numbers.Next(schedules)};
+  Numbers next = {.job = tables_.job_numbers.Reserve(jobs.size()),
+                  .schedule = tables_.schedule_numbers.Reserve(schedules)};
   std::set<JobId> ids;
   for (const NewJob& job : jobs) {
     CARILLON_TRY(CheckGroup(tables_, job.definition));
@@ -324,7 +324,7 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
 }
 
 void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old,
-                                      ScheduleId first_new, WallTime now) {
+                                      uint64_t first_new, WallTime now) {
   std::vector<const ScheduleSpec*> specs;
   for (const ScheduleId id : job.schedules) {
     const ScheduleEntry& entry = *tables_.FindSchedule(id);
@@ -337,11 +337,11 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old,
   for (size_t i = 0; i < continued.size(); ++i) {
     const ScheduleSpec& spec = job.definition.schedules[i];
     if (!continued[i]) {
-      next.push_back(AddSchedule(job, first_new, spec, now));
-      ScheduleEntry added = *tables_.FindSchedule(first_new);
+      const ScheduleId id(tables_.schedule_numbers.Take(first_new++, 0));
+      ScheduleEntry added = *tables_.FindSchedule(AddSchedule(job, id, spec, now));
       added.version = 0;  // TouchSchedules makes it 1
       tables_.PutSchedule(std::move(added));
-      first_new = ScheduleId(first_new.value() + 1);
+      next.push_back(id);
       continue;
     }
     ScheduleEntry kept = *tables_.FindSchedule(job.schedules[*continued[i]]);
@@ -395,7 +395,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
                                              const JobDefinition& definition,
                                              const WriteContext& context) {
   MutexLock lock(tables_.mu);
-  const ScheduleId first_new(tables_.schedule_numbers.Next(definition.schedules.size()));
+  const uint64_t first_new = tables_.schedule_numbers.Reserve(definition.schedules.size());
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   CARILLON_TRY(CheckGroup(tables_, definition));
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));

@@ -49,6 +49,7 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(request.job_id));
   CARILLON_TRY(CheckParametersText(job->definition, request.parameters_json));
+  if (job->manual == ScheduleId()) job->manual = ScheduleId(tables_.schedule_numbers.Take(0, 0));
   if (tables_.FindSchedule(job->manual) == nullptr) {
     tables_.PutSchedule({.id = job->manual,
                          .job_no = job->job_no,

@@ -12,7 +12,8 @@ MemoryStores::MemoryStores(const Clock& clock, const Options& options)
     : tables({.store_id = options.store_id,
               .server_id = options.server_id,
               .segment_count = options.segment_count,
-              .software = "memory"}),
+              .software = "memory"},
+             options.numbers_in_blocks),
       segments(tables, clock) {}
 
 bool MemoryStores::QueuesAgree() const {

@@ -17,9 +17,11 @@ bool CountsAsActive(const RunRow& row, bool was_active) {
 
 }  // namespace
 
-MemoryTables::MemoryTables(StoreIdentity id)
+MemoryTables::MemoryTables(StoreIdentity id, bool numbers_in_blocks)
     : identity(std::move(id)),
       segments(identity.segment_count),
+      job_numbers(numbers_in_blocks),
+      schedule_numbers(numbers_in_blocks),
       pending_(identity.segment_count),
       due_(identity.segment_count),
       running_(identity.segment_count),

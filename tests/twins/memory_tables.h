@@ -39,7 +39,7 @@ class MemoryTables {
   // Called for each new completion.
   using EndObserver = std::function<void(const RunCompletion& end)>;
 
-  explicit MemoryTables(StoreIdentity id);
+  MemoryTables(StoreIdentity id, bool numbers_in_blocks);
 
   mutable Mutex mu;
 
@@ -148,8 +148,8 @@ class MemoryTables {
   std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
   std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
   uint64_t last_workflow_no GUARDED_BY(mu) = 0;
-  NumberBlocks job_numbers GUARDED_BY(mu);
-  NumberBlocks schedule_numbers GUARDED_BY(mu);
+  NumberSequence job_numbers GUARDED_BY(mu);
+  NumberSequence schedule_numbers GUARDED_BY(mu);
   uint64_t last_gap_id GUARDED_BY(mu) = 0;
   uint64_t last_dead_letter_id GUARDED_BY(mu) = 0;
   uint64_t last_audit_id GUARDED_BY(mu) = 0;
