@@ -23,6 +23,7 @@ constexpr size_t kDueMax = 10'000;
 constexpr size_t kStepsAtOnce = 8;  // of one run, one after the other
 constexpr Duration kAsideFor = 10s;
 constexpr size_t kAsideMax = 1'000;
+constexpr int kUnansweredMax = 3;
 
 // False if the store as a whole does not answer, or the segments are lost.
 bool IsOfTheRun(ErrorCode code) {
@@ -176,15 +177,28 @@ void WorkflowLoop::TakeStep(const Look& look, const StepRequest& request) {
     const auto effect = ports_.fences.Run(
         "step", fence, [&] { return ports_.store.Step(next, fence, look.cluster_now); });
     if (!effect.ok()) {
-      if (IsOfTheRun(effect.code())) SetAside(next, effect.error(), look.now);
+      if (IsOfTheRun(effect.code()) || IsUnansweredAgain(next.run.no, effect.code())) {
+        SetAside(next, effect.error(), look.now);
+      }
       return;
     }
+    unanswered_.erase(next.run.no);
     Count(*effect);
     if (!effect->again) return;
     next.wake_ups.clear();
   }
   unfinished_.insert_or_assign(next.run.no, next);
   nudged_ = true;
+}
+
+// A step that the store cannot take gets no answer either, and would be tried before those of
+// others for ever. A store that is away answers no scan, so that few steps are asked of it.
+bool WorkflowLoop::IsUnansweredAgain(uint64_t no, ErrorCode code) {
+  if (code != ErrorCode::kUnavailable && code != ErrorCode::kTimeout) return false;
+  if (unanswered_.size() >= kAsideMax) unanswered_.clear();
+  if (++unanswered_[no] < kUnansweredMax) return false;
+  unanswered_.erase(no);
+  return true;
 }
 
 void WorkflowLoop::Count(const StepEffect& effect) {

@@ -77,6 +77,7 @@ class WorkflowLoop final : public Stepper {
   void Count(const StepEffect& effect);
   void CountEnded(RunState state, int64_t runs);
   void SetOpen(int64_t runs);
+  bool IsUnansweredAgain(uint64_t no, ErrorCode code);
   void SetAside(const StepRequest& request, const Error& error, SteadyTime now);
 
   const Ports ports_;
@@ -90,6 +91,7 @@ class WorkflowLoop final : public Stepper {
   int64_t counted_ = 0;                  // open runs so far in this turn
   bool more_ = false;
   std::map<uint64_t, SteadyTime> aside_;  // by number of the workflow run: until when
+  std::map<uint64_t, int> unanswered_;    // steps in a row without an answer, by the same number
   std::map<uint64_t, StepRequest> unfinished_;  // whose last step said `again`
   Mutex mu_;
   std::map<RunKey, DueWorkflow> due_ GUARDED_BY(mu_);

@@ -118,6 +118,10 @@ class Step {
   }
 
   void Release(size_t position, RunEntry node) REQUIRES(tables_.mu) {
+    if (released_bytes_ >= kReleasedBytesPerStep) {
+      effect_.again = true;
+      return;
+    }
     const JobEntry& job = *tables_.FindJob(node.row.job_no);
     if (!IsReadable(job) && !job.deleted) return;  // it waits until it can be read
     NodeRelease release =
@@ -133,6 +137,7 @@ class Step {
     node.row.priority = job.definition.priority;
     node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
     node.parameters_json = GivenToText(release.parameters);
+    released_bytes_ += node.parameters_json.size();
     rows_[position].blocked = false;
     if (job.definition.enabled) effect_.released.push_back(node.row);
     tables_.PutRun(std::move(node));
@@ -180,6 +185,7 @@ class Step {
   const WorkflowFacts facts_;
   const WallTime now_;
   NodeRows rows_;  // as written so far
+  size_t released_bytes_ = 0;
   StepEffect effect_;
 };
 

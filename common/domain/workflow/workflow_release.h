@@ -6,12 +6,17 @@
 // parameters, they come from all of them.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "common/domain/run/run_state.h"
 #include "common/domain/workflow/node_template.h"
 
 namespace carillon {
+
+// One step releases no further node after so many bytes of rendered parameters: it is one
+// transaction, which must fit into a packet of the database and not take long. The next step goes on.
+inline constexpr size_t kReleasedBytesPerStep = 4u << 20;
 
 struct NodeRelease {
   std::string_view skip = {};  // the reason; empty: the run becomes claimable

@@ -2,6 +2,7 @@
 // what happens to a workflow run beside its steps.
 #pragma once
 
+#include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
 #include "tests/contract/store/workflow_driver.h"
 
@@ -31,6 +32,31 @@ TYPED_TEST(WorkflowContract, ParametersReachTheRunOfTheNode) {
   EXPECT_EQ(given.untrusted, std::set<std::string>{"path"});
   // Those of a node without parameters are empty.
   EXPECT_EQ(s.v(s.firing.LoadRunRequest(s.RowOf(run.key, "a").key)).parameters_json, "");
+}
+
+TYPED_TEST(WorkflowContract, LongParametersAreReleasedInSeveralSteps) {
+  WorkflowDriver s = this->workflow_driver();
+  constexpr size_t kLong = 32'000;
+  std::vector<WorkflowNode> nodes;
+  for (int i = 0; i < 6; ++i) {
+    nodes.push_back(s.Node("n" + std::to_string(i)));
+    for (int k = 0; k < 30; ++k) {
+      nodes[i].parameters["p" + std::to_string(k)] = std::string("{{workflow.parameters.q}}");
+    }
+  }
+  JobDefinition definition = s.Flow(nodes);
+  definition.parameters = {{"q", std::string(kLong, 'x')}};
+  const StoredJob flow = s.CreateFlow(definition);
+  const RunKey key = s.Execute(flow, kT0).key;
+  s.ExpectBegin(key, kT0);
+  const StepRequest request = s.StepOf(key);
+  const StepEffect first = s.Step(request, kT0);
+  // Nodes of about 0.96 MB, until 4 MiB are exceeded.
+  EXPECT_EQ(first.released.size(), kReleasedBytesPerStep / (30 * kLong) + 1);
+  EXPECT_TRUE(first.again);
+  const StepEffect second = s.Step(request, kT0);
+  EXPECT_EQ(first.released.size() + second.released.size(), nodes.size());
+  EXPECT_FALSE(second.again);
 }
 
 TYPED_TEST(WorkflowContract, DefaultsOfTheWorkflowAreParametersToo) {

@@ -38,13 +38,16 @@ struct ReleaseRow {
 class Releases {
  public:
   void Add(const ReleaseRow& one) {
+    const std::string parameters = GivenToText(one.parameters);
+    bytes_ += parameters.size();
     rows_.Begin()
         .Add(one.run.row.key)
         .Add(one.due)
         .Add(one.job.version)
         .Add(one.job.priority)
-        .AddBytes(GivenToText(one.parameters));
+        .AddBytes(parameters);
   }
+  bool IsFull() const { return bytes_ >= kReleasedBytesPerStep; }
   Status Write(Session& session) {
     static const std::string statement = UpdateRuns(
         "u BIGINT PATH '$[3]', v BIGINT PATH '$[4]', p INT PATH '$[5]', m LONGTEXT PATH '$[6]'",
@@ -60,6 +63,7 @@ class Releases {
 
  private:
   JsonRows rows_;
+  size_t bytes_ = 0;  // of parameters
 };
 
 using JobsByNumber = std::map<JobNo, JobVersionRecord>;
@@ -106,7 +110,7 @@ class StepWriter {
     if (decision.action != NodeAction::kStop && run.row.state != RunState::kPending) return {};
     switch (decision.action) {
       case NodeAction::kRelease:
-        if (!blocked) return {};
+        if (!blocked || releases_.IsFull()) return {};
         return Release(decision.position, run, effect);
       case NodeAction::kSkip:
         if (!blocked) return {};

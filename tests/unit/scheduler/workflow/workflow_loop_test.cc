@@ -48,6 +48,7 @@ class PickyWorkflowStore final : public WorkflowStore {
     }
     if (away) return Error{ErrorCode::kUnavailable, "away"};
     if (corrupt.contains(request.run.no)) return Error{ErrorCode::kCorrupt, "corrupt"};
+    if (silent.contains(request.run.no)) return Error{ErrorCode::kUnavailable, "no answer"};
     return store_.Step(request, fence, now);
   }
   Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override {
@@ -69,6 +70,7 @@ class PickyWorkflowStore final : public WorkflowStore {
   WorkflowRunId crowd = {};  // has many wake-ups
   size_t crowd_size = 0;
   std::set<uint64_t> corrupt;
+  std::set<uint64_t> silent;
   std::map<uint64_t, int> steps;
 
  private:
@@ -267,6 +269,21 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepFailsHoldsNobodyUp) {
   EXPECT_EQ(picky_.steps[bad_no], before);
   picky_.corrupt.clear();
   StepFor(7s);
+  EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
+}
+
+TEST_F(WorkflowLoopTest, ARunWhoseStepsGetNoAnswerIsSetAsideAtTheThird) {
+  const StoredJob flow = CreateFlow("flow");
+  const RunKey bad = Begun(flow);
+  const uint64_t bad_no = View(bad).run.no;
+  picky_.silent = {bad_no};
+  Finish(bad, 0);
+  const int before = picky_.steps[bad_no];
+  StepFor(5s);
+  EXPECT_EQ(picky_.steps[bad_no], before + 3);
+  EXPECT_EQ(metrics_.counter("carillon_workflow_steps_failed_total").value(), 1u);
+  picky_.silent.clear();
+  StepFor(12s);
   EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
 }
 
