@@ -43,6 +43,14 @@ class Getaddrinfo final : public HostLookup {
   }
 };
 
+// One more for a job that has `of_job` of all the lookups in progress. Its share of the limit of a job must not
+// exceed what is left of the limit of all.
+bool MayBegin(size_t of_job, size_t all) {
+  const size_t left = NameResolver::kLookupsMax - std::min(all, NameResolver::kLookupsMax);
+  return left > 0 && of_job < NameResolver::kJobLookupsMax &&
+         of_job * NameResolver::kLookupsMax <= left * NameResolver::kJobLookupsMax;
+}
+
 }  // namespace
 
 std::shared_ptr<const HostLookup> SystemHostLookup() { return std::make_shared<Getaddrinfo>(); }
@@ -63,7 +71,7 @@ struct NameResolver::State {
     wanted.remove_if([&](const Wanted& each) { return each.until <= now; });
     const auto next = std::find_if(wanted.begin(), wanted.end(), [&](const Wanted& each) {
       const auto of_job = jobs.find(each.job);
-      return of_job == jobs.end() || of_job->second < kJobLookupsMax;
+      return MayBegin(of_job == jobs.end() ? 0 : of_job->second, in_progress.size());
     });
     if (next == wanted.end()) return std::nullopt;
     const Wanted taken = *next;

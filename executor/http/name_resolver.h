@@ -5,7 +5,8 @@
 // end of its lease.
 //
 // Threads  Thread-safe. Each lookup blocks a detached thread, at most kLookupsMax in all and kJobLookupsMax for the
-//          names that one job asked for, so that no job can use up all of them.
+//          names that one job asked for. The more a job has, the more must be left for others, so that neither one
+//          job nor a few dozen can use up all of them.
 // Always   A name is looked up once at a time; everyone who asks meanwhile gets that answer. Answers are kept for 60 s,
 //          failures are not kept.
 // Errors   kNotFound: the name has no address, or cannot be looked up; the message says why.
@@ -37,7 +38,7 @@ std::shared_ptr<const HostLookup> SystemHostLookup();
 
 class NameResolver {
  public:
-  static constexpr size_t kLookupsMax = 64;
+  static constexpr size_t kLookupsMax = 256;
   static constexpr size_t kJobLookupsMax = 8;
   static constexpr size_t kKeptMax = 1'024;  // names
   static constexpr Duration kKeptFor = 60s;

@@ -106,6 +106,17 @@ TEST_F(NameResolverTest, OneJobDoesNotHoldUpTheNamesOfOthers) {
   EXPECT_EQ(Await(NameResolver::kLookupsMax * 2 + 1).size(), NameResolver::kLookupsMax * 2 + 1);
 }
 
+TEST_F(NameResolverTest, ManyJobsDoNotHoldUpTheNamesOfOthers) {
+  constexpr size_t kJobs = 100;
+  for (size_t i = 0; i < kJobs * NameResolver::kJobLookupsMax; ++i) {
+    Ask(fmt::format("silent-{}", i), fmt::format("job-{}", i % kJobs));
+  }
+  lookup_->AwaitAsked(kJobs);
+  Ask("b", "other");
+  EXPECT_EQ(Await(1)[0].host, "b");
+  EXPECT_LT(lookup_->Asked(), NameResolver::kLookupsMax);
+}
+
 TEST_F(NameResolverTest, WhatNobodyWaitsForAnyMoreIsNotLookedUp) {
   for (size_t i = 0; i < NameResolver::kJobLookupsMax; ++i) Ask(fmt::format("silent-{}", i));
   lookup_->AwaitAsked(NameResolver::kJobLookupsMax);
