@@ -268,7 +268,8 @@ TEST_F(StoreLimitsTest, OpenRunsOfAJobAreFoundWhateverItsHistoryAndItsNeighbours
   const StoredJob long_lived = s.Create("long", s.Manual());
   const StoredJob young = s.Create("young", s.Manual());
   const auto history = [&](const StoredJob& job, int64_t count, const std::string& open) {
-    handle_.Run("CREATE OR REPLACE TABLE digits (d BIGINT NOT NULL)");
+    handle_.Run("DROP TABLE IF EXISTS digits");
+    handle_.Run("CREATE TABLE digits (d BIGINT NOT NULL)");
     handle_.Run("INSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)");
     const std::string n = "(1 + a.d + 10 * b.d + 100 * c.d + 1000 * e.d)";
     const std::string state = open == "NULL" ? "'COMPLETED'" : "'PENDING'";
