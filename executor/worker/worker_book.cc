@@ -45,6 +45,7 @@ WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
 // The worker, which has no session since then.
 WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
+  away_.erase({worker.away_since, id});  // of another record of a worker that is adopted
   worker.session = 0;
   worker.away_since = since;
   away_.insert({since, id});

@@ -76,6 +76,24 @@ TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
   EXPECT_EQ(ends[0].result.error, "*** is wrong");
 }
 
+TEST_F(WorkerBookTest, AWorkerThatCameBackIsNotAwayForAnyOfItsAttempts) {
+  book_.Attach(1, Id(10), 0, Hello(), Now());
+  Start(1);
+  Start(2);
+  book_ = WorkerBook();
+  WorkerHello hello = Hello();
+  for (const StartRecord& record : records_) {
+    at_ += 1ms;  // the records are read one after the other
+    book_.Adopt(record, Now());
+    hello.held.push_back(WorkerBook::TicketOf(record.attempt));
+  }
+  Silences();
+  book_.Attach(2, Id(10), 0, hello, Now());
+  at_ += 60s;
+  book_.Tick(Now());
+  EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{}));
+}
+
 TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
   book_.Attach(1, Id(10), 0, Hello(1), Now());
   book_.Attach(2, Id(11), 0, Hello(3), Now());
