@@ -1210,7 +1210,6 @@ export interface components {
       /** @enum {string|null} */
       reason: 'history_lost' | 'other_server' | 'other_store' | 'no_store' | null;
       detail: string | null;
-      /** @description Software of the database, e.g. "MySQL 9.7.4"; null until it has answered */
       server: string | null;
       trusted: {
         store_id: string;
