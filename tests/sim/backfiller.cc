@@ -131,7 +131,10 @@ void CheckBackfills(const FinalPorts& ports) {
                                                Name(open->state)));
   }
   std::map<JobNo, std::set<WallTime>> run;
-  for (const auto& [key, row] : ports.checker.rows()) run[row.job_no].insert(key.fire);
+  for (const auto& [key, row] : ports.checker.rows()) {
+    // The fire of a node is its workflow's.
+    if (row.kind != RunKind::kWorkflow) run[row.job_no].insert(key.fire);
+  }
   std::map<ScheduleId, std::vector<GapRange>> gaps;
   const auto page = ports.stores.runs.ListGaps({.limit = 1'000'000});
   for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);

@@ -130,6 +130,7 @@ bool WorkflowsCheck::Fails(const View& view) {
 
 std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
                                                        const RunRow& after) {
+  if (after.kind != RunKind::kWorkflow) return "taken from its workflow run: " + Describe(after);
   const auto place = NodePlaceOf(after.key);
   const auto view = ViewOf(place->workflow_run_no);
   if (!view) return std::nullopt;

@@ -2,6 +2,7 @@
 //
 // - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start, and if fewer
 //   than max_parallel nodes are active.
+// - A node's run remains a part of its workflow run.
 // - A node is skipped as not_selected or upstream_failed only if its upstream nodes say so.
 // - A workflow run ends when all its nodes have ended, with the result that follows from them.
 // - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
