@@ -62,21 +62,21 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BrokenRule{"fence", "P5", 40},                      // no epoch compared
         BrokenRule{"claim.token", "P", 40},                 // any token is "mine"
-        BrokenRule{"lease.from_receipt", "P4", 1000, 322},  // not from sending
+        BrokenRule{"lease.from_receipt", "P4", 1000, 392},  // not from sending
         BrokenRule{"lease.daemon_checks", "P4", 400, 145},  // instead of the warden
-        BrokenRule{"lost.mark_first", "P4", 1000, 140},     // marked after the batch
-        BrokenRule{"proof.from_receipt", "P4", 1000, 60},   // proofs age from receipt
+        BrokenRule{"lost.mark_first", "P4", 1000, 237},     // marked after the batch
+        BrokenRule{"proof.from_receipt", "P4", 1000, 66},   // proofs age from receipt
         BrokenRule{"retry.version", "P8", 40},              // the old definition
-        BrokenRule{"outcome.unknown", "P4", 1000, 318},     // what is not killed counts as dead
+        BrokenRule{"outcome.unknown", "P4", 1000, 322},     // what is not killed counts as dead
         // a result that a broken store refused counts as stored
-        BrokenRule{"results.poison_unrecorded", "P6", 200, 45},
+        BrokenRule{"results.poison_unrecorded", "P6", 200, 68},
         // a record with a result of another member counts as that member's alone
         BrokenRule{"results.shared_record", "P6", 40, 35},
         // conditions of writes without a read; plain_contract.h has the others
         BrokenRule{"fast.claim.state", "run-states", 40},
-        BrokenRule{"fast.claim.attempt", "P3", 1000, 38},  // an earlier task's claim
-        BrokenRule{"fast.claim.version", "P8", 1000, 80},  // of before an edit
-        BrokenRule{"fast.result.state", "run-states", 400, 304},
+        BrokenRule{"fast.claim.attempt", "P3", 1000, 157},  // an earlier task's claim
+        BrokenRule{"fast.claim.version", "P8", 1000, 80},   // of before an edit
+        BrokenRule{"fast.result.state", "run-states", 400, 317},
         // slots: no limit, no regard for the queue, no slot for an admitted run,
         // a place in the queue that stays, lateness from the fire
         BrokenRule{"claim.limit", "P8 overlap", 40},
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40},
-        BrokenRule{"request.any_attempt", "parameters", 4, 316},
+        BrokenRule{"request.any_attempt", "parameters", 40, 318},
         // fires that are taken for done because a workflow with the same fire ran the job as a node, and
         // such a node's run is run again
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"edge.ignored_blocks", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"edge.met_twice", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"node.decided_early", "workflows", 40, 1, false, false, false, true},
-        BrokenRule{"workflow.recovers", "workflows", 40, 8, false, false, false, true},
+        BrokenRule{"workflow.recovers", "workflows", 40, 24, false, false, false, true},
         BrokenRule{"workflow.max_parallel", "workflows", 40, 1, false, false, false, true},
         // begins: a retry runs everything again, a backfill continues what it should begin anew, nodes
         // do not know that they are backfilled
