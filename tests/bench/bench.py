@@ -7,6 +7,7 @@ spread    processes (`true`) on an executor with 8 slots, at 100, 200 and 300 a 
 burst     50,000 fires within one second; then 1,000 processes at one instant on 8 slots
 shell     like steady, but processes on 8 slots, compared with a bare loop of posix_spawn
 handlers  no-ops and functions of a Python worker, by turns at each rate
+databases no-ops on MariaDB and on MySQL, by turns at each rate
 overload  1.5 times a rate for --seconds, then this rate for as long: the time until p99 is below 100 ms again
 stored    1,000 fires a second beside --stored jobs that fire once a day; the time of lists of jobs
 backfill  500 fires a second beside a backfill of 10,000 past fires; then a backfill that is cancelled midway

@@ -12,6 +12,7 @@ from firing.past import backfill
 
 STEADY_RATES = [1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
 HANDLER_RATES = [2000, 3000, 4000, 5000, 6000]
+DATABASE_RATES = [2000, 3000, 4000, 5000, 6000]
 SPREAD_RATES = [100, 200, 300]
 SHELL_RATES = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500]
 SLOTS = 8
@@ -48,21 +49,54 @@ def workers_beside(target):
             worker.wait()
 
 
-def handlers(bench, options):
-    """No-ops and functions by turns, so that the machine's mood meets both."""
-    answer = {"noop": [], "handler": []}
+def by_turns(bench, rates, kinds):
+    """One rate after the other, by turns with each kind, so that the machine's mood meets all of them.
+
+    kinds: {name: (work, (bench) -> context manager that gives a target)}. The ratio is of the last kind to the first.
+    """
+    answer = {name: [] for name in kinds}
     panels = []
-    for rate in options.rates or HANDLER_RATES:
-        for kind, work in (("noop", load.NOOP), ("handler", load.NOTHING)):
-            with bench.target() as target, workers_beside(target):
+    for rate in rates:
+        for name, (work, target_of) in kinds.items():
+            with target_of(bench) as target:
                 result, _, _ = at_rate(bench, work, rate, target)
-            answer[kind].append(result)
-            panels.append((f"{kind}, {rate}/s", result["by_second"]))
-    best = {kind: max((one["fires_per_second"] for one in tried if judge.held(one)), default=0)
-            for kind, tried in answer.items()}
-    ratio = report.ratio(best["handler"], best["noop"])
-    report.say(f"held: {best['handler']}/s functions of one worker, {best['noop']}/s no-ops, ratio {ratio}")
-    return {"held": best["handler"] > 0, "best": best, "ratio": ratio, **answer}, panels
+            answer[name].append(result)
+            panels.append((f"{name}, {rate}/s", result["by_second"]))
+    best = {name: max((one["fires_per_second"] for one in tried if judge.held(one)), default=0)
+            for name, tried in answer.items()}
+    first, last = list(kinds)[0], list(kinds)[-1]
+    ratio = report.ratio(best[last], best[first])
+    report.say(f"held: {last} {best[last]}/s, {first} {best[first]}/s, ratio {ratio}")
+    return {"held": best[last] > 0, "best": best, "ratio": ratio, **answer}, panels
+
+
+@contextlib.contextmanager
+def with_workers(bench):
+    with bench.target() as target, workers_beside(target):
+        yield target
+
+
+def handlers(bench, options):
+    return by_turns(bench, options.rates or HANDLER_RATES,
+                    {"noop": (load.NOOP, lambda bench: bench.target()), "handler": (load.NOTHING, with_workers)})
+
+
+@contextlib.contextmanager
+def on_mysql(bench):
+    before = os.environ.get("CARILLON_TEST_SERVER")
+    os.environ["CARILLON_TEST_SERVER"] = "mysql"
+    try:
+        with bench.target() as target:
+            yield target
+    finally:
+        del os.environ["CARILLON_TEST_SERVER"]
+        if before is not None:
+            os.environ["CARILLON_TEST_SERVER"] = before
+
+
+def databases(bench, options):
+    return by_turns(bench, options.rates or DATABASE_RATES,
+                    {"mariadb": (load.NOOP, lambda bench: bench.target()), "mysql": (load.NOOP, on_mysql)})
 
 
 def ascending(bench, work, rates, slots=None, until_not_held=True):
@@ -227,5 +261,5 @@ def soak(bench, options):
     return {"held": judge.clean(result), **result}, [(f"soak, {rate}/s", result["by_second"])]
 
 
-ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, handlers, overload, stored, backfill,
-                                        workflow, members, soak)}
+ALL = {each.__name__: each for each in (steady, lateness, spread, burst, shell, handlers, databases, overload, stored,
+                                        backfill, workflow, members, soak)}
