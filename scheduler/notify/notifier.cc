@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -32,6 +33,11 @@ bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
 }
 
 }  // namespace
+
+bool IsToldWithItsWorkflow(const OpenNotice& one) {
+  return one.notice.kind == NoticeKind::kFailed && NodePlaceOf(one.notice.key) && !one.rules.on &&
+         one.rules.mail_to.empty();
+}
 
 SteadyTime Notifier::Step(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
@@ -75,7 +81,8 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
     NoticeMemory& memory = place->second;
     one.memory = memory;
     NoticeDecision decision{.notice = notice};
-    const bool wanted = options.enabled() && IsWanted(notice.kind, one.rules, options.defaults);
+    const bool wanted = options.enabled() && !IsToldWithItsWorkflow(one) &&
+                        IsWanted(notice.kind, one.rules, options.defaults);
     if (wanted) {
       decision.verdict =
           DecideNotice(notice.kind, memory, options.defaults.repeat_after, cluster_now);

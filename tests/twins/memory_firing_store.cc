@@ -321,7 +321,7 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.freed_slot = (held_slot && !job->slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
-    effect.dead_letter = decision.change.dead_letter;
+    effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(report.key);
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;
     RecordAttempt(entry, {.attempt = report.attempt,
@@ -365,7 +365,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
-    effect.dead_letter = change->dead_letter;
+    effect.dead_letter = change->dead_letter && LeavesDeadLetter(report.key);
     effect.freed_slot = (held_slot && !entry.slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
   }

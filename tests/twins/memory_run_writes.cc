@@ -8,6 +8,7 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::memory {
 namespace {
@@ -53,16 +54,19 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
 }
 
-void AddDeadLetter(MemoryTables& tables, const RunEntry& entry, int attempts, WallTime now)
+// The dead letter, and the notice.
+void AddFailure(MemoryTables& tables, const RunEntry& entry, int attempts, WallTime now)
     REQUIRES(tables.mu) {
-  const uint64_t id = ++tables.last_dead_letter_id;
-  tables.dead_letters[id] = {.id = id,
-                             .key = entry.row.key,
-                             .job_id = tables.FindJob(entry.row.job_no)->id,
-                             .state = entry.row.state,
-                             .attempts = attempts,
-                             .reason = entry.result.reason,
-                             .created = now};
+  if (LeavesDeadLetter(entry.row.key)) {
+    const uint64_t id = ++tables.last_dead_letter_id;
+    tables.dead_letters[id] = {.id = id,
+                               .key = entry.row.key,
+                               .job_id = tables.FindJob(entry.row.job_no)->id,
+                               .state = entry.row.state,
+                               .attempts = attempts,
+                               .reason = entry.result.reason,
+                               .created = now};
+  }
   AddNotice(tables, {.kind = NoticeKind::kFailed,
                      .segment = entry.row.segment,
                      .job_no = entry.row.job_no,
@@ -133,7 +137,7 @@ Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change
                   [&](const auto& letter) { return letter.second.key == entry.row.key; });
   }
   ApplyChange(entry, change, result);
-  if (change.dead_letter) AddDeadLetter(tables, entry, attempts, now);
+  if (change.dead_letter) AddFailure(tables, entry, attempts, now);
   tables.PutRun(std::move(entry));
   return {};
 }
@@ -144,7 +148,7 @@ void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallT
   entry.result.reason = std::string(why);
   entry.result.ended = now;
   if (!error.empty()) entry.result.error = error;
-  if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(tables, entry, entry.row.attempt - 1, now);
+  if (SkipIsFailure(entry.row)) AddFailure(tables, entry, entry.row.attempt - 1, now);
   tables.PutRun(std::move(entry));
 }
 

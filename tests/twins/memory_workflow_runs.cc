@@ -57,7 +57,8 @@ Status CheckMayBeginAgain(MemoryTables& tables, const WorkflowEntry& workflow)
 }
 
 Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
-                                 const WorkflowRetry& retry) REQUIRES(tables.mu);
+                                 const WorkflowRetry& retry, bool begins_again = false)
+    REQUIRES(tables.mu);
 
 // Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed
 // begins anew instead.
@@ -81,10 +82,11 @@ Status PlanNested(MemoryTables& tables, WorkflowRetryPlan& planned, Overlap over
 }
 
 Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
-                                 const WorkflowRetry& retry) {
+                                 const WorkflowRetry& retry, bool begins_again) {
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, workflow));
   WorkflowRetryPlan planned{.workflow = &workflow, .plan = {}, .nested = {}};
-  CARILLON_ASSIGN_OR_RETURN(planned.plan, PlanRetry(graph, NodeRowsOf(tables, workflow), retry));
+  CARILLON_ASSIGN_OR_RETURN(
+      planned.plan, PlanRetry(graph, NodeRowsOf(tables, workflow), retry, begins_again));
   if (planned.plan.refused()) {
     return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow.own) + ": " +
                                       RefusalSentence(graph, planned.plan)};
@@ -252,10 +254,10 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
   }
   if (tables.WorkflowOfNode(workflow->own) != nullptr) return NestedIn(tables, *workflow);
   CARILLON_TRY(CheckMayBeginAgain(tables, *workflow));
-  if (workflow->state != WorkflowEntry::State::kEnded) {
-    CARILLON_TRY(CheckNotCancelled(tables, *workflow));
-  }
-  CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned, PlanOf(tables, *workflow, retry));
+  const RunRow& own = tables.FindRun(workflow->own)->row;
+  CARILLON_TRY(CheckMayRetry(own, workflow->is_late));
+  CARILLON_ASSIGN_OR_RETURN(WorkflowRetryPlan planned,
+                            PlanOf(tables, *workflow, retry, BeginsAgain(own)));
   return std::optional(std::move(planned));
 }
 

@@ -10,7 +10,7 @@ bool DecideSkip(const RunRow& row, const SkipItem& item) {
          (!item.due || row.due == *item.due);
 }
 
-bool SkipLeavesDeadLetter(const RunRow& row) {
+bool SkipIsFailure(const RunRow& row) {
   return row.state == RunState::kSkipped && TriesOf(row) > 1;
 }
 

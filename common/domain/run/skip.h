@@ -30,8 +30,7 @@ struct SkipItem {
 // example, the reason of the skip may no longer be true.
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
-// True if `row`, just written as SKIPPED, had failed attempts: the run ends without success, so it
-// needs a dead letter.
-bool SkipLeavesDeadLetter(const RunRow& row);
+// True if `row`, just written as SKIPPED, had failed attempts: its end counts as a failure.
+bool SkipIsFailure(const RunRow& row);
 
 }  // namespace carillon

@@ -33,6 +33,8 @@ std::optional<NodePlace> NodePlaceOf(const RunKey& key) {
                    .position = offset % kNodePositionsMax};
 }
 
+bool LeavesDeadLetter(const RunKey& key) { return !NodePlaceOf(key).has_value(); }
+
 bool IsRunningWorkflow(const RunRow& row) {
   return (row.state == RunState::kRunning) && row.executor.empty();
 }

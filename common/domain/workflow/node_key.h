@@ -33,6 +33,9 @@ Result<RunKey> NodeKey(WallTime fire, const NodePlace& place);
 // nullopt: the run is not a node's.
 std::optional<NodePlace> NodePlaceOf(const RunKey& key);
 
+// True if a failure of the run leaves a dead letter. That of a node belongs to its workflow, the outermost one.
+bool LeavesDeadLetter(const RunKey& key);
+
 // True for the run of a workflow while it runs: no executor has claimed it, so it has no lease and is
 // never lost. Its owner ends it when its nodes have ended (workflow_step.h).
 bool IsRunningWorkflow(const RunRow& row);

@@ -82,6 +82,7 @@ class Planner {
 
   // `from_start`: a person wants everything to run again.
   RetryPlan Plan(bool from_start) && {
+    ChangeWhatWouldContinue();
     std::sort(plan_.changes.begin(), plan_.changes.end(),
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
     for (NodeChange& change : plan_.changes) {
@@ -93,6 +94,22 @@ class Planner {
   }
 
  private:
+  // A node that an earlier retry has blocked may be a nested workflow run that is to continue. What it worked
+  // with is no longer true if a node before it runs again as well.
+  void ChangeWhatWouldContinue() {
+    Chosen again(graph_.size());
+    for (const NodeChange& change : plan_.changes) again[change.position] = change.to == To::kAgain;
+    for (const size_t position : graph_.order()) {
+      const auto& edges = graph_.upstream(position);
+      const bool follows = std::any_of(edges.begin(), edges.end(), [&](size_t edge) {
+        return again[graph_.edges()[edge].from];
+      });
+      const NodeRow& row = rows_[position];
+      if (!follows || !IsBlocked(row) || row.attempt == 1) continue;
+      again[position] = true;
+      plan_.changes.push_back({.position = position, .attempt = row.attempt});
+    }
+  }
   // It was tried and failed; a node that was SKIPPED has not worked with what is there now.
   bool HasFailed(size_t position) const {
     const NodeRow& row = rows_[position];
@@ -140,6 +157,15 @@ bool MayBeSkipped(const NodeRow& row) {
          EndOf(row) == NodeEnd::kFailure;
 }
 
+// True if the retry names nodes, and all of them wait to be started.
+bool WaitAlready(const NodeRows& rows, const WorkflowRetry& retry, const Chosen& named) {
+  if (retry.from != RetryFrom::kNodes) return false;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (named[i] && !IsBlocked(rows[i])) return false;
+  }
+  return true;
+}
+
 Error CannotSkip(const WorkflowGraph& graph, size_t position, const NodeRow& row) {
   return {ErrorCode::kConflict,
           fmt::format("node '{}' is {}{}{}; only a node that waits, is HELD or has failed can be "
@@ -160,10 +186,11 @@ std::string Named(const WorkflowGraph& graph, std::string_view what,
 }  // namespace
 
 Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
-                            const WorkflowRetry& retry) {
+                            const WorkflowRetry& retry, bool begins_again) {
   CARILLON_CHECK(rows.size() == graph.size(), "a row for each node");
   CARILLON_ASSIGN_OR_RETURN(Chosen chosen, RootsOf(graph, rows, retry));
   CARILLON_ASSIGN_OR_RETURN(const Chosen skip, ChosenByName(graph, retry.skip, "/skip"));
+  const bool granted = begins_again || WaitAlready(rows, retry, chosen);
   AddDownstream(graph, chosen);
   Planner planner(graph, rows, retry.overlap);
   for (size_t i = 0; i < graph.size(); ++i) {
@@ -176,8 +203,25 @@ Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
   }
   planner.BlockWhatWasStopped();
   RetryPlan plan = std::move(planner).Plan(retry.from == RetryFrom::kStart);
-  if (!plan.changes.empty() || plan.refused()) return plan;
+  if (!plan.changes.empty() || plan.refused() || granted) return plan;
   return Error{ErrorCode::kConflict, "no node is to be run again"};
+}
+
+bool BeginsAgain(const RunRow& own) {
+  return own.state == RunState::kPending && (own.flags & run_flag::kAnew) == 0;
+}
+
+Status CheckMayRetry(const RunRow& own, bool timed_out) {
+  if (own.state == RunState::kPending && !BeginsAgain(own)) {
+    return {ErrorCode::kConflict, "retry: the workflow run waits to begin anew"};
+  }
+  if (own.cancel_requested) {
+    return {ErrorCode::kConflict, "retry: the workflow run is being cancelled"};
+  }
+  if (timed_out && !IsFinal(own.state)) {
+    return {ErrorCode::kConflict, "retry: the workflow run has reached its deadline and ends"};
+  }
+  return {};
 }
 
 Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,

@@ -67,8 +67,17 @@ struct RetryPlan {
 //
 // Nodes that `skip` names outside of the retried part must be such that PlanSkip can skip them. What they
 // had stopped is blocked again, as there.
+//
+// A plan without changes: the named nodes are blocked already, or the run waits for its begin after an
+// earlier retry (`begins_again`) and nothing else has failed. So several nodes of one run can be retried
+// one after another, in any order.
 Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
-                            const WorkflowRetry& retry);
+                            const WorkflowRetry& retry, bool begins_again = false);
+
+// True if the own run waits for its begin because a person has retried it.
+bool BeginsAgain(const RunRow& own);
+// kConflict: it is being cancelled, has reached its deadline, or waits to begin anew.
+Status CheckMayRetry(const RunRow& own, bool timed_out);
 
 // Skips a node that waits, whatever for, is HELD or has failed, in a workflow run that has not ended. Nodes
 // that were skipped because of its end, directly or not, are blocked again.

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/run_id.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/idempotency.h"
@@ -55,6 +57,21 @@ std::vector<std::string> ActedPath(const BulkVerb& verb, const std::string& id) 
   return segments;
 }
 
+bool RetriesRuns(const BulkVerb& verb) { return verb.verb == "retry" && verb.kind == "run"; }
+
+bool IsNode(const std::string& id) {
+  const auto key = DecodeRunId(id);
+  return key.ok() && NodePlaceOf(*key).has_value();
+}
+
+// False also if it cannot be read: the retry itself says why.
+bool WasStartedSince(const Call& call, const std::string& id, WallTime requested) {
+  const auto key = DecodeRunId(id);
+  if (!key.ok()) return false;
+  const auto run = call.stores.runs.GetRun(*key);
+  return run.ok() && run->row.claimed >= requested;
+}
+
 }  // namespace
 
 HttpRequest AskedRequest(const Call& call, std::string_view method,
@@ -81,7 +98,15 @@ Reply DoItem(const Call& call, const BulkOperation& operation, const std::string
   } else {
     request.headers.emplace_back("if-match", "*");  // any version
   }
-  return Ask(call, request, note, Asking::kDo, key);
+  const auto may = [&] { return Ask(call, request, note, Asking::kOnlyMay, {}); };
+  const auto retried = [&] {
+    return RetriesRuns(verb) && WasStartedSince(call, id, operation.requested);
+  };
+  // A node must not be run twice, and its workflow run may have begun again with all that was to be retried.
+  if (IsNode(id) && retried()) return may();
+  Reply reply = Ask(call, request, note, Asking::kDo, key);
+  if (reply.ok() || reply.error().code != "conflict" || !retried()) return reply;
+  return may();
 }
 
 Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id) {

@@ -19,6 +19,7 @@ struct BulkOperation {
   std::string reason = {};                  // for the audit record
   bool confirm = false;                     // see WriteContext::confirm_overlap
   CancelMode mode = CancelMode::kGraceful;  // used by `cancel` only
+  WallTime requested = WallTime{};          // when the action was requested
 };
 
 // Idempotency key of an item, if the item's route supports keys.
@@ -34,7 +35,8 @@ HttpRequest AskedRequest(const Call& call, std::string_view method,
 // returns the problem.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
-// Executes the operation on the object with this id.
+// Executes the operation on the object with this id. The retry of a run is done if the run was started since
+// the action was requested: the retry of another item of the same workflow run has run it again.
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
              AuditNote& note, const std::optional<ItemKey>& key = {});
 // Checks that the object exists and that the caller may act on it. Has no effect.

@@ -20,10 +20,13 @@ constexpr size_t kIdCharacters = 12;  // random characters of a bulk_id
 // A bulk action that is executed while its request waits.
 class BulkRun {
  public:
-  BulkRun(const Call& call, const BulkRequest& bulk)
+  BulkRun(const Call& call, const BulkRequest& bulk, WallTime now)
       : call_(call),
-        operation_{
-            .verb = bulk.verb, .reason = bulk.reason, .confirm = bulk.confirm, .mode = bulk.mode},
+        operation_{.verb = bulk.verb,
+                   .reason = bulk.reason,
+                   .confirm = bulk.confirm,
+                   .mode = bulk.mode,
+                   .requested = now},
         dry_run_(bulk.dry_run) {}
 
   Reply Run(const SelectedItems& selected) {
@@ -144,8 +147,8 @@ BulkOrder OrderOf(const Call& call, const BulkRequest& bulk, WallTime now) {
           .created = now};
 }
 
-Reply StartInBackground(const Call& call, const BulkRequest& bulk, const SelectedItems& selected) {
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+Reply StartInBackground(const Call& call, const BulkRequest& bulk, const SelectedItems& selected,
+                        WallTime now) {
   const auto answer = [&call](const BulkAction& action) {
     return CreatedAnswer(call.caller, action);
   };
@@ -217,10 +220,11 @@ Reply StartBulk(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const BulkRequest bulk, ReadBulkRequest(call));
   call.note.told = !bulk.background;  // in the foreground, each item gets its own record
   NoteCancelMode(call, bulk.mode);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const SelectedItems selected, SelectItems(call, bulk));
   if (selected.more && !bulk.dry_run) return TooManyItems(bulk);
-  if (bulk.background) return StartInBackground(call, bulk, selected);
-  return BulkRun(call, bulk).Run(selected);
+  if (bulk.background) return StartInBackground(call, bulk, selected, now);
+  return BulkRun(call, bulk, now).Run(selected);
 }
 
 Reply ListBulk(const Call& call) {

@@ -18,7 +18,8 @@ BulkOperation OperationOf(const BulkOrder& order, const BulkVerb& verb) {
   return {.verb = &verb,
           .reason = order.reason,
           .confirm = order.confirm_overlap,
-          .mode = order.cancel_mode};
+          .mode = order.cancel_mode,
+          .requested = order.created};
 }
 
 ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& item,

@@ -106,4 +106,5 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/workflow_control_contract.h"
 #include "tests/contract/store/workflow_nested_contract.h"
 #include "tests/contract/store/workflow_nodes_contract.h"
+#include "tests/contract/store/workflow_retries_contract.h"
 #include "tests/contract/store/workflow_rights_contract.h"

@@ -196,6 +196,7 @@ TYPED_TEST(WorkflowAgainContract, RerunEndsWhatARetryHadBlockedAgain) {
   s.v(s.runs.RetryRun({.key = key}, {.now = s.kNow + 2s}));
   s.v(s.runs.CancelRun(key, {.now = s.kNow + 3s}));  // no step follows
   s.Backfilled(flow, BackfillRerun::kFailed);
+  EXPECT_CODE(s.runs.RetryRun({.key = key}, {.now = s.kNow + 4s}), ErrorCode::kConflict);
   s.ExpectKind(key, s.kNow + 4s, BeginKind::kAnew);
   EXPECT_EQ(s.Get(node).row.state, RunState::kCancelled);
   EXPECT_NE(s.RowOf(key, "a").key, node);

@@ -122,7 +122,7 @@ TYPED_TEST(WorkflowContract, RetryRunsWhatHasFailedAgain) {
   const RetryPlan preview = s.v(s.workflows.PreviewRetry(key, {}));
   EXPECT_EQ(preview.run_again, (std::vector<std::string>{"b", "c"}));
   EXPECT_EQ(s.StateOf(key), RunState::kFailed);
-  EXPECT_EQ(s.v(s.runs.ListDeadLetters({})).size(), 2u);  // of the node and of the workflow
+  EXPECT_EQ(s.v(s.runs.ListDeadLetters({})).size(), 1u);
 
   const RunDetail retried = s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 10s}));
   EXPECT_EQ(retried.row.key, key);

@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/saves/checkpoint_rows.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -107,7 +108,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
-    effect.dead_letter = decision.change.dead_letter;
+    effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(run.row.key);
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
   }
@@ -235,7 +236,7 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     effect.key = report.key;
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
-    effect.dead_letter = change->dead_letter;
+    effect.dead_letter = change->dead_letter && LeavesDeadLetter(run.row.key);
   }
   CARILLON_TRY(writer.Flush());
   return effects;

@@ -10,6 +10,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/json/outputs_json.h"
 
 namespace carillon::mysql {
@@ -301,7 +302,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
                                          .claimed = row.claimed,
                                          .result = result}));
   }
-  if (change.dead_letter) {
+  if (change.dead_letter && LeavesDeadLetter(row.key)) {
     dead_letters_.Begin()
         .Add(row.key)
         .Add(row.job_no.value())
@@ -363,14 +364,16 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
     run.row.cancel_requested.reset();
   }
-  if (SkipLeavesDeadLetter(run.row)) {
-    dead_letters_.Begin()
-        .Add(run.row.key)
-        .Add(run.row.job_no.value())
-        .Add(Name(state))
-        .Add(run.row.attempt - 1)
-        .Add(reason)
-        .Add(now);
+  if (SkipIsFailure(run.row)) {
+    if (LeavesDeadLetter(run.row.key)) {
+      dead_letters_.Begin()
+          .Add(run.row.key)
+          .Add(run.row.job_no.value())
+          .Add(Name(state))
+          .Add(run.row.attempt - 1)
+          .Add(reason)
+          .Add(now);
+    }
     AddNotice(NoticeKind::kFailed, run.row, reason, now);
   }
   Free(run);

@@ -34,7 +34,8 @@ Status NoteProcessesLeft(Session& session, NodeStates* nodes) {
 }
 
 Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRetry& retry,
-                            Incarnations& incarnations, WorkflowLock lock);
+                            Incarnations& incarnations, WorkflowLock lock,
+                            bool begins_again = false);
 
 // Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed begins
 // anew instead.
@@ -60,14 +61,15 @@ Status PlanNested(Session& session, PlannedRetry* planned, Overlap overlap,
 }
 
 Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRetry& retry,
-                            Incarnations& incarnations, WorkflowLock lock) {
+                            Incarnations& incarnations, WorkflowLock lock, bool begins_again) {
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row.job_no, row.def_version}));
   PlannedRetry planned{.row = std::move(row), .nodes = {}, .plan = {}, .nested = {}};
   CARILLON_ASSIGN_OR_RETURN(
       planned.nodes, ReadNodes(session, planned.row, loaded.graph.size(), incarnations));
   CARILLON_TRY(NoteProcessesLeft(session, &planned.nodes));
-  CARILLON_ASSIGN_OR_RETURN(planned.plan, PlanRetry(loaded.graph, planned.nodes.rows, retry));
+  CARILLON_ASSIGN_OR_RETURN(
+      planned.plan, PlanRetry(loaded.graph, planned.nodes.rows, retry, begins_again));
   if (planned.plan.refused()) {
     return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, planned.plan)};
   }
@@ -226,16 +228,13 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   if (!row) return NoWorkflowRun(target.own);
   CARILLON_ASSIGN_OR_RETURN(const RunDetail own,
                             ReadOwnDetail(session, target.own, incarnations));
-  if (own.row.state == RunState::kPending) {
-    return {ErrorCode::kConflict, "retry: the workflow run waits for its begin already"};
-  }
-  if (own.row.cancel_requested) {
-    return {ErrorCode::kConflict, "retry: the workflow run is being cancelled"};
-  }
-  if (row->timed_out && !IsFinal(own.row.state)) {
-    return {ErrorCode::kConflict, "retry: the workflow run has reached its deadline and ends"};
-  }
-  return PlanOf(session, std::move(*row), target.retry, incarnations, lock);
+  CARILLON_TRY(CheckMayRetry(own.row, row->timed_out));
+  CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned,
+                            PlanOf(session, std::move(*row), target.retry, incarnations, lock,
+                                   BeginsAgain(own.row)));
+  // Its workflow run may still be open: a cancel before the begin waits for a step.
+  planned.own_ended = IsFinal(own.row.state);
+  return planned;
 }
 
 Status RetryWorkflow(Session& session, const WorkflowTarget& target, const WriteContext& context,
@@ -249,7 +248,7 @@ Status RetryWorkflow(Session& session, const WorkflowTarget& target, const Write
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_TRY(WritePlanned(session, planned, {incarnations, context.now}));
-  if (!planned.row.open) return ReopenOwn(session, planned.row, context, incarnations);
+  if (planned.own_ended) return ReopenOwn(session, planned.row, context, incarnations);
   return WriteWakeUp(session, planned.row, context.now);
 }
 

@@ -37,6 +37,7 @@ struct PlannedRetry {
   WorkflowRow row;
   NodeStates nodes;
   RetryPlan plan;
+  bool own_ended = false;
   std::vector<PlannedRetry> nested;  // of nodes that are workflows and continue
 };
 Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,

@@ -118,9 +118,9 @@ TEST(ReturnsTest, AHeldRunGoesOnByTheWordOfItsHost) {
 TEST(ReturnsTest, ASkipOfARunThatNeverBeganLeavesNoDeadLetter) {
   RunRow row = Running(1);
   row.state = RunState::kSkipped;
-  EXPECT_FALSE(SkipLeavesDeadLetter(row));
+  EXPECT_FALSE(SkipIsFailure(row));
   ++row.attempt;
-  EXPECT_TRUE(SkipLeavesDeadLetter(row));
+  EXPECT_TRUE(SkipIsFailure(row));
 }
 
 }  // namespace

@@ -93,6 +93,19 @@ TEST(WorkflowRetryTest, IsRefusedForWhatIsOpen) {
   EXPECT_EQ(Retried(Nightly(), rows, {}), "block audit 2+, block repair 1");
 }
 
+TEST(WorkflowRetryTest, NamedNodesThatWaitAlreadyAreNoConflict) {
+  NodeRow again = Blocked();
+  again.attempt = 2;
+  const NodeRows rows = Rows({Completed(), again, Blocked(), Blocked(), Blocked()});
+  EXPECT_EQ(Retried(Nightly(), rows, {.from = RetryFrom::kNodes, .nodes = {"audit"}}), "");
+  EXPECT_EQ(Retried(Nightly(), rows, {}), "no node is to be run again");
+  EXPECT_EQ(PlanText(Nightly(), PlanRetry(Nightly(), rows, {}, true)), "");
+  // What would continue does not, if a node before it runs again.
+  const auto plan = PlanRetry(Nightly(), rows, {.from = RetryFrom::kNodes, .nodes = {"load"}});
+  EXPECT_EQ(PlanText(Nightly(), plan), "block load 2+, block audit 2");
+  EXPECT_TRUE(plan->changes[1].anew);
+}
+
 TEST(WorkflowRetryTest, AProcessThatMayStillRunNeedsAConfirmation) {
   NodeRows rows = Rows({Completed(), Row(RunState::kFailed, "executor_lost"),
                         Skipped("bad_condition"), Skipped("upstream_failed"), Blocked()});

@@ -1,0 +1,145 @@
+// The contract of several retries in one workflow run, one after another, and of what its failures leave.
+#pragma once
+
+#include "tests/contract/store/workflow_driver.h"
+
+namespace carillon::test {
+
+// Three nodes that have failed, and one after each of the first two.
+class RetriesDriver : public WorkflowDriver {
+ public:
+  using WorkflowDriver::WorkflowDriver;
+
+  RunKey Failed() {
+    const RunKey key = Begun(CreateFlow(Flow({Node("a"), Node("b"), Node("c"),
+                                              Node("after-a", {{.node = "a"}}),
+                                              Node("after-b", {{.node = "b", .on = EdgeOn::kDone}})})),
+                             kT0);
+    for (const char* node : {"a", "b", "c"}) Finish(key, node, kT0 + 1s, RunState::kFailed);
+    Finish(key, "after-b", kT0 + 2s, RunState::kFailed);
+    EXPECT_EQ(StateOf(key), RunState::kFailed);
+    return key;
+  }
+  Result<RunDetail> RetryNode(const RunKey& key, const std::string& node, WallTime now) {
+    return runs.RetryRun({.key = RowOf(key, node).key}, {.now = now});
+  }
+};
+
+template <typename Factory>
+class WorkflowRetriesContract : public StoreContract<Factory> {
+ protected:
+  RetriesDriver retries_driver() { return RetriesDriver(this->handle()); }
+};
+TYPED_TEST_SUITE(WorkflowRetriesContract, StoreFactories);
+
+TYPED_TEST(WorkflowRetriesContract, FailedNodesOfOneRunAreRetriedOneByOne) {
+  RetriesDriver s = this->retries_driver();
+  const RunKey key = s.Failed();
+  s.v(s.RetryNode(key, "a", kT0 + 10s));
+  EXPECT_EQ(s.StateOf(key), RunState::kPending);
+  EXPECT_EQ(s.States(key), "a blocked, b FAILED, c FAILED, after-a blocked, after-b FAILED");
+  s.v(s.RetryNode(key, "after-b", kT0 + 10s));
+  s.v(s.RetryNode(key, "b", kT0 + 11s));
+  s.v(s.RetryNode(key, "c", kT0 + 12s));
+  EXPECT_EQ(s.States(key), "a blocked, b blocked, c blocked, after-a blocked, after-b blocked");
+  EXPECT_EQ(s.Get(key).row.attempt, 2);
+  EXPECT_EQ(s.RowOf(key, "after-b").attempt, 2);
+  s.ExpectBegin(key, kT0 + 13s);
+  s.Steps(kT0 + 13s);
+  for (const char* node : {"a", "b", "c"}) s.Finish(key, node, kT0 + 14s);
+  s.Finish(key, "after-a", kT0 + 15s);
+  EXPECT_EQ(s.Finish(key, "after-b", kT0 + 15s).ended, RunState::kCompleted);
+}
+
+TYPED_TEST(WorkflowRetriesContract, RetryOfTheRunAmongItsNodesChangesNothingTwice) {
+  RetriesDriver s = this->retries_driver();
+  const RunKey key = s.Failed();
+  s.v(s.RetryNode(key, "a", kT0 + 10s));
+  s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 11s}));
+  EXPECT_EQ(s.States(key), "a blocked, b blocked, c blocked, after-a blocked, after-b blocked");
+  s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 12s}));
+  for (const char* node : {"a", "b", "c", "after-b"}) {
+    EXPECT_TRUE(s.v(s.workflows.PreviewRetry(s.RowOf(key, node).key, {})).changes.empty()) << node;
+    s.v(s.RetryNode(key, node, kT0 + 12s));
+    EXPECT_EQ(s.RowOf(key, node).attempt, 2) << node;
+    EXPECT_EQ(s.Get(s.RowOf(key, node).key).attempts.size(), 1u) << node;
+  }
+  EXPECT_EQ(s.Get(key).row.attempt, 2);
+  s.ExpectBegin(key, kT0 + 13s);
+}
+
+TYPED_TEST(WorkflowRetriesContract, RunThatWasCancelledBeforeItBeganAgainIsReopened) {
+  RetriesDriver s = this->retries_driver();
+  const RunKey key = s.Failed();
+  s.v(s.RetryNode(key, "a", kT0 + 10s));
+  s.v(s.runs.CancelRun(key, {.now = kT0 + 11s}));
+  EXPECT_EQ(s.StateOf(key), RunState::kCancelled);
+  // No step has seen the cancel.
+  s.v(s.RetryNode(key, "b", kT0 + 12s));
+  EXPECT_EQ(s.StateOf(key), RunState::kPending);
+  s.ExpectBegin(key, kT0 + 13s);
+}
+
+// A nested workflow run that is to continue worked with what a node before it had left.
+TYPED_TEST(WorkflowRetriesContract, NestedRunBeginsAnewOnceANodeBeforeItIsRetriedToo) {
+  RetriesDriver s = this->retries_driver();
+  s.CreateFlow(s.Flow({s.Node("x"), s.Node("y", {{.node = "x"}})}), "inner");
+  const RunKey key = s.Begun(
+      s.CreateFlow(s.Flow({s.Node("a"), s.Node("inner", {{.node = "a", .on = EdgeOn::kDone}})})),
+      kT0);
+  s.Finish(key, "a", kT0 + 1s, RunState::kFailed);
+  const RunKey inner = s.RowOf(key, "inner").key;
+  s.ExpectBegin(inner, kT0 + 2s);
+  s.Steps(kT0 + 2s);
+  s.Finish(inner, "x", kT0 + 3s);
+  s.Finish(inner, "y", kT0 + 4s, RunState::kFailed);
+  EXPECT_EQ(s.States(key), "a FAILED, inner FAILED");
+  const WorkflowRunId before = s.View(inner).run;
+  s.v(s.RetryNode(key, "inner", kT0 + 5s));
+  EXPECT_EQ(s.States(inner), "x COMPLETED, y blocked");
+  s.v(s.RetryNode(key, "a", kT0 + 6s));
+  s.ExpectBegin(key, kT0 + 7s);
+  s.Steps(kT0 + 7s);
+  s.Finish(key, "a", kT0 + 8s);
+  EXPECT_EQ(s.Begin(inner, kT0 + 9s).kind, BeginKind::kAnew);
+  EXPECT_NE(s.View(inner).run, before);
+  EXPECT_EQ(s.RowOf(key, "inner").attempt, 2);
+}
+
+TYPED_TEST(WorkflowRetriesContract, FailuresOfNodesLeaveTheDeadLetterOfTheirWorkflow) {
+  RetriesDriver s = this->retries_driver();
+  JobDefinition retried = s.Manual();
+  retried.retry_count = 1;
+  s.Create("c", retried);
+  const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("b"), s.Node("c")})), kT0);
+  const RunRow a = s.StartNode(key, "a", kT0 + 1s);
+  ResultReport report = s.ReportOf(a, RunState::kFailed, kT0 + 2s);
+  EXPECT_FALSE(s.Apply(report, s.fence, kT0 + 2s).dead_letter);
+  // Lost, and skipped after an attempt: failures, too.
+  const RunRow b = s.StartNode(key, "b", kT0 + 2s);
+  const auto lost = s.v(s.firing.MarkLost({{.key = b.key,
+                                               .segment = b.segment,
+                                               .job_no = b.job_no,
+                                               .attempt = b.attempt,
+                                               .token = b.claim_token}},
+                                             s.fence, kT0 + 3s));
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].state, RunState::kLost);
+  EXPECT_FALSE(lost[0].dead_letter);
+  s.EndRun(s.StartNode(key, "c", kT0 + 3s), RunState::kFailed, kT0 + 4s);
+  const RunRow waiting = s.RowOf(key, "c");
+  s.v(s.firing.Skip({{.key = waiting.key,
+                          .segment = waiting.segment,
+                          .job_no = waiting.job_no,
+                          .attempt = waiting.attempt,
+                          .def_version = waiting.def_version,
+                          .reason = reason::kQueueTimeout}},
+                        s.fence, kT0 + 5s));
+  s.Steps(kT0 + 6s);
+  EXPECT_EQ(s.States(key), "a FAILED, b LOST, c SKIPPED queue_timeout");
+  const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({}));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters[0].key, key);
+}
+
+}  // namespace carillon::test
