@@ -21,7 +21,9 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
 // True if `run` has the request that `known` waits for: a request is read for one attempt, made due at
 // one time. A run that is run again may have been given other parameters since.
 bool AnswersFor(const PendingRun& run, const PendingRun& known) {
-  const bool same = run.attempt == known.attempt && run.due == known.due;
+  // An edit may have written the parameters of a removed schedule into the run.
+  const bool same = run.attempt == known.attempt && run.due == known.due &&
+                    run.def_version == known.def_version;
   return !NeedsExtras(run) && (same || failpoint::Broken("request.any_attempt"));
 }
 

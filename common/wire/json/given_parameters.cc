@@ -45,6 +45,12 @@ std::string GivenToText(const RenderedParameters& given) {
   return JsonToText(document);
 }
 
+Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule) {
+  CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own));
+  given.values = MergeParameters(of_schedule, given.values);
+  return GivenToText(given);
+}
+
 nlohmann::json GivenValues(std::string_view text) {
   nlohmann::json values = nlohmann::json::parse(text, nullptr, false);
   if (!values.is_object()) return nlohmann::json::object();

@@ -19,6 +19,9 @@ inline constexpr const char* kGivers = "$given_by";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
+// The parameters of a run that is to keep those of its schedule, which the owner of the job has set: they have no
+// giver and are trusted, and those of the run itself go first.
+Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule);
 // "" for no parameters.
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.

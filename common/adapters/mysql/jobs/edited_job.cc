@@ -100,6 +100,18 @@ Status MoveRanks(Session& session, const EditedJob& edited) {
   return {};
 }
 
+// For all runs that may make another attempt.
+Status KeepRemovedParameters(Session& session, const EditedJob& edited) {
+  const RemovedParameters& removed = edited.removed_parameters;
+  CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                            ReadFailedRuns(session, edited.job.job_no, removed));
+  for (const EditedRun& pending : edited.pending) {
+    if (!pending.erased) keys.push_back(pending.run.row.key);
+  }
+  for (const StoredRun& run : edited.active) keys.push_back(run.row.key);
+  return KeepParameters(session, keys, removed);
+}
+
 Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
   static const std::string erase =
       "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
@@ -259,6 +271,7 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
 Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context) {
   CARILLON_TRY(UpdateJob(session, edited.job, context.actor));
   CARILLON_TRY(WriteSchedules(session, edited));
+  CARILLON_TRY(KeepRemovedParameters(session, edited));
   CARILLON_TRY(WriteRuns(session, edited, context));
   CARILLON_TRY(TakeSlots(session, edited));
   CARILLON_TRY(MoveExpiry(session, edited));

@@ -15,6 +15,7 @@
 
 #include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/kept_parameters.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
 #include "common/adapters/mysql/schema/incarnations.h"
@@ -46,6 +47,7 @@ struct EditedJob {
   GroupNo new_group = {};                      // after a Replace
   std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
+  RemovedParameters removed_parameters = {};  // after a Replace
   std::vector<PlannedGap> gaps = {};
   std::vector<EditedRun> pending = {};
   std::vector<StoredRun> active = {};  // RUNNING, HELD

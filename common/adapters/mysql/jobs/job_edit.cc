@@ -89,7 +89,12 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
   }
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
   for (size_t i = 0; i < left.size(); ++i) {
-    if (!kept.contains(i)) Remove(left[i], old, reason);
+    if (kept.contains(i)) continue;
+    Remove(left[i], old, reason);
+    const DueSchedule& gone = left[i].row.due;
+    if (!gone.spec.parameters.empty()) {
+      rows_.removed_parameters[gone.schedule_id] = gone.spec.parameters;
+    }
   }
   ChangePending(JobChange::kEdited, reason::kEdited);
   if (old.enabled && !definition.enabled) PauseRuns("");

@@ -42,5 +42,21 @@ TEST_F(FiringLoopTest, EachAttemptAsksForItsOwnParameters) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
+// An edit that removes a schedule writes its parameters into the runs that wait.
+TEST_F(FiringLoopTest, AnEditedRunAsksForItsParametersAgain) {
+  const StoredJob job = Shell("job");
+  PendingRun run = Pending(job, 1ms);
+  run.flags = run_flag::kHasRequest;
+  run.extras = std::make_shared<const RunExtras>(RunExtras{.request_loaded = true});
+  Feed({run});
+  Step(5ms);
+  EXPECT_EQ(loads_.size(), 0u);
+  run.extras.reset();
+  ++run.def_version;
+  Feed({run});
+  Step();
+  EXPECT_EQ(loads_.PopUpTo(10).size(), 1u);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -1,0 +1,130 @@
+// The contract of parameters of a schedule that an edit removes: the runs that it has made keep them.
+#pragma once
+
+#include "common/domain/run/run_kind.h"
+#include "common/wire/json/given_parameters.h"
+#include "tests/contract/store/store_driver.h"
+
+namespace carillon::test {
+
+class KeptParametersDriver : public StoreDriver {
+ public:
+  explicit KeptParametersDriver(StoreHandle& store) : StoreDriver(store), fence(Take()) {}
+
+  // Runs for the north every 10 s, and for all by default.
+  JobDefinition Tenant(int retries) {
+    JobDefinition definition = Every(10s);
+    definition.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
+    definition.schedules[0].parameters = {{"t", std::string("north")}};
+    definition.retry_count = retries;
+    return definition;
+  }
+  RunRow Planned(const StoredJob& job, WallTime until) {
+    Plan(until, fence);
+    for (const RunRow& row : Pending(until)) {
+      if (row.job_no == job.job_no) return row;
+    }
+    ADD_FAILURE() << "nothing is planned";
+    return {};
+  }
+  RunRow Failed(const RunRow& row, WallTime now) {
+    const RunRow running = Start(row, ++token_, fence, now);
+    EXPECT_EQ(Apply(ReportOf(running, RunState::kFailed, now), fence, now).verdict,
+              ResultVerdict::kApplied);
+    return Get(row.key).row;
+  }
+  // An edit that makes another schedule of it.
+  StoredJob EditJitter(const StoredJob& job, WallTime now) {
+    JobDefinition edited = job.definition;
+    edited.schedules[0].jitter = 5s;
+    const StoredJob after = Replace(job, edited, now);
+    EXPECT_NE(after.schedules[0].schedule_id, job.schedules[0].schedule_id);
+    return after;
+  }
+  std::string RequestOf(const RunKey& key) {
+    return v(firing.LoadRunRequest(key)).parameters_json;
+  }
+
+  Fence fence;
+
+ private:
+  uint64_t token_ = 0;
+};
+
+template <typename Factory>
+class KeptParametersContract : public StoreContract<Factory> {
+ protected:
+  KeptParametersDriver kept_driver() { return KeptParametersDriver(this->handle()); }
+};
+TYPED_TEST_SUITE(KeptParametersContract, StoreFactories);
+
+TYPED_TEST(KeptParametersContract, RunBetweenTwoAttemptsKeepsThem) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.Tenant(1));
+  const RunRow waits = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  ASSERT_EQ(waits.state, RunState::kPending);
+  EXPECT_EQ(s.RequestOf(waits.key), "");
+  s.EditJitter(job, kT0 + 11s);
+  EXPECT_EQ(s.RequestOf(waits.key), R"({"t":"north"})");
+  const RunRow after = s.Get(waits.key).row;
+  EXPECT_TRUE(HasRequest(after.kind, after.flags));
+  EXPECT_EQ(after.def_version, 2);
+  EXPECT_EQ(after.due, waits.due);
+}
+
+TYPED_TEST(KeptParametersContract, RunThatRunsKeepsThemForItsRetry) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.Tenant(1));
+  const RunRow running = s.Start(s.Planned(job, kT0 + 10s), 900, s.fence, kT0 + 10s);
+  s.EditJitter(job, kT0 + 11s);
+  const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), s.fence, kT0 + 12s);
+  ASSERT_TRUE(effect.again.has_value());
+  EXPECT_TRUE(HasRequest(effect.again->kind, effect.again->flags));
+  EXPECT_EQ(s.RequestOf(running.key), R"({"t":"north"})");
+}
+
+TYPED_TEST(KeptParametersContract, FailedRunKeepsThemForARetryByHand) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.Tenant(0));
+  const RunRow failed = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  ASSERT_EQ(failed.state, RunState::kFailed);
+  s.EditJitter(job, kT0 + 11s);
+  s.v(s.runs.RetryRun({.key = failed.key}, {.now = kT0 + 12s}));
+  const RunRow again = s.Get(failed.key).row;
+  EXPECT_TRUE(HasRequest(again.kind, again.flags));
+  EXPECT_EQ(s.RequestOf(failed.key), R"({"t":"north"})");
+}
+
+TYPED_TEST(KeptParametersContract, WhatTheRunWasGivenGoesFirstAndItsGiverStays) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.Tenant(0);
+  definition.schedules[0].parameters["n"] = int64_t{7};
+  const StoredJob job = s.Create("job", definition, kT0 + 25s);
+  const Backfill made = s.v(s.backfills.CreateBackfill(
+      {.job_id = job.job_id,
+       .schedule_id = job.schedules[0].schedule_id,
+       .from = kT0,
+       .to = kT0 + 10s,
+       .parameters_json = R"({"t":"south","$given_by":["user-1"],"$untrusted":["t"]})"},
+      {}, {.now = kT0 + 25s}));
+  s.v(s.backfills.StepBackfill({made.number, job.job_no, job.segment}, s.fence, kT0 + 25s, 24h));
+  const RunKey key{kT0, job.schedules[0].schedule_id, 0};
+  s.EditJitter(job, kT0 + 26s);
+  const RenderedParameters given = s.v(GivenFromText(s.RequestOf(key)));
+  EXPECT_EQ(given.values, (Parameters{{"t", std::string("south")}, {"n", int64_t{7}}}));
+  EXPECT_EQ(given.given_by, std::set<std::string>{"user-1"});
+  EXPECT_EQ(given.untrusted, std::set<std::string>{"t"});
+}
+
+TYPED_TEST(KeptParametersContract, ScheduleThatStaysKeepsItsParametersItself) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.Tenant(1));
+  const RunRow waits = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  JobDefinition edited = job.definition;
+  edited.schedules[0].parameters = {{"t", std::string("south")}};
+  edited.description = "for the south now";
+  s.Replace(job, edited, kT0 + 11s);
+  EXPECT_EQ(s.RequestOf(waits.key), "");
+}
+
+}  // namespace carillon::test
