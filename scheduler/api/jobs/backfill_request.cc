@@ -13,6 +13,7 @@
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/parameters_json.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/jobs/outside_parameters.h"
 #include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {
@@ -153,6 +154,11 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
                             ReadParameters(body, job.definition, schedule.spec));
   const bool given = body.contains("parameters") && !body["parameters"].is_null();
+  if (given) {
+    CARILLON_ASSIGN_OR_RETURN(
+        terms.parameters_json,
+        MarkOutside(call, job.definition, body["parameters"], terms.parameters_json));
+  }
   if (given && job.definition.workflow) {
     CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
     terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);

@@ -21,6 +21,7 @@
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/job_edit.h"
 #include "scheduler/api/jobs/job_order.h"
+#include "scheduler/api/jobs/outside_parameters.h"
 #include "scheduler/explain/upcoming_fires.h"
 
 namespace carillon::scheduler {
@@ -184,10 +185,15 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
 
 // A workflow itself runs on no executor, and the caller's parameters reach the jobs of its nodes, so that
 // its run keeps who gave them. A job that cannot be read is left to the store, which reports the error.
-Outcome<bool> CheckWorkflowExecute(const Call& call, ExecuteRequest& request) {
+Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
   if (request.executor.empty() && request.parameters_json.empty()) return true;
   const auto job = call.stores.jobs.GetJob(request.job_id);
-  if (!job.ok() || !job->definition.workflow) return true;
+  if (!job.ok()) return true;
+  CARILLON_ASSIGN_OR_RETURN(
+      request.parameters_json,
+      MarkOutside(call, job->definition, GivenValues(request.parameters_json),
+                  request.parameters_json));
+  if (!job->definition.workflow) return true;
   if (!request.executor.empty()) {
     return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");
   }
@@ -321,7 +327,7 @@ Reply ResumeJob(const Call& call) { return ChangeState(call, &JobStore::ResumeJo
 Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(ExecuteRequest request, ReadExecute(call, id));
-  CARILLON_TRY(CheckWorkflowExecute(call, request));
+  CARILLON_TRY(CheckGiven(call, request));
   if (!call.idempotency_key.empty()) {
     request.keyed = KeyedAnswer<CreatedRun>{
         .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};
