@@ -5,6 +5,7 @@
 #include "common/domain/job/pending_fires.h"
 #include "common/domain/job/template.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_counts.h"
@@ -29,7 +30,7 @@ uint64_t ScheduleNumbersOf(const JobDefinition& definition) {
 // Applies an edit to a waiting run: sets its version and its priority.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
-  if (!KeepsPriority(row->kind)) row->priority = job.definition.priority;
+  row->priority = NextPriority(*row, job.definition.priority);
 }
 
 }  // namespace

@@ -222,14 +222,6 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
   DropWakeUpsSince(tables, workflow.run, last);
 }
 
-Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) {
-  const RunRow& own = tables.FindRun(workflow.own)->row;
-  if (!own.cancel_requested && !workflow.is_late) return {};
-  return {ErrorCode::kConflict, "workflow run " + EncodeRunId(own.key) +
-                                    (own.cancel_requested ? " is being cancelled"
-                                                          : " has reached its deadline")};
-}
-
 std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) {
   const RunEntry* run = tables.FindRun(key);
   const bool waits = run != nullptr && run->node && run->row.state == RunState::kPending &&

@@ -55,7 +55,5 @@ Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables,
     REQUIRES(tables.mu);
 void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now)
     REQUIRES(tables.mu);
-// kConflict: the run has ended, is being cancelled, or has reached its deadline.
-Status CheckNotCancelled(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
 
 }  // namespace carillon::memory

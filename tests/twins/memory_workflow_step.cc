@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_run_writes.h"
@@ -126,6 +127,7 @@ class Step {
     if (!IsReadable(job) && !job.deleted) return;  // it waits until it can be read
     NodeRelease release =
         DecideRelease(graph_, position, rows_, facts_, ToJobRow(job), job.definition);
+    const RunRow& own = tables_.FindRun(workflow_.own)->row;
     if (!release.skip.empty()) {
       node.result.error = std::move(release.error);
       Skip(position, std::move(node), release.skip);
@@ -134,7 +136,7 @@ class Step {
     }
     node.row.due = job.definition.enabled ? now_ : kNever;
     node.row.def_version = job.version;
-    node.row.priority = job.definition.priority;
+    node.row.priority = PriorityOfNode(job.definition.priority, own);
     node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
     node.parameters_json = GivenToText(release.parameters);
     released_bytes_ += node.parameters_json.size();

@@ -275,10 +275,7 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   MutexLock lock(tables_.mu);
   const WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
   if (workflow == nullptr) return NoWorkflowRun(request.key);
-  if (IsFinal(tables_.FindRun(workflow->own)->row.state)) {
-    return {ErrorCode::kConflict, "skip: run " + EncodeRunId(request.key) + " has ended"};
-  }
-  CARILLON_TRY(CheckNotCancelled(tables_, *workflow));
+  CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
   CARILLON_ASSIGN_OR_RETURN(
       const RetryPlan plan,

@@ -5,6 +5,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon {
 namespace {
@@ -15,10 +16,6 @@ bool TokenMatches(const RunRow& row, ClaimToken token) {
 
 uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
-int PriorityOf(const RunRow& row, const JobRow& job) {
-  return KeepsPriority(row.kind) ? row.priority : job.priority;
-}
-
 // Returns the run to PENDING for one more attempt. Every automatic retry calls this function, so
 // that each uses the current version of the job and waits while the job is paused.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
@@ -27,7 +24,7 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
           .attempt = row.attempt + 1,
           .due = job.paused ? kNever : due,
           .def_version = keep_version ? row.def_version : job.version,
-          .priority = PriorityOf(row, job),
+          .priority = NextPriority(row, job.priority),
           .record_attempt = true};
 }
 
@@ -317,7 +314,7 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                    .attempt = row.attempt + 1,
                    .due = now,
                    .def_version = job.version,
-                   .priority = PriorityOf(row, job),
+                   .priority = NextPriority(row, job.priority),
                    .record_attempt = true};
 }
 

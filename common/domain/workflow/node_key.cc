@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/workflow_spec.h"
 
 namespace carillon {
@@ -34,6 +37,13 @@ std::optional<NodePlace> NodePlaceOf(const RunKey& key) {
 }
 
 bool LeavesDeadLetter(const RunKey& key) { return !NodePlaceOf(key).has_value(); }
+
+int PriorityOfNode(int of_job, const RunRow& own) { return std::max(of_job, own.priority); }
+
+int NextPriority(const RunRow& row, int of_job) {
+  if (KeepsPriority(row.kind)) return row.priority;
+  return NodePlaceOf(row.key) ? std::max(row.priority, of_job) : of_job;
+}
 
 bool IsRunningWorkflow(const RunRow& row) {
   return (row.state == RunState::kRunning) && row.executor.empty();

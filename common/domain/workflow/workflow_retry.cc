@@ -166,6 +166,16 @@ bool WaitAlready(const NodeRows& rows, const WorkflowRetry& retry, const Chosen&
   return true;
 }
 
+Status CheckGoesOn(std::string_view what, const RunRow& own, bool timed_out) {
+  const bool late = timed_out && !IsFinal(own.state);
+  if (!own.cancel_requested && !late) return {};
+  return {ErrorCode::kConflict,
+          fmt::format("{}: the workflow run {}; if it waits for a HELD node, cancel it with "
+                      "confirm_overlap",
+                      what,
+                      own.cancel_requested ? "is being cancelled" : "has reached its deadline and ends")};
+}
+
 Error CannotSkip(const WorkflowGraph& graph, size_t position, const NodeRow& row) {
   return {ErrorCode::kConflict,
           fmt::format("node '{}' is {}{}{}; only a node that waits, is HELD or has failed can be "
@@ -215,13 +225,14 @@ Status CheckMayRetry(const RunRow& own, bool timed_out) {
   if (own.state == RunState::kPending && !BeginsAgain(own)) {
     return {ErrorCode::kConflict, "retry: the workflow run waits to begin anew"};
   }
-  if (own.cancel_requested) {
-    return {ErrorCode::kConflict, "retry: the workflow run is being cancelled"};
+  return CheckGoesOn("retry", own, timed_out);
+}
+
+Status CheckMaySkip(const RunRow& own, bool timed_out) {
+  if (IsFinal(own.state) || (own.state == RunState::kPending && !BeginsAgain(own))) {
+    return {ErrorCode::kConflict, "skip: the workflow run has ended; retry it and name the node"};
   }
-  if (timed_out && !IsFinal(own.state)) {
-    return {ErrorCode::kConflict, "retry: the workflow run has reached its deadline and ends"};
-  }
-  return {};
+  return CheckGoesOn("skip", own, timed_out);
 }
 
 Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,

@@ -76,8 +76,11 @@ Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
 
 // True if the own run waits for its begin because a person has retried it.
 bool BeginsAgain(const RunRow& own);
-// kConflict: it is being cancelled, has reached its deadline, or waits to begin anew.
+// kConflict: it is being cancelled, has reached its deadline, or waits to begin anew. The error says how to end
+// one that waits for a HELD node.
 Status CheckMayRetry(const RunRow& own, bool timed_out);
+// kConflict: it has ended, is being cancelled, or has reached its deadline.
+Status CheckMaySkip(const RunRow& own, bool timed_out);
 
 // Skips a node that waits, whatever for, is HELD or has failed, in a workflow run that has not ended. Nodes
 // that were skipped because of its end, directly or not, are blocked again.

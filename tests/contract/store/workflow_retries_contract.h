@@ -95,7 +95,8 @@ TYPED_TEST(WorkflowRetriesContract, NestedRunBeginsAnewOnceANodeBeforeItIsRetrie
   s.Finish(inner, "y", kT0 + 4s, RunState::kFailed);
   EXPECT_EQ(s.States(key), "a FAILED, inner FAILED");
   const WorkflowRunId before = s.View(inner).run;
-  s.v(s.RetryNode(key, "inner", kT0 + 5s));
+  const WorkflowRetry only{.from = RetryFrom::kNodes, .nodes = {"inner"}};
+  s.v(s.runs.RetryRun({.key = key, .workflow = only}, {.now = kT0 + 5s}));
   EXPECT_EQ(s.States(inner), "x COMPLETED, y blocked");
   s.v(s.RetryNode(key, "a", kT0 + 6s));
   s.ExpectBegin(key, kT0 + 7s);
@@ -104,6 +105,61 @@ TYPED_TEST(WorkflowRetriesContract, NestedRunBeginsAnewOnceANodeBeforeItIsRetrie
   EXPECT_EQ(s.Begin(inner, kT0 + 9s).kind, BeginKind::kAnew);
   EXPECT_NE(s.View(inner).run, before);
   EXPECT_EQ(s.RowOf(key, "inner").attempt, 2);
+}
+
+// Its host is away, so nobody knows whether its process has ended.
+TYPED_TEST(WorkflowRetriesContract, HeldNodeIsEndedByACancelThatConfirmsTheOverlap) {
+  RetriesDriver s = this->retries_driver();
+  JobDefinition held = s.Manual();
+  held.on_lost = OnLost::kHold;
+  s.Create("a", held);
+  JobDefinition definition = s.Chain();
+  definition.timeout_s = 60;
+  const StoredJob flow = s.CreateFlow(definition);
+  for (const bool timed_out : {false, true}) {
+    const WallTime begun = timed_out ? kT0 + 1h : kT0;
+    const RunKey key = s.Begun(flow, begun);
+    EXPECT_EQ(s.Lose(s.StartNode(key, "a", begun + 1s), s.fence, begun + 2s).size(), 1u);
+    if (!timed_out) s.v(s.runs.CancelRun(key, {.now = begun + 3s}));
+    s.Rotate(begun + 61s);
+    EXPECT_EQ(s.States(key), "a HELD, b CANCELLED");
+    EXPECT_EQ(s.StateOf(key), RunState::kRunning);
+    const auto retried = s.runs.RetryRun({.key = key}, {.now = begun + 62s, .confirm_overlap = true});
+    EXPECT_CODE(retried, ErrorCode::kConflict);
+    EXPECT_NE(retried.error().message.find("confirm_overlap"), std::string::npos);
+    const auto skipped = s.workflows.SkipNode({.key = key, .node = "a"}, {.now = begun + 62s});
+    EXPECT_CODE(skipped, ErrorCode::kConflict);
+    EXPECT_NE(skipped.error().message.find("confirm_overlap"), std::string::npos);
+    s.v(s.runs.CancelRun(key, {.now = begun + 63s, .confirm_overlap = true}));
+    EXPECT_EQ(s.States(key), "a CANCELLED, b CANCELLED");
+    EXPECT_EQ(s.Steps(begun + 64s).ended, RunState::kCancelled);
+  }
+}
+
+TYPED_TEST(WorkflowRetriesContract, PriorityOfTheRunIsTheLeastOfItsNodes) {
+  RetriesDriver s = this->retries_driver();
+  JobDefinition urgent = s.Manual();
+  urgent.priority = 95;
+  urgent.retry_count = 1;
+  s.Create("b", urgent);
+  JobDefinition plain = s.Manual();
+  plain.retry_count = 1;
+  const StoredJob a = s.Create("a", plain);
+  const StoredJob flow = s.CreateFlow(s.Flow({s.Node("a"), s.Node("b")}));
+  const RunKey key =
+      s.v(s.runs.ExecuteJob({.job_id = flow.job_id, .priority = 90}, {.now = kT0})).key;
+  s.ExpectBegin(key, kT0);
+  s.Steps(kT0);
+  EXPECT_EQ(s.RowOf(key, "a").priority, 90);
+  EXPECT_EQ(s.RowOf(key, "b").priority, 95);
+  // An edit, and the next attempt, keep it.
+  plain.description = "edited";
+  s.Replace(a, plain, kT0 + 1s);
+  EXPECT_EQ(s.RowOf(key, "a").priority, 90);
+  s.EndRun(s.StartNode(key, "a", kT0 + 2s), RunState::kFailed, kT0 + 3s);
+  EXPECT_EQ(s.RowOf(key, "a").priority, 90);
+  // Without one of its own, a run takes nothing from its nodes.
+  EXPECT_EQ(s.RowOf(s.Begun(flow, kT0 + 9s), "b").priority, 95);
 }
 
 TYPED_TEST(WorkflowRetriesContract, FailuresOfNodesLeaveTheDeadLetterOfTheirWorkflow) {

@@ -6,6 +6,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -149,7 +150,7 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
         if (row.attempt == 1) writer.Free(pending.run);
       }
       if (pending.released) row.due = context.now;
-      if (!KeepsPriority(row.kind) && job.readable) row.priority = job.definition.priority;
+      if (job.readable) row.priority = NextPriority(row, job.definition.priority);
       stamped.Begin()
           .Add(row.key)
           .Add(row.due)

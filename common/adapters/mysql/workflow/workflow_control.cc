@@ -257,15 +257,7 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
   CARILLON_ASSIGN_OR_RETURN(const auto row, ReadWorkflowOf(session, own, WorkflowLock::kUpdate));
   if (!row) return NoWorkflowRun(own);
   CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadOwnDetail(session, own, incarnations));
-  if (!row->open || IsFinal(detail.row.state)) {
-    return {ErrorCode::kConflict, "skip: the workflow run has ended; retry it and name the node"};
-  }
-  if (detail.row.cancel_requested) {
-    return {ErrorCode::kConflict, "skip: the workflow run is being cancelled"};
-  }
-  if (row->timed_out) {
-    return {ErrorCode::kConflict, "skip: the workflow run has reached its deadline and ends"};
-  }
+  CARILLON_TRY(CheckMaySkip(detail.row, row->timed_out));
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row->job_no, row->def_version}));
   CARILLON_ASSIGN_OR_RETURN(const NodeStates nodes,

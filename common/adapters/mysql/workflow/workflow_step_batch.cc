@@ -31,6 +31,7 @@ struct ReleaseRow {
   const StoredRun& run;
   const JobRow& job;
   const RenderedParameters& parameters;
+  int priority;
   WallTime due;
 };
 
@@ -44,7 +45,7 @@ class Releases {
         .Add(one.run.row.key)
         .Add(one.due)
         .Add(one.job.version)
-        .Add(one.job.priority)
+        .Add(one.priority)
         .AddBytes(parameters);
   }
   bool IsFull() const { return bytes_ >= kReleasedBytesPerStep; }
@@ -180,10 +181,12 @@ class StepWriter {
       return End(position, run, RunState::kSkipped, release.skip, release.error);
     }
     const WallTime due = job->second.paused ? kNever : rules_.now;
-    releases_.Add({run, job->second, release.parameters, due});
+    const int priority =
+        PriorityOfNode(job->second.priority, runs_.at(facts_.row.own).row);
+    releases_.Add({run, job->second, release.parameters, priority, due});
     run.row.due = due;
     run.row.def_version = job->second.version;
-    run.row.priority = job->second.priority;
+    run.row.priority = priority;
     facts_.nodes.rows[position].blocked = false;
     if (IsTime(due)) effect->released.push_back(run.row);
     return {};
