@@ -38,8 +38,8 @@ WorkerBook::Attempt* WorkerBook::FindOf(const WorkerId& worker, const WorkerTick
 
 WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
   const auto worker = workers_.find(id);
-  if (worker == workers_.end() || worker->second.session == 0) return nullptr;
-  return &outgoing_[worker->second.session];
+  const bool here = worker != workers_.end() && worker->second.session != 0;
+  return here ? &outgoing_[worker->second.session] : nullptr;
 }
 
 // The worker, which has no session since then.
