@@ -3,10 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/job/pending_fires.h"
-#include "common/domain/job/template.h"
-#include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
-#include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_dependencies.h"
@@ -276,24 +273,6 @@ bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
   return true;
 }
 
-// The runs of a removed schedule that may make another attempt keep its parameters.
-void MemoryJobStore::KeepParameters(const JobEntry& job, ScheduleId id) {
-  const Parameters& removed = tables_.FindSchedule(id)->spec.parameters;
-  if (removed.empty()) return;
-  std::set<RunKey> keys = job.open;
-  for (const auto& [number, letter] : tables_.dead_letters) keys.insert(letter.key);
-  for (const RunKey& key : keys) {
-    if (key.schedule_id != id || tables_.FindRun(key) == nullptr) continue;
-    RunEntry entry = *tables_.FindRun(key);
-    const auto merged = WithScheduleParameters(
-        entry.parameters_json, entry.trigger ? FillTrigger(removed, *entry.trigger) : removed);
-    if (!merged.ok()) continue;
-    entry.parameters_json = *merged;
-    entry.row.flags |= run_flag::kHasRequest;
-    tables_.PutRun(std::move(entry));
-  }
-}
-
 void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                                       std::string_view why, WallTime now) {
   PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
@@ -375,10 +354,8 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old,
   before.job_no = job.job_no;
   before.definition = old;
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
-  for (const ScheduleId id : left) {
-    KeepParameters(job, id);
-    RemoveSchedule(before, id, reason, now);
-  }
+  for (const ScheduleId id : left) KeepParameters(tables_, job, id);
+  for (const ScheduleId id : left) RemoveSchedule(before, id, reason, now);
   job.schedules = std::move(next);
 }
 

@@ -58,7 +58,6 @@ class MemoryJobStore final : public JobStore {
       REQUIRES(tables_.mu);
   void ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new, WallTime now)
       REQUIRES(tables_.mu);
-  void KeepParameters(const JobEntry& job, ScheduleId id) REQUIRES(tables_.mu);
   void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
       REQUIRES(tables_.mu);
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,

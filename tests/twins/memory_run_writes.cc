@@ -9,6 +9,7 @@
 #include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/wire/json/given_parameters.h"
 
 namespace carillon::memory {
 namespace {
@@ -205,6 +206,23 @@ Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) {
   const std::string& group = definition.concurrency_group;
   if (group.empty() || tables.groups.contains(group)) return {};
   return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
+}
+
+void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
+  const Parameters& removed = tables.FindSchedule(id)->spec.parameters;
+  if (removed.empty()) return;
+  std::set<RunKey> keys = job.open;
+  for (const auto& [number, letter] : tables.dead_letters) keys.insert(letter.key);
+  for (const RunKey& key : keys) {
+    if (key.schedule_id != id || tables.FindRun(key) == nullptr) continue;
+    RunEntry entry = *tables.FindRun(key);
+    const auto merged = WithScheduleParameters(
+        entry.parameters_json, entry.trigger ? FillTrigger(removed, *entry.trigger) : removed);
+    if (!merged.ok()) continue;
+    entry.parameters_json = *merged;
+    entry.row.flags |= run_flag::kHasRequest;
+    tables.PutRun(std::move(entry));
+  }
 }
 
 void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/adapters/mysql/jobs/kept_parameters.h"
 #include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/kept_parameters.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
 #include "common/adapters/mysql/schema/incarnations.h"

@@ -1,4 +1,4 @@
-// Which failures of nodes are told for themselves.
+// Failures of nodes that are told for themselves, and those that are told with their workflow.
 #include <gtest/gtest.h>
 
 #include "common/domain/workflow/node_key.h"

@@ -1,4 +1,4 @@
-// What may be done with runs and nodes in their present state agrees with what the routes answer.
+// The actions that runs and nodes allow in their present state, and the answers of the routes.
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/rows/kept_parameters.h"
+#include "common/adapters/mysql/jobs/kept_parameters.h"
 
 #include <fmt/core.h>
 
