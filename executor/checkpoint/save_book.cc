@@ -83,13 +83,23 @@ void SaveBook::SendAgain(Attempt& attempt) {
 
 void SaveBook::GiveUpWaiting(SteadyTime now) {
   for (auto& [id, attempt] : attempts_) {
-    if (attempt.unanswered && now >= attempt.unanswered->sent + kAnswerWithin) SendAgain(attempt);
+    if (!attempt.unanswered || now < attempt.unanswered->again) continue;
+    attempt.patience = std::min(2 * attempt.patience, kAnswerWithinMax);
+    SendAgain(attempt);
   }
+}
+
+bool SaveBook::LineIsFree() const {
+  size_t unanswered = 0;
+  for (const auto& [id, attempt] : attempts_) {
+    if (attempt.unanswered) unanswered += attempt.unanswered->bytes;
+  }
+  return unanswered < kUnansweredBytesMax;
 }
 
 std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
   GiveUpWaiting(now);
-  const bool room = now >= next_checkpoint_;
+  const bool room = now >= next_checkpoint_ && LineIsFree();
   Attempt* best = nullptr;
   for (auto& [id, attempt] : attempts_) {
     const bool due = attempt.files[kProgress].changed() || (room && attempt.files[kCheckpoint].changed());
@@ -113,7 +123,7 @@ std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
 void SaveBook::Sent(const Order& order, const Marks& marks, size_t bytes, SteadyTime now) {
   Attempt* const attempt = Find(order.held);
   if (attempt == nullptr) return;
-  Unanswered unanswered{.seq = order.seq, .sent = now, .before = {}};
+  Unanswered unanswered{.seq = order.seq, .again = now + attempt->patience, .bytes = bytes, .before = {}};
   for (size_t kind = 0; kind < marks.size(); ++kind) {
     File& file = attempt->files[kind];
     unanswered.before[kind] = file.sent;
@@ -135,6 +145,7 @@ void SaveBook::Answered(const HeldAttempt& held, uint64_t seq) {
   Attempt* const attempt = Find(held);
   if (attempt == nullptr || !attempt->unanswered || attempt->unanswered->seq != seq) return;
   attempt->unanswered.reset();
+  attempt->patience = kAnswerWithin;
 }
 
 void SaveBook::Hold(ReportedResult result, SteadyTime now) {
@@ -193,11 +204,13 @@ std::vector<ReportedResult> SaveBook::Release(SteadyTime now) {
 
 SteadyTime SaveBook::NextDue(SteadyTime now) const {
   SteadyTime next = SteadyTime::max();
+  const bool free = LineIsFree();
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.result) next = std::min(next, attempt.looked ? attempt.until : now);
-    if (attempt.unanswered) next = std::min(next, attempt.unanswered->sent + kAnswerWithin);
+    if (attempt.unanswered) next = std::min(next, attempt.unanswered->again);
     if (!attempt.changed() || attempt.unanswered || !Takes(attempt.member)) continue;
     const bool at_once = attempt.files[kProgress].changed();
+    if (!at_once && !free) continue;  // an answer comes first, or the time to repeat a save
     next = std::min(next, std::max(attempt.not_before, at_once ? now : next_checkpoint_));
   }
   return next;

@@ -3,8 +3,9 @@
 //
 // Time     Never reads a clock.
 // Always   An attempt has at most one save that is not answered; the content of a later one replaces those
-//          that were never sent. Checkpoints take at most kBytesPerSecond of the link, so that heartbeats are
-//          never delayed. A result waits for kAnswerWithin at most.
+//          that were never sent. Checkpoints take at most kBytesPerSecond of the link. None is sent while the
+//          members have not answered kUnansweredBytesMax of others: on a slow line they follow at its pace.
+//          A result waits for kAnswerWithin at most.
 #pragma once
 
 #include <array>
@@ -21,8 +22,11 @@ namespace carillon::executor {
 class SaveBook {
  public:
   static constexpr Duration kAnswerWithin = 5s;
+  // A save is repeated after kAnswerWithin, then after twice as long, at most after this time.
+  static constexpr Duration kAnswerWithinMax = 60s;
   static constexpr Duration kRetryAfter = 500ms;
   static constexpr size_t kBytesPerSecond = 1u << 20;
+  static constexpr size_t kUnansweredBytesMax = 1u << 20;
 
   // ---- the attempts; Watch also repeats an attempt with its present member
   void Watch(const HeldAttempt& held, const MemberId& member);
@@ -83,7 +87,8 @@ class SaveBook {
   };
   struct Unanswered {
     uint64_t seq = 0;
-    SteadyTime sent{};
+    SteadyTime again{};  // when it is given up
+    size_t bytes = 0;    // of its checkpoint
     Marks before;  // what `sent` of the files was
   };
   struct Attempt {
@@ -94,6 +99,7 @@ class SaveBook {
     uint64_t turn = 0;        // when it was served last
     SteadyTime not_before{};  // after a failure
     std::optional<Unanswered> unanswered;
+    Duration patience = kAnswerWithin;
     bool saved = false;  // something was sent, or placed
     std::optional<ReportedResult> result;
     bool looked = false;
@@ -108,6 +114,7 @@ class SaveBook {
   bool Takes(const MemberId& member) const { return takes_.contains(member); }
   static void SendAgain(Attempt& attempt);
   void GiveUpWaiting(SteadyTime now);
+  bool LineIsFree() const;
 
   std::map<AttemptId, Attempt> attempts_;
   std::set<MemberId> takes_;

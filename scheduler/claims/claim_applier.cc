@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
-// The most bytes of secrets and checkpoints in one message. A longer answer is sent in several
+// The most bytes of secrets in one message. A longer answer is sent in several
 // messages, because the control link limits the size of a message.
 constexpr size_t kBytesPerReply = size_t{4} << 20;
 constexpr Duration kLateAsked = 1s;  // a start later than this may require a notification
@@ -390,31 +390,28 @@ void ClaimApplier::FindCheckpoints(std::vector<Item>& items) {
   }
 }
 
-// Checkpoints are read one by one, so that memory holds those of one message at most.
 void ClaimApplier::Answer(std::vector<Item>& items) {
   std::map<size_t, ClaimBatchReply> replies;
   size_t bytes = 0;
   for (Item& item : items) {
     if (!item.decided || item.silent) continue;
-    std::optional<std::string> checkpoint;
+    ClaimBatchReply::Item answer{.key = item.request.key,
+                                 .token = item.request.token,
+                                 .verdict = item.reply.verdict,
+                                 .reason = item.reply.reason,
+                                 .secrets = std::move(item.secrets.values),
+                                 .secret_failure = std::move(item.secrets.failure),
+                                 .secret_error = std::move(item.secrets.error)};
     if (item.has_checkpoint) {
-      auto read = ports_.checkpoints.ReadCheckpoint(item.request.key);
-      if (!read.ok()) {
-        log::Warn("claims", "checkpoint: {}", read.error().message);
-        continue;  // the executor repeats the claim
-      }
-      checkpoint = *std::move(read);
+      const ClaimArrival& arrival = arrivals_[item.arrival];
+      const Status passed = ports_.checkpoint_answers.Push(
+          {.to = arrival.from, .reply = Addressed(arrival, {.items = {std::move(answer)}})});
+      // The executor repeats the claim.
+      if (!passed.ok()) log::Debug("claims", "answer: {}", passed.error().message);
+      continue;
     }
-    if (checkpoint) bytes += checkpoint->size();
-    for (const auto& [name, value] : item.secrets.values) bytes += value.size();
-    replies[item.arrival].items.push_back({.key = item.request.key,
-                                           .token = item.request.token,
-                                           .verdict = item.reply.verdict,
-                                           .reason = item.reply.reason,
-                                           .secrets = std::move(item.secrets.values),
-                                           .secret_failure = std::move(item.secrets.failure),
-                                           .secret_error = std::move(item.secrets.error),
-                                           .checkpoint = std::move(checkpoint)});
+    for (const auto& [name, value] : answer.secrets) bytes += value.size();
+    replies[item.arrival].items.push_back(std::move(answer));
     if (bytes < kBytesPerReply) continue;
     SendAll(std::exchange(replies, {}));
     bytes = 0;
@@ -422,14 +419,18 @@ void ClaimApplier::Answer(std::vector<Item>& items) {
   SendAll(std::move(replies));
 }
 
+ClaimBatchReply ClaimApplier::Addressed(const ClaimArrival& arrival, ClaimBatchReply reply) const {
+  reply.batch_id = arrival.batch.batch_id;
+  reply.sent_us = arrival.batch.sent_us;
+  reply.lease = options_.lease;
+  return reply;
+}
+
 void ClaimApplier::SendAll(std::map<size_t, ClaimBatchReply> replies) {
   for (auto& [at, reply] : replies) {
     const ClaimArrival& arrival = arrivals_[at];
-    reply.batch_id = arrival.batch.batch_id;
-    reply.sent_us = arrival.batch.sent_us;
-    reply.lease = options_.lease;
-    const Status sent =
-        ports_.hub.Send(arrival.from.executor, arrival.from.incarnation, std::move(reply));
+    const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
+                                        Addressed(arrival, std::move(reply)));
     // A lost answer does no harm. The executor repeats the claim, and it is accepted again.
     if (!sent.ok()) log::Debug("claims", "answer: {}", sent.error().message);
   }

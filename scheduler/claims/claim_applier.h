@@ -23,6 +23,7 @@
 #include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
+#include "scheduler/claims/checkpoint_answers.h"
 #include "scheduler/fire/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/executor_table.h"
@@ -48,6 +49,7 @@ class ClaimApplier final : public Stepper {
     DefinitionCache& definitions;
     const ExecutorTable& executors;
     CheckpointStore& checkpoints;
+    CheckpointAnswerQueue& checkpoint_answers;
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
     // True while the whole cluster is paused. New claims are then refused. A repeated claim
     // is still confirmed.
@@ -102,7 +104,9 @@ class ClaimApplier final : public Stepper {
   // Notes the claims that get a checkpoint with the answer. If that is unknown, they get no answer.
   void FindCheckpoints(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
+  // Passes the answers with a checkpoint on, and sends the others.
   void Answer(std::vector<Item>& items);
+  ClaimBatchReply Addressed(const ClaimArrival& arrival, ClaimBatchReply reply) const;
   void SendAll(std::map<size_t, ClaimBatchReply> replies);  // by arrival
 
   const Ports ports_;

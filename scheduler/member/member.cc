@@ -26,7 +26,7 @@ std::vector<NamedStepper> Member::steppers() {
       named("recover", r.recover_loop), named("plan", r.plan_loop),
       named("fire", r.firing),          named("link", r.link_loop),
       named("claims", r.claim_applier), named("results", r.result_applier),
-      named("logs", r.log_keeper),      named("saves", r.save_keeper),
+      named("logs", r.log_keeper),      named("saves", r.saves_loop),
            named("admission", r.admission_loop),
       named("workflow", r.workflows), named("backfill", r.backfill),    named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));

@@ -10,6 +10,7 @@ constexpr size_t kSkipBatchesMax = 1'024;
 constexpr size_t kRegistersMax = 1'024;
 constexpr size_t kProgressMax = 8'192;
 constexpr size_t kCheckpointsMax = 64;
+constexpr size_t kCheckpointAnswersMax = 8'192;
 // After three missed readings the store counts as unavailable.
 constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
@@ -52,6 +53,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       registers("registers", kRegistersMax),
       progress("progress", kProgressMax),
       checkpoints("checkpoints", kCheckpointsMax),
+      checkpoint_answers("checkpoint_answers", kCheckpointAnswersMax),
       owner(MakeOwner()),
       session_proof(p.clock, p.coordinator, segments, assignment),
       leader(MakeLeader()),
@@ -83,6 +85,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
                    .progress = progress,
                    .checkpoints = checkpoints,
                    .metrics = p.metrics}),
+      checkpoint_reader({.store = p.stores.checkpoints, .hub = p.hub, .queue = checkpoint_answers}),
       overdue(p.clock, p.metrics, kOverdueStale),
       maintenance({.clock = p.clock,
                    .housekeeping = p.stores.housekeeping,
@@ -98,6 +101,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       admission_loop({&admission, &completions}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
+      saves_loop({&checkpoint_reader, &save_keeper}),
       maintain_loop({&gauges, &maintenance}) {
   MakeNotify();
   ConnectWakes();
@@ -121,6 +125,7 @@ void Member::Rooms::ConnectWakes() {
   registers.OnPush(Waker("recover"));
   progress.OnPush(Waker("saves"));
   checkpoints.OnPush(Waker("saves"));
+  checkpoint_answers.OnPush(Waker("saves"));
   segments.OnChange(
       Wakers({"owner", "recover", "plan", "fire", "results", "admission", "workflow", "backfill"}));
   ports.hub.OnReadable(Waker("link"));
@@ -143,6 +148,7 @@ void Member::Rooms::ConnectWakes() {
   gauges.Watch(registers);
   gauges.Watch(progress);
   gauges.Watch(checkpoints);
+  gauges.Watch(checkpoint_answers);
   gauges.Watch(kResultsTopic, ports.results);
   gauges.Watch(kLogsTopic, ports.logs);
 }

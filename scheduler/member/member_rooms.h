@@ -110,6 +110,7 @@ struct Member::Rooms {
   RegisterQueue registers;
   SaveQueue progress;
   SaveQueue checkpoints;
+  CheckpointAnswerQueue checkpoint_answers;
 
   // Rooms, grouped by loop.
   SegmentOwner owner;
@@ -135,6 +136,7 @@ struct Member::Rooms {
   ResultApplier result_applier;
   LogKeeper log_keeper;
   SaveKeeper save_keeper;
+  CheckpointAnswers checkpoint_reader;
   OverdueWatch overdue;
   Maintenance maintenance;
   QueueGauges gauges;
@@ -144,6 +146,7 @@ struct Member::Rooms {
   SequenceStepper recover_loop;
   SequenceStepper admission_loop;
   SequenceStepper plan_loop;
+  SequenceStepper saves_loop;
   SequenceStepper maintain_loop;
   // Null if MemberPorts has no sender.
   std::unique_ptr<Notifier> notifier;

@@ -305,6 +305,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .definitions = definitions,
        .executors = executors,
        .checkpoints = ports.stores.checkpoints,
+       .checkpoint_answers = checkpoint_answers,
        .secrets = ports.secrets,
        .paused = [this] { return ports.settings.paused(); },
        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },

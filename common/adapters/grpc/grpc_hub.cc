@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -16,6 +17,7 @@
 #include "common/base/metrics.h"
 #include "common/base/mutex.h"
 #include "common/wire/messages/control_codec.h"
+#include "common/wire/messages/link_pieces.h"
 
 namespace carillon::rpc {
 namespace {
@@ -70,16 +72,17 @@ class Switchboard {
 class HubStream final : public grpc::ServerGenericBidiReactor {
  public:
   // `connection` is gRPC's name of it.
-  HubStream(Switchboard& board, Peer peer, std::string connection)
+  HubStream(Switchboard& board, Peer peer, std::string connection, bool takes_pieces)
       : board_(board),
         peer_(std::move(peer)),
         connection_(std::move(connection)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
+    if (takes_pieces) outbox_.CutBulk();
     // Sent before Add, because other threads can send after Add, and the first message must
     // identify the member.
     const Status welcomed = Send(EncodeWelcome(
-        {.member = board.options().member, .public_key = board.options().public_key}));
+        {.member = board.options().member, .public_key = board.options().public_key, .takes_pieces = true}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
     board_.acceptor()->Know(connection_);
     board_.Add(peer_, this);
@@ -106,12 +109,12 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) return Close(grpc::Status::OK);
-    const size_t bytes = incoming_.Length();
-    auto message = DecodeFromExecutor(ToBytes(incoming_), peer_.first, peer_.second);
-    if (!message.ok()) {
-      log::Warn("link", "executor={}: {}", peer_.first.value(), message.error().message);
-      return Close({grpc::StatusCode::INVALID_ARGUMENT, "unreadable message"});
-    }
+    auto whole = pieces_.Take(ToBytes(incoming_));
+    if (!whole.ok()) return Unreadable(whole.error());
+    if (!*whole) return ReadOn();
+    const size_t bytes = (*whole)->size();
+    auto message = DecodeFromExecutor(**whole, peer_.first, peer_.second);
+    if (!message.ok()) return Unreadable(message.error());
     if (board_.Take({peer_.first, peer_.second, std::move(message).value()}, bytes, this)) {
       ReadOn();
     }
@@ -130,10 +133,16 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
   }
 
  private:
+  void Unreadable(const Error& error) {
+    log::Warn("link", "executor={}: {}", peer_.first.value(), error.message);
+    Close({grpc::StatusCode::INVALID_ARGUMENT, "unreadable message"});
+  }
+
   Switchboard& board_;
   const Peer peer_;
   const std::string connection_;
   grpc::ByteBuffer incoming_;
+  PieceJoiner pieces_;
   Mutex mu_;
   StreamOutbox outbox_ GUARDED_BY(mu_);
   bool closed_ GUARDED_BY(mu_) = false;
@@ -197,6 +206,15 @@ std::vector<ExecutorMessage> Switchboard::Receive(size_t max) {
   return taken;
 }
 
+bool HasCheckpoint(const ClaimBatchReply::Item& item) { return item.checkpoint.has_value(); }
+
+OutboxLane LaneOf(const ToExecutor& message) {
+  if (std::holds_alternative<CarriedRecord>(message)) return OutboxLane::kRecords;
+  const auto* reply = std::get_if<ClaimBatchReply>(&message);
+  const bool bulk = reply != nullptr && std::any_of(reply->items.begin(), reply->items.end(), HasCheckpoint);
+  return bulk ? OutboxLane::kBulk : OutboxLane::kControl;
+}
+
 // A call that is answered with an error only.
 class Refusal final : public grpc::ServerGenericBidiReactor {
  public:
@@ -245,7 +263,7 @@ class Service final : public grpc::CallbackGenericService {
       return Refuse("certificate",
                     {grpc::StatusCode::UNAUTHENTICATED, "no certificate for this executor"});
     }
-    return new HubStream(board_, std::move(peer), call->peer());
+    return new HubStream(board_, std::move(peer), call->peer(), text(kPiecesMetadata) == "1");
   }
 
   void CountRefusal(const char* reason) {
@@ -321,9 +339,7 @@ class Hub final : public GrpcHub, LinkAcceptor::Taker {
   }
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override {
-    const bool record = std::holds_alternative<CarriedRecord>(message);
-    return board_.Send({executor, incarnation}, EncodeToExecutor(message),
-                       record ? OutboxLane::kRecords : OutboxLane::kControl);
+    return board_.Send({executor, incarnation}, EncodeToExecutor(message), LaneOf(message));
   }
   std::vector<ExecutorMessage> Receive(size_t max) override { return board_.Receive(max); }
   void OnReadable(std::function<void()> wake) override { board_.OnReadable(std::move(wake)); }

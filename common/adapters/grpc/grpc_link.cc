@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/wire/messages/control_codec.h"
+#include "common/wire/messages/link_pieces.h"
 
 namespace carillon::rpc {
 namespace {
@@ -63,6 +64,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   const std::string address_;
   grpc::ClientContext context_;
   grpc::ByteBuffer incoming_;
+  PieceJoiner pieces_;
   std::shared_ptr<LinkStream> self_;  // keeps this object until OnDone
   std::atomic<bool> welcomed_ = false;
   Mutex mu_;
@@ -133,6 +135,12 @@ class Link final : public GrpcLink {
   std::thread dialler_;
 };
 
+OutboxLane LaneOf(const FromExecutor& message) {
+  if (std::holds_alternative<CarriedRecord>(message)) return OutboxLane::kRecords;
+  const auto* saved = std::get_if<AttemptSave>(&message);
+  return saved != nullptr && saved->save.checkpoint ? OutboxLane::kBulk : OutboxLane::kControl;
+}
+
 // Every stream has a connection of its own. So a new stream immediately reaches a server that was
 // restarted or replaced.
 grpc::ChannelArguments ChannelArguments() {
@@ -149,6 +157,7 @@ grpc::ChannelArguments ChannelArguments() {
 void LinkStream::Begin(const LinkOptions& options, const tls::Identity& identity) {
   context_.AddMetadata(kExecutorMetadata, options.executor.value());
   context_.AddMetadata(kIncarnationMetadata, options.incarnation.value());
+  context_.AddMetadata(kPiecesMetadata, "1");
   if (identity.empty()) context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
   self_ = shared_from_this();
   grpc::ChannelArguments arguments = ChannelArguments();
@@ -202,14 +211,20 @@ bool LinkStream::TakeWelcome(const Welcome& welcome) {
   }
   if (welcomed() || !link_.Welcomed(*this, welcome)) return false;
   name_ = welcome.member;
+  if (welcome.takes_pieces) {
+    MutexLock lock(mu_);
+    outbox_.CutBulk();
+  }
   welcomed_.store(true, std::memory_order_release);
   return true;
 }
 
 void LinkStream::OnReadDone(bool ok) {
   if (!ok) return Close();
-  const size_t bytes = incoming_.Length();
-  auto message = DecodeToExecutor(ToBytes(incoming_));
+  const auto whole = pieces_.Take(ToBytes(incoming_));
+  if (whole.ok() && !*whole) return ReadOn();
+  const size_t bytes = whole.ok() ? (*whole)->size() : 0;
+  auto message = whole.ok() ? DecodeToExecutor(**whole) : whole.error();
   if (!message.ok()) {
     log::Warn("link", "member={}: {}", member_.value(), message.error().message);
     return Close();
@@ -437,9 +452,7 @@ Status Link::Send(const MemberId& member, FromExecutor message) {
   if (!stream) {
     return {ErrorCode::kUnavailable, "control link: no stream to " + member.value()};
   }
-  const bool record = std::holds_alternative<CarriedRecord>(message);
-  return stream->Send(EncodeFromExecutor(message),
-                      record ? OutboxLane::kRecords : OutboxLane::kControl);
+  return stream->Send(EncodeFromExecutor(message), LaneOf(message));
 }
 
 std::vector<std::string> Link::public_keys() {

@@ -13,6 +13,7 @@ inline constexpr const char* kAttachMethod = "/carillon.v1.Control/Attach";
 inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
+inline constexpr const char* kPiecesMetadata = "carillon-pieces";  // "1": the executor takes pieces
 inline constexpr const char* kSecretMetadata = "authorization";
 // Limit per connection. An executor needs one stream, or two while a new stream
 // replaces the old stream.

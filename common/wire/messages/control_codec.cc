@@ -416,6 +416,7 @@ Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId
       return FromExecutor(std::move(record));
     }
     case v1::FromExecutor::kSave: return Decode(from->save());
+    case v1::FromExecutor::kPiece:
     case v1::FromExecutor::MESSAGE_NOT_SET: break;
   }
   return BadMessage("empty, or of a kind that is not known here");
@@ -425,6 +426,7 @@ std::string EncodeWelcome(const Welcome& welcome) {
   v1::ToExecutor to;
   to.mutable_welcome()->set_member(welcome.member.value());
   to.mutable_welcome()->set_public_key(welcome.public_key);
+  to.mutable_welcome()->set_takes_pieces(welcome.takes_pieces);
   return to.SerializeAsString();
 }
 
@@ -450,7 +452,8 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
           from->welcome().public_key().size() != kPublicKeyBytes) {
         return BadMessage("welcome");
       }
-      return Incoming(Welcome{MemberId(from->welcome().member()), from->welcome().public_key()});
+      return Incoming(Welcome{MemberId(from->welcome().member()), from->welcome().public_key(),
+                              from->welcome().takes_pieces()});
     case v1::ToExecutor::kRegistered: return wrap(Decode(from->registered()));
     case v1::ToExecutor::kHeartbeatReply: return wrap(Decode(from->heartbeat_reply()));
     case v1::ToExecutor::kClaimBatchReply: return wrap(Decode(from->claim_batch_reply()));
@@ -473,6 +476,7 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
       return Incoming(ToExecutor(std::move(record)));
     }
     case v1::ToExecutor::kSaveAnswer: return wrap(Decode(from->save_answer()));
+    case v1::ToExecutor::kPiece:
     case v1::ToExecutor::MESSAGE_NOT_SET: break;
   }
   return BadMessage("empty, or of a kind that is not known here");

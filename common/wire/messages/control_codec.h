@@ -2,7 +2,8 @@
 // is used only in this folder.
 //
 // Errors   Decode: kCorrupt for bytes that are not a message, an empty message, a kind that this
-//          version does not know, an invalid id, or a number out of its range.
+//          version does not know, an invalid id, or a number out of its range. A piece of a message
+//          (link_pieces.h) is none by itself.
 #pragma once
 
 #include <string>
@@ -17,6 +18,7 @@ namespace carillon {
 struct Welcome {
   MemberId member;
   std::string public_key;
+  bool takes_pieces = false;  // link_pieces.h
 
   bool operator==(const Welcome&) const = default;
 };

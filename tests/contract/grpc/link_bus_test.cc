@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "common/adapters/grpc/stream_outbox.h"
+#include "common/wire/messages/link_pieces.h"
 #include "tests/contract/grpc/link_authority.h"
 #include "tests/contract/grpc/link_fixture.h"
 #include "tests/contract/messaging/link_bus_factory.h"
@@ -45,6 +46,83 @@ using BusFactories = ::testing::Types<GrpcLinkBusFactory>;
 
 namespace carillon::test {
 namespace {
+
+// What is written of the outbox from now on, until it is empty.
+std::vector<std::string> Written(rpc::StreamOutbox& outbox) {
+  std::vector<std::string> all;
+  while (const grpc::ByteBuffer* next = outbox.Next()) all.push_back(rpc::ToBytes(*next));
+  return all;
+}
+
+TEST(StreamOutboxTest, AHeartbeatIsBehindOnePieceOfACheckpointAtMost) {
+  rpc::StreamOutbox outbox({.messages_max = 100, .bytes_max = 100, .bulk_bytes_max = 1 << 20});
+  outbox.CutBulk();
+  const std::string checkpoint(kPieceBytes * 3, 'c');
+  const auto first = outbox.Put(checkpoint, rpc::OutboxLane::kBulk);
+  ASSERT_TRUE(first.ok());
+  EXPECT_LT((*first)->Length(), kPieceBytes + 100);
+  ASSERT_TRUE(outbox.Put("record", rpc::OutboxLane::kRecords).ok());
+  ASSERT_TRUE(outbox.Put("heartbeat").ok());
+  EXPECT_EQ(outbox.Put(std::string(1 << 20, 'd'), rpc::OutboxLane::kBulk).code(), ErrorCode::kExhausted);
+  PieceJoiner joiner;
+  EXPECT_EQ(joiner.Take(rpc::ToBytes(**first)).value(), std::nullopt);
+  std::vector<std::string> others;
+  std::optional<std::string> whole;
+  for (const std::string& bytes : Written(outbox)) {
+    auto taken = joiner.Take(bytes).value();
+    if (taken == bytes) others.push_back(bytes);
+    if (taken && *taken != bytes) whole = std::move(taken);
+  }
+  EXPECT_EQ(others, (std::vector<std::string>{"heartbeat", "record"}));
+  EXPECT_EQ(whole, checkpoint);
+}
+
+TEST(StreamOutboxTest, RecordsAndBulkTakeTurnsAndAnOlderPeerGetsBulkWhole) {
+  rpc::StreamOutbox outbox({.messages_max = 100, .bytes_max = 100});
+  ASSERT_TRUE(outbox.Put("r1", rpc::OutboxLane::kRecords).ok());
+  for (const char* bulk : {"b1", "b2"}) ASSERT_TRUE(outbox.Put(bulk, rpc::OutboxLane::kBulk).ok());
+  for (const char* record : {"r2", "r3"}) ASSERT_TRUE(outbox.Put(record, rpc::OutboxLane::kRecords).ok());
+  EXPECT_EQ(Written(outbox), (std::vector<std::string>{"b1", "r2", "b2", "r3"}));
+}
+
+TEST_F(GrpcLinkTest, CheckpointsOfAMebibyteCrossInBothDirections) {
+  const auto hub = Hub(HubOf("m1"));
+  const auto link = Link("m1", hub->endpoint());
+  ASSERT_TRUE(Up(*link));
+  std::string state(1 << 20, 's');
+  for (size_t i = 0; i < state.size(); ++i) state[i] = static_cast<char>(i * 7 >> 3);
+  RunSave save{.key = {FromUnixMicros(1), ScheduleId(1), 0}, .token = {1, 2}, .seq = 3};
+  save.checkpoint = state;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(link->Send(MemberId("m1"), AttemptSave{save}).ok());
+    ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{.sent_us = i}).ok());
+  }
+  std::vector<std::string> saved;
+  int heartbeats = 0;
+  EXPECT_TRUE(WaitUntil([&] {
+    for (const ExecutorMessage& message : hub->Receive(10)) {
+      const auto* taken = std::get_if<AttemptSave>(&message.message);
+      if (taken != nullptr) {
+        saved.push_back(*taken->save.checkpoint);
+      } else {
+        EXPECT_EQ(std::get<Heartbeat>(message.message).sent_us, heartbeats++);
+      }
+    }
+    return saved.size() == 3 && heartbeats == 3;
+  }));
+  EXPECT_EQ(saved, std::vector<std::string>(3, state));
+  ClaimBatchReply reply{.batch_id = 1, .lease = 20s};
+  reply.items.push_back({.key = save.key, .token = save.token, .verdict = ClaimVerdict::kAccepted, .checkpoint = state});
+  ASSERT_TRUE(hub->Send(ExecutorId("e1"), Incarnation("x"), reply).ok());
+  std::optional<std::string> given;
+  EXPECT_TRUE(WaitUntil([&] {
+    for (const MemberMessage& message : link->Receive(10)) {
+      given = std::get<ClaimBatchReply>(message.message).items.at(0).checkpoint;
+    }
+    return given.has_value();
+  }));
+  EXPECT_EQ(given, state);
+}
 
 TEST(StreamOutboxTest, ControlMessagesOvertakeRecords) {
   rpc::StreamOutbox outbox({.messages_max = 10, .bytes_max = 100, .record_bytes_max = 10});

@@ -118,7 +118,9 @@ TEST_F(SaveBookTest, CheckpointsTakeAPartOfTheLinkAndProgressDoesNotWaitForThem)
     book_.Watch(held, m1_);
     book_.Found(Checkpoint(held), Mark(1));
   }
-  ASSERT_TRUE(SaveNext(At(1s), 1u << 20));
+  const auto first = SaveNext(At(1s), 1u << 20);
+  ASSERT_TRUE(first);
+  book_.Answered(one_, first->seq);
   EXPECT_FALSE(SaveNext(At(1s)));
   EXPECT_EQ(book_.NextDue(At(1s)), At(2s));
   book_.Found(Progress(two), Mark(1));
@@ -130,6 +132,49 @@ TEST_F(SaveBookTest, CheckpointsTakeAPartOfTheLinkAndProgressDoesNotWaitForThem)
   const auto checkpoint = SaveNext(At(2s));
   ASSERT_TRUE(checkpoint);
   EXPECT_EQ(IdOf(checkpoint->held), IdOf(two));
+}
+
+// On a slow line a save is not answered before it has arrived.
+TEST_F(SaveBookTest, CheckpointsFollowAtThePaceOfTheAnswers) {
+  const HeldAttempt two = Held(2);
+  for (const HeldAttempt& held : {one_, two}) {
+    book_.Watch(held, m1_);
+    book_.Found(Checkpoint(held), Mark(1));
+  }
+  const auto first = SaveNext(At(1s), SaveBook::kUnansweredBytesMax);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(SaveNext(At(4s))) << "the line still has the first one";
+  EXPECT_EQ(book_.NextDue(At(4s)), At(6s)) << "nothing is looked at in vain meanwhile";
+  book_.Found(Progress(two), Mark(1));
+  const auto progress = SaveNext(At(4s));
+  ASSERT_TRUE(progress);
+  EXPECT_FALSE(progress->checkpoint);
+  book_.Answered(two, progress->seq);
+  book_.Answered(one_, first->seq);
+  const auto second = SaveNext(At(4s));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(IdOf(second->held), IdOf(two));
+}
+
+TEST_F(SaveBookTest, ASaveThatIsNotAnsweredIsRepeatedEverMoreSeldom) {
+  book_.Watch(one_, m1_);
+  book_.Found(Checkpoint(one_), Mark(1));
+  std::optional<SaveBook::Order> last;
+  SteadyTime now = At(1s);
+  for (const Duration wait : {5s, 10s, 20s, 40s, 60s, 60s}) {
+    last = SaveNext(now, 1u << 20);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(book_.NextDue(now), now + wait);
+    EXPECT_FALSE(SaveNext(now + wait - Duration(1)));
+    now += wait;
+  }
+  last = SaveNext(now, 1u << 20);
+  ASSERT_TRUE(last);
+  book_.Answered(one_, last->seq);
+  book_.Found(Checkpoint(one_), Mark(2));
+  now += 10s;
+  ASSERT_TRUE(SaveNext(now, 1u << 20, 2));
+  EXPECT_EQ(book_.NextDue(now), now + SaveBook::kAnswerWithin);
 }
 
 TEST_F(SaveBookTest, AttemptsTakeTurns) {

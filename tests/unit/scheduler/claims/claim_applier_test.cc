@@ -447,49 +447,5 @@ TEST_F(ClaimApplierTest, FullBookAcceptsAgainWhatOnlyTheRowTells) {
   EXPECT_EQ(answers[1].reason, ClaimReason::kNoLease);
 }
 
-TEST_F(ClaimApplierTest, LaterAttemptGetsTheCheckpointIfItsExecutorTakesIt) {
-  JobDefinition definition;
-  definition.command = "true";
-  definition.retry_count = 3;
-  const HeldAttempt first = Claim(Execute(CreateJob("job", definition)), 1);
-  const Fence fence = table_.View()->FenceFor({first.segment});
-  const RunSave save{.key = first.key,
-                     .segment = first.segment,
-                     .job_no = first.job_no,
-                     .token = first.token,
-                     .seq = 1,
-                     .checkpoint = "state"};
-  ASSERT_TRUE(stores_.checkpoints.Save({save}, fence, clock_.Wall()).ok());
-  ResultReport report{.key = first.key,
-                      .segment = first.segment,
-                      .job_no = first.job_no,
-                      .token = first.token,
-                      .executor = ExecutorId("x1")};
-  report.result = {.state = RunState::kFailed, .exit_code = 3, .ended = clock_.Wall()};
-  ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
-  clock_.Advance(1h);
-  SampleClock();
-  TakeAll();
-  const RunRow second = Row(first.key);
-  ASSERT_EQ(second.attempt, 2);
-  executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation}, clock_.Steady());
-  ClaimApplier applier = Make();
-  Ask({ClaimOf(second, 2)});
-  applier.Step(clock_.Steady());
-  EXPECT_TRUE(Answers().empty()) << "it is unknown what the executor takes";
-  for (const bool takes : {false, true}) {
-    Heartbeat beat;
-    if (takes) beat.features.Add(Feature::kCheckpoints);
-    ASSERT_TRUE(executors_.HeartbeatFrom(kHolder.executor, kHolder.incarnation, beat, clock_.Wall(),
-                                         clock_.Steady()));
-    Ask({ClaimOf(second, 2)});
-    clock_.Advance(10ms);
-    applier.Step(clock_.Steady());
-    const auto answers = Answers();
-    ASSERT_EQ(answers.size(), 1u);
-    EXPECT_EQ(answers[0].checkpoint, takes ? std::optional<std::string>("state") : std::nullopt);
-  }
-}
-
 }  // namespace
 }  // namespace carillon::scheduler

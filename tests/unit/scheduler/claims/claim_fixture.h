@@ -67,6 +67,7 @@ class ClaimApplierTest : public test::RoomTest {
                          .definitions = definitions_,
                          .executors = executors_,
                          .checkpoints = stores_.checkpoints,
+                         .checkpoint_answers = checkpoint_answers_,
                          .secrets = &resolver_,
                          .paused = [this] { return paused_; },
                          .wants = [this](SegmentId) { return wants_; },
@@ -131,6 +132,7 @@ class ClaimApplierTest : public test::RoomTest {
   std::unique_ptr<ExecutorHub> hub_;
   std::unique_ptr<ExecutorLink> link_;
   ClaimQueue claims_{"claims", 64};
+  CheckpointAnswerQueue checkpoint_answers_{"checkpoint_answers", 64};
   DefinitionCache definitions_{clock_, faulty_, {}};
   ExecutorTable executors_{{}};
   const std::shared_ptr<const Keyring> keys_ =
