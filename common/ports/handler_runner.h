@@ -65,6 +65,8 @@ class HandlerRunner {
   virtual void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // Asks the function to stop. It may ignore that, and the attempt goes on.
   virtual void Cancel(const HeldAttempt& attempt) = 0;
+  // Adds a line by Carillon to the log of an attempt that is not over. Does nothing for another one.
+  virtual void Note(const HeldAttempt& attempt, const std::string& text) = 0;
   // The results of these attempts are in the database: their workers may forget them.
   virtual void Forget(const std::vector<HeldAttempt>& attempts) = 0;
   virtual std::vector<HandlerEvent> Receive(size_t max) = 0;
@@ -78,6 +80,7 @@ class NoHandlers final : public HandlerRunner {
   void Start(StartHandler) override {}
   void RenewLeases(const std::vector<HeldAttempt>&, SteadyTime) override {}
   void Cancel(const HeldAttempt&) override {}
+  void Note(const HeldAttempt&, const std::string&) override {}
   void Forget(const std::vector<HeldAttempt>&) override {}
   std::vector<HandlerEvent> Receive(size_t) override { return {}; }
   void OnReadable(std::function<void()>) override {}

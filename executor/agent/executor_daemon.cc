@@ -22,7 +22,7 @@ class ExecutorDaemon::Impl {
             static_cast<size_t>(options_.light_slots + options_.tuning.slots) + kResultsBeyondSlots,
             options_.tuning.bus_format),
         logs_({ports_.warden, ports_.results, ports_.metrics}, options_.executor_id),
-        saver_({ports_.files, ports_.link, ports_.warden, sender_}),
+        saver_({ports_.files, ports_.link, ports_.warden, ports_.handlers, sender_}),
         core_(ports_, options_, sender_, logs_, saver_) {}
 
   ~Impl() {

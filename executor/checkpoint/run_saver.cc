@@ -295,6 +295,8 @@ void RunSaver::Refuse(const HeldAttempt& held, const RunFile& file, const std::s
   log::Warn("checkpoint", "run {} attempt {}: {}", EncodeRunId(held.key), held.attempt, text);
   const Status noted = ports_.warden.Note(held, text);
   if (!noted.ok()) log::Debug("checkpoint", "note: {}", noted.error().message);
+  // Whoever does not run the attempt ignores it.
+  ports_.handlers.Note(held, text);
 }
 
 void RunSaver::PassOn(SteadyTime now) {

@@ -20,6 +20,7 @@
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/run_files.h"
+#include "common/ports/handler_runner.h"
 #include "executor/checkpoint/save_book.h"
 #include "executor/report/result_sender.h"
 
@@ -32,6 +33,7 @@ class RunSaver final : public Stepper {
     ExecutorLink& link;
     Warden& warden;
     ResultSender& sender;
+    HandlerRunner& handlers;
   };
   // More often than the 5 s that are promised, which also cover the way to the database.
   static constexpr Duration kLookEvery = 2s;

@@ -42,12 +42,11 @@ WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
   return here ? &outgoing_[worker->second.session] : nullptr;
 }
 
-// The worker, which has no session since then.
+// The worker, which has no session since then. When it is adopted, each of its records says so anew.
 WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
-  away_.erase({worker.away_since, id});  // of another record of a worker that is adopted
+  away_.erase({std::exchange(worker.away_since, since), id});
   worker.session = 0;
-  worker.away_since = since;
   away_.insert({since, id});
   return worker;
 }
@@ -338,6 +337,11 @@ void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
   }
 }
 
+void WorkerBook::Note(const HeldAttempt& held, std::string text, Now now) {
+  Attempt* attempt = Find(held);
+  if (attempt != nullptr && attempt->stage != Stage::kDone) Note(*attempt, std::move(text), now);
+}
+
 void WorkerBook::Forget(const std::vector<HeldAttempt>& attempts) {
   for (const HeldAttempt& held : attempts) {
     Attempt* attempt = Find(held);
@@ -438,8 +442,7 @@ void WorkerBook::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bo
 }
 
 void WorkerBook::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
-  End(attempt,
-      {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)}, now);
+  End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)}, now);
 }
 
 void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {

@@ -99,6 +99,7 @@ class WorkerBook {
   void Start(StartHandler start, Now now);
   void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, Now now);
+  void Note(const HeldAttempt& attempt, std::string text, Now now);
   void Forget(const std::vector<HeldAttempt>& attempts);
   // These records are on disk.
   void Recorded(const std::vector<AttemptId>& ids);

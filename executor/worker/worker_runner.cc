@@ -175,6 +175,12 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
   if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
   if (first.hello->protocol < kWorkerProtocolMin || first.hello->protocol > kWorkerProtocol) {
     return Error{ErrorCode::kConflict,
+void WorkerRunner::Note(const HeldAttempt& attempt, const std::string& text) {
+  MutexLock lock(mu_);
+  book_.Note(attempt, text, Now());
+  Flush();
+}
+
                  fmt::format("this executor speaks protocols {} to {}, the worker {}", kWorkerProtocolMin,
                              kWorkerProtocol, first.hello->protocol)};
   }

@@ -52,6 +52,7 @@ class WorkerRunner final : public HandlerRunner {
   struct Host final : WorkerHost {
     explicit Host(WorkerRunner& of) : runner(of) {}
     bool Admits(uid_t uid) override { return runner.users_.Admits(uid); }
+  void Note(const HeldAttempt& attempt, const std::string& text) override;
     Status Serve(const WorkerPeer& peer, WorkerStream& stream) override { return runner.Serve(peer, stream); }
     WorkerRunner& runner;
   };

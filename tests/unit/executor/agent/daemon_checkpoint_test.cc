@@ -178,6 +178,16 @@ TEST_F(DaemonHandlerSaveTest, LaterAttemptGetsTheCheckpointAndItsCompletionDelet
   EXPECT_TRUE(Saves().empty());
 }
 
+TEST_F(DaemonHandlerSaveTest, RefusedProgressIsALineInTheLogOfItsFunction) {
+  const ClaimRequest claim = Called();
+  handlers_.events.push_back(HandlerSave{.attempt = HeldOf(claim), .progress = "NaN"});
+  StepFor(1s);
+  EXPECT_TRUE(Saves().empty());
+  ASSERT_EQ(handlers_.notes.size(), 1u);
+  EXPECT_EQ(handlers_.notes[0].first, claim.token);
+  EXPECT_TRUE(handlers_.notes[0].second.starts_with("the progress file is not saved: "));
+}
+
 TEST_F(DaemonHandlerSaveTest, ResultOfOneThatSavedNothingWaitsForNothing) {
   const ClaimRequest claim = Called();
   Returns(claim, RunState::kFailed);

@@ -155,6 +155,7 @@ struct TestHandlers : HandlerRunner {
     for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
   }
   void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
+  void Note(const HeldAttempt& attempt, const std::string& text) override { notes.emplace_back(attempt.token, text); }
   void Forget(const std::vector<HeldAttempt>& attempts) override {
     for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
   }
@@ -165,6 +166,7 @@ struct TestHandlers : HandlerRunner {
   std::vector<StartHandler> starts;
   std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
   std::vector<ClaimToken> cancelled;
+  std::vector<std::pair<ClaimToken, std::string>> notes;
   std::vector<ClaimToken> forgotten;
   std::vector<HandlerEvent> events;
 };
