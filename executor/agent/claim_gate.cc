@@ -7,6 +7,7 @@ namespace carillon::executor {
 bool ClaimGate::Accepts(Lane lane) const {
   if (draining() || !rooms_.runner.handed_over()) return false;
   if (rooms_.runs.reporting_bytes() > kReportingBytesMax) return false;
+  if (rooms_.saver.placing_bytes() > kPlacingBytesMax) return false;
   if (lane != Lane::kProcess && rooms_.sender.blocked()) return false;
   if (lane == Lane::kLight) return true;
   if (lane == Lane::kHandler) return rooms_.runs.count(RunStage::kReporting) < kReportingMax;

@@ -12,6 +12,7 @@
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/agent/start_rate.h"
+#include "executor/checkpoint/run_saver.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -23,11 +24,14 @@ class ClaimGate {
   // claimed. Above kReportingBytesMax bytes of output, nothing is claimed.
   static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
+  // Above this many bytes of checkpoints that are not on disk yet, nothing is claimed: the answers may bring more.
+  static constexpr size_t kPlacingBytesMax = 64u << 20;
 
   struct Rooms {
     const RunTable& runs;
     const AttemptRunner& runner;
     const ResultSender& sender;
+    const RunSaver& saver;
     Warden& warden;
   };
   ClaimGate(const ExecutorOptions& options, Rooms rooms)

@@ -12,25 +12,37 @@ namespace {
 
 constexpr Duration kClockTolerance = 10s;
 
-// Approximate memory that a task holds.
-size_t BytesOf(const TaskMessage& task) {
-  constexpr size_t kFixed = 512;
-  size_t bytes = kFixed + task.command.size();
-  if (task.http) {
-    bytes += task.http->url.size();
-    for (const SecretPiece& piece : task.http->body) bytes += piece.text.size();
-    for (const auto& [name, pieces] : task.http->headers) {
-      bytes += name.size();
-      for (const SecretPiece& piece : pieces) bytes += piece.text.size();
-    }
-  }
-  if (task.handler) bytes += task.handler->parameters_json.size();
-  for (const std::string& arg : task.args) bytes += arg.size();
-  for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
+size_t BytesIn(const SecretText& text) {
+  size_t bytes = 0;
+  for (const SecretPiece& piece : text) bytes += sizeof(piece) + piece.text.size() + piece.secret.size();
+  return bytes;
+}
+
+size_t BytesIn(const SecretVariables& variables) {
+  size_t bytes = 0;
+  for (const auto& [name, text] : variables) bytes += name.size() + BytesIn(text);
+  return bytes;
+}
+
+size_t BytesIn(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
   return bytes;
 }
 
 }  // namespace
+
+size_t TaskAdmission::BytesOf(const TaskMessage& task) {
+  constexpr size_t kFixed = 512;
+  size_t bytes = kFixed + task.command.size() + BytesIn(task.args) + BytesIn(task.secret_env);
+  if (task.http) bytes += task.http->url.size() + BytesIn(task.http->body) + BytesIn(task.http->headers);
+  if (task.handler) bytes += task.handler->parameters_json.size();
+  if (task.container) {
+    bytes += task.container->image.size() + BytesIn(task.container->command) + BytesIn(task.container->args);
+  }
+  for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
+  return bytes;
+}
 
 TaskAdmission::TaskAdmission(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
                              Rooms rooms)

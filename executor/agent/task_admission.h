@@ -33,6 +33,9 @@ class TaskAdmission {
   };
   TaskAdmission(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms);
 
+  // Approximate memory that a task holds.
+  static size_t BytesOf(const TaskMessage& task);
+
   // Takes the cluster time that a member sent, by which expired tasks on the bus are recognised.
   void LearnTime(const std::optional<WallTime>& told, SteadyTime now);
   // Returns true if the bus may have more.

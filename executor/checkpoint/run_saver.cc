@@ -57,6 +57,7 @@ void RunSaver::Watch(const HeldAttempt& held, const MemberId& member,
     inbox_.watched.push_back({held, member});
     if (!checkpoint) return;
     inbox_.placings.push_back({held, *checkpoint});
+    placing_bytes_ += checkpoint->size();
     places_.insert_or_assign(IdOf(held), Result<bool>(false));
   }
   Wake();
@@ -181,6 +182,7 @@ SteadyTime RunSaver::Step(SteadyTime now) {
 void RunSaver::Place(const Placing& placing) {
   const RunFile file = FileOf(placing.held, RunFileKind::kCheckpoint);
   const Status written = ports_.files->Write(file, placing.checkpoint);
+  placing_bytes_ -= placing.checkpoint.size();
   const auto mark = written.ok() ? ports_.files->Look(file) : std::nullopt;
   if (mark) book_.Placed(IdOf(placing.held), *mark);
   {
@@ -293,10 +295,10 @@ void RunSaver::Refuse(const HeldAttempt& held, const RunFile& file, const std::s
       fmt::format("the {} file is not saved: {}", progress ? "progress" : "checkpoint", why);
   if (!book_.Refuse(file, text)) return;
   log::Warn("checkpoint", "run {} attempt {}: {}", EncodeRunId(held.key), held.attempt, text);
-  const Status noted = ports_.warden.Note(held, text);
-  if (!noted.ok()) log::Debug("checkpoint", "note: {}", noted.error().message);
   // Whoever does not run the attempt ignores it.
   ports_.handlers.Note(held, text);
+  const Status noted = ports_.warden.Note(held, text);
+  if (!noted.ok()) log::Debug("checkpoint", "note: {}", noted.error().message);
 }
 
 void RunSaver::PassOn(SteadyTime now) {

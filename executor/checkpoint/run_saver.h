@@ -8,6 +8,7 @@
 // Errors   A file that cannot be taken is reported in the log of its attempt. Nothing else depends on it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,8 +20,8 @@
 #include "common/base/mutex.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/executor_link.h"
-#include "common/ports/run_files.h"
 #include "common/ports/handler_runner.h"
+#include "common/ports/run_files.h"
 #include "executor/checkpoint/save_book.h"
 #include "executor/report/result_sender.h"
 
@@ -32,8 +33,8 @@ class RunSaver final : public Stepper {
     RunFiles* files = nullptr;  // null: results pass, and attempts have no files
     ExecutorLink& link;
     Warden& warden;
-    ResultSender& sender;
     HandlerRunner& handlers;
+    ResultSender& sender;
   };
   // More often than the 5 s that are promised, which also cover the way to the database.
   static constexpr Duration kLookEvery = 2s;
@@ -59,6 +60,9 @@ class RunSaver final : public Stepper {
   void Put(const HeldAttempt& held, RunFileKind kind, std::string content);
   // True once the checkpoint is in place. Not ok: it cannot be written.
   Result<bool> InPlace(const HeldAttempt& held);
+
+  // Of the checkpoints that are not in place yet.
+  size_t placing_bytes() const { return placing_bytes_.load(); }
 
   // ---- messages of members
   void Meet(const MemberId& member, bool takes_saves);
@@ -117,6 +121,7 @@ class RunSaver final : public Stepper {
   bool may_sweep_ = false;
   bool list_failed_ = false;
 
+  std::atomic<size_t> placing_bytes_ = 0;
   Mutex mu_;
   Inbox inbox_ GUARDED_BY(mu_);
   std::map<AttemptId, Result<bool>> places_ GUARDED_BY(mu_);  // of the attempts that wait for a checkpoint

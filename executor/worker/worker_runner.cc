@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <system_error>
 #include <utility>
 
@@ -20,38 +19,58 @@ constexpr Duration kTickEvery = 1s;
 constexpr Duration kWarnEvery = 60s;
 // After this time the stream of a dead process is closed, in case a child holds its other end open.
 constexpr Duration kLastWords = 2s;
-constexpr size_t kOutboxBytesMax = 64u << 20;
 constexpr size_t kMessageBytes = 4u << 20;  // a message with more is split
+
+size_t BytesOf(const HandlerEvent& event) {
+  size_t bytes = sizeof(event);
+  if (const auto* output = std::get_if<AttemptOutput>(&event)) {
+    bytes += output->chunk.entries.size();
+  } else if (const auto* save = std::get_if<HandlerSave>(&event)) {
+    bytes += save->progress.value_or("").size() + (save->checkpoint ? save->checkpoint->size() : 0);
+  } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+    bytes += ended->result.error.size() + ended->result.output.size() + carillon::BytesOf(ended->result.outputs);
+  }
+  return bytes;
+}
 
 }  // namespace
 
 // The messages that a session has yet to write, for its writing thread.
 struct WorkerRunner::Outbox {
-  explicit Outbox(WorkerStream& to) : stream(to) {}
+  // `all` counts the bytes of all outboxes, which may be `all_max`.
+  Outbox(WorkerStream& to, std::atomic<size_t>& all, size_t all_max)
+      : stream(to), all_bytes(all), all_bytes_max(all_max) {}
 
   void Put(std::string bytes) {
     std::lock_guard lock(mu);
     if (over) return;
     waiting_bytes += bytes.size();
+    all_bytes += bytes.size();
     waiting.push_back(std::move(bytes));
+    const size_t max = all_bytes > all_bytes_max ? all_bytes_max / WorkerBook::kWorkersMax : all_bytes_max / 4;
     // The worker has not read for long. What it missed it gets with its next connection, but no Run.
-    if (waiting_bytes > kOutboxBytesMax) {
-      over = true;
+    if (waiting_bytes > max) {
       stream.Close();
+      Drop();
     }
     changed.notify_one();
   }
   void End() {
     std::lock_guard lock(mu);
-    over = true;
+    Drop();
     changed.notify_one();
   }
   // Closes the stream while it exists.
   void Close() {
     std::lock_guard lock(mu);
     if (!over) stream.Close();
-    over = true;
+    Drop();
     changed.notify_one();
+  }
+  void Drop() {
+    over = true;
+    all_bytes -= std::exchange(waiting_bytes, 0);
+    waiting.clear();
   }
   void WriteAll() {
     while (true) {
@@ -63,12 +82,15 @@ struct WorkerRunner::Outbox {
         bytes = std::move(waiting.front());
         waiting.pop_front();
         waiting_bytes -= bytes.size();
+        all_bytes -= bytes.size();
       }
       if (!stream.Write(bytes)) return;
     }
   }
 
   WorkerStream& stream;
+  std::atomic<size_t>& all_bytes;
+  const size_t all_bytes_max;
   std::mutex mu;
   std::condition_variable changed;
   std::deque<std::string> waiting;
@@ -100,10 +122,16 @@ WorkerRunner::WorkerRunner(const Options& options, const Clock& clock, Metrics& 
     : clock_(clock),
       workers_(metrics.gauge("carillon_workers")),
       users_(options.users),
+      outbox_bytes_max_(options.outbox_bytes_max),
       records_(std::move(records)),
       wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 WorkerRunner::~WorkerRunner() {
+  {
+    MutexLock lock(mu_);
+    closing_ = true;
+    room_.notify_all();
+  }
   door_.reset();  // closes all streams; their functions go on
   {
     MutexLock lock(mu_);
@@ -147,6 +175,12 @@ void WorkerRunner::Cancel(const HeldAttempt& attempt) {
   Flush();
 }
 
+void WorkerRunner::Note(const HeldAttempt& attempt, const std::string& text) {
+  MutexLock lock(mu_);
+  book_.Note(attempt, text, Now());
+  Flush();
+}
+
 void WorkerRunner::Forget(const std::vector<HeldAttempt>& attempts) {
   MutexLock lock(mu_);
   book_.Forget(attempts);
@@ -159,6 +193,8 @@ std::vector<HandlerEvent> WorkerRunner::Receive(size_t max) {
   std::vector<HandlerEvent> taken(std::make_move_iterator(events_.begin()),
                                   std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(count)));
   events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (const HandlerEvent& event : taken) event_bytes_ -= BytesOf(event);
+  if (HasRoom()) room_.notify_all();
   return taken;
 }
 
@@ -175,12 +211,6 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
   if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
   if (first.hello->protocol < kWorkerProtocolMin || first.hello->protocol > kWorkerProtocol) {
     return Error{ErrorCode::kConflict,
-void WorkerRunner::Note(const HeldAttempt& attempt, const std::string& text) {
-  MutexLock lock(mu_);
-  book_.Note(attempt, text, Now());
-  Flush();
-}
-
                  fmt::format("this executor speaks protocols {} to {}, the worker {}", kWorkerProtocolMin,
                              kWorkerProtocol, first.hello->protocol)};
   }
@@ -205,7 +235,7 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
     const bool corrupt = first.error().code == ErrorCode::kCorrupt;
     return {corrupt ? ErrorCode::kInvalid : first.error().code, first.error().message};
   }
-  const auto outbox = std::make_shared<Outbox>(stream);
+  const auto outbox = std::make_shared<Outbox>(stream, outbox_bytes_, outbox_bytes_max_);
   std::thread writer;
   try {
     writer = std::thread([outbox] { outbox->WriteAll(); });
@@ -237,7 +267,9 @@ Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first, std:
   WorkerHello& hello = *first.hello;
   const WorkerId id{.process = seen->process, .instance = hello.instance.empty() ? hello.app : hello.instance};
   MutexLock lock(mu_);
-  if (stop_) return {ErrorCode::kUnavailable, "the executor stops"};
+  if (stop_ || closing_) return {ErrorCode::kUnavailable, "the executor stops"};
+  // Its Hello may name many ends.
+  if (!HasRoom()) return {ErrorCode::kUnavailable, "the executor has much to read from other workers"};
   if (!book_.Knows(id) && book_.full()) {
     return {ErrorCode::kExhausted, fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
   }
@@ -264,6 +296,8 @@ Status WorkerRunner::ReadAll(WorkerBook::Session session, WorkerStream& stream) 
     // The worker repeats what counts in its next Hello.
     if (!message.ok()) return {ErrorCode::kUnavailable, message.error().message};
     MutexLock lock(mu_);
+    // The executor's loop does not take them while the spool of its results cannot be read.
+    while (!HasRoom() && !closing_) room_.wait(mu_);
     if (!message->dropped.empty()) TellDropped(message->dropped.front());
     book_.Take(session, *std::move(message), Now());
     Flush();
@@ -321,7 +355,10 @@ void WorkerRunner::Flush() {
   }
   std::vector<HandlerEvent> events = book_.TakeEvents();
   const bool news = !events.empty();
-  for (HandlerEvent& event : events) events_.push_back(std::move(event));
+  for (HandlerEvent& event : events) {
+    event_bytes_ += BytesOf(event);
+    events_.push_back(std::move(event));
+  }
   if (news && wake_) wake_();
   std::vector<StartRecord> records = book_.TakeRecords();
   std::vector<AttemptId> removals = book_.TakeRemovals();

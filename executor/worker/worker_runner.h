@@ -6,9 +6,12 @@
 //          that reads and one that writes.
 // Time     The clock's steady time is CLOCK_BOOTTIME; workers get times of CLOCK_MONOTONIC, which both ends can read.
 // Errors   Open: kUnavailable if the socket or the records cannot be used.
-// Always   See worker_book.h.
+// Always   See worker_book.h. What the workers have said and the core loop has not taken is limited; streams are not read
+//          meanwhile. So is what they have not read; the stream of a worker that does not read is closed.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
@@ -30,10 +33,16 @@ namespace carillon::executor {
 
 class WorkerRunner final : public HandlerRunner {
  public:
+  // Limits of the events that the core loop has not taken. A message that is being taken may go beyond them.
+  static constexpr size_t kEventsMax = 16'384;
+  static constexpr size_t kEventBytesMax = size_t{64} << 20;
+
   struct Options {
     std::string socket;     // path
     std::string directory;  // of the records
     std::map<std::string, std::string> users = {};  // worker_users.h
+    // What all workers have not read yet. One of them may have a quarter; above the limit, a share of kWorkersMax.
+    size_t outbox_bytes_max = size_t{256} << 20;
   };
   static Result<std::unique_ptr<WorkerRunner>> Open(const Options& options, const OpenWorkerDoor& open_door,
                                                     const Clock& clock, Metrics& metrics);
@@ -43,6 +52,7 @@ class WorkerRunner final : public HandlerRunner {
   void Start(StartHandler start) override;
   void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
   void Cancel(const HeldAttempt& attempt) override;
+  void Note(const HeldAttempt& attempt, const std::string& text) override;
   void Forget(const std::vector<HeldAttempt>& attempts) override;
   std::vector<HandlerEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
@@ -52,7 +62,6 @@ class WorkerRunner final : public HandlerRunner {
   struct Host final : WorkerHost {
     explicit Host(WorkerRunner& of) : runner(of) {}
     bool Admits(uid_t uid) override { return runner.users_.Admits(uid); }
-  void Note(const HeldAttempt& attempt, const std::string& text) override;
     Status Serve(const WorkerPeer& peer, WorkerStream& stream) override { return runner.Serve(peer, stream); }
     WorkerRunner& runner;
   };
@@ -75,12 +84,14 @@ class WorkerRunner final : public HandlerRunner {
   void WakeThread();
   // Hands what the book decided to the sessions, the core loop and the thread. Call it after each change of the book.
   void Flush() REQUIRES(mu_);
+  bool HasRoom() const REQUIRES(mu_) { return events_.size() < kEventsMax && event_bytes_ < kEventBytesMax; }
   std::vector<std::string> Encode(WorkerBook::Session session, WorkerBook::Outgoing outgoing) const;
 
   const Clock& clock_;
   Gauge& workers_;
   Host host_{*this};
   const WorkerUsers users_;
+  const size_t outbox_bytes_max_;
   const std::unique_ptr<StartRecords> records_;  // the thread's, after Open
   ProcessWatch watch_;                           // likewise
   // Likewise: workers whose programs have ended, and since when that is known. Their streams may still have something.
@@ -88,6 +99,7 @@ class WorkerRunner final : public HandlerRunner {
   SteadyTime next_look_{};  // likewise
   SteadyTime next_warning_{};
   FileDescriptor wake_fd_;
+  std::atomic<size_t> outbox_bytes_ = 0;
 
   Mutex mu_;
   WorkerBook book_ GUARDED_BY(mu_);
@@ -96,8 +108,11 @@ class WorkerRunner final : public HandlerRunner {
   std::vector<StartRecord> to_write_ GUARDED_BY(mu_);
   std::vector<AttemptId> to_remove_ GUARDED_BY(mu_);
   std::deque<HandlerEvent> events_ GUARDED_BY(mu_);
+  size_t event_bytes_ GUARDED_BY(mu_) = 0;
+  std::condition_variable_any room_;  // for events
   std::function<void()> wake_ GUARDED_BY(mu_);
   SteadyTime next_dropped_ GUARDED_BY(mu_){};
+  bool closing_ GUARDED_BY(mu_) = false;  // the door
   bool stop_ GUARDED_BY(mu_) = false;
 
   std::thread thread_;

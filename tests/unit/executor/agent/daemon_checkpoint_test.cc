@@ -1,5 +1,6 @@
 // Progress and checkpoints, from the files of an attempt to its owner and back.
 #include "common/domain/run/run_save.h"
+#include "executor/agent/claim_gate.h"
 #include "executor/checkpoint/run_saver.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
@@ -186,6 +187,37 @@ TEST_F(DaemonHandlerSaveTest, RefusedProgressIsALineInTheLogOfItsFunction) {
   ASSERT_EQ(handlers_.notes.size(), 1u);
   EXPECT_EQ(handlers_.notes[0].first, claim.token);
   EXPECT_TRUE(handlers_.notes[0].second.starts_with("the progress file is not saved: "));
+}
+
+// A disk that hangs must not fill the memory with what the answers to claims bring.
+TEST_F(DaemonHandlerSaveTest, NothingIsClaimedWhileManyCheckpointsAreNotOnDisk) {
+  constexpr int kMany = (ClaimGate::kPlacingBytesMax >> 20) + 1;
+  handlers_.offers = std::make_shared<HandlerOffers>(HandlerOffers{{"app/a", kMany + 1}});
+  Step();
+  const auto task = [this](uint64_t number) {
+    TaskMessage made = Task(number, JobType::kHandler);
+    made.handler = HandlerCall{.name = "app/a"};
+    return made;
+  };
+  for (uint64_t number = 1; number <= kMany; ++number) PutOnBus({task(number)});
+  Step();
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), static_cast<size_t>(kMany));
+  Stepper& core = *daemon_->steppers()[0].stepper;
+  for (const ClaimRequest& claim : claims) {
+    ClaimBatchReply reply{.batch_id = last_batch_, .sent_us = clock_.Steady().time_since_epoch().count()};
+    reply.items.push_back({.key = claim.key,
+                           .token = claim.token,
+                           .verdict = ClaimVerdict::kAccepted,
+                           .checkpoint = std::string(1 << 20, 'c')});
+    link_.incoming.push_back({MemberId("m1"), reply});
+  }
+  core.Step(clock_.Steady());
+  PutOnBus({task(1000)});
+  core.Step(clock_.Steady());
+  EXPECT_TRUE(link_.Take<ClaimBatch>().empty()) << "their files are not written yet";
+  StepFor(100ms);
+  EXPECT_EQ(Claims().size(), 1u);
 }
 
 TEST_F(DaemonHandlerSaveTest, ResultOfOneThatSavedNothingWaitsForNothing) {

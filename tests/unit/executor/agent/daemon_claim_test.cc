@@ -1,5 +1,6 @@
 // Claims of the executor daemon: from a task to its start, with the answers and the slots.
 #include "common/wire/random_tokens.h"
+#include "executor/agent/task_admission.h"
 #include "executor/link/member_sessions.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
@@ -44,6 +45,26 @@ TEST_F(DaemonClaimTest, StartsOnlyWhatItsOwnerAccepted) {
   EXPECT_EQ(warden_.starts[0].attempt.token, claims[0].token);
   EXPECT_EQ(warden_.starts[0].lease_end, answered + 20s);
   EXPECT_EQ(daemon_->status().running, 1);
+}
+
+TEST_F(DaemonClaimTest, AllThatATaskHoldsCountsInTheBytesOfItsQueue) {
+  const std::string part(10'000, 'x');
+  const auto grown = [&](const std::function<void(TaskMessage&)>& fill) {
+    TaskMessage task = Task(1);
+    const size_t before = TaskAdmission::BytesOf(task);
+    fill(task);
+    return TaskAdmission::BytesOf(task) - before;
+  };
+  EXPECT_GE(grown([&](TaskMessage& task) { task.command = part; }), 9'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.args = {part, part}; }), 20'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.env = {{"A", part}}; }), 10'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.secret_env = {{"A", {{.text = part}, {.secret = part}}}}; }), 20'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.handler = HandlerCall{.parameters_json = part}; }), 10'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.http = HttpCall{.url = part, .body = {{.text = part}}}; }), 20'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) {
+              task.container = ContainerDefinition{.image = part, .command = {part}, .args = {part, part}};
+            }),
+            40'000u);
 }
 
 TEST_F(DaemonClaimTest, TokenTellsNothingOfTheNextOne) {

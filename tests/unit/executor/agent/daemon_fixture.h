@@ -254,9 +254,12 @@ class DaemonFixture : public ::testing::Test {
     return task;
   }
   void Publish(const std::vector<TaskMessage>& tasks) {
+    PutOnBus(tasks);
+    Step();
+  }
+  void PutOnBus(const std::vector<TaskMessage>& tasks) {
     bus_.tasks.push_back(
         SealTasks(tasks, {ExecutorId("e1"), Incarnation("i1"), clock_.Wall() + 10s}, signer_));
-    Step();
   }
   std::vector<ClaimRequest> Claims() {
     std::vector<ClaimRequest> requests;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -14,6 +15,7 @@
 
 #include "common/adapters/system/system_clock.h"
 #include "tests/support/full_table.h"
+#include "tests/support/process_wait.h"
 
 namespace carillon::executor::worker_runner_test {
 namespace {
@@ -34,13 +36,28 @@ class FakeStream final : public WorkerStream {
     if (incoming_.empty()) return false;
     *bytes = std::move(incoming_.front());
     incoming_.pop_front();
+    changed_.notify_all();
     return true;
   }
   bool Write(const std::string& bytes) override {
-    std::lock_guard lock(mu_);
+    std::unique_lock lock(mu_);
+    changed_.wait(lock, [this] { return closed_ || !is_full_; });
     written_.push_back(bytes);
     changed_.notify_all();
     return !closed_;
+  }
+  // From now on the other end reads nothing.
+  void Fill() {
+    std::lock_guard lock(mu_);
+    is_full_ = true;
+  }
+  bool closed() {
+    std::lock_guard lock(mu_);
+    return closed_;
+  }
+  bool AwaitUnread(size_t count) {
+    std::unique_lock lock(mu_);
+    return changed_.wait_for(lock, kPatience, [&] { return incoming_.size() <= count; });
   }
   void Close() override {
     std::lock_guard lock(mu_);
@@ -60,6 +77,7 @@ class FakeStream final : public WorkerStream {
   std::deque<std::string> incoming_;
   std::vector<std::string> written_;
   bool closed_ = false;
+  bool is_full_ = false;
   std::atomic<bool> known_ = false;
 };
 
@@ -77,7 +95,8 @@ class WorkerRunnerTest : public testing::Test {
   }
   void Boot() {
     auto runner = WorkerRunner::Open(
-        {.socket = folder_ + "/s", .directory = folder_ + "/starts", .users = {{"4294967", "good|fine"}}},
+        {.socket = folder_ + "/s", .directory = folder_ + "/starts", .users = {{"4294967", "good|fine"}},
+         .outbox_bytes_max = 1 << 20},
         [this](const std::string&, bool, WorkerHost& host) -> Result<std::unique_ptr<WorkerDoor>> {
           host_ = &host;
           return std::make_unique<WorkerDoor>();
@@ -236,6 +255,54 @@ TEST_F(WorkerRunnerTest, ABadItemEndsNeitherTheStreamNorTheOthers) {
   stream_.SendBytes("no message");
   serving_.join();
   EXPECT_EQ(served_.code(), ErrorCode::kUnavailable) << "it may try again";
+}
+
+TEST_F(WorkerRunnerTest, WhatTheLoopDoesNotTakeIsNotReadAnyMore) {
+  Attach(getpid());
+  Start();
+  ASSERT_TRUE(stream_.AwaitWritten(2));
+  FromWorkerMessage message;
+  message.saves.push_back({.ticket = WorkerBook::TicketOf(Held()), .checkpoint = std::string(1 << 20, 'c')});
+  constexpr size_t kSaves = 100;
+  constexpr size_t kTaken = WorkerRunner::kEventBytesMax >> 20;
+  for (size_t i = 0; i < kSaves; ++i) stream_.Send(message);
+  FromWorkerMessage other = Hello("fine");
+  other.hello->instance = std::string(16, 'o');
+  ASSERT_TRUE(stream_.AwaitUnread(kSaves - kTaken - 1)) << "one message is in the hands of its reader";
+  EXPECT_EQ(Serve({.uid = geteuid(), .pid = getpid()}, other).code(), ErrorCode::kUnavailable);
+  size_t received = runner_->Receive(2 * kSaves).size();
+  EXPECT_LE(received, kTaken + 1);
+  while (received < kSaves && Await<HandlerSave>()) ++received;
+  EXPECT_EQ(received, kSaves);
+  EXPECT_TRUE(Serve({.uid = geteuid(), .pid = getpid()}, other).ok());
+}
+
+// Of each worker one message is being written, and one waits: 7 times 200 KB are more than all of them may have.
+TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
+  std::deque<FakeStream> streams(7);
+  std::deque<std::thread> serving;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    FromWorkerMessage hello = Hello();
+    hello.hello->instance = std::string(16, static_cast<char>('a' + i));
+    streams[i].Send(hello);
+    serving.emplace_back([&, i] { std::ignore = host_->Serve({.uid = geteuid(), .pid = getpid()}, streams[i]); });
+    ASSERT_TRUE(streams[i].AwaitWritten(1));
+    streams[i].Fill();
+  }
+  for (uint64_t number = 0; number < 2 * streams.size(); ++number) {
+    runner_->Start({.attempt = Held(number),
+                    .job_id = JobId("job"),
+                    .handler = "good/work",
+                    .lease_end = clock_.Steady() + 20s,
+                    .checkpoint = std::string(200'000, 'c')});
+  }
+  EXPECT_TRUE(test::WaitUntil([&] {
+    return std::any_of(streams.begin(), streams.end(), [](FakeStream& one) { return one.closed(); });
+  }));
+  EXPECT_LT(std::count_if(streams.begin(), streams.end(), [](FakeStream& one) { return one.closed(); }), 7)
+      << "the others have less than a quarter";
+  for (FakeStream& stream : streams) stream.Close();
+  for (std::thread& thread : serving) thread.join();
 }
 
 TEST_F(WorkerRunnerTest, AWorkerMayComeBackWhileItDrains) {
