@@ -7,6 +7,7 @@
 #include "common/base/check.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_run_writes.h"
@@ -151,34 +152,14 @@ class Step {
     const JobEntry& job = *tables_.FindJob(own.row.job_no);
     const bool held_slot = job.slots.contains(key);
     const bool held_group = own.row.group != GroupNo{};
-    const bool failed = end.state == RunState::kFailed;
-    const RunChange change{.state = end.state,
-                           .attempt = own.row.attempt,
-                           .def_version = own.row.def_version,
-                           .reason = std::string(ReasonOf(end.state)),
-                           .store_result = true,
-                           .dead_letter = failed || end.state == RunState::kTimedOut};
-    const AttemptResult result{.state = end.state,
-                               .reason = change.reason,
-                               .error = failed ? FailureSentence(graph_, end.failures) : "",
-                               .started = own.row.claimed,
-                               .ended = now_};
+    const WorkflowEnding ending = EndingOf(own.row, end, graph_, now_);
     own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
-    CARILLON_CHECK(WriteChange(tables_, std::move(own), change, result, now_).ok(),
+    CARILLON_CHECK(WriteChange(tables_, std::move(own), ending.change, ending.result, now_).ok(),
                    "a workflow ends its own run");
     workflow_.state = WorkflowEntry::State::kEnded;
     effect_.ended = end.state;
     effect_.freed_slot = held_slot || held_group;
     effect_.completed = IsAwaited(tables_.FindRun(key)->row);
-  }
-
-  static std::string_view ReasonOf(RunState state) {
-    switch (state) {
-      case RunState::kFailed: return reason::kNodeFailed;
-      case RunState::kTimedOut: return reason::kTimeout;
-      case RunState::kCancelled: return reason::kCancelRequested;
-      default: return "";
-    }
   }
 
   MemoryTables& tables_;

@@ -267,6 +267,7 @@ TYPED_TEST(WorkflowContract, DeadlineEndsTheRun) {
   s.EndRun(a, RunState::kCompleted, kT0 + 61s);  // it has ended before it was stopped
   EXPECT_EQ(s.Steps(kT0 + 62s).ended, RunState::kTimedOut);
   s.ExpectEnd(key, RunState::kTimedOut, reason::kTimeout);
+  EXPECT_EQ(s.Get(key).result.error, "Nodes failed: b, c.");
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.job_id = flow.job_id}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].state, RunState::kTimedOut);

@@ -13,6 +13,7 @@
 #include "common/base/cluster_settings.h"
 #include "common/base/failpoint.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
 
@@ -135,36 +136,14 @@ class StepWriter {
   }
 
   Status EndOwn(StoredRun& own, const WorkflowEnd& end, StepEffect* effect) {
-    const bool failed = end.state == RunState::kFailed || end.state == RunState::kTimedOut;
-    RunChange change{.state = end.state,
-                     .attempt = own.row.attempt,
-                     .def_version = own.row.def_version,
-                     .reason = std::string(ReasonOf(end.state)),
-                     .store_result = true,
-                     .dead_letter = failed};
-    AttemptResult result{.state = end.state,
-                         .reason = change.reason,
-                         .error = end.failures.empty()
-                                      ? std::string()
-                                      : FailureSentence(facts_.loaded.graph, end.failures),
-                         .started = own.row.claimed,
-                         .ended = rules_.now};
+    WorkflowEnding ending = EndingOf(own.row, end, facts_.loaded.graph, rules_.now);
     effect->freed_slot = own.slot_taken;
     effect->completed = IsAwaited(own.row);
     effect->ended = end.state;
-    return writer_.Change(own, change, result, rules_.now);
+    return writer_.Change(own, ending.change, ending.result, rules_.now);
   }
 
  private:
-  static std::string_view ReasonOf(RunState state) {
-    switch (state) {
-      case RunState::kFailed: return reason::kNodeFailed;
-      case RunState::kTimedOut: return reason::kTimeout;
-      case RunState::kCancelled: return reason::kCancelRequested;
-      default: return "";
-    }
-  }
-
   Status Release(size_t position, StoredRun& run, StepEffect* effect) {
     const auto job = jobs_->find(run.row.job_no);
     if (job == jobs_->end()) return {ErrorCode::kCorrupt, "workflow: a node without a job"};

@@ -1,0 +1,18 @@
+// The end of a workflow run as it is written to its row. Pure; both stores write what it says.
+#pragma once
+
+#include "common/domain/run/run_state.h"
+#include "common/domain/workflow/workflow_graph.h"
+#include "common/domain/workflow/workflow_step.h"
+
+namespace carillon {
+
+struct WorkflowEnding {
+  RunChange change;
+  AttemptResult result;  // names the nodes that failed, whatever has ended the run
+};
+
+// `own` is the row of the workflow run.
+WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph, WallTime now);
+
+}  // namespace carillon
