@@ -19,7 +19,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Fires later than misfire_grace, by misfire policy."},
       {"carillon_runs_total", kCounter, "state", "Runs that reached a final state, by state."},
       {"carillon_retries_total", kCounter, "cause",
-       "Runs put back to PENDING for another attempt, by cause."},
+       "Runs put back to PENDING for another attempt, by cause: failed (or timed out), lost, or not_started, which "
+       "counts as no retry."},
       {"carillon_fire_lateness_seconds", kHistogram, "",
        "Start time minus fire time of first attempts, in seconds; includes jitter."},
       {"carillon_dispatch_delay_seconds", kHistogram, "",
@@ -39,7 +40,7 @@ const std::vector<MetricSpec>& MetricTable() {
        "Reads of rows that this version cannot read and leaves out, by table."},
       {"carillon_link_refused_total", kCounter, "reason",
        "Refused connections of executors, by reason: invalid certificate, secret or name, "
-       "or no request in time."},
+       "no request in time, or too many connections on which no executor has attached."},
       {"carillon_tls_certificate_expiry_timestamp_seconds", kGauge, "use",
        "Expiry of the REST API's certificate, as a UNIX time in seconds; absent without TLS."},
       {"carillon_rejected_messages_total", kCounter, "reason",

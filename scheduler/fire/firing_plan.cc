@@ -1,6 +1,7 @@
 #include "scheduler/fire/firing_plan.h"
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon::scheduler {
@@ -32,7 +33,7 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
   // The claim decides about the others, as DecideClaim says.
-  const bool may_skip = run.attempt == 1 && !IsQueuedWithoutSlot(run.kind);
+  const bool may_skip = TriesOf(run) == 1 && !IsQueuedWithoutSlot(run.kind);
   const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && may_skip &&
                         facts.other_runs >= job.max_running;
   return overlaps ? reason::kOverlap : std::string_view{};

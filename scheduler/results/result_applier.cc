@@ -67,6 +67,11 @@ HostWord WordOnHost(const AttemptResult& result) {
   return says_nothing ? HostWord::kNothing : HostWord::kWorks;
 }
 
+std::string_view CauseOf(const AttemptResult& result, const RunEffect& effect) {
+  if (effect.given_back) return "not_started";
+  return result.state == RunState::kLost ? "lost" : "failed";
+}
+
 }  // namespace
 
 ResultApplier::Observed::Observed(Metrics& metrics)
@@ -349,6 +354,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   std::vector<PendingRun> again;
   RunEvents events;
   std::vector<JobNo> jobs;
+  std::map<std::string_view, uint64_t> causes;
   bool freed = false;
   bool completed = false;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -369,6 +375,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
     if (!effects[i].again) continue;
+    ++causes[CauseOf(report.result, effects[i])];
     const RunRow& after = *effects[i].again;
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && IsTime(after.due)) again.push_back(ToPendingRun(after, owned->epoch));
@@ -381,8 +388,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   if (freed) ports_.slot_freed();
   if (completed) ports_.completed();
   if (!jobs.empty()) ports_.ended(jobs);
+  for (const auto& [cause, count] : causes) ports_.metrics.counter("carillon_retries_total", cause).Add(count);
   if (again.empty()) return;
-  ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {
     // The sweep finds these runs when they are due.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();

@@ -322,6 +322,7 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
     effect.freed_slot = (held_slot && !job->slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
     effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(report.key);
+    effect.given_back = decision.change.given_back;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;
     RecordAttempt(entry, {.attempt = report.attempt,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/returns.h"
 
 namespace carillon {
 
@@ -62,8 +63,8 @@ Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& 
 
 MakeRoom DecideMakeRoom(const RunRow& holder, const RunKey& newest) {
   if (newest < holder.key) return MakeRoom::kKeep;
-  return holder.state == RunState::kPending && holder.attempt == 1 ? MakeRoom::kSkip
-                                                                   : MakeRoom::kCancel;
+  return holder.state == RunState::kPending && TriesOf(holder) == 1 ? MakeRoom::kSkip
+                                                                     : MakeRoom::kCancel;
 }
 
 std::string ReplacedSentence(const OverlapRules& rules, const RunKey& by) {

@@ -1,7 +1,8 @@
-// Attempts that provably never began (LOST, kNotStarted): nobody was called, so the run is given back. Whatever on_lost
-// says, it waits for its next attempt as if it had not been claimed, and the attempt does not count as a try (retry_count).
+// Attempts that provably never began (LOST, kNotStarted, and FAILED, kHost): nobody was called, so the run is given back.
+// Whatever on_lost and retry_on say, it waits for its next attempt as if it had not been claimed, and the attempt does
+// not count as a try (retry_count).
 //
-// Always   A run is given back at most kReturnsMax times. After that such an attempt is lost like any other.
+// Always   A run is given back at most kReturnsMax times. After that such an attempt is lost, or failed, like any other.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +16,18 @@ inline constexpr int kReturnsMax = 6;
 inline constexpr uint32_t kOneReturn = run_flag::kReturns & ~(run_flag::kReturns << 1);
 static_assert(kReturnsMax * kOneReturn <= run_flag::kReturns);
 
-constexpr int ReturnsOf(const RunRow& row) {
-  return static_cast<int>((row.flags & run_flag::kReturns) / kOneReturn);
+// `Run` is a row, or what its owner remembers of it.
+template <typename Run>
+constexpr int ReturnsOf(const Run& run) {
+  return static_cast<int>((run.flags & run_flag::kReturns) / kOneReturn);
 }
 // The row is given back once more, which ReturnsOf counts.
 constexpr void CountReturn(RunRow& row) { row.flags += kOneReturn; }
 // Attempts that count, the current one included.
-constexpr int TriesOf(const RunRow& row) { return row.attempt - ReturnsOf(row); }
+template <typename Run>
+constexpr int TriesOf(const Run& run) {
+  return run.attempt - ReturnsOf(run);
+}
 
 constexpr Duration ReturnWait(const RunRow& row) {
   const int returns = ReturnsOf(row);
@@ -29,7 +35,8 @@ constexpr Duration ReturnWait(const RunRow& row) {
 }
 
 inline bool NeverBegan(const AttemptResult& result) {
-  return result.state == RunState::kLost && result.reason == reason::kNotStarted;
+  return (result.state == RunState::kLost && result.reason == reason::kNotStarted) ||
+         (result.state == RunState::kFailed && result.reason == reason::kHost);
 }
 
 }  // namespace carillon

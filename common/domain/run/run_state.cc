@@ -105,12 +105,11 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
 // Decides what follows the result of the current attempt of a RUNNING or HELD run.
 RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult& result,
                        WallTime now) {
+  if (NeverBegan(result) && MayReturn(row, job)) return Returned(row, *job, now);
   switch (result.state) {
     case RunState::kFailed:
     case RunState::kTimedOut: return AfterFailure(row, job, result, now);
-    case RunState::kLost:
-      if (NeverBegan(result) && MayReturn(row, job)) return Returned(row, *job, now);
-      return AfterLoss(row, job, result.reason, Fate::kDead, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
     default: return Ended(row, result.state, result.reason);
   }
 }
@@ -166,7 +165,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   }
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
   // A skip would be the end of a run that has ended otherwise already, and of which a person wants more.
-  const bool waits = IsQueuedWithoutSlot(row->kind) || row->attempt > 1;
+  const bool waits = IsQueuedWithoutSlot(row->kind) || TriesOf(*row) > 1;
   switch (DecideSlot(request.overlap, facts.slots)) {
     case SlotVerdict::kSkip:
       if (waits) return kEnqueued;

@@ -140,7 +140,7 @@ struct RunEffect {
   ResultVerdict verdict = ResultVerdict::kApplied;
   RunState state = RunState::kPending;  // as written; only for kApplied
   std::optional<RunRow> again = {};     // the row as written, if PENDING
-  bool dead_letter = false;
+  bool dead_letter = false, given_back = false;  // returns.h
   bool freed_slot = false;  // a queued run of its job or of its group may be admitted
   bool completed = false;   // a completion was written (completion_store.h)
 };

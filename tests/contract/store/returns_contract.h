@@ -31,6 +31,7 @@ TYPED_TEST(ReturnsContract, RunIsPendingAgainAndItsAttemptIsOnRecord) {
     EXPECT_EQ(effect.verdict, ResultVerdict::kApplied);
     EXPECT_EQ(effect.state, RunState::kPending);
     EXPECT_FALSE(effect.dead_letter);
+    EXPECT_TRUE(effect.given_back);
     const RunDetail waiting = s.Get(running.key);
     ASSERT_TRUE(effect.again.has_value());
     EXPECT_EQ(*effect.again, waiting.row);
@@ -79,6 +80,26 @@ TYPED_TEST(ReturnsContract, IsCountedSoThatRetriesAreLeftAndTheLastOneIsLost) {
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].reason, reason::kNotStarted);
+}
+
+TYPED_TEST(ReturnsContract, AHostWithoutRoomCostsNoRetry) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow running = s.Start(s.Execute(s.Create("a", s.Manual()), kT0), 1, fence, kT0 + 1s);
+  ResultReport report = s.ReportOf(running, RunState::kFailed, kT0 + 2s);
+  report.result.reason = reason::kHost;
+  const RunEffect effect = s.Apply(report, fence, kT0 + 3s);
+  EXPECT_EQ(effect.state, RunState::kPending);
+  EXPECT_TRUE(effect.given_back);
+  const RunDetail waiting = s.Get(running.key);
+  EXPECT_EQ(ReturnsOf(waiting.row), 1);
+  ASSERT_EQ(waiting.attempts.size(), 1u);
+  EXPECT_EQ(waiting.attempts[0].state, RunState::kFailed);
+  EXPECT_EQ(waiting.attempts[0].result.reason, reason::kHost);
+  const RunRow second = s.Start(waiting.row, 2, fence, kT0 + 4s);
+  const RunEffect failed = s.Apply(s.ReportOf(second, RunState::kFailed, kT0 + 5s), fence, kT0 + 6s);
+  EXPECT_EQ(failed.state, RunState::kFailed);
+  EXPECT_FALSE(failed.given_back);
 }
 
 TYPED_TEST(ReturnsContract, HeldRunGoesOnWhenItsHostSaysSo) {

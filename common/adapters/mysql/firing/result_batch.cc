@@ -109,6 +109,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
     effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(run.row.key);
+    effect.given_back = decision.change.given_back;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
   }

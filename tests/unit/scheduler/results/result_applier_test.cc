@@ -203,6 +203,28 @@ TEST_F(ResultApplierTest, AttemptsThatTheHostCouldNotRunPauseTheExecutor) {
   EXPECT_NE(executors_.Records().at(0).breaker, std::nullopt);
 }
 
+TEST_F(ResultApplierTest, ARetryIsCountedByItsCause) {
+  JobDefinition definition;
+  definition.command = "true";
+  definition.retry_count = 1;
+  ResultApplier applier = Make();
+  const auto report = [&](uint64_t token, RunState state, std::string_view why) {
+    ResultMessage message = Message(Claim(Execute(CreateJob("job-" + std::to_string(token), definition)), token), state);
+    message.report.result.reason = why;
+    Send({message});
+    clock_.Advance(30ms);
+    applier.Step(clock_.Steady());
+  };
+  report(1, RunState::kLost, reason::kNotStarted);
+  report(2, RunState::kFailed, reason::kHost);
+  report(3, RunState::kLost, reason::kWardenDied);
+  report(4, RunState::kTimedOut, reason::kTimeout);
+  const auto retries = [this](const char* cause) { return metrics_.counter("carillon_retries_total", cause).value(); };
+  EXPECT_EQ(retries("not_started"), 2u);
+  EXPECT_EQ(retries("lost"), 1u);
+  EXPECT_EQ(retries("failed"), 1u);
+}
+
 TEST_F(ResultApplierTest, FailuresOfJobsDoNotPauseIt) {
   ResultApplier applier = Make();
   for (uint64_t i = 0; i < 20; ++i) {

@@ -115,6 +115,40 @@ TEST(ReturnsTest, AHeldRunGoesOnByTheWordOfItsHost) {
   EXPECT_EQ(DecideResult(&held, &job, Word(held), kNow).verdict, ResultVerdict::kRecordedOnly);
 }
 
+TEST(ReturnsTest, AHostWithoutRoomForAProcessCostsNoTry) {
+  JobRow job = Job(OnLost::kFail, 1);
+  job.retry.conditions.no_retry_on = {ParseRetryCondition("spawn").value()};
+  const auto after = [&](const RunRow& run) {
+    return DecideResult(&run, &job, Word(run, RunState::kFailed, reason::kHost), kNow).change;
+  };
+  const RunChange next = after(Running(1));
+  EXPECT_EQ(next.state, RunState::kPending);
+  EXPECT_EQ(next.due, kNow + 1s);
+  EXPECT_TRUE(next.given_back);
+  EXPECT_EQ(after(Running(kReturnsMax)).state, RunState::kFailed) << "then its conditions decide";
+  RunRow held = Running();
+  held.state = RunState::kHeld;
+  EXPECT_TRUE(after(held).given_back);
+  const RunRow row = Running();
+  EXPECT_FALSE(DecideResult(&row, &job, Word(row, RunState::kFailed, reason::kSpawn), kNow).change.given_back);
+}
+
+TEST(ReturnsTest, ARunThatNeverBeganIsSkippedLikeAFirstAttempt) {
+  RunRow row = Running(2);
+  row.state = RunState::kPending;
+  row.due = kNow;
+  ClaimRequest request{.key = row.key, .job_no = row.job_no, .attempt = row.attempt, .token = {1, 2}};
+  request.overlap.policy = OverlapPolicy::kSkip;
+  const ClaimFacts facts{.now = kNow, .executor_enabled = true, .slots = {.taken = 1}};
+  EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kSkipped);
+  RunKey newest = row.key;
+  newest.fire += 1s;
+  EXPECT_EQ(DecideMakeRoom(row, newest), MakeRoom::kSkip);
+  request.attempt = ++row.attempt;
+  EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(DecideMakeRoom(row, newest), MakeRoom::kCancel);
+}
+
 TEST(ReturnsTest, ASkipOfARunThatNeverBeganLeavesNoDeadLetter) {
   RunRow row = Running(1);
   row.state = RunState::kSkipped;
