@@ -75,6 +75,11 @@ bool MayRetryAsNode(const Call& call, const RunDetail& run, WallTime now) {
 
 }  // namespace
 
+WallTime TimeOf(const Call& call) {
+  const auto now = call.api.cluster_now();
+  return now.ok() ? *now : WallTime{};
+}
+
 bool IsLate(const Call& call, const WorkflowRunView& view, WallTime now) {
   return !call.api.settings.paused() && view.deadline <= now;
 }
@@ -83,8 +88,8 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   CARILLON_ASSIGN_OR_RETURN(const JobAccessScope place, FindPlace(call, run.job_id));
   json actions = AllowedActions(call, Owned::kRun, place);
   if (actions.empty()) return actions;
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   Keep(actions, "cancel", MayCancel(run.row));
+  const WallTime now = TimeOf(call);
   if (run.job_type == JobType::kWorkflow) {
     const auto view = call.stores.workflows.GetWorkflowRun(run.row.key);
     if (view.ok()) {

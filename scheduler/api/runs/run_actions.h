@@ -22,6 +22,8 @@ struct JudgedWorkflow {
   const NodeRows& rows;
   bool is_late = false;  // its deadline has passed
 };
+// Cluster time; if it is unknown, a time at which nothing is late. A run is shown without it, too.
+WallTime TimeOf(const Call& call);
 bool IsLate(const Call& call, const WorkflowRunView& view, WallTime now);
 // Of "retry" and "skip", by the caller's permissions on the workflow's run.
 nlohmann::json ActionsOnNode(const nlohmann::json& permitted, const JudgedWorkflow& workflow,

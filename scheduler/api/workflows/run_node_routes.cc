@@ -62,7 +62,7 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
 
 Reply NodesResponse(const Call& call, const WorkflowRunView& view) {
   CARILLON_ASSIGN_OR_RETURN(const JudgedNodes judged, JudgeAll(view));
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const WallTime now = TimeOf(call);
   CARILLON_ASSIGN_OR_RETURN(const json permitted,
                             AllowedActions(call, Owned::kRun, view.own.job_id));
   const JudgedWorkflow workflow{.view = view,
