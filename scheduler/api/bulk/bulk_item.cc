@@ -64,12 +64,20 @@ bool IsNode(const std::string& id) {
   return key.ok() && NodePlaceOf(*key).has_value();
 }
 
-// False also if it cannot be read: the retry itself says why.
-bool WasStartedSince(const Call& call, const std::string& id, WallTime requested) {
+enum class Since { kNothing, kReleased, kStarted };
+
+// What has happened to the run since the action was requested. Nothing, too, if it cannot be read: the retry
+// itself says why.
+Since LookSince(const Call& call, const std::string& id, WallTime requested) {
   const auto key = DecodeRunId(id);
-  if (!key.ok()) return false;
+  if (!key.ok()) return Since::kNothing;
   const auto run = call.stores.runs.GetRun(*key);
-  return run.ok() && run->row.claimed >= requested;
+  if (!run.ok()) return Since::kNothing;
+  const RunRow& row = run->row;
+  if (row.claimed > requested) return Since::kStarted;
+  const bool released =
+      row.state == RunState::kPending && IsTime(row.due) && row.due >= requested;
+  return released ? Since::kReleased : Since::kNothing;
 }
 
 }  // namespace
@@ -99,13 +107,13 @@ Reply DoItem(const Call& call, const BulkOperation& operation, const std::string
     request.headers.emplace_back("if-match", "*");  // any version
   }
   const auto may = [&] { return Ask(call, request, note, Asking::kOnlyMay, {}); };
-  const auto retried = [&] {
-    return RetriesRuns(verb) && WasStartedSince(call, id, operation.requested);
+  const auto since = [&] {
+    return RetriesRuns(verb) ? LookSince(call, id, operation.requested) : Since::kNothing;
   };
   // A node must not be run twice, and its workflow run may have begun again with all that was to be retried.
-  if (IsNode(id) && retried()) return may();
+  if (IsNode(id) && since() == Since::kStarted) return may();
   Reply reply = Ask(call, request, note, Asking::kDo, key);
-  if (reply.ok() || reply.error().code != "conflict" || !retried()) return reply;
+  if (reply.ok() || reply.error().code != "conflict" || since() == Since::kNothing) return reply;
   return may();
 }
 

@@ -1,5 +1,6 @@
 // Bulk retries of the nodes of a workflow run: one item may retry what another one asks for.
 #include "scheduler/api/bulk/bulk_item.h"
+#include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
 
 namespace carillon::test {
@@ -44,6 +45,27 @@ class BulkWorkflowTest : public WorkflowEnv {
   }
 
   std::string run_;
+  // For a call without a server.
+  const scheduler::ApiContext context_ = Context("");
+  scheduler::Identifiers identifiers_{7};
+  BoundedCall aside_{server_clock_};
+  scheduler::Authenticator authenticator_{stores_.auth, server_clock_, aside_, 1min,
+                                          [this] { return stores_.segments.Now(); }};
+  scheduler::SignIn sign_in_{server_clock_};
+  scheduler::StoreProbe watch_{WatchPorts(context_), context_.store_patience};
+  scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
+  scheduler::StreamHub streams_{server_clock_};
+  scheduler::LogReads log_reads_{1};
+  const std::function<void()> nudge_ = [] {};
+  const scheduler::Services services_{.routes = scheduler::RouteTable(),
+                                      .identifiers = identifiers_,
+                                      .probe = watch_,
+                                      .streams = streams_,
+                                      .log_reads = log_reads_,
+                                      .changes = changes_,
+                                      .authenticator = authenticator_,
+                                      .sign_in = sign_in_,
+                                      .nudge_bulk = nudge_};
 };
 
 TEST_F(BulkWorkflowTest, AllFailedNodesOfARunAreRetried) {
@@ -80,6 +102,7 @@ TEST_F(BulkWorkflowTest, WhatWasStartedSinceTheRequestIsNotRunTwice) {
     EXPECT_TRUE(reply.ok()) << reply.error().detail;
   };
   ask(run_);
+  clock_.Advance(1ms);
   BeginRun(run_);
   ask(run_);
   End(run_, "a", RunState::kCompleted, 0);

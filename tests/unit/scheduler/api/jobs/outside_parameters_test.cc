@@ -67,12 +67,15 @@ TEST_F(OutsideParametersTest, WhoMayChangeTheJobMayWriteItsCommand) {
 }
 
 TEST_F(OutsideParametersTest, ABackfillIsAnotherDoor) {
-  Create({{"job_id", "daily"},
-          {"type", "shell"},
-          {"command", "load {{params.table}} {{params.day}}"},
-          {"parameters", {{"table", "t"}, {"day", "d"}}},
-          {"schedules",
-           {{{"kind", "rate"}, {"every_ms", 3600000}, {"parameters", {{"table", "orders"}}}}}}});
+  const json schedule = {
+      {"kind", "rate"}, {"every_ms", 3600000}, {"parameters", {{"table", "orders"}}}};
+  const Answer created = Post("/api/jobs", {{"job_id", "daily"},
+                                            {"name", "Daily"},
+                                            {"type", "shell"},
+                                            {"command", "load {{params.table}} {{params.day}}"},
+                                            {"parameters", {{"table", "t"}, {"day", "d"}}},
+                                            {"schedules", json::array({schedule})}});
+  ASSERT_EQ(created.status, 201) << created.text;
   const std::string to = FormatRfc3339(clock_.Wall());
   const std::string from = FormatRfc3339(clock_.Wall() - 2h);
   const auto backfill = [&](const json& parameters) {
@@ -87,21 +90,22 @@ TEST_F(OutsideParametersTest, ABackfillIsAnotherDoor) {
 }
 
 TEST_F(OutsideParametersTest, AWorkflowGivesThemOnAsTheyAre) {
-  MakeWorkflow("flow", json::parse(R"([{"id": "greet", "job": "greet",
-                                        "parameters": {"who": "{{workflow.parameters.who}}"}}])"));
-  ASSERT_EQ(Send("PATCH", "/api/jobs/flow", json{{"parameters", {{"who", "all"}}}}.dump(),
-                 {{"If-Match", "*"}, {"Content-Type", "application/merge-patch+json"}})
-                .status,
-            200);
+  json flow = WorkflowBody(
+      "flow", json::parse(R"([{"id": "greet", "job": "greet",
+                               "parameters": {"who": "{{workflow.parameters.who}}"}}])"));
+  flow["parameters"] = {{"who", "all"}};
+  const Answer created = Post("/api/jobs", flow);
+  ASSERT_EQ(created.status, 201) << created.text;
   const auto end_of = [&](const Answer& executed) {
     EXPECT_EQ(executed.status, 202) << executed.text;
     const std::string run = executed.body().value("run_id", "");
+    clock_.Advance(1ms);
     BeginRun(run);
     const json node = Node(run, "greet");
-    return node.value("state", "") + " " + node.value("reason", "");
+    return node["state"].dump() + " " + node["reason"].dump();
   };
-  EXPECT_EQ(end_of(Execute(starter_, "flow", {{"who", "; id"}})), "SKIPPED unsafe_parameter");
-  EXPECT_EQ(end_of(Execute(token_, "flow", {{"who", "a b"}})), "PENDING ");
+  EXPECT_EQ(end_of(Execute(starter_, "flow", {{"who", "; id"}})), R"("SKIPPED" "unsafe_parameter")");
+  EXPECT_EQ(end_of(Execute(token_, "flow", {{"who", "a b"}})), R"("PENDING" null)");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ TEST_F(RunActionsTest, APlainRunIsCancelledBeforeItsEndAndRetriedAfterIt) {
   Finish(run, {.state = RunState::kFailed, .exit_code = 1});
   EXPECT_EQ(Of(run), json({"retry"}));
   const std::string done = Execute("load");
+  clock_.Advance(1ms);
   Finish(done, {.state = RunState::kCompleted, .exit_code = 0});
   EXPECT_EQ(Of(done), json::array());
   EXPECT_EQ(Post("/api/runs/" + done + "/retry").status, 409);
