@@ -125,16 +125,17 @@ RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int
                          WallTime now) {
   const bool was_tried = row.state != RunState::kSkipped;
   return {.state = RunState::kPending,
-          .attempt = row.attempt + (was_tried ? 1 : 0),
+          .attempt = row.attempt + 1,
           .due = std::max(now, row.key.fire),
           .def_version = job.version,
           .priority = priority.value_or(job.priority),
-          .record_attempt = was_tried};
+          .record_attempt = was_tried,
+          .given_back = !was_tried};
 }
 
 void MarkBackfilled(RunRow& row) {
   row.kind = RunKind::kBackfill;
-  row.flags = kRerunFlags;
+  row.flags = kRerunFlags | (row.flags & run_flag::kReturns);
   if (!failpoint::Broken("backfill.keep_token")) row.claim_token = {};
 }
 

@@ -67,7 +67,7 @@ Result<BackfillOrder> ParseBackfillOrder(std::string_view text);
 
 enum class BackfillVerdict {
   kInsert,    // the fire has no run
-  kRunAgain,  // its run becomes PENDING again: SKIPPED the same attempt, others the next one
+  kRunAgain,  // its run becomes PENDING again, with the next attempt
   kExisting,  // its run is kept
   kRefused,   // its run is open, or its process may still run
 };
@@ -92,7 +92,9 @@ struct BackfillSchedules {
 BackfillChoice DecideBackfill(const std::vector<RunRow>& runs, const BackfillSchedules& schedules,
                               BackfillRerun rerun);
 
-// The change of a run that is run again (kRunAgain): due now, by the job's present version.
+// The change of a run that is run again (kRunAgain): due now, by the job's present version. A SKIPPED run has a
+// new attempt, too, because an executor may still ask for the one from before, with its old parameters. As nobody
+// was called, that one counts as given back (returns.h).
 RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int> priority,
                          WallTime now);
 // Makes the row of such a run one of kind BACKFILL. It loses its claim token, because a repeated

@@ -21,8 +21,10 @@ template <typename Run>
 constexpr int ReturnsOf(const Run& run) {
   return static_cast<int>((run.flags & run_flag::kReturns) / kOneReturn);
 }
-// The row is given back once more, which ReturnsOf counts.
-constexpr void CountReturn(RunRow& row) { row.flags += kOneReturn; }
+// The row is given back once more, which ReturnsOf counts as far as the row has room for it.
+constexpr void CountReturn(RunRow& row) {
+  if ((row.flags & run_flag::kReturns) != run_flag::kReturns) row.flags += kOneReturn;
+}
 // Attempts that count, the current one included.
 template <typename Run>
 constexpr int TriesOf(const Run& run) {

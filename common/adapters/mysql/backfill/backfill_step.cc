@@ -116,15 +116,15 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
 Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
                         const BackfillTerms& terms) {
   static const std::string statement =
-      UpdateRuns("x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]'",
-                 fmt::format("r.kind = {}, r.flags = {}, r.token_high = k.x, r.token_low = k.y, "
+      UpdateRuns("x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]', g INT UNSIGNED PATH '$[5]'",
+                 fmt::format("r.kind = {}, r.flags = k.g, r.token_high = k.x, r.token_low = k.y, "
                              "r.parameters = ?",
-                             NumberOf(RunKind::kBackfill), kRerunFlags),
+                             NumberOf(RunKind::kBackfill)),
                  "r.state = 'PENDING'");
   if (runs.empty()) return {};
   JsonRows rows;
   for (const RunRow& row : runs) {
-    rows.Begin().Add(row.key).Add(row.claim_token.high).Add(row.claim_token.low);
+    rows.Begin().Add(row.key).Add(row.claim_token.high).Add(row.claim_token.low).Add(row.flags);
   }
   CARILLON_TRY(session.Execute(statement, {rows.Take(), ParametersOf(terms)}));
   return {};

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "common/domain/run/returns.h"
+
 namespace carillon {
 namespace {
 
@@ -99,13 +101,17 @@ TEST(BackfillTest, ARunThatIsRunAgainLosesItsToken) {
   EXPECT_EQ(change.priority, 4);
   EXPECT_TRUE(change.record_attempt);
   row.state = RunState::kSkipped;
-  EXPECT_EQ(RunAgainChange(row, job, 8, kBegin).attempt, 2);
+  EXPECT_FALSE(change.given_back);
+  EXPECT_EQ(RunAgainChange(row, job, 8, kBegin).attempt, 3);
+  EXPECT_TRUE(RunAgainChange(row, job, 8, kBegin).given_back);
   EXPECT_EQ(RunAgainChange(row, job, 8, kBegin).priority, 8);
   EXPECT_FALSE(RunAgainChange(row, job, 8, kBegin).record_attempt);
   row.claim_token = {1, 2};
+  row.flags = run_flag::kNode;
+  CountReturn(row);
   MarkBackfilled(row);
   EXPECT_EQ(row.kind, RunKind::kBackfill);
-  EXPECT_EQ(row.flags, kRerunFlags);
+  EXPECT_EQ(row.flags, kRerunFlags | kOneReturn);
   EXPECT_EQ(row.claim_token, ClaimToken{});
 }
 
