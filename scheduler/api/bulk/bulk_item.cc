@@ -64,7 +64,7 @@ bool IsNode(const std::string& id) {
   return key.ok() && NodePlaceOf(*key).has_value();
 }
 
-enum class Since { kNothing, kReleased, kStarted };
+enum class Since { kNothing, kReleased, kStarted };  // kReleased: a node, by the retry of its whole run
 
 // What has happened to the run since the action was requested. Nothing, too, if it cannot be read: the retry
 // itself says why.
@@ -75,8 +75,8 @@ Since LookSince(const Call& call, const std::string& id, WallTime requested) {
   if (!run.ok()) return Since::kNothing;
   const RunRow& row = run->row;
   if (row.claimed > requested) return Since::kStarted;
-  const bool released =
-      row.state == RunState::kPending && IsTime(row.due) && row.due >= requested;
+  const bool released = NodePlaceOf(*key) && row.state == RunState::kPending && IsTime(row.due) &&
+                        row.due >= requested;
   return released ? Since::kReleased : Since::kNothing;
 }
 
