@@ -110,8 +110,20 @@ class ClusterUnderTest:
                     tails.append(f"---- {process['name']}\n" + "".join(lines[-15:]))
         return "\n".join(tails)
 
+    def end_wardens(self):
+        """Ends those of executors that a test has killed or started itself: they stay for a minute."""
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as f:
+                    words = f.read().split(b"\0")
+            except OSError:  # it has ended
+                continue
+            if words[0].endswith(b"/carillon-warden") and any(w.startswith(os.fsencode(self.scratch)) for w in words):
+                parts.end_warden(int(name))
+
     def destroy(self, keep):
         self.run("down", check=False)
+        self.end_wardens()
         if keep:
             print(f"kept: {self.scratch}", flush=True)
         else:
