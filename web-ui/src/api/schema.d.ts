@@ -842,7 +842,6 @@ export interface components {
       allow_failure: boolean;
       failure: boolean;
       repaired: boolean;
-      allowed_actions: ('retry' | 'skip')[];
       after: {
         node: components['schemas']['NodeId'];
         on: components['schemas']['EdgeOn'];

@@ -195,33 +195,6 @@ describe('the nodes of a run', () => {
   });
 });
 
-describe('a node that is HELD', () => {
-  it('is named, and need not be waited for', async () => {
-    const sent: unknown[] = [];
-    server.use(
-      http.get(at('runs/r1/nodes'), () =>
-        HttpResponse.json(nodes(runNode('load'), runNode('audit', { state: 'HELD', ended_at: null }))),
-      ),
-      http.post(at('runs/r1/cancel'), async ({ request }) => {
-        sent.push(await request.json());
-        return HttpResponse.json({ cancelled: 1 }, { status: 202 });
-      }),
-    );
-    show(<NodesCard run={run} />);
-    await screen.findByText(/a person decides: audit\./, {}, { timeout: SLOW_MS });
-    const note = screen.getByRole('status');
-    fireEvent.click(within(note).getByRole('button', { name: 'Cancel without waiting' }));
-    const dialog = await screen.findByRole(
-      'dialog',
-      { name: 'Processes may still be running' },
-      { timeout: SLOW_MS },
-    );
-    expect(sent).toEqual([]);
-    fireEvent.click(within(dialog).getByRole('button', { name: 'Continue anyway' }));
-    await waitFor(() => expect(sent).toEqual([{ confirm_overlap: true }]));
-  });
-});
-
 describe('a retry', () => {
   it('shows the nodes of the choice before it runs them', async () => {
     const sent: unknown[] = [];
