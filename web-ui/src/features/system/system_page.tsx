@@ -154,7 +154,12 @@ function Store({ status }: { status: SystemStatus }) {
               ]
             : []),
           [t('system.store_since'), <Time key="t" at={store.since} />],
-          [t('system.store_server'), store.server ?? '–'],
+          [
+            t('system.store_server'),
+            <span key="s" lang="en">
+              {store.server ?? '–'}
+            </span>,
+          ],
           [
             t('system.store_id'),
             <span key="i" className="mono break-all">
