@@ -15,7 +15,7 @@ struct LogOrigin {
   ExecutorId executor;  // who sent it
 };
 
-// What is stored of the run: its current attempt, and the executor of the earlier attempt that the origin names.
+// The stored facts of the run: its current attempt, and the executor of the earlier attempt that the origin names.
 struct LogOwner {
   int attempt = 1;
   ClaimToken token;

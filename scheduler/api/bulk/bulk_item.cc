@@ -66,8 +66,8 @@ bool IsNode(const std::string& id) {
 
 enum class Since { kNothing, kReleased, kStarted };  // kReleased: a node, by the retry of its whole run
 
-// What has happened to the run since the action was requested. Nothing, too, if it cannot be read: the retry
-// itself says why.
+// Tells how far the run has come since the action was requested. kNothing, too, if it cannot be read: the
+// retry itself says why.
 Since LookSince(const Call& call, const std::string& id, WallTime requested) {
   const auto key = DecodeRunId(id);
   if (!key.ok()) return Since::kNothing;

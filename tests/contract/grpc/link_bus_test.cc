@@ -47,7 +47,7 @@ using BusFactories = ::testing::Types<GrpcLinkBusFactory>;
 namespace carillon::test {
 namespace {
 
-// What is written of the outbox from now on, until it is empty.
+// Writes the outbox until it is empty, and returns the messages.
 std::vector<std::string> Written(rpc::StreamOutbox& outbox) {
   std::vector<std::string> all;
   while (const grpc::ByteBuffer* next = outbox.Next()) all.push_back(rpc::ToBytes(*next));

@@ -115,7 +115,7 @@ void Accept(link_bus::CarryingHub& member) {
   ASSERT_TRUE(member.Send(TheExecutor().executor, TheExecutor().incarnation, Registered{}).ok());
 }
 
-// What an executor says is believed only once it has registered, and for itself.
+// An executor is believed only once it has registered, and only for itself.
 TEST(LinkBusTest, RecordsAreOfTheExecutorThatSentThemAndIsRegistered) {
   memory::MemorySwitchboard board;
   const auto hub = board.OpenHub(MemberId("m1"));

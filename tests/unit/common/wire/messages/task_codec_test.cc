@@ -292,7 +292,7 @@ TEST(TaskCodecTest, OneBadTaskSpoilsItsBundleUnlessItIsLeftOut) {
   EXPECT_EQ(unreadable[0].message, "bus payload: attempt");
 }
 
-// What a writer accepts a reader takes: otherwise an executor would get the task again and again.
+// A reader takes all that a writer accepts: otherwise an executor would get the task again and again.
 TEST(TaskCodecTest, WriterAndReaderRefuseTheSameSizes) {
   Rng rng(1);
   TaskMessage task = test::RandomTask(rng);
