@@ -24,6 +24,7 @@ writes (plan, claim, result, fenced) in a plain batched loop on a second private
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -71,6 +72,8 @@ def parse():
 
 
 def main():
+    # A terminated bench takes its servers with it; `finally` runs for an exception only.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = parse()
     targets.harness.BIN = os.path.abspath(options.bin)
     before = None
