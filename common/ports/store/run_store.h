@@ -188,8 +188,8 @@ class RunStore {
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
-  // names PENDING. A page may hold fewer runs than its limit, even none, although more exist. Then
-  // searched_to says where the search stopped.
+  // names PENDING (run_listing.h). A page may hold fewer runs than its limit, even none, although more
+  // exist. Then searched_to says where the search stopped.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
   // Like ListRuns, examines at most filter.search_max runs (and at most kRunCountLookedAtMax).
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;

@@ -85,6 +85,31 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByTheNameAndTheLabelsOfTheirJob) {
   EXPECT_EQ(jobs({.labels = {{"team", {"web"}}}}), Found{"first"});
 }
 
+// Its fire is in the future, but it is not only planned.
+TYPED_TEST(RunSearchContract, RunThatIsCancelledOrRetriedBeforeItsFireIsListed) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  s.Create("a", s.Every(10s));
+  s.Plan(kT0 + 20s, fence);
+  const RunKey key = s.OnlyPending(kT0 + 10s).key;
+  const auto listed = [&](WallTime now) {
+    std::vector<RunKey> keys;
+    const RunPage page = s.v(s.runs.ListRuns({}, now));
+    for (const RunDetail& run : page.runs) keys.push_back(run.row.key);
+    EXPECT_EQ(s.v(s.runs.CountRuns({}, now)).seen, keys.size());
+    return keys;
+  };
+  EXPECT_EQ(listed(kT0 + 1s), std::vector<RunKey>{});
+  s.v(s.runs.CancelRun(key, {.now = kT0 + 1s}));
+  EXPECT_EQ(listed(kT0 + 1s), std::vector<RunKey>{key});
+  s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 2s}));
+  EXPECT_EQ(listed(kT0 + 2s), std::vector<RunKey>{key});
+  const RunRow run = s.Start(s.Get(key).row, 1, fence, kT0 + 3s);
+  EXPECT_EQ(listed(kT0 + 3s), std::vector<RunKey>{key});
+  s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 4s);
+  EXPECT_EQ(listed(kT0 + 10s), std::vector<RunKey>{key});
+}
+
 // With any bound of one search, continuing where the search ended finds each run once and in order.
 TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();

@@ -232,12 +232,15 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
                                       LockLiveJob(session, id, JobLock::kUpdate));
             CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
                                       ReadOpenKeys(session, job.job_no, job.segment));
-            CARILLON_ASSIGN_OR_RETURN(
-                LockedRuns runs, LockRuns(session, std::move(keys), db_.caches().incarnations));
+            std::sort(keys.begin(), keys.end());
+            CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                                      LockRuns(session, keys, db_.caches().incarnations));
             RunWriter writer(session);
             int64_t cancelled = 0;
-            for (auto& [key, run] : runs) {
-              if (IsAhead(run.row, context.now)) continue;
+            for (const RunKey& key : keys) {
+              const auto found = runs.find(key);
+              if (found == runs.end() || IsAhead(found->second.row, context.now)) continue;
+              StoredRun& run = found->second;
               if (MayHaveNodes(run)) maybe_workflows.push_back(key);
               CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
               if (done) ++cancelled;
