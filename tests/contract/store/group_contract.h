@@ -69,6 +69,8 @@ TYPED_TEST(GroupContract, TheLimitCountsTheRunsOfAllJobsOfTheGroup) {
   s.Started(c, kT0 + 2s);
   EXPECT_EQ(s.Holders(), (std::vector<RunKey>{first, second}));
   EXPECT_EQ(s.QueuedKeys(), std::vector<RunKey>{third});
+  EXPECT_EQ(s.Detail().holders.at(0).row, s.Get(first).row);
+  EXPECT_EQ(s.Detail().queue.at(0).row, s.Get(third).row);
   EXPECT_EQ(s.Admit(kT0 + 2s), std::vector<RunKey>{});
   EXPECT_TRUE(s.End(first, RunState::kCompleted, kT0 + 3s).freed_slot);
   EXPECT_EQ(s.Admit(kT0 + 4s), std::vector<RunKey>{third});

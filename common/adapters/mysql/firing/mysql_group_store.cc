@@ -53,17 +53,28 @@ std::string SelectGroupRuns(std::string_view since) {
 }
 
 // Runs that this version cannot read are left out.
-Result<std::vector<GroupRun>> ReadGroupRuns(Session& session, const std::string& statement,
-                                            const Params& params) {
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+Result<std::vector<GroupRun>> ReadGroupRuns(Session& session, Incarnations& incarnations,
+                                            const std::string& statement, const Params& params) {
   std::vector<GroupRun> runs;
-  while (rows.Next()) {
-    StoredRun run = ReadRun(rows, kFirstRunColumn);
-    if (!NoteIfUnreadable(session, run)) continue;
-    runs.push_back({.row = std::move(run.row),
-                    .job_id = JobId(rows.Text(2)),
-                    .job_name = rows.Text(3),
-                    .since = rows.Time(1)});
+  std::vector<uint32_t> numbers;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+    while (rows.Next()) {
+      StoredRun run = ReadRun(rows, kFirstRunColumn);
+      if (!NoteIfUnreadable(session, run)) continue;
+      numbers.push_back(run.incarnation_no);
+      runs.push_back({.row = std::move(run.row),
+                      .job_id = JobId(rows.Text(2)),
+                      .job_name = rows.Text(3),
+                      .since = rows.Time(1)});
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto key = keys.find(numbers[i]);
+    if (key == keys.end()) continue;
+    runs[i].row.executor = key->second.first;
+    runs[i].row.incarnation = key->second.second;
   }
   return runs;
 }
@@ -76,22 +87,26 @@ std::string JoinRunsAndJobs(std::string_view table) {
       table);
 }
 
-Result<std::vector<GroupRun>> ReadHolders(Session& session, GroupNo group_no, size_t limit) {
+Result<std::vector<GroupRun>> ReadHolders(Session& session, Incarnations& incarnations,
+                                          GroupNo group_no, size_t limit) {
   static const std::string statement =
       SelectGroupRuns("IF(r.state = 'PENDING', t.granted_us, r.claimed_us)") +
       "FROM group_slots t FORCE INDEX (free_slots)" + JoinRunsAndJobs("t") +
       " WHERE t.group_no = ? AND t.fire_us > 0 AND r.group_no = t.group_no ORDER BY t.fire_us, "
       "t.schedule_id, t.shard LIMIT ?";
-  return ReadGroupRuns(session, statement, {group_no.value(), static_cast<uint64_t>(limit)});
+  return ReadGroupRuns(session, incarnations, statement,
+                       {group_no.value(), static_cast<uint64_t>(limit)});
 }
 
-Result<std::vector<GroupRun>> ReadQueue(Session& session, GroupNo group_no, size_t limit) {
+Result<std::vector<GroupRun>> ReadQueue(Session& session, Incarnations& incarnations,
+                                        GroupNo group_no, size_t limit) {
   static const std::string statement =
       SelectGroupRuns("w.queued_us") + "FROM run_waits w FORCE INDEX (by_group)" +
       JoinRunsAndJobs("w") + " WHERE w.group_no = ? AND r.state = 'PENDING' AND r.due_us = " +
       std::to_string(ToUnixMicros(kQueued)) +
       " ORDER BY w.rank_no, w.fire_us, w.schedule_id, w.shard LIMIT ?";
-  return ReadGroupRuns(session, statement, {group_no.value(), static_cast<uint64_t>(limit)});
+  return ReadGroupRuns(session, incarnations, statement,
+                       {group_no.value(), static_cast<uint64_t>(limit)});
 }
 
 // Makes the rows of the slots up to `limit`. The caller has locked the group, so that nobody else
@@ -168,8 +183,10 @@ Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t li
   return InList(db_.pool(), "get group", [&](Session& session) -> Result<GroupDetail> {
     CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name));
     GroupDetail detail{.group = std::move(row.group)};
-    CARILLON_ASSIGN_OR_RETURN(detail.holders, ReadHolders(session, row.group_no, limit));
-    CARILLON_ASSIGN_OR_RETURN(detail.queue, ReadQueue(session, row.group_no, limit));
+    Incarnations& incarnations = db_.caches().incarnations;
+    CARILLON_ASSIGN_OR_RETURN(detail.holders,
+                              ReadHolders(session, incarnations, row.group_no, limit));
+    CARILLON_ASSIGN_OR_RETURN(detail.queue, ReadQueue(session, incarnations, row.group_no, limit));
     return detail;
   });
 }
