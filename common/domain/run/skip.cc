@@ -11,7 +11,8 @@ bool DecideSkip(const RunRow& row, const SkipItem& item) {
 }
 
 bool SkipIsFailure(const RunRow& row) {
-  return row.state == RunState::kSkipped && TriesOf(row) > 1;
+  const bool by_its_workflow = row.due == kBlocked;
+  return row.state == RunState::kSkipped && TriesOf(row) > 1 && !by_its_workflow;
 }
 
 }  // namespace carillon

@@ -311,6 +311,21 @@ TYPED_TEST(WorkflowContract, TheVersionOfAWorkflowRunIsKept) {
   EXPECT_EQ(s.Finish(key, "b", kT0 + 6 * 24h + 1s).ended, RunState::kCompleted);
 }
 
+TYPED_TEST(WorkflowContract, NodeWhoseJobCannotBeReadWaitsWithoutAskingForMoreSteps) {
+  WorkflowDriver s = this->workflow_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const StoredJob b = s.v(s.jobs.GetJob(JobId("b")));
+  const RunKey key = s.Begun(flow, kT0);
+  this->handle().DamageDefinition(b, true);
+  s.EndRun(s.StartNode(key, "a", kT0 + 1s), RunState::kCompleted, kT0 + 2s);
+  const StepEffect effect = s.Step(s.StepOf(key), kT0 + 2s);
+  EXPECT_FALSE(effect.again);
+  EXPECT_TRUE(effect.released.empty());
+  this->handle().DamageDefinition(b, false);
+  EXPECT_EQ(s.Rotate(kT0 + 3s).released.size(), 1u);
+  EXPECT_EQ(s.States(key), "a COMPLETED, b PENDING");
+}
+
 TYPED_TEST(WorkflowContract, NodesAreKeptAsLongAsTheWorkflowRun) {
   WorkflowDriver s = this->workflow_driver();
   ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));

@@ -80,6 +80,69 @@ TYPED_TEST(WorkflowRetriesContract, RunThatWasCancelledBeforeItBeganAgainIsReope
   s.ExpectBegin(key, kT0 + 13s);
 }
 
+// The graph stays that of the version with which it began.
+TYPED_TEST(WorkflowRetriesContract, RunBeginsAgainUnderThePresentRulesOfItsJob) {
+  RetriesDriver s = this->retries_driver();
+  JobDefinition definition = s.Chain();
+  definition.schedules.push_back({.kind = ScheduleKind::kRate, .every = 1h, .start = kT0});
+  const StoredJob flow = s.CreateFlow(definition);
+  s.Plan(kT0 + 90min, s.fence);
+  const RunKey key{.fire = kT0 + 1h, .schedule_id = flow.schedules[0].schedule_id};
+  s.ExpectBegin(key, kT0 + 1h);
+  s.Steps(kT0 + 1h);
+  s.Finish(key, "a", kT0 + 1h, RunState::kFailed);
+  definition.overlap_policy = OverlapPolicy::kQueueAll;
+  definition.priority = 77;
+  const StoredJob edited = s.Replace(flow, definition, kT0 + 61min);
+  s.Begun(edited, kT0 + 62min);
+  s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 63min}));
+  EXPECT_EQ(s.Get(key).row.def_version, edited.version);
+  EXPECT_EQ(s.Get(key).row.priority, 77);
+  EXPECT_EQ(s.View(key).def_version, flow.version);
+  EXPECT_EQ(s.Begin(key, kT0 + 64min).verdict, ClaimVerdict::kEnqueued);
+}
+
+TYPED_TEST(WorkflowRetriesContract, RunOfAJobThatIsNoWorkflowAnyMoreKeepsItsVersion) {
+  RetriesDriver s = this->retries_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const RunKey key = s.Begun(flow, kT0);
+  s.Finish(key, "a", kT0 + 1s, RunState::kFailed);
+  s.Replace(flow, s.Manual(), kT0 + 2s);
+  s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 3s}));
+  EXPECT_EQ(s.Get(key).row.def_version, flow.version);
+  s.ExpectBegin(key, kT0 + 4s);
+}
+
+// Its job has not failed once more.
+TYPED_TEST(WorkflowRetriesContract, NodeThatARetrySkipsIsNoFailure) {
+  RetriesDriver s = this->retries_driver();
+  const RunKey key = s.Begun(s.CreateFlow(s.Chain()), kT0);
+  s.Finish(key, "a", kT0 + 1s);
+  s.Finish(key, "b", kT0 + 2s, RunState::kFailed);
+  const auto notices_of_b = [&] {
+    const std::vector<OpenNotice> open = s.v(s.notices.ScanNotices(s.All(), 100));
+    return std::ranges::count(open, s.RowOf(key, "b").key,
+                              [](const OpenNotice& one) { return one.notice.key; });
+  };
+  EXPECT_EQ(notices_of_b(), 1);
+  s.v(s.runs.RetryRun({.key = key, .workflow = {.from = RetryFrom::kStart}}, {.now = kT0 + 3s}));
+  s.ExpectBegin(key, kT0 + 4s);
+  s.Steps(kT0 + 4s);
+  s.Finish(key, "a", kT0 + 5s, RunState::kFailed);
+  EXPECT_EQ(s.States(key), "a FAILED, b SKIPPED upstream_failed");
+  EXPECT_EQ(notices_of_b(), 1);
+}
+
+TYPED_TEST(WorkflowRetriesContract, PreviewRefusesWhatTheRetryRefuses) {
+  RetriesDriver s = this->retries_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const RunKey key = s.Begun(flow, kT0);
+  s.Finish(key, "a", kT0 + 1s, RunState::kFailed);
+  ASSERT_OK(s.jobs.DeleteJob(flow.job_id, flow.version, {.now = kT0 + 2s}));
+  EXPECT_CODE(s.workflows.PreviewRetry(key, {}), ErrorCode::kNotFound);
+  EXPECT_CODE(s.runs.RetryRun({.key = key}, {.now = kT0 + 3s}), ErrorCode::kNotFound);
+}
+
 // A nested workflow run that is to continue worked with what a node before it had left.
 TYPED_TEST(WorkflowRetriesContract, NestedRunBeginsAnewOnceANodeBeforeItIsRetriedToo) {
   RetriesDriver s = this->retries_driver();

@@ -107,12 +107,13 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
 // Cancels what waits of the workflow run that number `no` replaces. Its own run had ended, so at most nodes
 // are left that a retry had blocked again before the own run was cancelled.
 Status Replace(Session& session, const WorkflowRow& before, uint64_t no, const ClaimRules& rules) {
-  CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> open, ReadOpenNodes(session, before));
-  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                            LockRuns(session, std::move(open), rules.incarnations));
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open, ReadOpenNodes(session, before));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, open, rules.incarnations));
   RunWriter writer(session);
-  for (auto& [key, run] : runs) {
-    if (IsFinal(run.row.state)) continue;
+  for (const RunKey& key : open) {
+    const auto found = runs.find(key);
+    if (found == runs.end() || IsFinal(found->second.row.state)) continue;
+    StoredRun& run = found->second;
     if (run.row.state != RunState::kPending) {
       return {ErrorCode::kConflict, "begin: a node of the workflow run before has not ended"};
     }

@@ -97,16 +97,34 @@ Status WritePlanned(Session& session, const PlannedRetry& planned, const NodeWri
   return WriteRetryPlan(session, planned.nodes, planned.plan, rules);
 }
 
+Error JobIsDeleted(const RunKey& own) {
+  return {ErrorCode::kNotFound,
+          fmt::format("retry: the job of run {} is deleted", EncodeRunId(own))};
+}
+
+Status CheckJobExists(Session& session, const WorkflowRow& row) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT 1 FROM jobs WHERE job_no = ? AND deleted = 0",
+                               {row.job_no.value()}));
+  return rows.Next() ? Status() : Status(JobIsDeleted(row.own));
+}
+
+// The version by whose rules an own run begins again. A job that is no workflow any more has none for it.
+Result<int64_t> VersionToBegin(Session& session, const RunRow& own, const JobRow& job) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> found,
+                            ReadDefinitions(session, {{job.job_no, job.version}}));
+  const bool is_workflow =
+      !found.empty() && found.front().readable && found.front().definition.workflow;
+  return is_workflow ? job.version : own.def_version;
+}
+
 // Makes an ended workflow run wait for its begin.
 Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
                  Incarnations& incarnations) {
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, {row.job_no}, &jobs));
   const auto job = jobs.find(row.job_no);
-  if (job == jobs.end() || job->second.deleted) {
-    return {ErrorCode::kNotFound,
-            fmt::format("retry: the job of run {} is deleted", EncodeRunId(row.own))};
-  }
+  if (job == jobs.end() || job->second.deleted) return JobIsDeleted(row.own);
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {row.own}, incarnations));
   const auto found = runs.find(row.own);
   if (found == runs.end() || !IsFinal(found->second.row.state)) {
@@ -117,14 +135,16 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->second.has_dependents);
   // A run that was SKIPPED has made no attempt.
   const bool ran = own.row.state != RunState::kSkipped;
+  CARILLON_ASSIGN_OR_RETURN(const int64_t version, VersionToBegin(session, own.row, job->second));
   RunWriter writer(session, Reopener::kWorkflows);
-  // The graph stays the one of the version with which the run began.
+  // It obeys the present rules of its job, as after an edit while it waits. The graph stays that of
+  // the version with which the run began (WorkflowRow::def_version).
   CARILLON_TRY(writer.Change(own,
                              {.state = RunState::kPending,
                               .attempt = own.row.attempt + (ran ? 1 : 0),
                               .due = context.now,
-                              .def_version = own.row.def_version,
-                              .priority = own.row.priority,
+                              .def_version = version,
+                              .priority = NextPriority(own.row, job->second.priority),
                               .record_attempt = ran,
                               .clear_token = true},
                              ended, context.now));
@@ -170,10 +190,13 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
   for (const StoredRun& run : nodes.runs) {
     if (!IsFinal(run.row.state)) open.push_back(run.row.key);
   }
-  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, std::move(open), incarnations));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, open, incarnations));
   RunWriter writer(session);
-  for (auto& [key, run] : runs) {
-    if (!run.readable) continue;
+  // In their order, in which others are told of the ends.
+  for (const RunKey& key : open) {
+    const auto found = runs.find(key);
+    if (found == runs.end() || !found->second.readable) continue;
+    StoredRun& run = found->second;
     run.row.flags &= ~run_flag::kNode;  // the wake-up below tells of all of them
     CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
     if (done && IsRunningWorkflow(run.row)) nested.push_back(key);
@@ -229,6 +252,7 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
   CARILLON_ASSIGN_OR_RETURN(const RunDetail own,
                             ReadOwnDetail(session, target.own, incarnations));
   CARILLON_TRY(CheckMayRetry(own.row, row->timed_out));
+  if (IsFinal(own.row.state)) CARILLON_TRY(CheckJobExists(session, *row));
   CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned,
                             PlanOf(session, std::move(*row), target.retry, incarnations, lock,
                                    BeginsAgain(own.row)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -150,7 +151,10 @@ class StepWriter {
     const auto record = definitions_.find(run.row.job_no);
     const bool readable = record != definitions_.end() && record->second.readable;
     // A version that cannot read the job leaves the node to one that can.
-    if (!job->second.deleted && !readable) return {};
+    if (!job->second.deleted && !readable) {
+      unreadable_.insert(position);
+      return {};
+    }
     static const JobDefinition kNone;
     const NodeRelease release =
         DecideRelease(facts_.loaded.graph, position, facts_.nodes.rows, workflow_, job->second,
@@ -205,6 +209,8 @@ class StepWriter {
 
  public:
   void SetMode(CancelMode mode) { mode_ = mode; }
+  // True if the node could not be released, because its job cannot be read.
+  bool WaitsForItsJob(size_t position) const { return unreadable_.contains(position); }
 
  private:
   Session& session_;
@@ -215,6 +221,7 @@ class StepWriter {
   Releases releases_;
   const LockedJobs* jobs_ = nullptr;
   JobsByNumber definitions_;
+  std::set<size_t> unreadable_;  // positions of nodes
   WorkflowFacts workflow_;
   CancelMode mode_ = CancelMode::kGraceful;
   std::vector<WorkflowRow> stopped_;
@@ -253,7 +260,9 @@ Status WriteStep(Session& session, StepFacts& facts, const StepWrite& rules, Ste
   for (const NodeDecision& decision : step.decisions) CARILLON_TRY(writer.Apply(decision, effect));
   // The decisions may have come out otherwise, and have consequences of their own.
   const WorkflowStep next = StepWorkflow(facts.loaded.graph, facts.nodes.rows, facts.cause);
-  effect->again = !next.decisions.empty();
+  effect->again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
+    return !writer.WaitsForItsJob(one.position);
+  });
   if (next.end && next.decisions.empty()) {
     facts.row.open = false;
     if (own->second.row.state == RunState::kRunning) {

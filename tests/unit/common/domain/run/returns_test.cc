@@ -155,6 +155,8 @@ TEST(ReturnsTest, ASkipOfARunThatNeverBeganLeavesNoDeadLetter) {
   EXPECT_FALSE(SkipIsFailure(row));
   ++row.attempt;
   EXPECT_TRUE(SkipIsFailure(row));
+  row.due = kBlocked;
+  EXPECT_FALSE(SkipIsFailure(row));
 }
 
 }  // namespace
