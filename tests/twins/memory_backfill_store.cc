@@ -276,17 +276,18 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
       PlanBackfill(next, RunsAt(job.job_no, next.fires), ToldApart(job, terms.schedule_id),
                    terms.rerun, left, room);
   for (const BackfillPlan::Item& item : plan.items) {
-    if (item.choice.verdict == BackfillVerdict::kInsert) {
-      effect->due.push_back(Insert(backfill, job, item.fire, now));
-      ++backfill.counts.created;
-      ++effect->created;
-    } else {
-      CARILLON_ASSIGN_OR_RETURN(RunRow again, RunAgain(backfill, job, *item.choice.run, now));
-      effect->due.push_back(std::move(again));
-      ++backfill.counts.rerun;
-    }
-    backfill.runs.push_back(effect->due.back().key);
+    if (item.choice.verdict == BackfillVerdict::kInsert) continue;
+    CARILLON_ASSIGN_OR_RETURN(RunRow again, RunAgain(backfill, job, *item.choice.run, now));
+    effect->due.push_back(std::move(again));
+    ++backfill.counts.rerun;
   }
+  for (const BackfillPlan::Item& item : plan.items) {
+    if (item.choice.verdict != BackfillVerdict::kInsert) continue;
+    effect->due.push_back(Insert(backfill, job, item.fire, now));
+    ++backfill.counts.created;
+    ++effect->created;
+  }
+  for (const RunRow& row : effect->due) backfill.runs.push_back(row.key);
   backfill.counts.existing += plan.existing;
   backfill.counts.refused += plan.refused;
   backfill.cursor = plan.cursor;

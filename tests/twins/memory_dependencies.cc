@@ -142,7 +142,7 @@ Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
   for (const JobId& id : UpstreamOf(definition)) {
     JobEntry* job = tables.FindJob(id);
-    if (job == nullptr || job->has_dependents) continue;
+    if (job == nullptr || job->deleted || job->has_dependents) continue;
     job->has_dependents = true;
     for (const ScheduleId schedule_id : job->schedules) {
       ScheduleEntry schedule = *tables.FindSchedule(schedule_id);
@@ -215,7 +215,8 @@ JobDependencies DependenciesOf(MemoryTables& tables, const JobEntry& job) {
     }
   }
   const auto by_id = [](const JobDependency& a, const JobDependency& b) {
-    return a.job_id < b.job_id;
+    if (a.job_id != b.job_id) return a.job_id < b.job_id;
+    return a.kind == DependencyKind::kNode && b.kind != DependencyKind::kNode;
   };
   std::stable_sort(found.upstream.begin(), found.upstream.end(), by_id);
   std::stable_sort(found.downstream.begin(), found.downstream.end(), by_id);

@@ -15,7 +15,8 @@ namespace carillon::memory {
 Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
                      const JobDefinition& definition, const std::map<JobId, size_t>& siblings = {})
     REQUIRES(tables.mu);
-// Marks the jobs that the definition waits for, their schedules and their open runs.
+// Marks the jobs that the definition waits for, their schedules and their open runs. Like the
+// database, before the definition is checked: the marks of a refused one stay.
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) REQUIRES(tables.mu);
 // Makes the dependencies agree with the schedules of the job.
 void PutDependencies(MemoryTables& tables, const JobEntry& job) REQUIRES(tables.mu);

@@ -70,7 +70,7 @@ struct QueueEntry {
   WallTime expires = kNever;
 };
 
-// Numbers for jobs or schedules. In blocks, it numbers them as a database does: a call reserves its numbers
+// Numbers for jobs, schedules, groups or workflow runs. In blocks, it numbers them as a database does: a call reserves its numbers
 // before it is known whether it will succeed. Otherwise each number is taken when it is used.
 class NumberSequence {
  public:

@@ -62,6 +62,11 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
 }
 
+// Tests let the twin read the rows of nodes, as if it did not know the kind of their runs.
+bool Readable(const RunEntry& entry) {
+  return !failpoint::Broken("twin.plain") || !NodePlaceOf(entry.row.key);
+}
+
 // Writes only the run's own columns, as the statement of the MariaDB adapter does.
 RunEffect WritePlain(MemoryTables& tables, RunEntry entry, const ResultReport& report)
     REQUIRES(tables.mu) {
@@ -225,7 +230,8 @@ Result<std::vector<ClaimReply>> MemoryFiringStore::Claim(const std::vector<Claim
       },
       [&](const ClaimRequest& request) REQUIRES(tables_.mu) {
         const RunEntry* found = tables_.FindRun(request.key);
-        return found != nullptr && IsPlain(PlainRow{found->row}, request, now);
+        return found != nullptr &&
+               IsPlain(PlainRow{.row = found->row, .readable = Readable(*found)}, request, now);
       });
   std::vector<ClaimReply> replies(requests.size());
   for (const size_t place : split.plain) {
@@ -282,7 +288,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
         if (found == nullptr) return false;
         const JobEntry& job = *tables_.FindJob(found->row.job_no);
         const bool slot = job.slots.contains(report.key);
-        return IsPlain(PlainRow{.row = found->row, .slot_taken = slot}, report);
+        return IsPlain(
+            PlainRow{.row = found->row, .readable = Readable(*found), .slot_taken = slot}, report);
       });
   std::vector<RunEffect> effects(reports.size());
   for (const size_t place : split.plain) {

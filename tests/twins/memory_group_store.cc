@@ -49,10 +49,11 @@ Result<GroupDetail> MemoryGroupStore::GetGroup(const std::string& name, size_t l
 Result<Group> MemoryGroupStore::PutGroup(const std::string& name, int64_t limit, WallTime now) {
   MutexLock lock(tables_.mu);
   if (!tables_.groups.contains(name)) {
+    const uint64_t reserved = tables_.group_numbers.Reserve(1);
     if (tables_.groups.size() >= kGroupsMax) {
       return {ErrorCode::kExhausted, "there are too many concurrency groups"};
     }
-    tables_.groups[name] = {.group_no = GroupNo(++tables_.last_group_no), .limit = limit};
+    tables_.groups[name] = {.group_no = GroupNo(tables_.group_numbers.Take(reserved, 0)), .limit = limit};
   }
   GroupEntry& entry = tables_.groups.at(name);
   entry.limit_before = entry.limit;

@@ -32,6 +32,8 @@ void MemoryIdentityStore::Forget() {
   MutexLock lock(tables_.mu);
   tables_.job_numbers.Forget();
   tables_.schedule_numbers.Forget();
+  tables_.group_numbers.Forget();
+  tables_.workflow_run_numbers.Forget();
 }
 
 }  // namespace carillon::memory

@@ -24,12 +24,6 @@ uint64_t ScheduleNumbersOf(const JobDefinition& definition) {
   return definition.schedules.size() + 1;
 }
 
-// Applies an edit to a waiting run: sets its version and its priority.
-void Stamp(const JobEntry& job, RunRow* row) {
-  row->def_version = job.version;
-  row->priority = NextPriority(*row, job.definition.priority);
-}
-
 }  // namespace
 
 Result<JobEntry*> MemoryJobStore::FindAtVersion(const JobId& id, int64_t version) {
@@ -82,7 +76,6 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
     const ScheduleId schedule(tables_.schedule_numbers.Take(numbers.schedule, i + 1));
     job.schedules.push_back(AddSchedule(job, schedule, definition.schedules[i], context.now));
   }
-  RaiseFlags(tables_, definition);
   PutDependencies(tables_, job);
   return ToStored(job);
 }
@@ -92,12 +85,13 @@ Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition
   MutexLock lock(tables_.mu);
   const Numbers numbers = {.job = tables_.job_numbers.Reserve(1),
                            .schedule = tables_.schedule_numbers.Reserve(ScheduleNumbersOf(definition))};
+  RaiseFlags(tables_, definition);
+  CARILLON_TRY(CheckUpstream(tables_, id, nullptr, definition));
   CARILLON_TRY(CheckGroup(tables_, definition));
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
-  CARILLON_TRY(CheckUpstream(tables_, id, nullptr, definition));
   return AddJob({id, definition}, numbers, context);
 }
 
@@ -108,18 +102,19 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
   for (const NewJob& job : jobs) schedules += ScheduleNumbersOf(job.definition);
   Numbers next = {.job = tables_.job_numbers.Reserve(jobs.size()),
                   .schedule = tables_.schedule_numbers.Reserve(schedules)};
-  std::set<JobId> ids;
-  for (const NewJob& job : jobs) {
-    CARILLON_TRY(CheckGroup(tables_, job.definition));
-    if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
-    return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
-  }
-  for (const NewJob& one : jobs) CARILLON_TRY(CheckCalendars(tables_.Calendars(), one.definition));
+  for (const NewJob& one : jobs) RaiseFlags(tables_, one.definition);
   std::map<JobId, size_t> siblings;
   for (const NewJob& one : jobs) {
     CARILLON_TRY(CheckUpstream(tables_, one.job_id, nullptr, one.definition, siblings));
     for (const JobId& id : UpstreamOf(one.definition)) ++siblings[id];
   }
+  for (const NewJob& one : jobs) CARILLON_TRY(CheckGroup(tables_, one.definition));
+  std::set<JobId> ids;
+  for (const NewJob& job : jobs) {
+    if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
+    return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
+  }
+  for (const NewJob& one : jobs) CARILLON_TRY(CheckCalendars(tables_.Calendars(), one.definition));
   StoredJobs created;
   for (const NewJob& job : jobs) {
     created.push_back(AddJob(job, next, context));
@@ -300,7 +295,6 @@ void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobC
     case PendingEffect::kUnplan: break;
   }
   if (IsFinal(changed.row.state)) return PutEnded(tables_, std::move(changed));
-  Stamp(job, &changed.row);
   tables_.PutRun(std::move(changed));
 }
 
@@ -314,11 +308,13 @@ void MemoryJobStore::ChangePending(JobEntry& job, JobChange change, std::string_
   }
 }
 
+// Applies an edit to the runs that wait still.
 void MemoryJobStore::StampPending(const JobEntry& job) {
   for (const RunKey& key : std::set<RunKey>(job.open)) {
     RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
     entry.row.def_version = job.version;
+    entry.row.priority = NextPriority(entry.row, job.definition.priority);
     tables_.PutRun(std::move(entry));
   }
 }
@@ -380,7 +376,6 @@ void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
   for (const RunKey& key : open) {
     RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
-    Stamp(job, &entry.row);
     if (entry.row.due == kNever) entry.row.due = now;
     tables_.PutRun(std::move(entry));
   }
@@ -397,11 +392,12 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
                                              const WriteContext& context) {
   MutexLock lock(tables_.mu);
   const uint64_t first_new = tables_.schedule_numbers.Reserve(definition.schedules.size());
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
-  CARILLON_TRY(CheckGroup(tables_, definition));
-  CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
-  CARILLON_TRY(CheckUpstream(tables_, id, job, definition));
   RaiseFlags(tables_, definition);
+  CARILLON_TRY(CheckUpstream(tables_, id, tables_.FindJob(id), definition));
+  CARILLON_TRY(tables_.FindLiveJob(id));
+  CARILLON_TRY(CheckGroup(tables_, definition));
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
   const JobDefinition old = job->definition;
   job->definition = definition;
   NextVersion(*job, context);
@@ -425,6 +421,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   if (limits) job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
+  StampPending(*job);
   TouchSchedules(*job);
   ReportEnds(tables_, context);
   return ToStored(*job);
@@ -445,6 +442,7 @@ Result<StoredJob> MemoryJobStore::PauseJob(const JobId& id, const std::string& r
   job->definition.enabled = false;
   NextVersion(*job, context);
   Pause(*job, reason, context.now);
+  StampPending(*job);
   TouchSchedules(*job);
   ReportEnds(tables_, context);
   return ToStored(*job);
@@ -458,6 +456,7 @@ Result<StoredJob> MemoryJobStore::ResumeJob(const JobId& id, const std::string& 
   job->definition.enabled = true;
   NextVersion(*job, context);
   Resume(*job, context.now);
+  StampPending(*job);
   TouchSchedules(*job);
   return ToStored(*job);
 }

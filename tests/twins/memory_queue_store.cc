@@ -97,8 +97,6 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
       ++effect->cancelled;
     }
     tables_.PutRun(std::move(entry));
-    const WorkflowEntry* workflow = tables_.FindWorkflow(key);
-    if (workflow != nullptr) tables_.WakeUpWorkflow(*workflow, now);  // its nodes follow
   }
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/stable_hash.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/run/run_listing.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/parameters_json.h"
 #include "tests/twins/memory_counts.h"
@@ -110,7 +111,7 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   WorkflowRetry choice = request.workflow;
-  if (context.confirm_overlap) choice.overlap = Overlap::kConfirmed;
+  choice.overlap = context.overlap();
   CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, key, choice));
   if (planned) {
     if (request.keyed) {
@@ -187,8 +188,8 @@ bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, Wal
   if (!NameContains(*tables_.FindJob(row.job_no), filter.name_contains)) return false;
   if (!HasLabels(job, filter.labels)) return false;
   if (!filter.kinds.empty() && !Contains(filter.kinds, row.kind)) return false;
-  if (filter.states.empty()) return !IsAhead(row, now);
-  return Contains(filter.states, row.state);
+  if (!filter.states.empty()) return Contains(filter.states, row.state);
+  return IsListed(row, filter.job_id ? ListOf::kOneJob : ListOf::kAllJobs, now);
 }
 
 Result<RunPage> MemoryRunStore::ListRuns(const RunFilter& filter, WallTime now) {

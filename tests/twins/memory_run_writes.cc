@@ -34,10 +34,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
   } else if (change.state == RunState::kHeld) {
-    // The text of a cancel is kept until the run ends.
-    std::string why = std::move(entry.result.error);
-    entry.result = result;
-    entry.result.error = std::move(why);
+    entry.result.state = result.state;  // it ends as LOST, if it does not end otherwise
   } else if (change.state == RunState::kPending) {
     entry.result = {};
   }
@@ -109,6 +106,11 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .trigger = entry.trigger,
                    .node = entry.node,
                    .job_type = job.definition.type};
+  const bool has_result = IsFinal(entry.row.state) && entry.row.state != RunState::kSkipped;
+  const bool lost = entry.result.state == RunState::kLost;
+  detail.result.state = !has_result ? RunState::kCompleted
+                        : lost      ? RunState::kLost
+                                    : entry.row.state;
   if (!with_attempts) return detail;
   detail.attempts = entry.attempts;
   const auto saved = tables.saved.find(entry.row.key);

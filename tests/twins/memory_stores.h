@@ -39,7 +39,7 @@ struct MemoryStores {
     uint32_t segment_count = 64;
     std::string store_id = "memory";
     std::string server_id = "memory";
-    bool numbers_in_blocks = false;  // numbers jobs and schedules as a database does
+    bool numbers_in_blocks = false;  // numbers as a database does
   };
   MemoryStores(const Clock& clock, const Options& options);
   MemoryStores(const MemoryStores&) = delete;

@@ -22,6 +22,8 @@ MemoryTables::MemoryTables(StoreIdentity id, bool numbers_in_blocks)
       segments(identity.segment_count),
       job_numbers(numbers_in_blocks),
       schedule_numbers(numbers_in_blocks),
+      group_numbers(numbers_in_blocks),
+      workflow_run_numbers(numbers_in_blocks),
       pending_(identity.segment_count),
       due_(identity.segment_count),
       running_(identity.segment_count),

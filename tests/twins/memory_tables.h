@@ -135,7 +135,6 @@ class MemoryTables {
   uint64_t last_backfill_number GUARDED_BY(mu) = 0;
   ClusterSettings settings GUARDED_BY(mu);
   std::map<std::string, GroupEntry> groups GUARDED_BY(mu);  // by name
-  uint64_t last_group_no GUARDED_BY(mu) = 0;
   std::map<uint64_t, AuditRecord> audit GUARDED_BY(mu);
   // By attempt, then by the first sequence number.
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
@@ -147,9 +146,10 @@ class MemoryTables {
   std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);  // of workflows
   std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
   std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
-  uint64_t last_workflow_no GUARDED_BY(mu) = 0;
   NumberSequence job_numbers GUARDED_BY(mu);
   NumberSequence schedule_numbers GUARDED_BY(mu);
+  NumberSequence group_numbers GUARDED_BY(mu);
+  NumberSequence workflow_run_numbers GUARDED_BY(mu);
   uint64_t last_gap_id GUARDED_BY(mu) = 0;
   uint64_t last_dead_letter_id GUARDED_BY(mu) = 0;
   uint64_t last_audit_id GUARDED_BY(mu) = 0;

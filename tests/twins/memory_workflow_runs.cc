@@ -167,7 +167,8 @@ bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext
     if (workflow == nullptr || workflow->state == WorkflowEntry::State::kEnded) continue;
     const uint64_t last = tables.last_completion_id;
     for (const RunKey& node : NodeKeysOf(tables, *workflow)) {
-      if (CancelOne(tables, RunEntry(*tables.FindRun(node)), context)) cancelled.push_back(node);
+      const bool done = CancelOne(tables, RunEntry(*tables.FindRun(node)), context);
+      if (done && IsRunningWorkflow(tables.FindRun(node)->row)) cancelled.push_back(node);
     }
     DropWakeUpsSince(tables, workflow->run, last);
     tables.WakeUpWorkflow(*workflow, context.now);
@@ -196,13 +197,9 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     if (change.record_attempt) RecordAttempt(entry, LastAttempt(entry));
     const bool was_open = !IsFinal(row.state);
     row.attempt = change.attempt;
-    row.claim_token = {};
     row.cancel_requested.reset();
     row.group = {};
-    row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
-    if (change.anew) row.flags |= run_flag::kAnew;
     entry.result = {};
-    entry.parameters_json.clear();
     if (change.to == NodeChange::To::kSkippedByHand) {
       row.state = RunState::kSkipped;
       entry.result.reason = reason::kSkippedByHand;
@@ -213,6 +210,9 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     }
     row.state = RunState::kPending;
     row.due = kBlocked;
+    row.claim_token = {};
+    row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
+    if (change.anew) row.flags |= run_flag::kAnew;
     row.def_version = job.version;
     row.priority = job.definition.priority;
     const RunKey key = row.key;
@@ -259,6 +259,7 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
   RunEntry own = *tables.FindRun(workflow.own);
   if (!IsFinal(own.row.state)) return tables.WakeUpWorkflow(workflow, now);
   const JobEntry& job = *tables.FindJob(workflow.job_no);
+  const bool is_workflow = IsReadable(job) && job.definition.workflow;
   const bool was_tried = own.row.state != RunState::kSkipped;
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
   own.row.flags &= ~run_flag::kAnew;
@@ -266,8 +267,8 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
       .state = RunState::kPending,
       .attempt = own.row.attempt + (was_tried ? 1 : 0),
       .due = now,
-      .def_version = job.version,
-      .priority = KeepsPriority(own.row.kind) ? own.row.priority : job.definition.priority,
+      .def_version = is_workflow ? job.version : own.row.def_version,
+      .priority = NextPriority(own.row, job.definition.priority),
       .record_attempt = was_tried,
       .clear_token = true};
   const AttemptResult ended = LastAttempt(own).result;
@@ -275,7 +276,6 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
       WriteChange(tables, std::move(own), change, ended, now, Reopener::kWorkflows).ok(),
       "a workflow reopens its own run");
   workflow.state = WorkflowEntry::State::kWaiting;
-  workflow.deadline = kNever;
   workflow.is_late = false;
 }
 

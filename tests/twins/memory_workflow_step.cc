@@ -1,6 +1,7 @@
 #include "tests/twins/memory_workflow_step.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -19,17 +20,6 @@ namespace {
 bool AllFinal(const NodeRows& rows) {
   return std::all_of(rows.begin(), rows.end(),
                      [](const NodeRow& row) { return IsFinal(row.state); });
-}
-
-// A SKIPPED or CANCELLED node leaves no dead letter: that of the workflow run stands for it.
-void EndNode(MemoryTables& tables, RunEntry entry, RunState state, std::string_view why,
-             WallTime now) REQUIRES(tables.mu) {
-  entry.row.state = state;
-  entry.row.cancel_requested.reset();
-  entry.result.reason = std::string(why);
-  entry.result.ended = now;
-  if (state == RunState::kCancelled) entry.result.state = state;
-  tables.PutRun(std::move(entry));
 }
 
 Backer BackerOf(const MemoryTables& tables, const std::string& user_id, bool is_owner)
@@ -71,14 +61,16 @@ class Step {
   StepEffect Take() REQUIRES(tables_.mu) {
     const RunRow own = tables_.FindRun(workflow_.own)->row;
     rows_ = NodeRowsOf(tables_, workflow_);
-    const WorkflowStep step = StepWorkflow(graph_, rows_, CauseOf(own));
-    for (const NodeDecision& decision : step.decisions) Write(decision, own);
-    if (IsFinal(own.state)) {
-      // It was cancelled, or skipped, while it waited for its begin.
-      if (AllFinal(NodeRowsOf(tables_, workflow_))) workflow_.state = WorkflowEntry::State::kEnded;
-    } else if (step.end && !effect_.again) {
-      End(*step.end);
+    const WorkflowCause cause = CauseOf(own);
+    for (const NodeDecision& decision : StepWorkflow(graph_, rows_, cause).decisions) {
+      Write(decision, own);
     }
+    // The decisions may have come out otherwise, and have consequences of their own.
+    const WorkflowStep next = StepWorkflow(graph_, rows_, cause);
+    effect_.again = std::ranges::any_of(next.decisions, [&](const NodeDecision& one) {
+      return !unreadable_.contains(one.position);
+    });
+    if (next.end && next.decisions.empty()) End(*next.end);
     return std::move(effect_);
   }
 
@@ -98,41 +90,45 @@ class Step {
       case NodeAction::kRelease: Release(decision.position, node); break;
       case NodeAction::kSkip: Skip(decision.position, node, decision.reason); break;
       case NodeAction::kCancel:
-        CancelWithNodes(tables_, node.row.key, cancel);
-        ++effect_.cancelled;
-        break;
-      case NodeAction::kStop: Stop(node.row.key, cancel); break;
+      case NodeAction::kStop: Stop(decision.position, node.row.key, cancel); break;
     }
   }
 
-  void Stop(const RunKey& key, const WriteContext& cancel) REQUIRES(tables_.mu) {
-    CancelWithNodes(tables_, key, cancel);
-    const bool ended = IsFinal(tables_.FindRun(key)->row.state);  // HELD, and its process is dead
-    ++(ended ? effect_.cancelled : effect_.stopping);
-    effect_.again |= ended;
+  // A nested workflow run stops its own nodes in its next step.
+  void Stop(size_t position, const RunKey& key, const WriteContext& cancel) REQUIRES(tables_.mu) {
+    CancelOne(tables_, RunEntry(*tables_.FindRun(key)), cancel);
+    const RunEntry& after = *tables_.FindRun(key);
+    ++(IsFinal(after.row.state) ? effect_.cancelled : effect_.stopping);
+    rows_[position] = NodeRowOf(after.row, after.result);
+    const WorkflowEntry* nested = tables_.FindWorkflow(key);
+    if (IsRunningWorkflow(after.row) && nested != nullptr) tables_.WakeUpWorkflow(*nested, now_);
   }
 
   void Skip(size_t position, RunEntry node, std::string_view why) REQUIRES(tables_.mu) {
-    EndNode(tables_, std::move(node), RunState::kSkipped, why, now_);
+    // It leaves no dead letter: that of the workflow run stands for it.
+    node.row.state = RunState::kSkipped;
+    node.result.reason = std::string(why);
+    node.result.ended = now_;
+    tables_.PutRun(std::move(node));
     rows_[position].state = RunState::kSkipped;
+    rows_[position].blocked = false;
     rows_[position].reason = why;
     ++effect_.skipped;
   }
 
   void Release(size_t position, RunEntry node) REQUIRES(tables_.mu) {
-    if (released_bytes_ >= kReleasedBytesPerStep) {
-      effect_.again = true;
+    if (released_bytes_ >= kReleasedBytesPerStep) return;
+    const JobEntry& job = *tables_.FindJob(node.row.job_no);
+    if (!IsReadable(job) && !job.deleted) {  // it waits until it can be read
+      unreadable_.insert(position);
       return;
     }
-    const JobEntry& job = *tables_.FindJob(node.row.job_no);
-    if (!IsReadable(job) && !job.deleted) return;  // it waits until it can be read
     NodeRelease release =
         DecideRelease(graph_, position, rows_, facts_, ToJobRow(job), job.definition);
     const RunRow& own = tables_.FindRun(workflow_.own)->row;
     if (!release.skip.empty()) {
       node.result.error = std::move(release.error);
       Skip(position, std::move(node), release.skip);
-      effect_.again = true;  // what follows it, which was decided as if it ran
       return;
     }
     node.row.due = job.definition.enabled ? now_ : kNever;
@@ -147,7 +143,9 @@ class Step {
   }
 
   void End(const WorkflowEnd& end) REQUIRES(tables_.mu) {
+    workflow_.state = WorkflowEntry::State::kEnded;
     RunEntry own = *tables_.FindRun(workflow_.own);
+    if (IsFinal(own.row.state)) return;  // it was cancelled, or skipped, while it waited for its begin
     const RunKey key = own.row.key;
     const JobEntry& job = *tables_.FindJob(own.row.job_no);
     const bool held_slot = job.slots.contains(key);
@@ -156,7 +154,6 @@ class Step {
     own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
     CARILLON_CHECK(WriteChange(tables_, std::move(own), ending.change, ending.result, now_).ok(),
                    "a workflow ends its own run");
-    workflow_.state = WorkflowEntry::State::kEnded;
     effect_.ended = end.state;
     effect_.freed_slot = held_slot || held_group;
     effect_.completed = IsAwaited(tables_.FindRun(key)->row);
@@ -169,6 +166,7 @@ class Step {
   const WallTime now_;
   NodeRows rows_;  // as written so far
   size_t released_bytes_ = 0;
+  std::set<size_t> unreadable_;  // positions of nodes whose job cannot be read
   StepEffect effect_;
 };
 

@@ -92,7 +92,6 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
                             WorkflowVersion(tables, row.job_no, version));
   CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, WorkflowGraph::Compile(*definition->workflow));
-  CARILLON_TRY(NodeKey(row.key.fire, {.workflow_run_no = tables.last_workflow_no + 1}));
   for (size_t i = 0; i < graph.size(); ++i) {
     const JobId& job = graph.node(i).job;
     if (tables.FindJob(job) == nullptr) return {ErrorCode::kCorrupt, "no job " + job.value()};
@@ -107,18 +106,20 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
 
 // Ends the workflow run from which its own run turns away.
 void Replace(MemoryTables& tables, WorkflowEntry& before, WallTime now) REQUIRES(tables.mu) {
+  const uint64_t last = tables.last_completion_id;
   for (const RunKey& key : NodeKeysOf(tables, before)) {
-    if (!IsFinal(tables.FindRun(key)->row.state)) CancelWithNodes(tables, key, {.now = now});
+    CancelOne(tables, RunEntry(*tables.FindRun(key)), {.now = now});
   }
+  DropWakeUpsSince(tables, before.run, last);
   tables.ended.clear();  // no user's request
   before.state = WorkflowState::kEnded;
 }
 
-// Makes the workflow run of an own run that was just claimed.
+// Makes the workflow run of an own run that was just claimed. `reserved`: its number (NumberSequence).
 WorkflowEntry& AddWorkflowRun(MemoryTables& tables, const RunRow& own, Beginning beginning,
-                              WallTime now) REQUIRES(tables.mu) {
+                              uint64_t reserved, WallTime now) REQUIRES(tables.mu) {
   const WorkflowGraph& graph = beginning.graph;
-  const uint64_t no = ++tables.last_workflow_no;
+  const uint64_t no = tables.workflow_run_numbers.Take(reserved, 0);
   tables.workflow_numbers[own.key] = no;
   WorkflowEntry& workflow = tables.workflow_runs[no];
   workflow = {.run = {.fire = own.key.fire, .no = no},
@@ -145,6 +146,7 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
                                               WallTime now) {
   CARILLON_TRY(CheckInFence(request.segment, fence, "begin"));
   MutexLock lock(tables_.mu);
+  const uint64_t reserved = tables_.workflow_run_numbers.Reserve(1);
   CARILLON_TRY(tables_.CheckFence(fence));
   const RunEntry* found = tables_.FindRun(request.key);
   WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
@@ -162,7 +164,7 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
     tables_.PutRun(std::move(own));
     if (reply.kind == BeginKind::kAnew) Replace(tables_, *workflow, now);
     if (reply.kind != BeginKind::kContinued) {
-      workflow = &AddWorkflowRun(tables_, row, *std::move(beginning), now);
+      workflow = &AddWorkflowRun(tables_, row, *std::move(beginning), reserved, now);
     }
     const JobDefinition& definition =
         *WorkflowVersion(tables_, workflow->job_no, workflow->def_version).value();
@@ -250,9 +252,10 @@ Result<WorkflowRunView> MemoryWorkflowStore::ViewOf(const WorkflowEntry& workflo
   WorkflowRunView view{.own = ToDetail(tables_, *tables_.FindRun(workflow.own), true),
                        .run = workflow.run,
                        .def_version = workflow.def_version,
-                       .deadline = workflow.deadline,
                        .definition = *definition->workflow,
                        .nodes = {}};
+  view.own.saved = {};
+  if (view.own.row.state != RunState::kPending) view.deadline = workflow.deadline;
   const std::vector<RunKey> keys = NodeKeysOf(tables_, workflow);
   NodeRows rows = NodeRowsOf(tables_, workflow);
   for (size_t i = 0; i < keys.size(); ++i) {
