@@ -69,6 +69,7 @@ class Comparer {
 
   template <typename T>
   void CompareFields(const T& memory, const T& database, const std::string& path) {
+    if constexpr (std::is_same_v<T, UnusedSlot>) ids_.LearnSlot(database);
     [&]<size_t... I>(std::index_sequence<I...>) {
       const auto ours = fields::TieFields(memory);
       const auto theirs = fields::TieFields(database);
@@ -107,6 +108,8 @@ void TurnToDatabase(T& value, const StoreIds& ids) {
     if (value) TurnToDatabase(*value, ids);
   } else if constexpr (kIsOf<T, std::vector>) {
     for (auto& one : value) TurnToDatabase(one, ids);
+  } else if constexpr (std::is_same_v<T, UnusedSlot>) {
+    value.slot = ids.SlotOf(value);
   } else if constexpr (std::is_aggregate_v<T> && !kIsOf<T, KeyedAnswer>) {
     [&]<size_t... I>(std::index_sequence<I...>) {
       const auto turn = [&ids]<typename Field>(Field& field, auto kind) {

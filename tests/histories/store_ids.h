@@ -16,8 +16,8 @@
 
 namespace carillon::test {
 
-enum class IdOf { kNone, kCompletion, kDeadLetter, kGap, kNotice, kDelivery, kBackfill, kBulk };
-inline constexpr size_t kIdKinds = 8;
+enum class IdOf { kNone, kCompletion, kDeadLetter, kGap, kNotice, kDelivery, kBackfill, kBulk, kAudit };
+inline constexpr size_t kIdKinds = 9;
 
 // The kind of number in field `name` of a `T`. A filter's cursor names a row, too.
 template <typename T>
@@ -44,6 +44,8 @@ constexpr IdOf IdIn(std::string_view name) {
   if (std::is_same_v<T, BackfillFilter> && is("before_number")) return IdOf::kBackfill;
   if (std::is_same_v<T, BulkAction> && is("number")) return IdOf::kBulk;
   if (std::is_same_v<T, BulkFilter> && is("before_number")) return IdOf::kBulk;
+  if (std::is_same_v<T, AuditRecord> && is("id")) return IdOf::kAudit;
+  if (std::is_same_v<T, AuditFilter> && is("before_id", "after_id")) return IdOf::kAudit;
   return IdOf::kNone;
 }
 
@@ -69,6 +71,14 @@ class StoreIds {
     if (seen.store_id == memory_.store_id) seen.store_id = database_.store_id;
     if (seen.server_id == memory_.server_id) seen.server_id = database_.server_id;
   }
+  // The slots of a group are numbered by the database alone; a run has at most one.
+  void LearnSlot(const UnusedSlot& database) {
+    slots_[{database.group_no, database.key}] = database.slot;
+  }
+  uint32_t SlotOf(const UnusedSlot& memory) const {
+    const auto known = slots_.find({memory.group_no, memory.key});
+    return known == slots_.end() ? memory.slot : known->second;
+  }
   // The database's number of the row that has this one in memory. A number that is unknown, as of a
   // first page, means the same in both.
   uint64_t ToDatabase(IdOf kind, uint64_t memory) const {
@@ -83,6 +93,7 @@ class StoreIds {
     std::map<uint64_t, uint64_t> back;
   };
   std::array<Pairs, kIdKinds> pairs_;
+  std::map<std::pair<GroupNo, RunKey>, uint32_t> slots_;
   StoreIdentity memory_;
   StoreIdentity database_;
 };

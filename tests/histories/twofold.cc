@@ -1,5 +1,7 @@
 #include "tests/histories/twofold.h"
 
+#include "tests/histories/all_rows.h"
+#include "tests/histories/explorer.h"
 #include "tests/histories/paired_stores.h"
 #include "tests/support/mariadb.h"
 
@@ -11,9 +13,11 @@ struct Twofold::Sides {
   MariadbDatabase database;
   std::unique_ptr<mysql::MysqlStores> mysql;
   std::unique_ptr<PairedStores> paired;
+  std::unique_ptr<Explorer> explorer;
 };
 
-Twofold::Twofold(Pairing::Tracer tracer) : pairing_(std::move(tracer)) {}
+Twofold::Twofold(const Options& options, Pairing::Tracer tracer)
+    : options_(options), pairing_(std::move(tracer)) {}
 Twofold::~Twofold() = default;
 
 Stores Twofold::Around(memory::MemoryStores& stores) {
@@ -22,9 +26,15 @@ Stores Twofold::Around(memory::MemoryStores& stores) {
   pairing_.SetIdentities(identity, *sides_->mysql->identity.Identify());
   sides_->paired =
       std::make_unique<PairedStores>(stores.Ports(), sides_->mysql->Ports(), pairing_);
-  return sides_->paired->Ports();
+  const Stores ports = sides_->paired->Ports();
+  if (options_.explores) sides_->explorer = std::make_unique<Explorer>(ports, *options_.explores);
+  return ports;
 }
 
-void Twofold::Act(WallTime, const std::function<void(const ChangedWork&)>&) {}
+void Twofold::Act(WallTime now, const std::function<void(const ChangedWork&)>& nudge) {
+  if (sides_->explorer) sides_->explorer->Act(now, nudge);
+}
+
+void Twofold::AtEnd(WallTime now) { ReadAllRows(sides_->paired->Ports(), now); }
 
 }  // namespace carillon::test

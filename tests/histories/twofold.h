@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "tests/histories/pairing.h"
 #include "tests/sim/world_guest.h"
@@ -11,11 +12,16 @@ namespace carillon::test {
 
 class Twofold final : public sim::WorldGuest {
  public:
-  explicit Twofold(Pairing::Tracer tracer);
+  struct Options {
+    std::optional<uint64_t> explores = {};  // the seed of an explorer's requests; nullopt: none
+  };
+  Twofold(const Options& options, Pairing::Tracer tracer);
   ~Twofold() override;
 
   Stores Around(memory::MemoryStores& stores) override;
   bool HasSeenEnough() const override { return pairing_.parting().has_value(); }
+  // Compares all rows.
+  void AtEnd(WallTime now) override;
   void Act(WallTime now, const std::function<void(const ChangedWork&)>& nudge) override;
 
   const Pairing& pairing() const { return pairing_; }
@@ -23,6 +29,7 @@ class Twofold final : public sim::WorldGuest {
  private:
   struct Sides;
 
+  const Options options_;
   Pairing pairing_;
   std::unique_ptr<Sides> sides_;
 };

@@ -14,6 +14,8 @@ class WorldGuest {
   virtual ~WorldGuest() = default;
   // Called once, before anything else. Returns the store that the processes and users of the world use.
   virtual Stores Around(memory::MemoryStores& stores) = 0;
+  // Called once, when the world has come to rest or has no time left.
+  virtual void AtEnd(WallTime now) = 0;
   // True: the world stops.
   virtual bool HasSeenEnough() const = 0;
   // Acts as a user; called every few hundred milliseconds while the world has faults. `nudge` tells a
