@@ -4,6 +4,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/run/returns.h"
 #include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
@@ -235,7 +236,8 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     requests.push_back(item->request);
     ClaimRequest& request = requests.back();
     request.late_after = {};
-    const bool first = request.attempt == 1;
+    // The store knows whether the run was given back until then, and so is late.
+    const bool first = request.attempt <= 1 + kReturnsMax;
     // A run is never due before its fire, so it is not late if it is in time for its fire.
     const Duration since_fire = *cluster_now - request.key.fire;
     if (first && since_fire > kLateAsked) {

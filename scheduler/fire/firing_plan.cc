@@ -7,9 +7,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// True if the run counts as a misfire when it is late. Later attempts do not, because their run was
+// True if the run counts as a misfire when it is late. Later tries do not, because their run was
 // started before.
-bool CanMisfire(const PendingRun& run) { return MayMisfire(run.kind) && run.attempt == 1; }
+bool CanMisfire(const PendingRun& run) { return MayMisfire(run.kind) && IsFirstTry(run); }
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {
   const MisfireRules rules = MisfireRulesOf(definition.job());
@@ -33,7 +33,7 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
   // The claim decides about the others, as DecideClaim says.
-  const bool may_skip = TriesOf(run) == 1 && !IsQueuedWithoutSlot(run.kind);
+  const bool may_skip = IsFirstTry(run) && !IsQueuedWithoutSlot(run.kind);
   const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && may_skip &&
                         facts.other_runs >= job.max_running;
   return overlaps ? reason::kOverlap : std::string_view{};

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon::scheduler {
@@ -52,7 +53,7 @@ std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTim
   std::vector<const RunRow*> firsts;
   std::vector<JobVersionKey> keys;
   for (const RunRow& row : rows) {
-    if (row.attempt != 1 || !MayBeLate(row.kind, row.flags)) continue;
+    if (!IsFirstTry(row) || !MayBeLate(row.kind, row.flags)) continue;
     if (notified_.contains(row.key)) {
       still_late_.insert(row.key);
       continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/job/pending_fires.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_counts.h"
@@ -282,8 +283,8 @@ void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobC
     case PendingEffect::kHoldBack:
       changed.row.due = kNever;
       changed.row.group = {};
-      // A run keeps its slot between two attempts. One that never started may wait for weeks.
-      if (changed.row.attempt == 1) job.FreeSlot(changed.row.key);
+      // A run keeps its slot between two tries. One that never started may wait for weeks.
+      if (IsFirstTry(changed.row)) job.FreeSlot(changed.row.key);
       break;
     case PendingEffect::kSkip:
     case PendingEffect::kCancel:

@@ -31,6 +31,12 @@ constexpr int TriesOf(const Run& run) {
   return run.attempt - ReturnsOf(run);
 }
 
+// Nobody was called for the run yet: it is as if it had never been claimed.
+template <typename Run>
+constexpr bool IsFirstTry(const Run& run) {
+  return TriesOf(run) == 1;
+}
+
 constexpr Duration ReturnWait(const RunRow& row) {
   const int returns = ReturnsOf(row);
   return returns == 0 ? Duration{} : Duration(1s) * (1 << std::min(returns - 1, 3));

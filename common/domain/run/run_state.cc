@@ -165,7 +165,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   }
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
   // A skip would be the end of a run that has ended otherwise already, and of which a person wants more.
-  const bool waits = IsQueuedWithoutSlot(row->kind) || TriesOf(*row) > 1;
+  const bool waits = IsQueuedWithoutSlot(row->kind) || !IsFirstTry(*row);
   switch (DecideSlot(request.overlap, facts.slots)) {
     case SlotVerdict::kSkip:
       if (waits) return kEnqueued;
@@ -189,7 +189,7 @@ std::string_view SkipReasonOf(const ClaimDecision& decision) {
 }
 
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
-  return request.late_after > Duration::zero() && row.attempt == 1 && MayBeLate(row.kind, row.flags) &&
+  return request.late_after > Duration::zero() && IsFirstTry(row) && MayBeLate(row.kind, row.flags) &&
          now - row.due > request.late_after;
 }
 
@@ -331,11 +331,11 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
       return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;
     case JobChange::kPaused:
       if (planned_ahead) return PendingEffect::kUnplan;
-      return row.attempt == 1 && IsSkippedByPause(row.kind) ? PendingEffect::kSkip
+      return IsFirstTry(row) && IsSkippedByPause(row.kind) ? PendingEffect::kSkip
                                                             : PendingEffect::kHoldBack;
     case JobChange::kDeleted:
       if (planned_ahead) return PendingEffect::kUnplan;
-      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kCancel;
+      return IsFirstTry(row) ? PendingEffect::kSkip : PendingEffect::kCancel;
   }
   return PendingEffect::kKeep;
 }

@@ -102,6 +102,20 @@ TYPED_TEST(ReturnsContract, AHostWithoutRoomCostsNoRetry) {
   EXPECT_FALSE(failed.given_back);
 }
 
+TYPED_TEST(ReturnsContract, APauseSkipsARunThatNobodyWasCalledFor) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunRow running = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(this->NeverBegan(s, running), fence, kT0 + 2s);
+  s.v(s.jobs.PauseJob(job.job_id, "", {.now = kT0 + 3s}));
+  const RunDetail skipped = s.Get(running.key);
+  EXPECT_EQ(skipped.row.state, RunState::kSkipped);
+  EXPECT_EQ(skipped.row.attempt, 2);
+  EXPECT_EQ(skipped.result.reason, reason::kPaused);
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
+}
+
 TYPED_TEST(ReturnsContract, HeldRunGoesOnWhenItsHostSaysSo) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

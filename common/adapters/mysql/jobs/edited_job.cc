@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 
@@ -146,8 +147,8 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       if (pending.held_back) {
         writer.Unqueue(pending.run);
         row.due = kNever;
-        // A run keeps its slot between two attempts. One that never started may wait for weeks.
-        if (row.attempt == 1) writer.Free(pending.run);
+        // A run keeps its slot between two tries. One that never started may wait for weeks.
+        if (IsFirstTry(row)) writer.Free(pending.run);
       }
       if (pending.released) row.due = context.now;
       if (job.readable) row.priority = NextPriority(row, job.definition.priority);

@@ -1,5 +1,6 @@
 // The firing loop after its queue of run events was full, and while no executor has room for
 // a long time.
+#include "common/domain/run/returns.h"
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -114,6 +115,23 @@ TEST_F(FiringEventsTest, WhatWentAwayBehindARunThatWaitsIsNotKept) {
   const auto tasks = Tasks();
   ASSERT_EQ(tasks.size(), 1u);
   EXPECT_EQ(tasks[0].key, patient.key);
+}
+
+TEST_F(FiringEventsTest, ARunThatWasGivenBackIsAMisfireLikeAFirstAttempt) {
+  JobDefinition job;
+  job.command = "true";
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 10s, .start = clock_.Wall() - 10min}};
+  const StoredJob stored = CreateJob("late", job);
+  PendingRun returned = Pending(stored, Duration{});
+  returned.key.fire = returned.due = clock_.Wall() - 2min;
+  returned.attempt = 2;
+  PendingRun retried = returned;
+  retried.key.fire -= 10s;
+  returned.flags |= kOneReturn;
+  Feed({returned, retried});
+  Step();
+  ASSERT_EQ(Skips().size(), 1u);
 }
 
 }  // namespace

@@ -149,6 +149,21 @@ TEST(ReturnsTest, ARunThatNeverBeganIsSkippedLikeAFirstAttempt) {
   EXPECT_EQ(DecideMakeRoom(row, newest), MakeRoom::kCancel);
 }
 
+TEST(ReturnsTest, ARunThatNeverBeganIsLateAndEditedLikeAFirstAttempt) {
+  RunRow row = Running(2);
+  row.state = RunState::kPending;
+  row.due = kNow - 1min;
+  row.flags &= ~run_flag::kBackground;
+  const ClaimRequest request{.key = row.key, .job_no = row.job_no, .attempt = 2, .token = {1, 2}, .late_after = 10s};
+  EXPECT_TRUE(StartsLate(row, request, kNow));
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kSkip);
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kDeleted, true, kNow), PendingEffect::kSkip);
+  ++row.attempt;
+  EXPECT_FALSE(StartsLate(row, request, kNow));
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kHoldBack);
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kDeleted, true, kNow), PendingEffect::kCancel);
+}
+
 TEST(ReturnsTest, ASkipOfARunThatNeverBeganLeavesNoDeadLetter) {
   RunRow row = Running(1);
   row.state = RunState::kSkipped;
