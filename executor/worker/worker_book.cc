@@ -90,7 +90,7 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
   worker.session = session;
   worker.image = image;
   worker.app = hello.app;
-  worker.draining = false;
+  worker.draining = hello.draining;
   worker.offers.clear();
   for (const auto& [name, concurrency] : hello.handlers) {
     worker.offers[hello.app + "/" + name] = concurrency;
@@ -372,8 +372,8 @@ void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
   if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
   Attempt* attempt = FindOf(id, done.ticket);
   if (attempt == nullptr || attempt->stage == Stage::kDone) return;
-  const bool lease_over = attempt->start.lease_end != SteadyTime{} &&
-                          now.steady >= attempt->start.lease_end - kLeaseMargin;
+  const SteadyTime end = attempt->start.lease_end;  // zero: adopted and not renewed yet, so only its worker knows
+  const bool lease_over = end == SteadyTime{} ? !workers_[id].draining : now.steady >= end - kLeaseMargin;
   End(*attempt, ResultOf(std::move(done), lease_over, attempt->patterns), now);
 }
 

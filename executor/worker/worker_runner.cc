@@ -276,8 +276,8 @@ Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first, std:
   *session = ++last_session_;
   sessions_[*session] = std::move(outbox);
   log::Info("worker", "{} attached, process {}, {} handlers", hello.app, peer.pid, hello.handlers.size());
+  hello.draining = first.draining;
   book_.Attach(*session, id, seen->image, std::move(hello), Now());
-  book_.Take(*session, {.draining = first.draining}, Now());
   Flush();
   WakeThread();  // watches the process
   return {};

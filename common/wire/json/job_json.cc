@@ -130,12 +130,17 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 15> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 20> kDependences = {{{"/command", "/type"},
                                                      {"/limits", "/type"},
                                                      {"/run_as", "/type"},
                                                      {"/script", "/type"},
                                                      {"/script", "/script"},
                                                      {"/script", "/parameters"},
+                                                     {"/http", "/type"},
+                                                     {"/http", "/http"},
+                                                     {"/http", "/parameters"},
+                                                     {"/handler", "/type"},
+                                                     {"/handler", "/handler"},
                                                      {"/container", "/type"},
                                                      {"/container", "/container"},
                                                      {"/container", "/parameters"},

@@ -51,6 +51,7 @@ struct WorkerHello {
   std::vector<WorkerTicket> held = {};
   std::vector<WorkerDone> done = {};
   std::map<WorkerTicket, std::vector<std::string>> masked = {};
+  bool draining = false;  // as the message says that has it
 };
 struct WorkerSave {
   WorkerTicket ticket;

@@ -153,7 +153,7 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   terms.schedule_id = schedule.schedule_id;
   CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
                             ReadParameters(body, job.definition, schedule.spec));
-  const bool given = body.contains("parameters") && !body["parameters"].is_null();
+  const bool given = body.contains("parameters") && !body["parameters"].empty();  // null is empty, too
   if (given) {
     CARILLON_ASSIGN_OR_RETURN(
         terms.parameters_json,

@@ -167,7 +167,9 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   }
   CARILLON_ASSIGN_OR_RETURN(const ParsedJob checked, carillon::ParseJob(probe));
   ExecuteRequest request{.job_id = id, .trace_id = std::string(call.trace_id)};
-  if (probe.contains("parameters")) request.parameters_json = JsonToText(probe["parameters"]);
+  // No parameters are no text from outside, and ask for no right.
+  const json given = probe.value("parameters", json::object());
+  if (!given.empty()) request.parameters_json = JsonToText(given);
   if (probe.contains("priority")) request.priority = checked.definition.priority;
   if (!body.contains("executor_id") || body["executor_id"].is_null()) return request;
   CARILLON_ASSIGN_OR_RETURN(const std::string executor,

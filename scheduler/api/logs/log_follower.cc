@@ -48,7 +48,7 @@ std::string LogFollower::ReadNew() {
   if (!chunks.ok()) return text;
   for (const LogChunk& chunk : *chunks) {
     if (chunk.first_seq > next_) {
-      if (!skip_gaps_) return text;
+      if (!skip_gaps_ && !IsRestart(chunk.first_seq, next_ - 1)) return text;
       AppendLogEntry(text, MissingBefore(chunk.first_seq, next_ - 1), LogFormat::kEvents,
                      wanted_.attempt);
       next_ = chunk.first_seq;

@@ -82,7 +82,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
     const uint64_t before = part.last_seq;
     for (const LogChunk& chunk : chunks) {
       if (chunk.first_seq > part.last_seq + 1) {
-        if (!wanted.over) {
+        if (!wanted.over && !IsRestart(chunk.first_seq, part.last_seq)) {
           part.whole = false;
           return part;
         }

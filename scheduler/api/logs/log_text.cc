@@ -73,7 +73,9 @@ std::optional<EventId> ParseEventId(std::string_view text) {
 NumberedEntry MissingBefore(uint64_t first_seq, uint64_t last_seq) {
   return {first_seq - 1,
           {.stream = LogStream::kCarillon,
-           .text = std::to_string(first_seq - last_seq - 1) + " entries are missing\n"}};
+           .text = IsRestart(first_seq, last_seq)
+                       ? "the executor was restarted here; entries may be missing\n"
+                       : std::to_string(first_seq - last_seq - 1) + " entries are missing\n"}};
 }
 
 std::vector<NumberedEntry> EntriesOf(const LogChunk& chunk) {

@@ -195,6 +195,21 @@ TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
   EXPECT_EQ(Ends().at(0).result.reason, reason::kLeaseEnded);
 }
 
+TEST_F(WorkerBookTest, OnlyTheWorkerKnowsTheLeaseOfAnAdoptedAttempt) {
+  book_.Attach(1, Id(10), 0, Hello(), Now());
+  Start(1);
+  for (const bool draining : {false, true}) {
+    WorkerBook next;
+    next.Adopt(records_.at(0), Now());
+    book_ = std::move(next);
+    WorkerHello hello = Hello();
+    hello.done = DoneOf(1, RunState::kLost).done;
+    hello.draining = draining;
+    book_.Attach(2, Id(10), 0, hello, Now());
+    EXPECT_EQ(Ends().at(0).result.reason, draining ? reason::kWorkerStopped : reason::kLeaseEnded);
+  }
+}
+
 TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Attach(2, Id(20), 0, Hello(1, "other"), Now());

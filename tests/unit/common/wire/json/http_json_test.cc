@@ -69,5 +69,23 @@ TEST(HttpJsonTest, MistakesNameTheirPlace) {
             "/http/expect/json/~1a");
 }
 
+TEST(ParseJobTest, DoesNotGuessAboutAPartThatItCouldNotRead) {
+  const auto mistakes = [](json body) {
+    body["name"] = "j";
+    Mistakes further;
+    const auto parsed = ParseJob(body, &further);
+    std::vector<std::string> pointers = {parsed.error().pointer};
+    for (const Error& one : further) pointers.push_back(one.pointer);
+    return pointers;
+  };
+  const std::vector<std::string> url = {"/http/urll"};
+  EXPECT_EQ(mistakes({{"type", "http"}, {"http", {{"url", "http://vm/"}, {"urll", 1}}}}), url);
+  const std::vector<std::string> type = {"/type"};
+  EXPECT_EQ(mistakes({{"type", "htpp"}, {"http", {{"url", "http://vm/"}}}}), type);
+  EXPECT_EQ(mistakes({{"type", "handle"}, {"handler", "app/work"}}), type);
+  const std::vector<std::string> handler = {"/handler"};
+  EXPECT_EQ(mistakes({{"type", "handler"}, {"handler", 1}}), handler);
+}
+
 }  // namespace
 }  // namespace carillon::http_json_test

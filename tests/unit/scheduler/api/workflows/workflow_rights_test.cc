@@ -120,6 +120,10 @@ TEST_F(WorkflowRightsTest, AWorkflowAroundItGivesThemToo) {
 TEST_F(WorkflowRightsTest, WhatGivesNothingNeedsNoMoreRights) {
   ExpectDone(Posting("", "/api/jobs/sales/execute", json::object()).go(bert_), "execute");
   ExpectDone(Posting("", "/api/jobs/sales/backfills", Range(json::object())).go(bert_), "backfill");
+  const json none = {{"parameters", json::object()}};
+  ExpectDone(Posting("", "/api/jobs/sales/execute", none).go(bert_), "execute, none");
+  const json preview = {{"parameters", json::object()}, {"dry_run", true}};
+  ExpectDone(Posting("", "/api/jobs/sales/backfills", Range(preview)).go(bert_), "preview, none");
   ExpectDone(Writing("", "PATCH", {{"timeout", 60}}).go(bert_), "timeout");
   json later = Nightly();
   later["cron_expression"] = "0 4 * * *";
