@@ -70,6 +70,7 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
         executor.state == ExecutorState::kLost || executor.state == ExecutorState::kOffline;
     return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
   });
+  DropCalendarVersions(before);
   DropShortLived(now, retention);
   DropWorkflowRuns();
   std::set<JobVersionKey> graphs;  // workflow runs may be run again
@@ -87,6 +88,25 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
     });
   }
   return Upkeep::kDone;
+}
+
+void MemoryHousekeeping::DropCalendarVersions(WallTime before) {
+  std::vector<CalendarChange> changes;
+  for (const auto& [version, entry] : tables_.calendars) {
+    changes.push_back({entry.number, version, entry.effective});
+  }
+  std::set<CalendarUse> uses;
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    for (const ScheduleId id : job.schedules) {
+      const ScheduleEntry& schedule = *tables_.FindSchedule(id);
+      for (const CalendarNo number : {schedule.calendars.calendar, schedule.calendars.blackout}) {
+        uses.insert({number, schedule.calendar_version});
+      }
+    }
+  }
+  for (const int64_t version : UnusedVersions(changes, uses, before)) {
+    tables_.calendars.erase(version);
+  }
 }
 
 void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {

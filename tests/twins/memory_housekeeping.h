@@ -15,6 +15,7 @@ class MemoryHousekeeping final : public Housekeeping {
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
+  void DropCalendarVersions(WallTime before) REQUIRES(tables_.mu);
   // Runs of jobs with a retention of their own.
   void DropShortLived(WallTime now, Duration retention) REQUIRES(tables_.mu);
   // Adds the run, and those of its nodes if it is of a workflow.

@@ -12,6 +12,28 @@ constexpr std::string_view kBlackoutField = "/blackout";
 
 }  // namespace
 
+std::vector<int64_t> UnusedVersions(const std::vector<CalendarChange>& changes,
+                                    const std::set<CalendarUse>& uses, WallTime before) {
+  std::map<CalendarNo, std::map<int64_t, bool>> unused;  // by version
+  for (const CalendarChange& change : changes) {
+    unused[change.number][change.version] = change.effective < before;
+  }
+  for (auto& [number, versions] : unused) versions.rbegin()->second = false;
+  for (const CalendarUse& use : uses) {
+    const auto versions = unused.find(use.number);
+    if (versions == unused.end()) continue;
+    const auto next = versions->second.upper_bound(use.version);
+    if (next != versions->second.end()) next->second = false;
+  }
+  std::vector<int64_t> found;
+  for (const auto& [number, versions] : unused) {
+    for (const auto& [version, is_unused] : versions) {
+      if (is_unused) found.push_back(version);
+    }
+  }
+  return found;
+}
+
 CalendarSet::CalendarSet(int64_t version, std::vector<StoredCalendar> calendars,
                          std::vector<CalendarChange> changes)
     : version_(version) {

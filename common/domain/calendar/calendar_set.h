@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,18 @@ struct CalendarNumbers {
   bool any() const { return calendar != CalendarNo() || blackout != CalendarNo(); }
   bool operator==(const CalendarNumbers&) const = default;
 };
+
+// A calendar of a schedule that was planned by this version.
+struct CalendarUse {
+  CalendarNo number;
+  int64_t version = 0;
+
+  auto operator<=>(const CalendarUse&) const = default;
+};
+// The versions that took effect before `before` and that nothing needs any more: neither is it the newest of its
+// calendar, nor the first after a version by which a schedule was planned. `changes`: all that there are.
+std::vector<int64_t> UnusedVersions(const std::vector<CalendarChange>& changes,
+                                    const std::set<CalendarUse>& uses, WallTime before);
 
 class CalendarSet {
  public:

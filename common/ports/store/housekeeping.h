@@ -24,6 +24,7 @@ class Housekeeping {
   // - audit records older than a year;
   // - bulk actions that ended kBulkKept ago;
   // - versions of jobs, except the newest kJobVersionsKept;
+  // - versions of calendars older than `retention` that nothing needs (UnusedVersions);
   // - ended runs that are older than the `retention_days` of their job, if that is shorter, with
   //   their attempts, logs and dead letters.
   // A call deletes a bounded number of rows. kBehind: more rows are to be deleted, so call again

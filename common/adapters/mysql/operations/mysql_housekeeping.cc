@@ -1,5 +1,6 @@
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 
+#include "common/adapters/mysql/operations/calendar_retention.h"
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
 #include "common/adapters/mysql/operations/run_retention.h"
 #include "common/adapters/mysql/rows/request_keys.h"
@@ -27,6 +28,7 @@ Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, Duration retention) {
       const int64_t next,
       DeleteOldVersions(db_.pool(), db_.caches().versions_from.load(), now - retention));
   db_.caches().versions_from = next;
+  CARILLON_TRY(DeleteOldCalendars(db_.pool(), now - retention));
   CARILLON_ASSIGN_OR_RETURN(
       const ShortLivedRuns short_lived,
       DeleteShortLivedRuns(db_.pool(), db_.caches().short_lived_from.load(), now, retention));
