@@ -94,7 +94,8 @@ class QueueStore {
 
   // Slots of groups that nobody uses: of admitted runs of `segments` whose claim did not come within
   // kGroupGrantKept, and of runs of `segments`, or of runs that are gone, that a member of a version
-  // without groups ended without freeing them. Takes no locks.
+  // without groups ended without freeing them. A call may look at a part of the slots, and the next one at
+  // the next part. Takes no locks.
   virtual Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
                                                           WallTime now, size_t limit) = 0;
 

@@ -1,4 +1,6 @@
 // Bounds of the rows that the server reads for a job whose queue is long.
+#include <set>
+
 #include <fmt/core.h>
 
 #include "tests/infra/mysql/store_reads.h"
@@ -70,6 +72,27 @@ TEST_F(QueueReadsTest, ScansReadEachQueuedRunAtMostOnceWhateverTheStatistics) {
     EXPECT_EQ(found.size(), 5u);
     EXPECT_LT(RowsRead(expired), kReadsMax) << analyzed;
   }
+}
+
+// Each taken slot has a run that is to be looked at, so a store with many slots is looked at in parts.
+TEST_F(QueueReadsTest, ScansOfUnusedSlotsGoThroughManySlotsInParts) {
+  StoreDriver s = driver();
+  ASSERT_OK(outside_->Run("INSERT INTO group_slots (group_no, slot_no, fire_us, schedule_id) SELECT 1 + seq MOD 3, "
+                          "1 + seq DIV 3, 1000, seq FROM " + Sequence(45'000) + " n"));
+  std::set<uint64_t> seen;
+  const auto scan = [&] {
+    for (const UnusedSlot& slot : s.v(s.queues.ScanUnusedSlots(s.All(), kT0, 100'000))) {
+      seen.insert(slot.key.schedule_id.value());
+    }
+  };
+  for (const size_t after : {20'000, 40'000, 45'000}) {
+    EXPECT_LT(RowsRead(scan), 5 * 20'000);
+    EXPECT_EQ(seen.size(), after);
+  }
+  seen.clear();
+  scan();
+  EXPECT_EQ(seen.size(), 20'000u) << "from the beginning";
+  EXPECT_EQ(s.v(s.queues.ScanUnusedSlots(s.All(), kT0, 7)).size(), 7u);
 }
 
 TEST_F(QueueReadsTest, AdmissionReadsAsManyRunsAsItCanAdmit) {

@@ -22,6 +22,7 @@ struct StoreCaches {
   PlainMemory plain;
   std::atomic<int64_t> versions_from{0};     // where DeleteOldVersions continues
   std::atomic<int64_t> short_lived_from{0};  // where DeleteShortLivedRuns continues
+  std::atomic<uint64_t> slots_from{0};       // where ReadUnusedSlots continues
   std::atomic<int> tables_refused{0};        // maintenance calls in a row that found a table in use
 };
 

@@ -135,30 +135,47 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   return effect;
 }
 
-Result<std::vector<UnusedSlot>> ReadUnusedSlots(Session& session,
-                                                const std::vector<SegmentId>& segments,
-                                                WallTime now, size_t limit) {
+Result<UnusedSlots> ReadUnusedSlots(Session& session, const std::vector<SegmentId>& segments,
+                                    WallTime now, size_t limit, uint64_t from) {
+  static const std::string part =
+      " FROM group_slots g FORCE INDEX (PRIMARY) WHERE g.group_no > ? OR (g.group_no = ? AND "
+      "g.slot_no > ?) ORDER BY g.group_no, g.slot_no LIMIT ";
   static const std::string statement =
-      "SELECT t.group_no, t.slot_no, t.fire_us, t.schedule_id, t.shard, r.segment FROM group_slots "
-      "t LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND r.schedule_id = "
+      "SELECT t.group_no, t.slot_no, t.fire_us, t.schedule_id, t.shard, r.segment FROM (SELECT "
+      "g.group_no, g.slot_no, g.fire_us, g.schedule_id, g.shard, g.granted_us" + part +
+      std::to_string(kSlotsLookedAtPerCall) +
+      ") t LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND r.schedule_id = "
       "t.schedule_id AND r.shard = t.shard WHERE t.fire_us > 0 AND (r.fire_us IS NULL OR r.group_no <> t.group_no OR "
       "r.group_slot <> t.slot_no OR r.state NOT IN ('PENDING', 'RUNNING', 'HELD') OR "
       "(t.granted_us > 0 AND t.granted_us <= ?))";
-  CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                            session.Query(statement, {ToUnixMicros(now - kGroupGrantKept)}));
-  std::vector<UnusedSlot> unused;
-  while (unused.size() < limit && rows.Next()) {
+  static const std::string last =
+      "SELECT g.group_no, g.slot_no" + part + "1 OFFSET " + std::to_string(kSlotsLookedAtPerCall - 1);
+  const uint64_t group = from >> 32U;
+  const uint64_t slot = from & UINT32_MAX;
+  UnusedSlots unused;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(last, {group, group, slot}));
+    if (rows.Next()) unused.next = rows.Unsigned(1) << 32U | rows.Unsigned(2);
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(statement, {group, group, slot, ToUnixMicros(now - kGroupGrantKept)}));
+  while (rows.Next()) {
+    if (unused.slots.size() == limit) {
+      unused.next = from;  // once these were freed
+      break;
+    }
     std::optional<SegmentId> segment;
     if (!rows.IsNull(6)) segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(6)));
     const bool own =
         !segment || std::find(segments.begin(), segments.end(), *segment) != segments.end();
     if (!own) continue;
-    unused.push_back({.group_no = GroupNo(rows.Unsigned(1)),
-                      .slot = static_cast<uint32_t>(rows.Unsigned(2)),
-                      .key = {.fire = rows.Time(3),
-                              .schedule_id = ScheduleId(rows.Unsigned(4)),
-                              .shard = static_cast<uint32_t>(rows.Unsigned(5))},
-                      .segment = segment});
+    unused.slots.push_back({.group_no = GroupNo(rows.Unsigned(1)),
+                            .slot = static_cast<uint32_t>(rows.Unsigned(2)),
+                            .key = {.fire = rows.Time(3),
+                                    .schedule_id = ScheduleId(rows.Unsigned(4)),
+                                    .shard = static_cast<uint32_t>(rows.Unsigned(5))},
+                            .segment = segment});
   }
   return unused;
 }

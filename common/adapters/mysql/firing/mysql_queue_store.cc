@@ -237,8 +237,13 @@ Result<AdmissionEffect> MysqlQueueStore::AdmitGroup(const QueuedGroup& group, co
 Result<std::vector<UnusedSlot>> MysqlQueueStore::ScanUnusedSlots(
     const std::vector<SegmentId>& segments, WallTime now, size_t limit) {
   if (segments.empty() || limit == 0) return std::vector<UnusedSlot>{};
-  return InRead(db_.pool(), "scan unused slots",
-                [&](Session& session) { return ReadUnusedSlots(session, segments, now, limit); });
+  const uint64_t from = db_.caches().slots_from.load();
+  CARILLON_ASSIGN_OR_RETURN(UnusedSlots found,
+                            InRead(db_.pool(), "scan unused slots", [&](Session& session) {
+                              return ReadUnusedSlots(session, segments, now, limit, from);
+                            }));
+  db_.caches().slots_from = found.next;
+  return std::move(found.slots);
 }
 
 Result<size_t> MysqlQueueStore::ReclaimSlots(const std::vector<UnusedSlot>& slots,
