@@ -31,18 +31,27 @@ std::string TextOf(const json& job, Form form) {
                              : WriteYaml(job, kFirst);
 }
 
+// Returns false for a job whose definition cannot be read: what is known of it would make another job of it.
+bool IsWhole(Session& session, const json& job) {
+  if (!job.contains("problem")) return true;
+  session.Say("Left out: " + job["problem"].get<std::string>());
+  return false;
+}
+
 Outcome<std::vector<json>> Collect(Session& session, const ExportArguments& arguments) {
   std::vector<json> jobs;
   for (const std::string& id : arguments.ids) {
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(id)}));
-    jobs.push_back(AsWritten(job.body, arguments.with_owner));
+    if (IsWhole(session, job.body)) jobs.push_back(AsWritten(job.body, arguments.with_owner));
   }
   if (!arguments.ids.empty()) return jobs;
   ApiRequest request{.path = "/api/jobs"};
   if (!arguments.selector.empty()) request.query.emplace_back("selector", arguments.selector);
   for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
   CARILLON_TRY(session.ReadPages(request, 0, [&](json page) {
-    for (const json& job : page["items"]) jobs.push_back(AsWritten(job, arguments.with_owner));
+    for (const json& job : page["items"]) {
+      if (IsWhole(session, job)) jobs.push_back(AsWritten(job, arguments.with_owner));
+    }
   }));
   return jobs;
 }

@@ -283,6 +283,7 @@ Outcome<std::string> CurrentTag(Session& session, const std::string& path) {
 }
 
 std::string ScheduleSummary(const json& job) {
+  if (job.contains("problem")) return "cannot be read";
   const json schedules = job.value("schedules", json::array());
   if (!schedules.is_array() || schedules.empty()) return "manual";
   const json& first = schedules[0];

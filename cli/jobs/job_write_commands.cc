@@ -126,6 +126,9 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
         "terminal");
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(arguments.id)}));
+  if (job.body.contains("problem")) {
+    return UsageFailure(job.body["problem"].get<std::string>() + " Use -f FILE with the whole job.");
+  }
   const std::string before = WriteYaml(Editable(job.body));
   CARILLON_ASSIGN_OR_RETURN(const std::string draft, WriteDraft(before));
   CARILLON_TRY(session.host().edit(draft));

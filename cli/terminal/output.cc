@@ -95,7 +95,8 @@ const View& JobView() {
                           {"VERSION", "version"},
                           {"CHANGED", "update_time"},
                           {"PAUSE REASON", "pause_reason"},
-                          {"SCHEDULE PROBLEM", "schedule_problem"}}};
+                          {"SCHEDULE PROBLEM", "schedule_problem"},
+                          {"PROBLEM", "problem"}}};
   return view;
 }
 

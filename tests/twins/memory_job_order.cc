@@ -32,4 +32,39 @@ bool IsWithin(const JobEntry& job, const JobFilter& filter) {
                                                       job.definition.name_space) != spaces.end());
 }
 
+StoredJob ColumnsOf(const JobEntry& job) {
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = job.id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = {},
+                   .schedules = {},
+                   .pause_reason = job.pause_reason,
+                   .created = job.created,
+                   .updated = job.updated,
+                   .problem = UnreadableSentence(job.id, job.version, "it was damaged")};
+  JobDefinition& definition = stored.definition;
+  definition.name = job.definition.name;
+  definition.name_space = job.definition.name_space;
+  definition.user_id = job.definition.user_id;
+  definition.type = job.definition.type;
+  definition.enabled = job.definition.enabled;
+  return stored;
+}
+
+JobHead HeadOf(const JobEntry& job) {
+  return {.job_no = job.job_no,
+          .segment = job.segment,
+          .version = job.version,
+          .user_id = job.definition.user_id,
+          .name_space = job.definition.name_space,
+          .enabled = job.definition.enabled,
+          .deleted = job.deleted,
+          .name = job.definition.name,
+          .type = job.definition.type,
+          .pause_reason = job.pause_reason,
+          .created = job.created,
+          .updated = job.updated};
+}
+
 }  // namespace carillon::memory

@@ -1,4 +1,4 @@
-// Filter and order of lists of jobs, as the database has them.
+// Filter and order of lists of jobs, and what is known without a definition, as the database has them.
 #pragma once
 
 #include <string>
@@ -17,5 +17,9 @@ bool IsWithin(const JobEntry& job, const JobFilter& filter);
 using OrderKey = std::tuple<std::string, WallTime, std::string>;
 OrderKey KeyOf(JobOrder order, JobListPlace place);
 JobListPlace PlaceOf(const JobEntry& job, JobOrder order);
+
+// What is known of a job whose definition cannot be read.
+StoredJob ColumnsOf(const JobEntry& job);
+JobHead HeadOf(const JobEntry& job);
 
 }  // namespace carillon::memory

@@ -38,6 +38,7 @@ Result<JobEntry*> MemoryJobStore::FindAtVersion(const JobId& id, int64_t version
 }
 
 StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
+  if (!IsReadable(job)) return ColumnsOf(job);
   StoredJob stored{.job_no = job.job_no,
                    .job_id = job.id,
                    .segment = job.segment,
@@ -152,13 +153,7 @@ Result<JobHead> MemoryJobStore::GetJobHead(const JobId& id) {
   MutexLock lock(tables_.mu);
   const JobEntry* job = tables_.FindJob(id);
   if (job == nullptr) return {ErrorCode::kNotFound, "no job " + id.value()};
-  return JobHead{.job_no = job->job_no,
-                 .segment = job->segment,
-                 .version = job->version,
-                 .user_id = job->definition.user_id,
-                 .name_space = job->definition.name_space,
-                 .enabled = job->definition.enabled,
-                 .deleted = job->deleted};
+  return HeadOf(*job);
 }
 
 Result<JobPage> MemoryJobStore::ListJobs(const JobFilter& filter) {
@@ -172,7 +167,8 @@ Result<JobPage> MemoryJobStore::ListJobs(const JobFilter& filter) {
   size_t searched = 0;
   // Returns false when the page ends.
   const auto look = [&](const JobEntry& job) REQUIRES(tables_.mu) {
-    if (Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
+    const bool shown = IsReadable(job) || filter.unreadable;
+    if (Matches(job, filter) && shown) page.jobs.push_back(ToStored(job));
     if (page.jobs.size() >= filter.limit) return false;
     if (!filter.searches() || ++searched < filter.search_max) return true;
     page.searched_to = PlaceOf(job, filter.order);

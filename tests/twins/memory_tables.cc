@@ -251,7 +251,7 @@ Result<JobEntry*> MemoryTables::FindLiveJob(const JobId& id) {
 Result<JobEntry*> MemoryTables::FindReadableJob(const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
   if (IsReadable(*job)) return job;
-  return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
+  return {ErrorCode::kCorrupt, UnreadableSentence(id, job->version, "it was damaged")};
 }
 
 Status MemoryTables::CheckFence(const Fence& fence) const {

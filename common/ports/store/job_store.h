@@ -6,7 +6,7 @@
 //          kExists: the job_id is taken (a deleted job keeps its id). kTimeout: outcome unknown;
 //          the caller reads again before it answers. kCorrupt: the job's definition is unreadable.
 //          Such a job can still be replaced or deleted, and its runs cancelled. ListJobs
-//          leaves it out. kInvalid with a code of dependents.h: a write names an upstream job
+//          leaves it out, unless it is asked for. kInvalid with a code of dependents.h: a write names an upstream job
 //          that is not there (it must exist before the call), or that waits for this one.
 // Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
@@ -21,6 +21,7 @@
 
 #include "common/domain/job/job.h"
 #include "common/domain/job/misfire.h"
+#include "common/domain/job/unreadable.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_state.h"
 #include "common/ports/store/bounded_count.h"
@@ -43,6 +44,7 @@ struct StoredJob {
   std::string pause_reason;               // reason of the last pause; empty if enabled
   WallTime created;
   WallTime updated;
+  std::string problem = {};  // UnreadableSentence, as GetJob says it; then only what JobHead has is known
 };
 
 struct NewJob {
@@ -76,6 +78,10 @@ struct JobHead {
   std::string name_space;
   bool enabled = true;
   bool deleted = false;
+  std::string name = {};
+  JobType type = JobType::kShell;  // also if this version does not know it
+  std::string pause_reason = {};
+  WallTime created = {}, updated = {};
 };
 
 // A job after one of its changes.
@@ -123,6 +129,7 @@ struct JobFilter {
   bool descending = false;                   // also applies to job_id
   std::optional<JobListPlace> after = {};    // cursor: strictly after this place
   size_t limit = 50;
+  bool unreadable = false;  // with jobs that have a StoredJob::problem
   // Bounds a search without an index to about this many jobs; see JobPage.
   size_t search_max = kJobSearchMax;
 

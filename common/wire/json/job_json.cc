@@ -52,7 +52,7 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
 // Fields of `body` that only a GET fills in.
 bool IsReadOnly(std::string_view name) {
   constexpr std::array kNames = {"version",     "state",        "next_fire_time",  "create_time",
-                                 "update_time", "pause_reason", "allowed_actions", "schedule_problem"};
+                                 "update_time", "pause_reason", "allowed_actions", "schedule_problem", "problem"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

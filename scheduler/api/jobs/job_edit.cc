@@ -99,7 +99,31 @@ JobAccessScope ScopeOf(const JobBase& base) {
   return place;
 }
 
+namespace {
+
+// Of a job whose definition cannot be read.
+json ShowColumns(const Call& call, const StoredJob& job) {
+  const JobDefinition& known = job.definition;
+  JobAccessScope place = ScopeOf(known);
+  place.labels.reset();
+  return {{"job_id", job.job_id.value()},
+          {"name", known.name},
+          {"type", Name(known.type)},
+          {"user_id", known.user_id},
+          {"namespace", known.name_space},
+          {"version", job.version},
+          {"state", known.enabled ? "ENABLED" : "PAUSED"},
+          {"pause_reason", job.pause_reason.empty() ? json(nullptr) : json(job.pause_reason)},
+          {"problem", job.problem},
+          {"create_time", FormatRfc3339(job.created)},
+          {"update_time", FormatRfc3339(job.updated)},
+          {"allowed_actions", AllowedActions(call, Owned::kJob, place)}};
+}
+
+}  // namespace
+
 json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
+  if (!job.problem.empty()) return ShowColumns(call, job);
   const auto calendars = CalendarsFor(call, job.definition);
   json shown = JobToJson(job, now, calendars.ok() ? calendars->get() : nullptr);
   shown["allowed_actions"] = AllowedActions(call, Owned::kJob, ScopeOf(job.definition));
@@ -123,10 +147,13 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
                        .version = head.version,
                        .definition = {},
                        .schedules = {},
-                       .pause_reason = {},
-                       .created = {},
-                       .updated = {}},
+                       .pause_reason = head.pause_reason,
+                       .created = head.created,
+                       .updated = head.updated,
+                       .problem = job.error().message},
                .readable = false};
+  base.job.definition.name = head.name;
+  base.job.definition.type = head.type;
   base.job.definition.user_id = head.user_id;
   base.job.definition.name_space = head.name_space;
   base.job.definition.enabled = head.enabled;

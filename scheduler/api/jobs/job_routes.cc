@@ -119,7 +119,8 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
     CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.stores.jobs.ListJobs(filter));
     bool full = false;
     for (const StoredJob& job : found.jobs) {
-      if (!selector.Matches(job.definition.labels)) {
+      // The labels of a job whose definition cannot be read are not known.
+      if (!job.problem.empty() || !selector.Matches(job.definition.labels)) {
         page.Skip(JobCursor(filter, job));
         continue;
       }
@@ -223,7 +224,8 @@ Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(JobFilter filter,
                             WithOrder({.user_id = query.Text("user_id"),
                                        .name_contains = query.Text("q").value_or(""),
-                                       .limit = page.size() + 1},
+                                       .limit = page.size() + 1,
+                                       .unreadable = true},
                                       query, page));
   if (filter.user_id.value_or("").size() > kFilterBytesMax ||
       filter.name_contains.size() > kFilterBytesMax) {
@@ -272,8 +274,10 @@ Reply GetJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto job = call.stores.jobs.GetJob(id);
-  if (!job.ok()) return Explain(call, id, job.error());
-  return JobResponse(call, 200, *job, now);
+  if (job.ok()) return JobResponse(call, 200, *job, now);
+  if (job.code() != ErrorCode::kCorrupt) return Explain(call, id, job.error());
+  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadBase(call, id));
+  return JobResponse(call, 200, base.job, now);
 }
 
 Reply ReplaceJob(const Call& call) {

@@ -48,7 +48,7 @@ class JobFiltersContract : public StoreContract<Factory> {
   }
   static bool AsksForEveryField(const JobFilter& filter) {
     const auto& [enabled, user_id, namespaces, name, name_contains, type, order, descending, after,
-                 limit, search_max] = filter;
+                 limit, unreadable, search_max] = filter;
     return enabled && user_id && !namespaces.empty() && !name.empty() && !name_contains.empty() &&
            type;
   }

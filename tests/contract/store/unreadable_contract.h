@@ -62,6 +62,57 @@ TYPED_TEST(UnreadableContract, JobIsLeftOutOfListsWhichStayWhole) {
   EXPECT_EQ(s.v(s.jobs.ListJobs({.limit = 10})).jobs.size(), 6u);
 }
 
+TYPED_TEST(UnreadableContract, ListsShowWhatIsKnownOfTheJobIfTheyAreAsked) {
+  StoreDriver s = this->driver();
+  JobDefinition definition = s.Every(10s);
+  definition.name = "Bad one";
+  definition.user_id = "ann";
+  definition.name_space = "team";
+  definition.type = JobType::kShell;
+  definition.command = "true";
+  definition.labels = {{"kind", "node"}};
+  const StoredJob bad = s.Create("bad", definition);
+  const StoredJob paused = s.Pause(s.Create("paused", definition), kT0 + 1s);
+  const StoredJob good = s.Create("good", s.Every(10s));
+  for (const StoredJob& job : {bad, paused}) this->handle().DamageDefinition(job, true);
+  const auto list = [&](JobFilter filter) {
+    filter.unreadable = true;
+    return s.v(s.jobs.ListJobs(filter)).jobs;
+  };
+  const std::vector<StoredJob> all = list({.limit = 10});
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1].job_id, good.job_id);
+  EXPECT_TRUE(all[1].problem.empty());
+  EXPECT_EQ(all[1].definition, good.definition);
+  for (const size_t at : {0, 2}) {
+    const StoredJob& job = all[at];
+    const StoredJob& before = at == 0 ? bad : paused;
+    EXPECT_TRUE(job.problem.starts_with("The definition of job " + before.job_id.value())) << job.problem;
+    EXPECT_EQ(job.job_no, before.job_no);
+    EXPECT_EQ(job.version, before.version);
+    EXPECT_EQ(job.created, before.created);
+    EXPECT_EQ(job.updated, before.updated);
+    EXPECT_EQ(job.pause_reason, before.pause_reason);
+    EXPECT_EQ(job.definition.name, "Bad one");
+    EXPECT_EQ(job.definition.user_id, "ann");
+    EXPECT_EQ(job.definition.name_space, "team");
+    EXPECT_EQ(job.definition.type, JobType::kShell);
+    EXPECT_EQ(job.definition.enabled, at == 0);
+    EXPECT_TRUE(job.definition.command.empty());
+    EXPECT_TRUE(job.schedules.empty());
+    const JobHead head = s.v(s.jobs.GetJobHead(job.job_id));
+    EXPECT_EQ(head.name, job.definition.name);
+    EXPECT_EQ(head.type, job.definition.type);
+    EXPECT_EQ(head.pause_reason, job.pause_reason);
+    EXPECT_EQ(head.created, job.created);
+    EXPECT_EQ(head.updated, job.updated);
+  }
+  EXPECT_EQ(list({.enabled = false, .limit = 10}).size(), 1u);
+  EXPECT_EQ(list({.user_id = "ann", .limit = 10}).size(), 2u);
+  EXPECT_EQ(list({.limit = 1}).at(0).job_id, bad.job_id);
+  EXPECT_EQ(list({.after = JobListPlace{"bad"}, .limit = 10}).size(), 2u);
+}
+
 TYPED_TEST(UnreadableContract, RunsOfTheJobStayPlannedAndDueUntilItIsMended) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -6,6 +6,26 @@ import type { Query } from './url';
 
 const ROUNDS = 10; // most requests for one page; enough to search about a million jobs by name
 
+// The fields of a definition that pages read, for a job whose definition cannot be read.
+const NO_DEFINITION: Partial<Job> = {
+  description: '',
+  command: '',
+  cron_expression: null,
+  schedules: [],
+  time_zone: 'UTC',
+  parameters: {},
+  parameter_rules: {},
+  env: {},
+  labels: {},
+  next_fire_time: null,
+};
+export const withDefinition = (job: Job): Job => (job.problem ? { ...NO_DEFINITION, ...job } : job);
+
+async function readPage(query: Query, signal: AbortSignal): Promise<Page<Job>> {
+  const page = await get<Page<Job>>('jobs', query, signal);
+  return { ...page, items: page.items.map(withDefinition) };
+}
+
 const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
 
 // Returns a full page, or the jobs that ROUNDS requests have found.
@@ -13,11 +33,10 @@ export async function readJobs(
   query: Query & { page_size: number },
   signal: AbortSignal,
 ): Promise<Page<Job>> {
-  const page = await get<Page<Job>>('jobs', query, signal);
+  const page = await readPage(query, signal);
   if (!isShort(page, query.page_size)) return page;
   for (let round = 1; round < ROUNDS && isShort(page, query.page_size); ++round) {
-    const next = await get<Page<Job>>(
-      'jobs',
+    const next = await readPage(
       {
         ...query,
         page_size: query.page_size - page.items.length,

@@ -4,7 +4,7 @@ import { usePace } from '../lib/poll_interval';
 import { usePreferences } from '../lib/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get } from './client';
-import { readJobs } from './job_pages';
+import { readJobs, withDefinition } from './job_pages';
 import type {
   ApiToken,
   AuditEntry,
@@ -145,7 +145,10 @@ export function useJob(id: string, every: number = CALM_MS) {
   const refetchInterval = useEvery(every);
   return useQuery({
     queryKey: ['jobs', id],
-    queryFn: ({ signal }) => call<Job>('GET', `jobs/${encodeURIComponent(id)}`, { signal }),
+    queryFn: async ({ signal }) => {
+      const answer = await call<Job>('GET', `jobs/${encodeURIComponent(id)}`, { signal });
+      return { ...answer, data: withDefinition(answer.data) };
+    },
     refetchInterval: ({ state }) => every !== 0 && !isRefused(state.error) && refetchInterval,
   });
 }

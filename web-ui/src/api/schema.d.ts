@@ -513,6 +513,7 @@ export interface components {
       pause_reason?: unknown;
       next_fire_time?: unknown;
       schedule_problem?: unknown;
+      problem?: unknown;
       create_time?: unknown;
       update_time?: unknown;
       allowed_actions?: unknown;
@@ -621,6 +622,22 @@ export interface components {
       pause_reason: string | null;
       next_fire_time: components['schemas']['TimeOrNull'];
       schedule_problem?: string;
+      create_time: components['schemas']['Time'];
+      update_time: components['schemas']['Time'];
+      allowed_actions: (
+        'backfill' | 'cancel' | 'delete' | 'edit' | 'execute' | 'pause' | 'resume' | 'revert'
+      )[];
+    };
+    UnreadableJob: {
+      job_id: components['schemas']['JobId'];
+      name: string;
+      type: string;
+      user_id: string;
+      namespace: components['schemas']['Namespace'];
+      version: number;
+      state: components['schemas']['JobState'];
+      pause_reason: string | null;
+      problem: string;
       create_time: components['schemas']['Time'];
       update_time: components['schemas']['Time'];
       allowed_actions: (

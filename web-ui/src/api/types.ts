@@ -50,7 +50,8 @@ export interface AfterSchedule {
   schedule_id?: number;
 }
 
-export type Job = Omit<Schemas['Job'], 'schedules'> & { schedules: Schedule[] };
+// `problem`: why the definition cannot be read (UnreadableJob). Then the fields of the definition are empty.
+export type Job = Omit<Schemas['Job'], 'schedules'> & { schedules: Schedule[]; problem?: string };
 export type ParameterRule = Schemas['ParameterRule'];
 export type JobQueue = Schemas['JobQueue'];
 export type JobVersion = Schemas['JobVersion'];

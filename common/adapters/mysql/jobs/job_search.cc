@@ -102,7 +102,8 @@ Result<bool> HaveFew(Session& session, const JobFilter& filter) {
 }
 
 Result<JobPage> ReadPage(Session& session, const Conditions& where, const JobFilter& filter,
-                         const JobOrdering& ordering) {
+                         JobOrdering ordering) {
+  ordering.unreadable = filter.unreadable;
   CARILLON_ASSIGN_OR_RETURN(
       JobsRead read, ReadJobs(session, where.text(), where.params(), filter.limit, ordering));
   return JobPage{.jobs = std::move(read.jobs)};
@@ -153,6 +154,29 @@ Result<JobPage> SearchJobs(Session& session, const JobFilter& filter) {
     }
   }
   return ReadWalk(session, filter, walk);
+}
+
+Result<JobHead> ReadHead(Session& session, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled, j.namespace, "
+                    "j.deleted, j.name, j.type, j.pause_reason, " +
+                        FromTime("j.create_time") + ", " + FromTime("j.update_time") +
+                        " FROM jobs j WHERE j.job_id = ?",
+                    {id.value()}));
+  if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
+  return JobHead{.job_no = JobNo(rows.Unsigned(1)),
+                 .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
+                 .version = rows.Int(3),
+                 .user_id = rows.Text(4),
+                 .name_space = rows.Text(6),
+                 .enabled = rows.Int(5) != 0,
+                 .deleted = rows.Int(7) != 0,
+                 .name = rows.Text(8),
+                 .type = ParseName<JobType>(rows.Text(9)).value_or(JobType::kShell),
+                 .pause_reason = rows.Text(10),
+                 .created = rows.Time(11),
+                 .updated = rows.Time(12)};
 }
 
 }  // namespace carillon::mysql

@@ -8,4 +8,7 @@ namespace carillon::mysql {
 
 Result<JobPage> SearchJobs(Session& session, const JobFilter& filter);
 
+// As JobStore::GetJobHead.
+Result<JobHead> ReadHead(Session& session, const JobId& id);
+
 }  // namespace carillon::mysql

@@ -285,30 +285,17 @@ Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
 Result<StoredJob> MysqlJobStore::GetJob(const JobId& id) {
   return InRead(db_.pool(), "get job", [&](Session& session) -> Result<StoredJob> {
     CARILLON_ASSIGN_OR_RETURN(JobsRead found,
-                              ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1));
-    if (found.left_out > 0) {
-      return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
-    }
+                              ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1,
+                                       {.unreadable = true}));
     if (found.jobs.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
-    return std::move(found.jobs.front());
+    StoredJob& job = found.jobs.front();
+    if (!job.problem.empty()) return {ErrorCode::kCorrupt, std::move(job.problem)};
+    return std::move(job);
   });
 }
 
 Result<JobHead> MysqlJobStore::GetJobHead(const JobId& id) {
-  return InRead(db_.pool(), "get job", [&](Session& session) -> Result<JobHead> {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled, "
-                                 "j.namespace, j.deleted FROM jobs j WHERE j.job_id = ?",
-                                 {id.value()}));
-    if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
-    return JobHead{.job_no = JobNo(rows.Unsigned(1)),
-                   .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
-                   .version = rows.Int(3),
-                   .user_id = rows.Text(4),
-                   .name_space = rows.Text(6),
-                   .enabled = rows.Int(5) != 0,
-                   .deleted = rows.Int(7) != 0};
-  });
+  return InRead(db_.pool(), "get job", [&](Session& session) { return ReadHead(session, id); });
 }
 
 // Uses a loose index scan: a namespace costs a few index entries, however many jobs it has.

@@ -42,6 +42,7 @@ struct JobOrdering {
   std::string from = "jobs j";      // the table, with the index that has this order, if any
   std::string walked = {};          // columns that sort the rows of `from`; empty = as `listed`
   std::string listed = "j.job_id";  // columns that sort a page
+  bool unreadable = false;          // with jobs whose definition cannot be read
 };
 // Returns the ordering of a filter that does not search.
 JobOrdering OrderingOf(const JobFilter& filter);

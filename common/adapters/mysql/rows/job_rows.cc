@@ -37,8 +37,8 @@ const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
-    "j.group_no, j.flags & 1";
-constexpr uint32_t kJobColumnCount = 18;
+    "j.group_no, j.flags & 1, j.user_id, j.type";
+constexpr uint32_t kJobColumnCount = 20;
 
 // Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -66,6 +66,9 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
     job.definition.name = rows.Text(13);
     job.definition.max_running = rows.Int(15);
     job.definition.queue_max = rows.Int(16);
+    job.definition.user_id = rows.Text(19);
+    job.definition.type = ParseName<JobType>(rows.Text(20)).value_or(JobType::kShell);
+    job.problem = UnreadableSentence(job.job_id, job.version, definition.error().message);
     session.NoteUnreadable("job_versions",
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
@@ -389,7 +392,8 @@ StoredJob ToStored(StoredJobRow row) {
           .schedules = {},
           .pause_reason = std::move(row.pause_reason),
           .created = row.created,
-          .updated = row.updated};
+          .updated = row.updated,
+          .problem = std::move(row.problem)};
 }
 
 Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params params,
@@ -414,12 +418,11 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
     if (left_out == job_no) continue;
     if (read.jobs.empty() || read.jobs.back().job_no != job_no) {
       StoredJobRow row = ReadJob(session, rows);
-      if (!row.readable) {
-        left_out = job_no;
-        ++read.left_out;
-        continue;
-      }
-      read.jobs.push_back(ToStored(std::move(row)));
+      const bool shown = row.readable || ordering.unreadable;
+      if (!row.readable) left_out = job_no;
+      if (shown) read.jobs.push_back(ToStored(std::move(row)));
+      if (!shown) ++read.left_out;
+      if (left_out == job_no) continue;
     }
     if (rows.IsNull(kJobColumnCount + 1)) continue;
     const std::vector<ScheduleSpec>& specs = read.jobs.back().definition.schedules;
@@ -431,6 +434,9 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
     }
     session.NoteUnreadable("job_schedules", std::to_string(id.value()), "no such position");
     left_out = job_no;
+    StoredJob& job = read.jobs.back();
+    job.problem = UnreadableSentence(job.job_id, job.version, "a schedule is not in it");
+    if (ordering.unreadable) continue;
     ++read.left_out;
     read.jobs.pop_back();
   }
@@ -446,8 +452,7 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;
     if (!more || read.jobs.size() >= limit) {
-      if (read.jobs.size() > limit)
-        read.jobs.erase(read.jobs.begin() + static_cast<long>(limit), read.jobs.end());
+      if (read.jobs.size() > limit) read.jobs.resize(limit);
       return read;
     }
     asked = limit + read.left_out;

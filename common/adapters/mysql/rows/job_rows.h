@@ -31,10 +31,10 @@ struct StoredJobRow {
   GroupNo group = {};           // the number of definition.concurrency_group
   bool has_dependents = false;  // only RaiseDependentsFlag changes it
   // False: the definition cannot be read; only its `enabled`, `overlap_policy`, `max_running`,
-  // `queue_max`, `name` and `name_space` are set.
+  // `queue_max`, `name`, `name_space`, `user_id` and `type` are set, and `problem` says why.
   bool readable = true;
   JobDefinition definition = {};
-  std::string pause_reason = {};
+  std::string pause_reason = {}, problem = {};
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
 };
@@ -69,7 +69,7 @@ struct JobsRead {
   size_t left_out = 0;  // unreadable jobs that were skipped
 };
 // Reads at most `limit` jobs that match `where` (on a table with the alias j), in the given order.
-// Fewer than `limit` means that there are no more. Unreadable jobs are left out.
+// Fewer than `limit` means that there are no more. Unreadable jobs are left out, unless `ordering` wants them.
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering = {});
 

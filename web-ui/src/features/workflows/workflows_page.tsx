@@ -106,7 +106,12 @@ function Workflows({ jobs }: { jobs: Job[] }) {
     {
       id: 'next',
       header: t('jobs.next'),
-      cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
+      cell: (job) =>
+        job.problem ? (
+          <span className="text-bad">{job.problem}</span>
+        ) : (
+          <Time at={job.next_fire_time} zone={zoneOf(job)} />
+        ),
     },
     {
       id: 'last',

@@ -26,8 +26,29 @@ class UnreadableJobTest : public ApiEnv {
   }
 };
 
-TEST_F(UnreadableJobTest, EveryReadAndEveryActionSaysWhichVersionIsUnreadable) {
-  ExpectUnreadable(Get("/api/jobs/bad"));
+TEST_F(UnreadableJobTest, IsShownWithWhatIsKnownAndSaysWhatIsWrong) {
+  Create({{"job_id", "good"}});
+  const Answer one = Get("/api/jobs/bad");
+  ASSERT_EQ(one.status, 200) << one.text;
+  EXPECT_EQ(one.header("etag"), "\"v1\"");
+  const json body = one.body();
+  EXPECT_EQ(body["name"], JobBody()["name"]);
+  EXPECT_EQ(body["user_id"], "ann");
+  EXPECT_EQ(body["state"], "ENABLED");
+  EXPECT_EQ(body["version"], 1);
+  EXPECT_FALSE(body.contains("command"));
+  EXPECT_TRUE(body["problem"].get<std::string>().starts_with(
+      "The definition of job bad (version 1) cannot be read: "))
+      << body["problem"];
+  const json listed = Get("/api/jobs").body()["items"];
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_EQ(listed[0], body);
+  EXPECT_FALSE(listed[1].contains("problem"));
+  EXPECT_EQ(Get("/api/jobs?user_id=ann").body()["items"].size(), 1u);
+  EXPECT_EQ(Get("/api/jobs?selector=%21none").body()["items"].size(), 1u) << "its labels are not known";
+}
+
+TEST_F(UnreadableJobTest, EveryOtherReadAndEveryActionSaysWhichVersionIsUnreadable) {
   ExpectUnreadable(Get("/api/jobs/bad/next"));
   for (const char* action : {"/pause", "/resume", "/execute"}) {
     ExpectUnreadable(Post(std::string("/api/jobs/bad") + action));

@@ -42,6 +42,8 @@ const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
 
+const UNREADABLE_TABS = ['runs', 'versions', 'audit'];
+
 export function JobPage() {
   const { t } = useTranslation();
   const { id } = route.useParams();
@@ -62,8 +64,11 @@ export function JobPage() {
         }
       />
     );
-  const tab = search.tab ?? 'overview';
   const data = job.data.data;
+  // Nothing of a definition that cannot be read can be shown.
+  const readable = data.problem === undefined;
+  const wanted = search.tab ?? 'overview';
+  const tab = readable || UNREADABLE_TABS.includes(wanted) ? wanted : 'runs';
   return (
     <>
       <PageHeader
@@ -89,9 +94,9 @@ export function JobPage() {
           {data.pause_reason ? t('jobs.paused_because', { reason: data.pause_reason }) : t('jobs.is_paused')}
         </p>
       )}
-      {data.schedule_problem && (
+      {(data.problem ?? data.schedule_problem) && (
         <p role="status" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">
-          {data.schedule_problem}
+          {data.problem ?? data.schedule_problem}
         </p>
       )}
       <div className="mb-4">
@@ -107,7 +112,7 @@ export function JobPage() {
             { value: 'versions', label: t('jobs.tab_versions') },
             { value: 'why', label: t('jobs.tab_why') },
             ...(mayAudit ? [{ value: 'audit', label: t('nav.audit') }] : []),
-          ]}
+          ].filter((one) => readable || UNREADABLE_TABS.includes(one.value))}
           onChange={(next) =>
             void navigate({ search: next === 'overview' ? {} : { tab: next as typeof search.tab } })
           }
@@ -133,6 +138,8 @@ function Actions({ job }: { job: Job }) {
   const may = useMay('jobs:write');
   const denied = useDenied();
   const why = (action: string) => {
+    const possible = action === 'delete' || action === 'cancel';
+    if (job.problem && !possible) return { disabled: true, title: job.problem };
     const reason = denied(job, action);
     return { disabled: reason !== undefined, title: reason && t(reason) };
   };
@@ -184,8 +191,8 @@ function Actions({ job }: { job: Job }) {
         to="/jobs/new"
         search={{ from: job.job_id }}
         className="button"
-        disabled={!may}
-        title={may ? undefined : t('denied.write')}
+        disabled={!may || job.problem !== undefined}
+        title={may ? job.problem : t('denied.write')}
       >
         <Copy aria-hidden size={15} />
         {t('jobs.duplicate')}

@@ -292,6 +292,7 @@ const NOT_DEFINED = new Set([
   'pause_reason',
   'next_fire_time',
   'schedule_problem',
+  'problem',
   'create_time',
   'update_time',
   'allowed_actions',

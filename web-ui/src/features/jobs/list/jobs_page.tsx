@@ -232,7 +232,14 @@ function JobsTable({
       id: 'schedule',
       header: t('jobs.schedule'),
       width: 140,
-      cell: (job) => <ScheduleCell job={job} jobs={jobs} />,
+      cell: (job) =>
+        job.problem ? (
+          <span className="text-bad" title={job.problem}>
+            {t('jobs.unreadable')}
+          </span>
+        ) : (
+          <ScheduleCell job={job} jobs={jobs} />
+        ),
     },
     {
       id: 'next',
@@ -428,6 +435,7 @@ function RowActions(props: {
   const may = useMay('jobs:write');
   const denied = useDenied();
   const why = (action: string) => {
+    if (job.problem && action !== 'delete') return { disabled: true, title: job.problem };
     const reason = denied(job, action);
     return { disabled: reason !== undefined, title: reason && t(reason) };
   };
@@ -477,8 +485,8 @@ function RowActions(props: {
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
-                disabled={!may}
-                title={may ? undefined : t('denied.write')}
+                disabled={!may || job.problem !== undefined}
+                title={may ? job.problem : t('denied.write')}
                 render={<Link to="/jobs/new" search={{ from: job.job_id }} />}
               >
                 <Copy aria-hidden size={15} />

@@ -7,6 +7,7 @@ export const en = {
   'jobs.schedule': 'Schedule',
   'jobs.next': 'Next fire',
   'jobs.not_planned': 'Cannot be planned',
+  'jobs.unreadable': 'Cannot be read',
   'jobs.another_user': 'another user',
   'jobs.search': 'Search by name or ID',
   'jobs.none': 'No jobs yet',

@@ -8,6 +8,7 @@ export const zhCN: TwinOf<typeof en> = {
   'jobs.schedule': '调度计划',
   'jobs.next': '下次触发',
   'jobs.not_planned': '无法安排',
+  'jobs.unreadable': '无法读取',
   'jobs.another_user': '其他用户',
   'jobs.search': '按名称或 ID 搜索',
   'jobs.none': '还没有任务',

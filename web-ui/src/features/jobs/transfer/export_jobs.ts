@@ -28,7 +28,9 @@ function save(text: string, name: string): void {
 
 // Saves the given jobs as a file, or all jobs that match `filter`. Returns the number of jobs.
 export async function exportJobs(what: { jobs: readonly Job[] } | { filter: Query }): Promise<number> {
-  const jobs = 'jobs' in what ? what.jobs : await readAll(what.filter);
+  const found = 'jobs' in what ? what.jobs : await readAll(what.filter);
+  // What is known of a job whose definition cannot be read would make another job of it.
+  const jobs = found.filter((job) => !job.problem);
   save(yamlOfJobs(jobs), 'jobs.yaml');
   return jobs.length;
 }
