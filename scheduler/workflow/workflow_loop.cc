@@ -118,6 +118,7 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
   ports_.metrics
       .counter("carillon_workflow_begins_total", again ? "accepted_again" : Name(reply->reason))
       .Add();
+  if (reply->verdict == ClaimVerdict::kSkipped) CountEnded(RunState::kSkipped, 1);
   if (reply->verdict != ClaimVerdict::kAccepted) return;
   nudged_ = true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
@@ -235,7 +236,7 @@ RunRow MemoryBackfillStore::Insert(const Backfill& backfill, const JobEntry& job
                .due = std::max(now, fire),
                .priority = terms.priority.value_or(job.definition.priority),
                .def_version = job.version,
-               .flags = kBackfillFlags};
+               .flags = kBackfillFlags | BehalfFlagOf(terms.parameters_json, "")};
   entry.planned = now;
   entry.parameters_json = terms.parameters_json;
   const RunRow row = entry.row;
@@ -253,6 +254,7 @@ Result<RunRow> MemoryBackfillStore::RunAgain(const Backfill& backfill, const Job
   const RunChange change = RunAgainChange(entry.row, ToJobRow(job), terms.priority, now);
   CARILLON_TRY(CheckReopening(entry.row, change.state, Reopener::kOthers));
   MarkBackfilled(entry.row);
+  entry.row.flags |= BehalfFlagOf(terms.parameters_json, "");
   entry.parameters_json = terms.parameters_json;
   CARILLON_TRY(WriteChange(tables_, std::move(entry), change, ended, now));
   return tables_.FindRun(key)->row;

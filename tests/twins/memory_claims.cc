@@ -5,6 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
+#include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
@@ -101,6 +102,11 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   if (found != nullptr) facts.slots = SlotsOf(tables, *tables.FindJob(found->row.job_no), request.key);
   GroupEntry* const group = GroupOf(tables, request);
   if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
+  const bool on_behalf = found != nullptr && (found->row.flags & run_flag::kOnBehalf) != 0;
+  if (on_behalf && !failpoint::Broken("claim.rights")) {
+    facts.refusal = RefusalOf(BackersOfRun(tables, *found),
+                              tables.FindJob(found->row.job_no)->definition);
+  }
   ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.for_group && group == nullptr) {
     decision = {ClaimVerdict::kRefused, ClaimReason::kVersionMoved};
@@ -108,7 +114,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   if (decision.verdict == ClaimVerdict::kAccepted) {
     WriteClaim(tables, *found, request, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    WriteSkip(tables, *found, SkipReasonOf(decision), now);
+    WriteSkip(tables, *found, SkipReasonOf(decision), now, facts.refusal);
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     WriteQueued(tables, *found, decision.for_group ? group : nullptr, request.overlap, now);
   }

@@ -411,11 +411,11 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   ReplaceSchedules(*job, old, first_new, context.now);
   PutDependencies(tables_, *job);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
+  if (old.user_id != definition.user_id) AskFormerOwner(tables_, *job);
   const bool moves = old.concurrency_group != definition.concurrency_group ||
                      TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
   if (moves) LeaveGroup(tables_, *job, context.now);
-  const bool limits = TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy);
-  if (limits) job->slots = job->active;
+  if (TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy)) job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   StampPending(*job);

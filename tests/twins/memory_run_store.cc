@@ -10,6 +10,7 @@
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_listing.h"
 #include "common/domain/run_id.h"
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/parameters_json.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -74,7 +75,8 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
                .priority = request.priority.value_or(job->definition.priority),
                .def_version = job->version,
                .pinned_executor = request.executor,
-               .flags = EndFlags(RunKind::kManual, 0, job->has_dependents)};
+               .flags = EndFlags(RunKind::kManual, 0, job->has_dependents) |
+                        BehalfFlagOf(request.parameters_json, job->definition.user_id)};
   entry.planned = context.now;
   entry.parameters_json = request.parameters_json;
   entry.trace_id = request.trace_id;

@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/returns.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/given_parameters.h"
@@ -223,6 +224,15 @@ void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
     if (!merged.ok()) continue;
     entry.parameters_json = *merged;
     entry.row.flags |= run_flag::kHasRequest;
+    tables.PutRun(std::move(entry));
+  }
+}
+
+void AskFormerOwner(MemoryTables& tables, const JobEntry& job) {
+  for (const RunKey& key : std::set<RunKey>(job.open)) {
+    RunEntry entry = *tables.FindRun(key);
+    if (!HasRequest(entry.row.kind, entry.row.flags)) continue;
+    entry.row.flags |= run_flag::kOnBehalf;
     tables.PutRun(std::move(entry));
   }
 }

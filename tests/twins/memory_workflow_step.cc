@@ -11,6 +11,7 @@
 #include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/given_parameters.h"
+#include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
 
@@ -20,29 +21,6 @@ namespace {
 bool AllFinal(const NodeRows& rows) {
   return std::all_of(rows.begin(), rows.end(),
                      [](const NodeRow& row) { return IsFinal(row.state); });
-}
-
-Backer BackerOf(const MemoryTables& tables, const std::string& user_id, bool is_owner)
-    REQUIRES(tables.mu) {
-  Backer backer{.user_id = user_id, .is_owner = is_owner};
-  const auto user = tables.users.find(user_id);
-  if (user == tables.users.end()) return backer;
-  backer.account = AccountRights{.name = user->second.name,
-                                 .role = user->second.role,
-                                 .disabled = user->second.disabled,
-                                 .shared = SharedJobs(user->second.shares)};
-  return backer;
-}
-
-std::vector<Backer> BackersOf(MemoryTables& tables, const WorkflowEntry& workflow)
-    REQUIRES(tables.mu) {
-  const std::string owner = tables.FindJob(workflow.job_no)->definition.user_id;
-  std::vector<Backer> backers;
-  if (!owner.empty()) backers.push_back(BackerOf(tables, owner, true));
-  for (const std::string& giver : workflow.parameters.given_by) {
-    if (giver != owner) backers.push_back(BackerOf(tables, giver, false));
-  }
-  return backers;
 }
 
 class Step {
@@ -134,6 +112,7 @@ class Step {
     node.row.due = job.definition.enabled ? now_ : kNever;
     node.row.def_version = job.version;
     node.row.priority = PriorityOfNode(job.definition.priority, own);
+    node.row.flags = (node.row.flags & ~run_flag::kOnBehalf) | release.flags;
     node.row.flags |= EndFlags(node.row.kind, node.row.flags, job.has_dependents);
     node.parameters_json = GivenToText(release.parameters);
     released_bytes_ += node.parameters_json.size();

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/domain/access/roles.h"
+#include "common/domain/run/run.h"
 
 namespace carillon {
 
@@ -19,9 +22,31 @@ bool MayRun(const Backer& backer, const JobDefinition& job) {
 }
 
 std::string MayNotRunSentence(const Backer& backer) {
-  return fmt::format("{}, who {}, may not run the job of this node now.",
-                     backer.account ? backer.account->name : backer.user_id,
-                     backer.is_owner ? "owns the workflow" : "gave the workflow its parameters");
+  const std::string& who = backer.account ? backer.account->name : backer.user_id;
+  switch (backer.part) {
+    case Backer::Part::kOwnsWorkflow:
+      return fmt::format("{}, who owns the workflow, may not run the job of this node now.", who);
+    case Backer::Part::kGaveWorkflow:
+      return fmt::format(
+          "{}, who gave the workflow its parameters, may not run the job of this node now.", who);
+    case Backer::Part::kGaveRun:
+      return fmt::format("{}, who gave the run its parameters, may not run the job now.", who);
+  }
+  return {};
+}
+
+std::string RefusalOf(const std::vector<Backer>& backers, const JobDefinition& job) {
+  for (const Backer& backer : backers) {
+    if (!MayRun(backer, job)) return MayNotRunSentence(backer);
+  }
+  return {};
+}
+
+uint32_t BehalfFlag(const std::vector<Backer>& backers, std::string_view owner) {
+  const bool all_own = std::all_of(backers.begin(), backers.end(), [&](const Backer& backer) {
+    return backer.user_id == owner;
+  });
+  return all_own ? 0 : run_flag::kOnBehalf;
 }
 
 }  // namespace carillon

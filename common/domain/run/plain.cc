@@ -5,7 +5,7 @@
 
 namespace carillon {
 
-static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kGroup) + 1);
+static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kOnBehalf) + 1);
 static_assert(kResultFacts.size() == static_cast<size_t>(ResultFact::kAwaited) + 1);
 
 std::string_view RuleOf(ClaimFact fact) {
@@ -20,6 +20,7 @@ std::string_view RuleOf(ClaimFact fact) {
     case ClaimFact::kDue: return "fast.claim.due";
     case ClaimFact::kPin: return "fast.claim.pin";
     case ClaimFact::kGroup: return "fast.claim.group";
+    case ClaimFact::kOnBehalf: return "fast.claim.on_behalf";
   }
   return "";
 }
@@ -37,6 +38,7 @@ bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, Wal
     case ClaimFact::kDue: return row.due <= now;
     case ClaimFact::kPin: return row.pinned_executor.empty();
     case ClaimFact::kGroup: return row.group == GroupNo{};
+    case ClaimFact::kOnBehalf: return (row.flags & run_flag::kOnBehalf) == 0;
   }
   return false;
 }

@@ -41,11 +41,12 @@ enum class ClaimFact {
   kDue,
   kPin,
   kGroup,
+  kOnBehalf,
 };
 inline constexpr std::array kClaimFacts = {
     ClaimFact::kReadable, ClaimFact::kState,   ClaimFact::kAttempt, ClaimFact::kCancel,
     ClaimFact::kJob,      ClaimFact::kVersion, ClaimFact::kSegment, ClaimFact::kDue,
-    ClaimFact::kPin,      ClaimFact::kGroup};
+    ClaimFact::kPin,      ClaimFact::kGroup,   ClaimFact::kOnBehalf};
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);

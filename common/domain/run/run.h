@@ -97,6 +97,8 @@ inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition = "bad_definition";  // not dispatchable
+// Somebody on whose behalf the run acts may not run the job now (standing.h).
+inline constexpr std::string_view kForbidden = "forbidden";
 // FAILED: of a workflow, because of its nodes, which its error names.
 inline constexpr std::string_view kNodeFailed = "node_failed";
 // FAILED, without a process, because of one of the job's secrets:
@@ -133,6 +135,8 @@ inline constexpr uint32_t kAwaited = 7;      // any of these: something waits fo
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
 inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workflow_begin.h)
+// Others than the owner of its job stand behind it: their rights are asked at its claim (standing.h).
+inline constexpr uint32_t kOnBehalf = 64;
 inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
 }  // namespace run_flag
 

@@ -131,6 +131,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kOverlap: return "overlap";
     case ClaimReason::kQueueFull: return "queue_full";
     case ClaimReason::kWaitsForSlot: return "queued";
+    case ClaimReason::kForbidden: return "forbidden";
     case ClaimReason::kNoLease: return "no_lease";
     case ClaimReason::kNotOwner: return "not_owner";
     case ClaimReason::kClusterPaused: return "cluster_paused";
@@ -163,6 +164,8 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
   }
+  // Before the slots: it would wait for one in vain.
+  if (!facts.refusal.empty()) return {ClaimVerdict::kSkipped, ClaimReason::kForbidden};
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
   // A skip would be the end of a run that has ended otherwise already, and of which a person wants more.
   const bool waits = IsQueuedWithoutSlot(row->kind) || !IsFirstTry(*row);
@@ -185,7 +188,11 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
 }
 
 std::string_view SkipReasonOf(const ClaimDecision& decision) {
-  return decision.reason == ClaimReason::kQueueFull ? reason::kQueueFull : reason::kOverlap;
+  switch (decision.reason) {
+    case ClaimReason::kForbidden: return reason::kForbidden;
+    case ClaimReason::kQueueFull: return reason::kQueueFull;
+    default: return reason::kOverlap;
+  }
 }
 
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {

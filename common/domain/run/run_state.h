@@ -42,8 +42,7 @@ enum class ClaimReason {
   kGone,          // no such row (removed by an edit, pause or delete)
   kNotPending,    // RUNNING with another token, or final
   kAttemptMoved,  // the task is for another attempt
-  // The job was edited since the task was published, or the run belongs to another job.
-  kVersionMoved,
+  kVersionMoved,   // the job was edited since the task was published, or the run is of another job
   kNotDue,  // too early by cluster time
   kPaused,
   kCancelled,
@@ -52,9 +51,9 @@ enum class ClaimReason {
   kOverlap,        // kSkipped: as many runs of the job are active as may be
   kQueueFull,      // kSkipped: as many runs of the job are queued as may be
   kWaitsForSlot,   // it was put into a queue (kEnqueued), or was there already (kRefused)
+  kForbidden,      // kSkipped: somebody behind the run may not run the job now (standing.h)
   kNoLease,        // the owner cannot keep more leases (hold_back)
-  // Sent to a member that does not own the segment; another member may accept it.
-  kNotOwner,
+  kNotOwner,       // sent to a member that does not own the segment; another one may accept it
   // Nothing starts anywhere; the run stays PENDING and is offered again (hold_back).
   kClusterPaused,
 };
@@ -93,6 +92,7 @@ struct ClaimFacts {
   bool executor_enabled = true;  // and not draining
   SlotFacts slots = {};          // set if the job's policy takes slots
   GroupFacts group = {};         // set if the job names a group
+  std::string refusal = {};      // RefusalOf the people behind a run with run_flag::kOnBehalf
 };
 
 struct ClaimDecision {
@@ -103,8 +103,8 @@ struct ClaimDecision {
 };
 
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
-// executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
-// write SKIPPED, reason overlap. kEnqueued: put the run into a queue. Otherwise write nothing.
+// executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped: write SKIPPED,
+// SkipReasonOf, and `refusal` as the error. kEnqueued: put the run into a queue. Otherwise write nothing.
 // kAcceptedAgain comes first: an earlier reply was lost, and the attempt may already run.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 std::string_view SkipReasonOf(const ClaimDecision& decision);

@@ -35,10 +35,8 @@ inline constexpr std::string_view kUpstreamFailed = "upstream_failed";
 inline constexpr std::string_view kBadCondition = "bad_condition";
 // By a person; counts as a success.
 inline constexpr std::string_view kSkippedByHand = "skipped_by_hand";
-// At the release: a parameter cannot be rendered, or the job does not accept it.
+// At the release, as kForbidden: a parameter cannot be rendered, or the job does not accept it.
 inline constexpr std::string_view kBadParameters = "bad_parameters";
-// The owner of the workflow, or whoever gave its run parameters, may not run the job now.
-inline constexpr std::string_view kForbidden = "forbidden";
 // A parameter with text from outside would become part of the job's command.
 inline constexpr std::string_view kUnsafeParameter = "unsafe_parameter";
 }  // namespace reason

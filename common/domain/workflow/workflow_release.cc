@@ -23,9 +23,8 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition) {
   if (job.deleted) return Skipped(reason::kDeleted);
-  for (const Backer& backer : facts.backers) {
-    if (MayRun(backer, definition)) continue;
-    return Skipped(reason::kForbidden, MayNotRunSentence(backer));
+  if (std::string refusal = RefusalOf(facts.backers, definition); !refusal.empty()) {
+    return Skipped(reason::kForbidden, std::move(refusal));
   }
   auto rendered = RenderNodeParameters(graph, position, rows, facts);
   if (!rendered.ok()) {
@@ -47,7 +46,8 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
   if (definition.workflow && !rendered->values.empty()) {
     for (const Backer& backer : facts.backers) rendered->given_by.insert(backer.user_id);
   }
-  return {.parameters = std::move(*rendered)};
+  return {.parameters = std::move(*rendered),
+          .flags = BehalfFlag(facts.backers, definition.user_id)};
 }
 
 std::string FailureSentence(const WorkflowGraph& graph, const std::vector<size_t>& failures) {

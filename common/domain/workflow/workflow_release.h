@@ -2,11 +2,14 @@
 // why it is skipped instead. Pure.
 //
 // All backers of the workflow run must be allowed to run the node's job now, because its definition and its
-// parameters are theirs, and may become part of the job's command. If the node is a workflow and has
-// parameters, they come from all of them.
+// parameters are theirs, and may become part of the job's command. The claim asks them again, for a node may
+// wait for its job, for a slot or for its next attempt. If the node is a workflow and has parameters, they come
+// from all of them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "common/domain/run/run_state.h"
@@ -22,6 +25,7 @@ struct NodeRelease {
   std::string_view skip = {};  // the reason; empty: the run becomes claimable
   std::string error = {};      // of a skip: a sentence for people; may be empty
   RenderedParameters parameters = {};
+  uint32_t flags = 0;  // BehalfFlag: takes the place of run_flag::kOnBehalf in the run's flags
 };
 
 // `job` and `definition` are those of the node's job now, locked.

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
@@ -65,6 +66,16 @@ std::string WithGiver(std::string text, const std::string& user_id) {
   if (!document.is_object() || document.empty()) return text;
   document[kGivers] = {user_id};
   return JsonToText(document);
+}
+
+uint32_t BehalfFlagOf(std::string_view text, std::string_view owner) {
+  const auto given = GivenFromText(text);
+  if (!given.ok()) return 0;  // such a run does not start
+  std::vector<Backer> backers;
+  for (const std::string& giver : given->given_by) {
+    backers.push_back({.user_id = giver, .part = Backer::Part::kGaveRun});
+  }
+  return BehalfFlag(backers, owner);
 }
 
 }  // namespace carillon

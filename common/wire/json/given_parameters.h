@@ -1,10 +1,11 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
-// from outputs of other runs or from events. Such text must not become part of a command. Of a workflow's
-// run also the ids of the users who gave them.
+// from outputs of other runs or from events. Such text must not become part of a command. Of the run of a
+// request, and of a workflow, also the ids of the users who gave them.
 //
 //   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"]}
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -29,5 +30,7 @@ nlohmann::json GivenValues(std::string_view text);
 // The parameters of a request with its user. Unchanged without parameters, or for a caller who is no user:
 // only administrators' tokens belong to nobody.
 std::string WithGiver(std::string text, const std::string& user_id);
+// run_flag::kOnBehalf if others than `owner`, that of the run's job, gave these parameters; otherwise 0.
+uint32_t BehalfFlagOf(std::string_view text, std::string_view owner);
 
 }  // namespace carillon

@@ -161,8 +161,8 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   }
   if (given && job.definition.workflow) {
     CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
-    terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);
   }
+  if (given) terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

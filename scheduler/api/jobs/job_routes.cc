@@ -186,8 +186,9 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
       "No such executor. Omit it to use any, or choose one from GET /api/executors.");
 }
 
-// A workflow itself runs on no executor, and the caller's parameters reach the jobs of its nodes, so that
-// its run keeps who gave them. A job that cannot be read is left to the store, which reports the error.
+// The run keeps who gave its parameters, because it may start later. A workflow itself runs on no executor,
+// and the parameters reach the jobs of its nodes. A job that cannot be read is left to the store, which
+// reports the error.
 Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
   if (request.executor.empty() && request.parameters_json.empty()) return true;
   const auto job = call.stores.jobs.GetJob(request.job_id);
@@ -196,11 +197,11 @@ Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
       request.parameters_json,
       MarkOutside(call, job->definition, GivenValues(request.parameters_json),
                   request.parameters_json));
+  request.parameters_json = WithGiver(std::move(request.parameters_json), call.caller.user_id);
   if (!job->definition.workflow) return true;
   if (!request.executor.empty()) {
     return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");
   }
-  request.parameters_json = WithGiver(std::move(request.parameters_json), call.caller.user_id);
   return CheckNodeJobs(call, request.job_id, nullptr, job->definition, {});
 }
 

@@ -95,6 +95,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/result_contract.h"
 #include "tests/contract/store/returns_contract.h"
 #include "tests/contract/store/run_kinds_contract.h"
+#include "tests/contract/store/run_rights_contract.h"
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"
 #include "tests/contract/store/schedule_contract.h"

@@ -40,6 +40,7 @@ class PlainContract : public StoreContract<Factory> {
     switch (fact) {
       case ClaimFact::kReadable:
       case ClaimFact::kGroup:
+      case ClaimFact::kOnBehalf:  // run_rights_contract.h
       case ClaimFact::kCancel: return std::nullopt;
       case ClaimFact::kState: s.Start(s.Get(request.key).row, ++tokens_, fence, kT0 + 1s); break;
       case ClaimFact::kAttempt: request.attempt = 2; break;

@@ -148,6 +148,7 @@ TYPED_TEST(WorkflowRightsContract, RetryAsksTheGiverAgain) {
 
 TYPED_TEST(WorkflowRightsContract, BackfillsGiverMustHaveTheRight) {
   RightsDriver s = this->rights();
+  s.Share({"hers"});
   JobDefinition definition = s.Of(s.kAnna, "hers", s.Flow({s.Given(s.Node("load"))}));
   definition.schedules = s.Every(1h).schedules;
   const StoredJob daily = s.Create("daily", definition, kT0 + 90min);

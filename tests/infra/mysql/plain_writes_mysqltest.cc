@@ -66,6 +66,7 @@ void Spoil(ClaimFact fact, Stored& run) {
     case ClaimFact::kDue: run.row.due = kNow + Duration(1); break;
     case ClaimFact::kPin: run.row.pinned_executor = ExecutorId("e2"); break;
     case ClaimFact::kGroup: run.row.group = GroupNo(7); break;
+    case ClaimFact::kOnBehalf: run.row.flags = run_flag::kOnBehalf; break;
   }
 }
 
@@ -245,7 +246,10 @@ TEST_F(PlainWritesTest, EachFactOfAClaimIsInTheStatement) {
     EXPECT_EQ(plain.missed, 1u);
     const Outcome broken = AfterClaims(claims.runs, claims.requests, Path::kPlain, RuleOf(fact));
     EXPECT_EQ(broken.missed, 0u);
-    EXPECT_FALSE(broken.SameAs(read));
+    // Nobody stands behind a run of no job, so that it starts; run_rights_contract.h has the others.
+    if (fact != ClaimFact::kOnBehalf) {
+      EXPECT_FALSE(broken.SameAs(read));
+    }
   }
 }
 

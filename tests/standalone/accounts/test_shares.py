@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, cli  # noqa: E402
+from harness import Api, Standalone, cli, wait_until  # noqa: E402
 
 PASSWORD = "a long enough password"
 ALL = ["backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"]
@@ -81,6 +81,38 @@ class SharesTest(unittest.TestCase):
         told = [i["changes"] for i in changes
                 if i["action"] == "user.patch" and i["object_id"] == self.users["bert"]]
         self.assertIn([{"path": "/shares", "from": [{"namespace": "payroll"}], "to": []}], told)
+
+    def test_a_share_that_ends_while_runs_wait(self):
+        """They do not start with the parameters of somebody who may not run their job any more."""
+        def run(run_id):
+            return self.admin.get("/api/runs/" + run_id)
+
+        def node(run_id):
+            return self.admin.get(f"/api/runs/{run_id}/nodes")["nodes"][0]
+
+        self.share("bert", [{"namespace": "hall"}])
+        load = self.make(namespace="hall", command="test $CARILLON_PARAM_V = fails || exit 1; exit 7",
+                         parameters={"v": "own"}, retry_count=3, retry_interval=3)
+        flow = self.admin.post("/api/jobs", {
+            "name": "flow", "namespace": "hall", "type": "workflow", "user_id": self.users["anna"],
+            "parameters": {"v": "own"}, "workflow": {"nodes": [
+                {"id": "load", "job": load, "parameters": {"v": "{{workflow.parameters.v}}"}}]}})["job_id"]
+        given = {"parameters": {"v": "fails"}}
+        retried = self.ask("bert", "POST", f"/api/jobs/{load}/execute", given)[1]["run_id"]
+        wait_until(lambda: run(retried)["attempt"] == 2, 30, "the second attempt")
+        self.ask("anna", "POST", f"/api/jobs/{load}/pause", {})
+        waiting = self.ask("bert", "POST", f"/api/jobs/{flow}/execute", given)[1]["run_id"]
+        wait_until(lambda: run(waiting)["state"] == "RUNNING" and not node(waiting)["blocked"], 30, "the release")
+        self.share("bert", [])
+        self.assertEqual(node(waiting)["state"], "PENDING")
+        self.ask("anna", "POST", f"/api/jobs/{load}/resume", {})
+        wait_until(lambda: run(waiting)["state"] == "FAILED", 30, "the end of the workflow")
+        self.assertEqual([node(waiting)[field] for field in ("state", "reason", "error")],
+                         ["SKIPPED", "forbidden",
+                          "bert, who gave the workflow its parameters, may not run the job of this node now."])
+        wait_until(lambda: run(retried)["state"] == "SKIPPED", 30, "the refusal of an attempt")
+        self.assertEqual([run(retried)[field] for field in ("reason", "error")],
+                         ["forbidden", "bert, who gave the run its parameters, may not run the job now."])
 
     def test_a_share_by_labels(self):
         self.share("bert", [{"namespace": "*", "selector": "team = etl"}])

@@ -18,6 +18,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
+#include "common/wire/json/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {
@@ -73,6 +74,9 @@ Status CountEnded(Session& session, Backfill* backfill) {
   return {};
 }
 
+// Whoever started the backfill is asked in any case, because a backfill takes its time.
+uint32_t FlagsOfGivers(const BackfillTerms& terms) { return BehalfFlagOf(terms.parameters_json, ""); }
+
 Param ParametersOf(const BackfillTerms& terms) {
   if (terms.parameters_json.empty()) return nullptr;
   return std::string_view(terms.parameters_json);
@@ -90,6 +94,7 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
   if (fires.empty()) return {};
   const Backfill& backfill = state.backfill;
   const BackfillTerms& terms = backfill.terms;
+  const uint32_t flags = kBackfillFlags | FlagsOfGivers(terms);
   JsonRows rows;
   for (const WallTime fire : fires) {
     rows.Begin().Add(fire);
@@ -100,7 +105,7 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
                            .due = std::max(now, fire),  // the clock may have been set back
                            .priority = terms.priority.value_or(state.job.priority),
                            .def_version = state.job.version,
-                           .flags = kBackfillFlags});
+                           .flags = flags});
   }
   const std::string keys = rows.Take();
   const uint64_t segment = backfill.segment.value();
@@ -108,7 +113,7 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
       statement,
       {terms.schedule_id.value(), backfill.job_no.value(), segment, segment,
        int64_t{terms.priority.value_or(state.job.priority)}, ToUnixMicros(now), state.job.version,
-       ToUnixMicros(now), uint64_t{kBackfillFlags}, ParametersOf(terms), keys}));
+       ToUnixMicros(now), uint64_t{flags}, ParametersOf(terms), keys}));
   return {};
 }
 
@@ -168,6 +173,7 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
     const RunChange change = RunAgainChange(run.row, state.job, terms.priority, rules.now);
     CARILLON_TRY(writer.Change(run, change, ended, rules.now));
     MarkBackfilled(run.row);
+    run.row.flags |= FlagsOfGivers(terms);
     ++backfill.counts.rerun;
     effect->due.push_back(run.row);
   }

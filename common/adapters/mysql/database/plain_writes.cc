@@ -31,6 +31,8 @@ std::string_view ConditionOf(ClaimFact fact) {
     case ClaimFact::kDue: return "r.due_us <= k.c";
     case ClaimFact::kPin: return "r.pinned_executor = ''";
     case ClaimFact::kGroup: return "r.group_no = 0";
+    // 64 is run_flag::kOnBehalf.
+    case ClaimFact::kOnBehalf: return "(r.flags & 64) = 0";
   }
   return "FALSE";
 }
@@ -149,24 +151,16 @@ void PlainPath::Note(Facts facts) {
   left_out_ = pause_;
 }
 
-void SlotJobs::Note(JobNo job_no, bool slot_taken) {
+void SeenJobs::Note(JobNo job_no, bool seen) {
   MutexLock lock(mu_);
-  if (!slot_taken) {
+  if (!seen) {
     jobs_.erase(job_no);
     return;
   }
-  if (jobs_.size() >= kSlotJobsKept) jobs_.clear();
+  if (jobs_.size() >= kSeenJobsMax) jobs_.clear();
   jobs_.insert(job_no);
 }
 
-std::set<JobNo> SlotJobs::Among(const std::vector<ResultReport>& reports) const {
-  MutexLock lock(mu_);
-  std::set<JobNo> among;
-  if (jobs_.empty() || failpoint::Broken("fast.memory")) return among;
-  for (const ResultReport& report : reports) {
-    if (jobs_.contains(report.job_no)) among.insert(report.job_no);
-  }
-  return among;
-}
+bool SeenJobs::Forgets() { return failpoint::Broken("fast.memory"); }
 
 }  // namespace carillon::mysql

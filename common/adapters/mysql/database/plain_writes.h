@@ -1,7 +1,7 @@
 // Writes claims and results that are plain (see common/domain/run/plain.h). One UPDATE writes a
 // batch, and its WHERE clause checks every fact. The rows are not read first.
 //
-// Threads  PlainPath and SlotJobs are thread-safe.
+// Threads  PlainPath and SeenJobs are thread-safe.
 #pragma once
 
 #include <optional>
@@ -63,17 +63,28 @@ auto PlainFirst(Session& session, PlainPath& path, Write write)
   return std::move(*written);
 }
 
-// Jobs with a run that was seen to hold a row of run_slots. The result of such a run is not plain.
-// A batch with such a result misses if it is tried as plain. If a job is not known here, the only
+// Jobs with a run that was seen to have a property because of which its claim, or its result, is not
+// plain. A batch with such an item misses if it is tried as plain. If a job is not known here, the only
 // cost is this miss.
-inline constexpr size_t kSlotJobsKept = 32'768;
-class SlotJobs {
+inline constexpr size_t kSeenJobsMax = 32'768;
+class SeenJobs {
  public:
-  void Note(JobNo job_no, bool slot_taken);
-  // Returns the jobs of those reports whose runs may hold a row of run_slots.
-  std::set<JobNo> Among(const std::vector<ResultReport>& reports) const;
+  void Note(JobNo job_no, bool seen);
+  // The jobs of those items whose runs may have the property.
+  template <typename Item>
+  std::set<JobNo> Among(const std::vector<Item>& items) const {
+    MutexLock lock(mu_);
+    std::set<JobNo> among;
+    if (jobs_.empty() || Forgets()) return among;
+    for (const Item& item : items) {
+      if (jobs_.contains(item.job_no)) among.insert(item.job_no);
+    }
+    return among;
+  }
 
  private:
+  static bool Forgets();
+
   mutable Mutex mu_;
   std::set<JobNo> jobs_ GUARDED_BY(mu_);
 };
@@ -81,7 +92,8 @@ class SlotJobs {
 struct PlainMemory {
   PlainPath claims;
   PlainPath results;
-  SlotJobs slot_jobs;
+  SeenJobs slot_jobs;    // the run holds a row of run_slots
+  SeenJobs behalf_jobs;  // the run has run_flag::kOnBehalf
 };
 
 }  // namespace carillon::mysql

@@ -1,9 +1,11 @@
 #include "common/adapters/mysql/firing/claim_batch.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
+#include "common/adapters/mysql/access/run_backers.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/slots/group_slots.h"
@@ -54,7 +56,27 @@ struct ClaimBatchState {
   EnabledExecutors enabled;
   SlotRules jobs;
   GroupsByName groups;
+  std::map<RunKey, std::string> refusals = {};  // of runs that somebody behind them may not run
 };
+
+// Reads the people behind the runs that act for others, if any does. They may have waited for long since a
+// request or the release of a node, which asked before.
+Status AskRights(Session& session, const std::vector<ClaimRequest>& requests,
+                 const std::vector<size_t>& places, const ClaimRules& rules,
+                 ClaimBatchState* state) {
+  std::vector<RunKey> asked;
+  for (const size_t place : places) {
+    const auto run = state->runs.find(requests[place].key);
+    if (run == state->runs.end()) continue;
+    const RunRow& row = run->second.row;
+    const bool on_behalf = (row.flags & run_flag::kOnBehalf) != 0;
+    rules.memory.behalf_jobs.Note(row.job_no, on_behalf);
+    if (on_behalf && row.state == RunState::kPending) asked.push_back(row.key);
+  }
+  if (asked.empty() || failpoint::Broken("claim.rights")) return {};
+  CARILLON_ASSIGN_OR_RETURN(state->refusals, ReadRefusals(session, asked));
+  return {};
+}
 
 // The groups are locked before the runs.
 Status LockNamedGroups(Session& session, const std::vector<ClaimRequest>& requests,
@@ -149,6 +171,8 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   LockedGroup* const group =
       run != nullptr && !request.group.empty() ? &state.groups.at(request.group) : nullptr;
   if (group != nullptr) facts.group = GroupFactsOf(*group, *run);
+  const auto refusal = state.refusals.find(request.key);
+  if (refusal != state.refusals.end()) facts.refusal = refusal->second;
   ClaimDecision decision = DecideClaim(run == nullptr ? nullptr : &run->row, request, facts);
   // The group was deleted, so the job was edited since the task was published.
   if (decision.for_group && group->group_no == GroupNo{}) {
@@ -166,7 +190,8 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     if (takes_slots) slots->Release(request.key);
-    CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now));
+    CARILLON_TRY(
+        writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now, facts.refusal));
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     QueueWrite place{.expires = QueueExpiry(run->row, request.overlap.queue_timeout, now)};
     if (decision.for_group) {
@@ -200,10 +225,11 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
   CARILLON_ASSIGN_OR_RETURN(state.jobs, LockSlotRules(session, requests, places, state.runs));
   CARILLON_TRY(LockGroupRules(session, requests, places, &state));
-  for (const auto& [job_no, unused] : state.jobs.slots) rules.slot_jobs.Note(job_no, true);
+  CARILLON_TRY(AskRights(session, requests, places, rules, &state));
+  for (const auto& [job_no, unused] : state.jobs.slots) rules.memory.slot_jobs.Note(job_no, true);
   if (!state.groups.empty()) SortForGroups(requests, state.runs, &places);
   for (const size_t place : places) {
-    if (!requests[place].group.empty()) rules.slot_jobs.Note(requests[place].job_no, true);
+    if (!requests[place].group.empty()) rules.memory.slot_jobs.Note(requests[place].job_no, true);
     CARILLON_ASSIGN_OR_RETURN((*replies)[place], ClaimOne(requests[place], rules.numbers[place],
                                                           state, writer, rules.now));
   }
@@ -231,8 +257,10 @@ Result<std::optional<Replies>> ClaimBatch(Session& session,
   ClaimBatchState state;
   CARILLON_ASSIGN_OR_RETURN(state.enabled,
                             LockFenceAndExecutors(session, rules.fence, std::move(executors)));
+  const std::set<JobNo> on_behalf = rules.memory.behalf_jobs.Among(requests);
   const PlainSplit split = SplitPlain(requests, [&](const ClaimRequest& request) {
-    return look == Look::kPlain && MayBePlain(request) && state.enabled.at(request.executor);
+    return look == Look::kPlain && MayBePlain(request) && state.enabled.at(request.executor) &&
+           !on_behalf.contains(request.job_no);
   });
   RunWriter writer(session);
   Replies replies(requests.size());

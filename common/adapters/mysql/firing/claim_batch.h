@@ -15,7 +15,7 @@ namespace carillon::mysql {
 // The input of ClaimBatch besides the requests themselves.
 struct ClaimRules {
   Incarnations& incarnations;
-  SlotJobs& slot_jobs;
+  PlainMemory& memory;
   const std::vector<uint32_t>& numbers;  // the incarnation numbers, one per request
   const Fence& fence;
   WallTime now;

@@ -110,8 +110,7 @@ Result<std::vector<ClaimReply>> MysqlFiringStore::Claim(const std::vector<ClaimR
   }
   // A duplicate key means that another transaction took the same slot of a job between our read and
   // our insert: the transaction runs again.
-  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain.slot_jobs, numbers, fence,
-                         now};
+  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain, numbers, fence, now};
   return InTransaction(
       db_.pool(), {.operation = "claim", .retry_duplicates = true}, [&](Session& session) {
         return PlainFirst(session, db_.caches().plain.claims,

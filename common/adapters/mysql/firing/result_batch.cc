@@ -75,7 +75,7 @@ Status ReadAwaited(Session& session, ResultBatchState* state) {
   return {};
 }
 
-Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, SlotJobs& slot_jobs,
+Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, SeenJobs& slot_jobs,
                            RunWriter& writer, WallTime now) {
   RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun};
   const auto found = state.runs.find(report.key);
@@ -157,7 +157,7 @@ Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
   return policies;
 }
 
-PlainSplit SplitReports(const std::vector<ResultReport>& reports, const SlotJobs& slot_jobs,
+PlainSplit SplitReports(const std::vector<ResultReport>& reports, const SeenJobs& slot_jobs,
                         Look look) {
   const std::set<JobNo> with_slots = slot_jobs.Among(reports);
   return SplitPlain(reports, [&](const ResultReport& report) {

@@ -15,7 +15,7 @@ namespace carillon::mysql {
 // The input of ApplyBatch besides the reports themselves.
 struct ResultRules {
   Incarnations& incarnations;
-  SlotJobs& slot_jobs;
+  SeenJobs& slot_jobs;
   const Fence& fence;
   WallTime now;
 };

@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/jobs/edited_job.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -168,6 +170,25 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
   return {};
 }
 
+// The former owner gave runs parameters, or released nodes, as their own job's.
+Status AskFormerOwner(Session& session, const EditedJob& edited) {
+  static const std::string statement =
+      UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf), "TRUE");
+  const JobDefinition& definition = edited.job.definition;
+  if (!edited.job.readable || definition.user_id == edited.old_owner) return {};
+  JsonRows runs;
+  const auto add = [&](const RunRow& row) {
+    if (HasRequest(row.kind, row.flags)) runs.Begin().Add(row.key);
+  };
+  for (const EditedRun& pending : edited.pending) {
+    if (!pending.erased && !pending.ended) add(pending.run.row);
+  }
+  for (const StoredRun& run : edited.active) add(run.row);
+  if (runs.empty()) return {};
+  CARILLON_TRY(session.Execute(statement, {runs.Take()}));
+  return {};
+}
+
 // If an edit limits the active runs of a job while some are active (a few of them between two
 // attempts), these runs take slots, which claims then respect. Claims take numbers below
 // max_running, where their inserts must collide, so the numbers of these slots are higher.
@@ -228,6 +249,7 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   EditedJob edited;
   CARILLON_ASSIGN_OR_RETURN(edited.job, LockLiveJob(session, id, JobLock::kUpdate));
   const JobDefinition& definition = edited.job.definition;
+  edited.old_owner = definition.user_id;
   edited.old_overlap = definition.overlap_policy;
   edited.old_queue_timeout_s = definition.queue_timeout_s;
   edited.old_group = edited.job.group;
@@ -275,6 +297,7 @@ Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& cont
   CARILLON_TRY(WriteSchedules(session, edited));
   CARILLON_TRY(KeepRemovedParameters(session, edited));
   CARILLON_TRY(WriteRuns(session, edited, context));
+  CARILLON_TRY(AskFormerOwner(session, edited));
   CARILLON_TRY(TakeSlots(session, edited));
   CARILLON_TRY(MoveExpiry(session, edited));
   CARILLON_TRY(MoveRanks(session, edited));

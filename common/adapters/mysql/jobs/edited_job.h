@@ -41,6 +41,7 @@ struct EditedRun {
 
 struct EditedJob {
   StoredJobRow job = {};
+  std::string old_owner = {};
   OverlapPolicy old_overlap = OverlapPolicy::kAllow;
   int64_t old_queue_timeout_s = 0;
   GroupNo old_group = {};

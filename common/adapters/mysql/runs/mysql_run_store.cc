@@ -20,6 +20,7 @@
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
+#include "common/wire/json/given_parameters.h"
 #include "common/wire/json/parameters_json.h"
 
 namespace carillon::mysql {
@@ -57,7 +58,8 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
        uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
        int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
        job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id,
-       uint64_t{EndFlags(RunKind::kManual, 0, job.has_dependents)}}));
+       uint64_t{EndFlags(RunKind::kManual, 0, job.has_dependents) |
+                BehalfFlagOf(request.parameters_json, job.definition.user_id)}}));
   return {};
 }
 

@@ -14,8 +14,7 @@ Result<BeginReply> MysqlWorkflowStore::Begin(const ClaimRequest& request, const 
   CARILLON_ASSIGN_OR_RETURN(const uint64_t no,
                             db_.caches().ids.Next(db_.pool(), "workflow_run", 1));
   const std::vector<uint32_t> no_incarnation = {0};
-  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain.slot_jobs, no_incarnation,
-                         fence, now};
+  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain, no_incarnation, fence, now};
   // A duplicate key: another run took the same slot of the job meanwhile.
   return InTransaction(
       db_.pool(), {.operation = "begin", .retry_duplicates = true},

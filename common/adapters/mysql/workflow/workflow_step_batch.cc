@@ -1,15 +1,17 @@
 #include "common/adapters/mysql/workflow/workflow_step_batch.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "common/adapters/mysql/access/run_backers.h"
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
-#include "common/adapters/mysql/workflow/workflow_backers.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/cluster_settings.h"
 #include "common/base/failpoint.h"
@@ -32,7 +34,7 @@ struct StepFacts {
 struct ReleaseRow {
   const StoredRun& run;
   const JobRow& job;
-  const RenderedParameters& parameters;
+  const NodeRelease& release;
   int priority;
   WallTime due;
 };
@@ -41,21 +43,25 @@ struct ReleaseRow {
 class Releases {
  public:
   void Add(const ReleaseRow& one) {
-    const std::string parameters = GivenToText(one.parameters);
+    const std::string parameters = GivenToText(one.release.parameters);
     bytes_ += parameters.size();
     rows_.Begin()
         .Add(one.run.row.key)
         .Add(one.due)
         .Add(one.job.version)
         .Add(one.priority)
-        .AddBytes(parameters);
+        .AddBytes(parameters)
+        .Add(one.release.flags);
   }
   bool IsFull() const { return bytes_ >= kReleasedBytesPerStep; }
   Status Write(Session& session) {
     static const std::string statement = UpdateRuns(
-        "u BIGINT PATH '$[3]', v BIGINT PATH '$[4]', p INT PATH '$[5]', m LONGTEXT PATH '$[6]'",
-        "r.due_us = k.u, r.def_version = k.v, r.priority = k.p, r.parameters = "
-        "NULLIF(CONVERT(FROM_BASE64(k.m) USING utf8mb4), '')",
+        "u BIGINT PATH '$[3]', v BIGINT PATH '$[4]', p INT PATH '$[5]', m LONGTEXT PATH '$[6]', "
+        "l INT UNSIGNED PATH '$[7]'",
+        fmt::format("r.due_us = k.u, r.def_version = k.v, r.priority = k.p, r.parameters = "
+                    "NULLIF(CONVERT(FROM_BASE64(k.m) USING utf8mb4), ''), "
+                    "r.flags = r.flags & ~{} | k.l",
+                    run_flag::kOnBehalf),
         "r.state = 'PENDING'");
     if (rows_.empty()) return {};
     const auto expected = static_cast<int64_t>(rows_.size());
@@ -166,10 +172,11 @@ class StepWriter {
     const WallTime due = job->second.paused ? kNever : rules_.now;
     const int priority =
         PriorityOfNode(job->second.priority, runs_.at(facts_.row.own).row);
-    releases_.Add({run, job->second, release.parameters, priority, due});
+    releases_.Add({run, job->second, release, priority, due});
     run.row.due = due;
     run.row.def_version = job->second.version;
     run.row.priority = priority;
+    run.row.flags = (run.row.flags & ~run_flag::kOnBehalf) | release.flags;
     facts_.nodes.rows[position].blocked = false;
     if (IsTime(due)) effect->released.push_back(run.row);
     return {};

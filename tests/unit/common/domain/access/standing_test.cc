@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/run/run.h"
+
 namespace carillon {
 namespace {
 
@@ -49,10 +51,29 @@ TEST(StandingTest, TheSentenceNamesThePersonAndTheirPart) {
   Backer bert = Account({.role = "user"});
   EXPECT_EQ(MayNotRunSentence(bert),
             "bert, who gave the workflow its parameters, may not run the job of this node now.");
-  bert.is_owner = true;
+  bert.part = Backer::Part::kGaveRun;
+  EXPECT_EQ(MayNotRunSentence(bert), "bert, who gave the run its parameters, may not run the job now.");
+  bert.part = Backer::Part::kOwnsWorkflow;
   bert.account.reset();
   EXPECT_EQ(MayNotRunSentence(bert),
             "user-bert, who owns the workflow, may not run the job of this node now.");
+}
+
+TEST(StandingTest, TheFirstWhoMayNotRunTheJobIsNamed) {
+  const JobDefinition job = Job("user-anna");
+  Backer bert = Account({.role = "user"});
+  EXPECT_EQ(RefusalOf({}, job), "");
+  EXPECT_EQ(RefusalOf({{.user_id = "user-anna"}, Account({.role = "admin"})}, job), "");
+  EXPECT_EQ(RefusalOf({{.user_id = "user-anna"}, bert, {.user_id = "user-gone"}}, job),
+            MayNotRunSentence(bert));
+}
+
+TEST(StandingTest, OnlyOthersThanTheOwnerAreAskedAtTheClaim) {
+  EXPECT_EQ(BehalfFlag({}, "user-anna"), 0u);
+  EXPECT_EQ(BehalfFlag({{.user_id = "user-anna"}}, "user-anna"), 0u);
+  EXPECT_EQ(BehalfFlag({{.user_id = "user-anna"}, {.user_id = "user-bert"}}, "user-anna"),
+            run_flag::kOnBehalf);
+  EXPECT_EQ(BehalfFlag({{.user_id = "user-anna"}}, ""), run_flag::kOnBehalf);
 }
 
 }  // namespace

@@ -155,12 +155,14 @@ TEST_F(WorkflowRightsTest, ARunKeepsWhoGaveItsParameters) {
   EXPECT_EQ(node.value("reason", ""), "forbidden");
 }
 
-TEST_F(WorkflowRightsTest, OtherJobsKeepNoNames) {
+TEST_F(WorkflowRightsTest, RunsOfOtherJobsKeepWhoGaveTheirParametersToo) {
   const Answer executed = As(anna_.access_token, "POST", "/api/jobs/load/execute",
                              json{{"parameters", Given()}}.dump());
   ASSERT_EQ(executed.status, 202) << executed.text;
   const std::string run = executed.body().value("run_id", "");
-  EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(run))->parameters_json, R"({"v":"; id"})");
+  EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(run))->parameters_json,
+            R"({"$given_by":["user-anna"],"v":"; id"})");
+  EXPECT_EQ(Get("/api/runs/" + run).body()["parameters"], Given());
 }
 
 }  // namespace
