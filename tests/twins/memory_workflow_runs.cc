@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_run_writes.h"
@@ -197,6 +198,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
     if (change.record_attempt) RecordAttempt(entry, LastAttempt(entry));
     const bool was_open = !IsFinal(row.state);
     row.attempt = change.attempt;
+    if (change.given_back) CountReturn(row);
     row.cancel_requested.reset();
     row.group = {};
     entry.result = {};

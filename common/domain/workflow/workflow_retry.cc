@@ -138,11 +138,14 @@ class Planner {
       return;
     }
     const bool was_tried = row.state != RunState::kSkipped && row.state != RunState::kPending;
+    const bool given_back = row.state == RunState::kSkipped && !IsSkippedByRule(row) &&
+                            to == To::kAgain && !failpoint::Broken("retry.same_attempt");
     changed_[position] = true;
     plan_.changes.push_back({.position = position,
                              .to = to,
-                             .attempt = row.attempt + (was_tried ? 1 : 0),
-                             .record_attempt = was_tried});
+                             .attempt = row.attempt + (was_tried || given_back ? 1 : 0),
+                             .record_attempt = was_tried,
+                             .given_back = given_back});
   }
 
   const WorkflowGraph& graph_;

@@ -40,6 +40,7 @@ struct NodeChange {
   To to = To::kAgain;
   int attempt = 1;
   bool record_attempt = false;  // copy the ended attempt to the earlier ones
+  bool given_back = false;      // nobody was called for the attempt before (returns.h)
   // kAgain: if the run is that of a nested workflow, it begins anew (workflow_begin.h). False: it continues.
   bool anew = false;
 
@@ -56,10 +57,12 @@ struct RetryPlan {
   bool refused() const { return !open.empty() || !may_still_run.empty(); }
 };
 
-// Attempts: a run that was SKIPPED keeps its attempt, because it has made none; every other one gets
-// the next, also if it is skipped now, so that no two attempts of a run have the same number. A node
-// that is blocked already stays as it is. A HELD node is run again once its process is known to be
-// dead, or the person confirms the overlap.
+// Attempts: a run that was tried gets the next one, also if it is skipped now, so that no two attempts of a run
+// have the same number. One that was SKIPPED and is to run gets it, too, because an executor may still ask for the
+// attempt that it was offered before, with its old parameters. As nobody was called, that one counts as given
+// back. Only a run that JudgeNode has skipped keeps its attempt: it was blocked until then, and never offered.
+// A node that is blocked already stays as it is. A HELD node is run again once its process is known to be dead,
+// or the person confirms the overlap.
 //
 // A nested workflow that has failed continues, by a plan of its own for what failed in it, if all nodes
 // before its own keep their ends. Otherwise what it worked with is no longer true, or a person wants all

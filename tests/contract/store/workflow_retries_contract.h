@@ -1,6 +1,7 @@
 // The contract of several retries in one workflow run, one after another, and of what its failures leave.
 #pragma once
 
+#include "common/domain/run/returns.h"
 #include "tests/contract/store/workflow_driver.h"
 
 namespace carillon::test {
@@ -259,6 +260,34 @@ TYPED_TEST(WorkflowRetriesContract, FailuresOfNodesLeaveTheDeadLetterOfTheirWork
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({}));
   ASSERT_EQ(letters.size(), 1u);
   EXPECT_EQ(letters[0].key, key);
+}
+
+// An executor whose answers were lost goes on asking for the attempt that it was offered, with its parameters.
+TYPED_TEST(WorkflowRetriesContract, ClaimFromBeforeASkipDoesNotStartWhatIsRetried) {
+  RetriesDriver s = this->retries_driver();
+  JobDefinition job = s.Manual();
+  job.retry_count = 1;
+  s.Create("a", job);
+  const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("b", {{.node = "a"}})})), kT0);
+  const ClaimRequest offered = s.ClaimOf(s.RowOf(key, "a"), 1);
+  s.v(s.workflows.SkipNode({.key = key, .node = "a"}, {.now = kT0 + 1s}));
+  s.Steps(kT0 + 1s);
+  s.Finish(key, "b", kT0 + 2s);
+  EXPECT_EQ(s.States(key), "a SKIPPED skipped_by_hand, b COMPLETED");
+  const WorkflowRetry all{.from = RetryFrom::kStart};
+  s.v(s.runs.RetryRun({.key = key, .workflow = all}, {.now = kT0 + 3s}));
+  s.ExpectBegin(key, kT0 + 4s);
+  s.Steps(kT0 + 4s);
+  const ClaimReply late = s.Claim(offered, s.fence, kT0 + 5s);
+  EXPECT_EQ(late.verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(late.reason, ClaimReason::kAttemptMoved);
+  EXPECT_EQ(s.RowOf(key, "a").attempt, 2);
+  EXPECT_EQ(TriesOf(s.RowOf(key, "a")), 1);
+  // It has all its retries.
+  s.EndRun(s.StartNode(key, "a", kT0 + 6s), RunState::kFailed, kT0 + 7s);
+  EXPECT_EQ(s.RowOf(key, "a").attempt, 3);
+  EXPECT_EQ(s.Finish(key, "a", kT0 + 1h).ended, std::nullopt);
+  EXPECT_EQ(s.States(key), "a COMPLETED, b PENDING");
 }
 
 }  // namespace carillon::test

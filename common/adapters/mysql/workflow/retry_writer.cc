@@ -70,7 +70,8 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
                       .priority = job.priority,
                       .reason = again ? "" : std::string(reason::kSkippedByHand),
                       .record_attempt = change.record_attempt,
-                      .clear_token = !failpoint::Broken("retry.keep_token")};
+                      .clear_token = !failpoint::Broken("retry.keep_token"),
+                      .given_back = change.given_back};
     if (again && change.anew) run.row.flags |= run_flag::kAnew;
     if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
     AttemptResult ended;

@@ -7,7 +7,8 @@
 namespace carillon::test {
 namespace {
 
-// "block a 2, skip b 1; running: c; may still run: d". "+" after an attempt: the old one is recorded.
+// "block a 2, skip b 1; running: c; may still run: d". After an attempt: "+", the old one is recorded; "-", it is
+// given back.
 std::string PlanText(const WorkflowGraph& graph, const Result<RetryPlan>& plan) {
   if (!plan.ok()) return plan.error().message;
   std::string text;
@@ -16,6 +17,7 @@ std::string PlanText(const WorkflowGraph& graph, const Result<RetryPlan>& plan) 
     text += change.to == NodeChange::To::kAgain ? "block " : "skip ";
     text += graph.node(change.position).id + " " + std::to_string(change.attempt);
     if (change.record_attempt) text += "+";
+    if (change.given_back) text += "-";
   }
   return plan->refused() ? text + "; " + RefusalSentence(graph, *plan) : text;
 }
@@ -53,7 +55,7 @@ TEST(WorkflowRetryTest, RunsFailedNodesAndAllDownstreamAgain) {
 TEST(WorkflowRetryTest, LeavesRepairedAndAllowedFailuresAlone) {
   const NodeRows rows =
       Rows({Completed(), Failed(3), Completed(), Failed(), Skipped("bad_parameters")});
-  EXPECT_EQ(Retried(Nightly(), rows, {}), "block publish 2+, block report 1");
+  EXPECT_EQ(Retried(Nightly(), rows, {}), "block publish 2+, block report 2-");
   const NodeRows good = Rows({Completed(), Failed(3), Completed(), Completed(), Failed()});
   EXPECT_EQ(Retried(Nightly(), good, {}), "no node is to be run again");
 }
@@ -144,8 +146,23 @@ TEST(WorkflowRetryTest, AnAttemptIsNeverUsedTwice) {
   ApplyChanges(skip->changes, rows);
   EXPECT_EQ(rows[0].attempt, 2);
   EXPECT_EQ(rows[0].reason, "skipped_by_hand");
-  // The skip has made no attempt, so the next run is the second one.
-  EXPECT_EQ(Retried(graph, rows, {.from = RetryFrom::kStart}), "block a 2");
+  // The skip has made no attempt, which counts as given back.
+  EXPECT_EQ(Retried(graph, rows, {.from = RetryFrom::kStart}), "block a 3-");
+}
+
+// Whatever an executor was offered before must not start what runs now.
+TEST(WorkflowRetryTest, OnlyWhatWasNeverOfferedKeepsItsAttempt) {
+  const WorkflowGraph graph = Graph({Node("a")});
+  const WorkflowRetry all{.from = RetryFrom::kStart};
+  for (const char* why : {"not_selected", "upstream_failed", "bad_condition"}) {
+    EXPECT_EQ(Retried(graph, {Skipped(why)}, all), "block a 1") << why;
+  }
+  for (const char* why : {"skipped_by_hand", "forbidden", "queue_timeout", "overlap", "deleted",
+                          "bad_definition", "bad_parameters"}) {
+    EXPECT_EQ(Retried(graph, {Skipped(why)}, all), "block a 2-") << why;
+  }
+  EXPECT_EQ(Retried(graph, {Skipped("forbidden")}, {.from = RetryFrom::kStart, .skip = {"a"}}),
+            "skip a 1");
 }
 
 TEST(WorkflowSkipTest, ANodeThatWaitsOrHasFailedCanBeSkipped) {

@@ -277,7 +277,12 @@ class WorkflowWorld {
       const NodeRow& row = rows_[change.position];
       const bool tried = row.state != RunState::kPending && row.state != RunState::kSkipped;
       if (change.record_attempt != tried) Complain(change.position, "wrong record of an attempt");
-      if (change.attempt != row.attempt + (tried ? 1 : 0)) Complain(change.position, "attempt");
+      const bool offered = row.state == RunState::kSkipped && !IsSkippedByRule(row) &&
+                           change.to == NodeChange::To::kAgain;
+      if (change.given_back != offered) Complain(change.position, "wrong return of an attempt");
+      if (change.attempt != row.attempt + (tried || offered ? 1 : 0)) {
+        Complain(change.position, "attempt");
+      }
     }
     ApplyChanges(plan.changes, rows_);
   }
