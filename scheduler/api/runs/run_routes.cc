@@ -5,7 +5,6 @@
 #include "common/domain/executor_state.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
-#include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
@@ -14,6 +13,7 @@
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/http/short_hash.h"
 #include "scheduler/api/http/sort.h"
+#include "scheduler/api/runs/run_actions.h"
 #include "scheduler/explain/waiting.h"
 
 namespace carillon::scheduler {
@@ -116,8 +116,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
     const auto upstream = call.stores.jobs.GetJob(run.trigger->job_id);
     if (upstream.ok()) shown["trigger"]["job_name"] = upstream->definition.name;
   }
-  CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
-                            AllowedActions(call, Owned::kRun, run.job_id));
+  CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"], ActionsOnRun(call, run));
   return shown;
 }
 

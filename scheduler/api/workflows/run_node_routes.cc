@@ -8,11 +8,13 @@
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/workflow_json.h"
+#include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/runs/run_actions.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -58,11 +60,19 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
   return shown;
 }
 
-Reply NodesResponse(const WorkflowRunView& view) {
+Reply NodesResponse(const Call& call, const WorkflowRunView& view) {
   CARILLON_ASSIGN_OR_RETURN(const JudgedNodes judged, JudgeAll(view));
+  const WallTime now = TimeOf(call);
+  CARILLON_ASSIGN_OR_RETURN(const json permitted,
+                            AllowedActions(call, Owned::kRun, view.own.job_id));
+  const JudgedWorkflow workflow{.view = view,
+                                .graph = judged.graph,
+                                .rows = judged.rows,
+                                .is_late = IsLate(call, view, now)};
   json nodes = json::array();
   for (size_t i = 0; i < view.nodes.size(); ++i) {
     nodes.push_back(ShowRunNode(view.nodes[i].detail, judged, i));
+    nodes.back()["allowed_actions"] = ActionsOnNode(permitted, workflow, i, now);
   }
   const RunDetail& own = view.own;
   return JsonResponse(
@@ -108,7 +118,7 @@ Reply GetRunNodes(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   const auto view = call.stores.workflows.GetWorkflowRun(key);
   if (!view.ok()) return ExplainNodes(call, key, view.error());
-  return NodesResponse(*view);
+  return NodesResponse(call, *view);
 }
 
 Reply SkipRunNode(const Call& call) {
@@ -125,7 +135,7 @@ Reply SkipRunNode(const Call& call) {
   if (!skipped.ok()) return ExplainSkip(call, request, skipped.error());
   const RunRow& own = skipped->own.row;
   call.api.nudge({own.job_no, own.segment, own.key});
-  return NodesResponse(*skipped);
+  return NodesResponse(call, *skipped);
 }
 
 }  // namespace carillon::scheduler

@@ -859,6 +859,7 @@ export interface components {
       allow_failure: boolean;
       failure: boolean;
       repaired: boolean;
+      allowed_actions: ('retry' | 'skip')[];
       after: {
         node: components['schemas']['NodeId'];
         on: components['schemas']['EdgeOn'];
@@ -917,7 +918,7 @@ export interface components {
         attempt: number;
         saved_at: components['schemas']['Time'];
       };
-      allowed_actions: ('cancel' | 'retry' | 'skip')[];
+      allowed_actions: ('cancel' | 'execute' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */
         code:

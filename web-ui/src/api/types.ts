@@ -33,8 +33,8 @@ export interface Page<T> extends Omit<Schemas['Page'], 'items'> {
   searched?: 'full' | 'unfinished';
 }
 
-// The actions that the caller's permissions allow on an object, whatever the state of the object. Lists may
-// leave the actions out. The response for a single object has them.
+// The actions that the caller's permissions allow on an object, whatever the state of the object; on a run, what
+// its state allows as well. Lists may leave the actions out. The response for a single object has them.
 export interface Reachable {
   allowed_actions?: string[];
 }

@@ -1,6 +1,6 @@
 import { renderHook } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signOut, useDenied } from './session';
+import { signOut, statePermits, useDenied } from './session';
 import { signedInAs } from '../../test_support/person';
 
 afterEach(() => signOut());
@@ -24,5 +24,11 @@ describe('what may be done', () => {
     await signedInAs(['read']);
     expect(denied()({ allowed_actions: ['edit'] }, 'edit')).toBe('denied.write');
     expect(denied()({ allowed_actions: [] }, 'cancel')).toBe('denied.write');
+  });
+  it('leaves out what the state does not permit, and shows what is denied', () => {
+    expect(statePermits({ allowed_actions: ['cancel', 'execute'] }, 'retry')).toBe(false);
+    expect(statePermits({ allowed_actions: ['execute', 'retry'] }, 'retry')).toBe(true);
+    expect(statePermits({ allowed_actions: [] }, 'retry')).toBe(true);
+    expect(statePermits({}, 'retry')).toBe(true);
   });
 });

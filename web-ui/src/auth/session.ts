@@ -60,7 +60,7 @@ export function useMay(permission: Permission): boolean {
   return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
-const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard', 'backfill']);
+const RUNNING = new Set(['execute', 'cancel', 'retry', 'skip', 'discard', 'backfill']);
 
 // Returns the reason why an action on an object is forbidden, as a key of the texts. undefined: the action is
 // allowed. The object's allowed_actions take the owner of the object into account. If the server did not send
@@ -74,6 +74,13 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
       : allowed?.includes(action) === false
         ? 'denied.own'
         : undefined;
+}
+
+// False if the state of the object does not allow the action, whoever the user is: a button for it is left out. Its
+// allowed_actions are then those of its state. If there are none, the user may not act on it at all: the button is
+// shown, and useDenied says why it is disabled.
+export function statePermits({ allowed_actions: allowed }: Reachable, action: string): boolean {
+  return allowed === undefined || allowed.length === 0 || allowed.includes(action);
 }
 
 // Reads whether the server has users. If the server does not answer, it is assumed to have users: the sign-in

@@ -9,7 +9,7 @@ import { call } from '../../api/client';
 import { serverNow } from '../../api/reachability';
 import type { Run } from '../../api/types';
 import { nodesPath, useRunNodes, type RunNode, type RunNodes } from '../../api/workflows';
-import { useDenied } from '../../auth/session';
+import { statePermits, useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { useNow } from '../../lib/clock';
@@ -27,8 +27,11 @@ import { WorkflowGraph } from './workflow_graph';
 
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
-// True if the server would probably skip the node. The server decides.
-const maySkip = (node: RunNode) => SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? '');
+// True if the node's state permits a skip. The server says so to those who may act on the run.
+const maySkip = (run: Run, node: RunNode) =>
+  run.allowed_actions?.length
+    ? statePermits(run, 'skip') && node.allowed_actions.includes('skip')
+    : SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? '');
 
 export default function NodesCard({ run }: { run: Run }) {
   const nodes = useRunNodes(run.run_id);
@@ -86,7 +89,7 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
       id: 'actions',
       header: t('nodes.actions'),
       cell: (node) =>
-        shown.state === 'RUNNING' && maySkip(node) ? (
+        shown.state === 'RUNNING' && maySkip(run, node) ? (
           <button
             type="button"
             className="button"
@@ -103,6 +106,7 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   ];
   return (
     <>
+      <Held run={run} shown={shown} />
       <Card title={t('nodes.graph')}>
         <WorkflowGraph
           nodes={drawn}
@@ -121,6 +125,64 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
       </div>
       {skipping !== null && <SkipDialog run={run} node={skipping} onClose={() => setSkipping(null)} />}
     </>
+  );
+}
+
+// A run that is cancelled or times out waits for HELD nodes, until their hosts report or a person confirms.
+function Held({ run, shown }: { run: Run; shown: RunNodes }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const denied = useDenied()(run, 'cancel');
+  const [asking, setAsking] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () =>
+      call('POST', `runs/${encodeURIComponent(run.run_id)}/cancel`, { body: { confirm_overlap: true } }),
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+    onSettled: () => {
+      setAsking(false);
+      void client.invalidateQueries({ queryKey: ['runs'] });
+    },
+  });
+  const held = shown.nodes.filter((node) => node.state === 'HELD');
+  if (shown.state !== 'RUNNING' || held.length === 0) return null;
+  return (
+    <div
+      role="status"
+      className="mb-4 flex flex-wrap items-center gap-3 rounded-md bg-idle-soft px-4 py-2.5 text-idle"
+    >
+      <p className="grow">{t('nodes.held', { nodes: held.map((node) => node.id).join(', ') })}</p>
+      <button
+        type="button"
+        className="button button-danger"
+        disabled={Boolean(denied)}
+        title={denied && t(denied)}
+        onClick={() => setAsking(true)}
+      >
+        {t('nodes.held_cancel')}
+      </button>
+      <Modal
+        open={asking}
+        onClose={() => setAsking(false)}
+        title={t('nodes.held_title')}
+        actions={
+          <>
+            <button type="button" className="button" onClick={() => setAsking(false)}>
+              {t('cancel')}
+            </button>
+            <button
+              type="button"
+              className="button button-danger"
+              disabled={cancel.isPending}
+              onClick={() => cancel.mutate()}
+            >
+              {t('run.overlap_confirm')}
+            </button>
+          </>
+        }
+      >
+        <p className="text-muted">{t('run.overlap')}</p>
+      </Modal>
+    </div>
   );
 }
 

@@ -39,6 +39,10 @@ export const en = {
   'nodes.skip_title': 'Skip node {{node}}?',
   'nodes.skip_explain': 'It counts as a success. Nodes that its failure has stopped wait again.',
   'nodes.skipped': 'Node {{node}} was skipped',
+  'nodes.held':
+    'The executor of a node was lost, and a person decides: {{nodes}}. A cancel or a timeout of the run waits for that.',
+  'nodes.held_cancel': 'Cancel without waiting',
+  'nodes.held_title': 'Processes may still be running',
   'nodes.retry_title': 'Retry nodes',
   'nodes.retry_from': 'Run again',
   'nodes.retry_failed': 'What failed or was cancelled, and what comes after it',

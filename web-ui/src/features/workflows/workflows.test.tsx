@@ -173,6 +173,23 @@ describe('the nodes of a run', () => {
     expect(screen.getByRole('img', { name: /Times of the nodes/ })).toBeTruthy();
   });
 
+  it('are skipped where their state permits it', async () => {
+    const held = { state: 'HELD', ended_at: null };
+    server.use(
+      http.get(at('runs/r1/nodes'), () =>
+        HttpResponse.json(
+          nodes(
+            runNode('load', { ...held, allowed_actions: ['retry', 'skip'] }),
+            runNode('audit', { ...held, allowed_actions: ['retry'] }),
+          ),
+        ),
+      ),
+    );
+    show(<NodesCard run={{ ...run, allowed_actions: ['cancel', 'execute', 'retry', 'skip'] }} />);
+    await screen.findByRole('button', { name: 'Skip node load' }, { timeout: SLOW_MS });
+    expect(screen.queryByRole('button', { name: 'Skip node audit' })).toBeNull();
+  });
+
   it('are skipped after a question, with a reason', async () => {
     const sent: unknown[] = [];
     const waiting = runNode('audit', { state: 'PENDING', blocked: true, started_at: null, ended_at: null });
@@ -192,6 +209,33 @@ describe('the nodes of a run', () => {
     fireEvent.click(within(dialog).getByRole('button', { name: 'Skip' }));
     await waitFor(() => expect(sent).toEqual([{ reason: 'by hand' }]));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  });
+});
+
+describe('a node that is HELD', () => {
+  it('is named, and need not be waited for', async () => {
+    const sent: unknown[] = [];
+    server.use(
+      http.get(at('runs/r1/nodes'), () =>
+        HttpResponse.json(nodes(runNode('load'), runNode('audit', { state: 'HELD', ended_at: null }))),
+      ),
+      http.post(at('runs/r1/cancel'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json({ cancelled: 1 }, { status: 202 });
+      }),
+    );
+    show(<NodesCard run={run} />);
+    await screen.findByText(/a person decides: audit\./, {}, { timeout: SLOW_MS });
+    const note = screen.getByRole('status');
+    fireEvent.click(within(note).getByRole('button', { name: 'Cancel without waiting' }));
+    const dialog = await screen.findByRole(
+      'dialog',
+      { name: 'Processes may still be running' },
+      { timeout: SLOW_MS },
+    );
+    expect(sent).toEqual([]);
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Continue anyway' }));
+    await waitFor(() => expect(sent).toEqual([{ confirm_overlap: true }]));
   });
 });
 

@@ -9,7 +9,7 @@ import { FAST_MS, isRefused, useEvery } from '../../../api/queries';
 import { ApiError, call, get } from '../../../api/client';
 import { newKey } from '../../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
-import { useDenied } from '../../../auth/session';
+import { statePermits, useDenied } from '../../../auth/session';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
@@ -294,7 +294,7 @@ function Actions({ run }: { run: Run }) {
   });
   return (
     <>
-      {!FINAL_STATES.has(run.state) && (
+      {!FINAL_STATES.has(run.state) && statePermits(run, 'cancel') && (
         <button
           type="button"
           className="button button-danger"
@@ -312,7 +312,7 @@ function Actions({ run }: { run: Run }) {
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
-      {hasNodes(run) && (
+      {hasNodes(run) && statePermits(run, 'retry') && (
         <button
           type="button"
           className="button"
@@ -329,7 +329,7 @@ function Actions({ run }: { run: Run }) {
           <RetryNodesDialog run={run} onClose={() => setChoosing(false)} />
         </Suspense>
       )}
-      {!hasNodes(run) && (RETRIABLE.has(run.state) || waitsForRetry(run)) && (
+      {!hasNodes(run) && (RETRIABLE.has(run.state) || waitsForRetry(run)) && statePermits(run, 'retry') && (
         <button
           type="button"
           className="button"
@@ -370,12 +370,12 @@ function Actions({ run }: { run: Run }) {
   );
 }
 
-// Button that runs the job again. Its dialog begins with the values of this run. Retrying a run and running a
-// job need the same permission.
+// Button that runs the job again, whatever the state of this run. Its dialog begins with the values of this run.
 function Again({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const denied = useDenied()(run, 'retry');
+  const denied = useDenied()(run, 'execute');
   const [open, setOpen] = useState(false);
+  if (!statePermits(run, 'execute')) return null; // its job is deleted
   return (
     <>
       <button

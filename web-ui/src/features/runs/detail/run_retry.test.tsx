@@ -155,4 +155,26 @@ describe('a retry', () => {
     await click(2);
     expect(keys[1]).not.toBe(keys[0]);
   });
+
+  it('is offered where the state of the run permits it, and the job is run again in any state', async () => {
+    const enabled = (name: string) => !screen.getByRole<HTMLButtonElement>('button', { name }).disabled;
+    const become = (changes: Partial<Run>) => {
+      now = { ...failed, ...changes };
+      return act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    };
+    now = { ...failed, allowed_actions: ['execute', 'retry'] };
+    await open();
+    expect([enabled('Retry'), enabled('Run again…')]).toEqual([true, true]);
+    await become({ state: 'COMPLETED', allowed_actions: ['execute'] });
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull());
+    expect(enabled('Run again…')).toBe(true);
+    // Of another user: the buttons say why they are disabled.
+    await become({ allowed_actions: [] });
+    await screen.findByRole('button', { name: 'Retry' });
+    expect([enabled('Retry'), enabled('Run again…')]).toEqual([false, false]);
+    // A node of a nested workflow: only the outermost run is retried.
+    await become({ allowed_actions: ['execute'] });
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull());
+    expect(enabled('Run again…')).toBe(true);
+  });
 });

@@ -1,0 +1,128 @@
+#include "scheduler/api/runs/run_actions.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "common/domain/run/run_state.h"
+#include "common/domain/workflow/node_key.h"
+#include "scheduler/api/call/allowed_actions.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+bool MayCancel(const RunRow& row) {
+  return DecideCancel(row, CancelMode::kKill, Overlap::kConfirmed) != CancelEffect::kNothing;
+}
+
+bool MayRetryAlone(const RunRow& row, bool deleted, WallTime now) {
+  const JobRow job{.job_no = row.job_no, .deleted = deleted};
+  return DecideRetryByHand(row, job, Overlap::kConfirmed, now).ok();
+}
+
+bool IsNested(const RunRow& own) { return NodePlaceOf(own.key).has_value(); }
+
+bool MayRetryNode(const JudgedWorkflow& workflow, size_t position, WallTime now) {
+  const RunRow& own = workflow.view.own.row;
+  const RunRow& row = workflow.view.nodes[position].detail.row;
+  if (row.state == RunState::kPending && row.due != kBlocked) {
+    return MayRetryAlone(row, false, now);
+  }
+  if (IsNested(own) || !CheckMayRetry(own, workflow.is_late).ok()) return false;
+  const auto plan = PlanRetry(workflow.graph, workflow.rows,
+                              {.from = RetryFrom::kNodes,
+                               .nodes = {workflow.graph.node(position).id},
+                               .overlap = Overlap::kConfirmed},
+                              BeginsAgain(own));
+  return plan.ok() && !plan->refused() && !plan->changes.empty();
+}
+
+bool MaySkipNode(const JudgedWorkflow& workflow, size_t position) {
+  if (!CheckMaySkip(workflow.view.own.row, workflow.is_late).ok()) return false;
+  const auto plan = PlanSkip(workflow.graph, workflow.rows, workflow.graph.node(position).id,
+                             Overlap::kUnconfirmed);
+  return plan.ok() && !plan->refused();
+}
+
+void Keep(json& actions, std::string_view action, bool possible) {
+  if (possible) return;
+  actions.erase(std::remove(actions.begin(), actions.end(), json(action)), actions.end());
+}
+
+void AddExecute(const Call& call, const JobAccessScope& job, json& actions) {
+  if (job.deleted) return;
+  const json of_job = AllowedActions(call, Owned::kJob, job);
+  if (std::find(of_job.begin(), of_job.end(), "execute") == of_job.end()) return;
+  actions.push_back("execute");
+  std::sort(actions.begin(), actions.end());
+}
+
+// The position of the node whose run it is; nullopt: the run is not of this workflow run any more.
+std::optional<size_t> PositionOf(const WorkflowRunView& view, const RunKey& key) {
+  for (size_t i = 0; i < view.nodes.size(); ++i) {
+    if (view.nodes[i].detail.row.key == key) return i;
+  }
+  return std::nullopt;
+}
+
+bool MayRetryAsNode(const Call& call, const RunDetail& run, WallTime now) {
+  const auto view = call.stores.workflows.GetWorkflowRun(run.node->workflow_run);
+  if (!view.ok()) return false;
+  const auto graph = WorkflowGraph::Compile(view->definition);
+  const auto position = PositionOf(*view, run.row.key);
+  if (!graph.ok() || !position) return false;
+  NodeRows rows;
+  for (const WorkflowNodeRun& node : view->nodes) rows.push_back(node.row);
+  return MayRetryNode(
+      {.view = *view, .graph = *graph, .rows = rows, .is_late = IsLate(call, *view, now)},
+      *position, now);
+}
+
+}  // namespace
+
+WallTime TimeOf(const Call& call) {
+  const auto now = call.api.cluster_now();
+  return now.ok() ? *now : WallTime{};
+}
+
+bool IsLate(const Call& call, const WorkflowRunView& view, WallTime now) {
+  return !call.api.settings.paused() && view.deadline <= now;
+}
+
+Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
+  CARILLON_ASSIGN_OR_RETURN(const JobAccessScope place, FindPlace(call, run.job_id));
+  json actions = AllowedActions(call, Owned::kRun, place);
+  if (actions.empty()) return actions;
+  AddExecute(call, place, actions);
+  Keep(actions, "cancel", MayCancel(run.row));
+  const WallTime now = TimeOf(call);
+  if (run.job_type == JobType::kWorkflow) {
+    const auto view = call.stores.workflows.GetWorkflowRun(run.row.key);
+    if (view.ok()) {
+      const bool is_late = IsLate(call, *view, now);
+      const bool ended = IsFinal(run.row.state);
+      const bool retried = !IsNested(run.row) && !(ended && place.deleted);
+      Keep(actions, "retry", retried && CheckMayRetry(run.row, is_late).ok());
+      Keep(actions, "skip", CheckMaySkip(run.row, is_late).ok());
+      return actions;
+    }
+  }
+  Keep(actions, "skip", false);
+  Keep(actions, "retry",
+       run.node ? MayRetryAsNode(call, run, now) : MayRetryAlone(run.row, place.deleted, now));
+  return actions;
+}
+
+json ActionsOnNode(const json& permitted, const JudgedWorkflow& workflow, size_t position,
+                   WallTime now) {
+  json actions = permitted;
+  Keep(actions, "cancel", false);
+  Keep(actions, "retry", MayRetryNode(workflow, position, now));
+  Keep(actions, "skip", MaySkipNode(workflow, position));
+  return actions;
+}
+
+}  // namespace carillon::scheduler
