@@ -1,6 +1,7 @@
 #include "tests/sim/actor.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -181,6 +182,7 @@ JobDefinition Actor::NewDefinition() {
   // Not HELD from the start: it holds up its workflow until the world rests. With `fail`, a run that is being
   // cancelled may become HELD, too.
   if (profile_.workflows) job.on_lost = made_ % 2 == 0 ? OnLost::kFail : OnLost::kRetry;
+  if (profile_.lost_nodes) job.on_lost = OnLost::kFail;
   if (profile_.scripts) BecomeScript(job);
   return job;
 }
@@ -229,8 +231,10 @@ void Actor::StartAfterOthers(JobDefinition& job) const {
 // Drawn from a generator of its own, as WithWindowAndJitter. Every third job is a workflow.
 void Actor::BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const {
   std::vector<JobId> jobs;
+  std::optional<JobId> nested;
   for (const StoredJob& other : others) {
     if (!IsWorkflow(other)) jobs.push_back(other.job_id);
+    if (IsWorkflow(other) && profile_.nested) nested = other.job_id;
   }
   if (!profile_.workflows || made_ % 3 != 0 || jobs.empty()) return;
   Rng rng(profile_.seed * 1000 + static_cast<uint64_t>(made_));
@@ -242,12 +246,17 @@ void Actor::BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& oth
   job.timeout_s = 40 + static_cast<int64_t>(rng.Below(200));
   job.workflow.emplace();
   job.workflow->max_parallel = 1 + static_cast<int64_t>(rng.Below(4));
-  const size_t nodes = 3 + rng.Below(7);
+  const size_t nodes = profile_.lost_nodes ? 1 + rng.Below(2) : 3 + rng.Below(7);
   for (size_t i = 0; i < nodes; ++i) {
     WorkflowNode node{.id = fmt::format("n{}", i), .job = jobs[rng.Below(jobs.size())]};
     node.allow_failure = rng.Chance(0.2);
+    if (i == 1 && nested) {
+      node.job = *nested;
+      node.after.push_back({.node = "n0", .on = EdgeOn::kDone});
+    }
     for (size_t before = 0; before < i; ++before) {
-      if (node.after.size() == 3 || !rng.Chance(0.35)) continue;
+      if (!node.after.empty() && i == 1) continue;  // it has its edge
+      if (node.after.size() == 3 || profile_.lost_nodes || !rng.Chance(0.35)) continue;
       WorkflowEdge edge{.node = fmt::format("n{}", before)};
       if (rng.Chance(0.4)) edge.on = rng.Chance(0.5) ? EdgeOn::kFailure : EdgeOn::kDone;
       if (edge.on == EdgeOn::kFailure && rng.Chance(0.4)) edge.condition = "exit_code == 3";

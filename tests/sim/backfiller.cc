@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kWorlds = 0.5;
 constexpr double kStarts = 0.12;   // chance per second
+constexpr double kStartsOften = 0.5;
 constexpr double kControls = 0.1;  // the same, of each open backfill
 
 bool Repeats(const ScheduleSpec& spec) {
@@ -52,13 +53,14 @@ void CheckCompleted(const FinalPorts& ports, const Backfill& backfill,
 
 }  // namespace
 
-Backfiller::Backfiller(Ports ports, uint64_t seed)
+Backfiller::Backfiller(Ports ports, Options options)
     : p_(std::move(ports)),
-      rng_(seed * 0x9e3779b97f4a7c15ull + 0xbacf),
-      acts_(rng_.Chance(kWorlds)) {}
+      options_(options),
+      rng_(options.seed * 0x9e3779b97f4a7c15ull + 0xbacf),
+      acts_(rng_.Chance(kWorlds) || options.of_lost_nodes) {}
 
 void Backfiller::Act() {
-  if (rng_.Chance(kStarts)) Start();
+  if (rng_.Chance(options_.of_lost_nodes ? kStartsOften : kStarts)) Start();
   for (const Backfill& backfill : AllBackfills(p_.stores.backfills)) {
     if (IsOpen(backfill.state) && rng_.Chance(kControls)) Control(backfill);
   }
@@ -68,6 +70,7 @@ void Backfiller::Start() {
   const auto jobs = p_.stores.jobs.ListJobs({.limit = 1000}).value_or({}).jobs;
   if (jobs.empty()) return;
   const StoredJob& job = jobs[rng_.Below(jobs.size())];
+  if (options_.of_lost_nodes && job.definition.type != JobType::kWorkflow) return;
   std::vector<StoredSchedule> schedules;
   for (const StoredSchedule& schedule : job.schedules) {
     if (Repeats(schedule.spec)) schedules.push_back(schedule);
@@ -82,7 +85,7 @@ void Backfiller::Start() {
   if (rng_.Chance(0.4)) terms.order = BackfillOrder::kDescending;
   static constexpr BackfillRerun kReruns[] = {BackfillRerun::kNone, BackfillRerun::kFailed,
                                               BackfillRerun::kAll};
-  terms.rerun = kReruns[rng_.Below(3)];
+  terms.rerun = options_.of_lost_nodes ? BackfillRerun::kFailed : kReruns[rng_.Below(3)];
   // Other parameters each time, so that a run that is run again must be given its own.
   terms.parameters_json = fmt::format("{{\"round\":\"{}\"}}", ++rounds_);
   terms.concurrency = 1 + static_cast<int64_t>(rng_.Below(5));

@@ -22,7 +22,11 @@ class Backfiller {
     std::function<WallTime()> now;
     std::function<void(const ChangedWork&)> nudge;
   };
-  Backfiller(Ports ports, uint64_t seed);
+  struct Options {
+    uint64_t seed = 1;
+    bool of_lost_nodes = false;  // in each world and often: runs of workflows that failed
+  };
+  Backfiller(Ports ports, Options options);
 
   // True if this world has backfills.
   bool acts() const { return acts_; }
@@ -36,6 +40,7 @@ class Backfiller {
   void Control(const Backfill& backfill);
 
   const Ports p_;
+  const Options options_;
   Rng rng_;
   int rounds_ = 0;
   const bool acts_;

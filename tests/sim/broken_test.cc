@@ -24,6 +24,8 @@ struct BrokenRule {
   bool dependents = false;
   bool workflows = false;
   bool scripts = false;
+  bool nested = false;
+  bool lost_nodes = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -48,7 +50,9 @@ TEST_P(BrokenRuleTest, IsNoticed) {
                         .delays = rule.delays,
                         .dependents = rule.dependents,
                         .scripts = rule.scripts,
-                        .workflows = rule.workflows});
+                        .workflows = rule.workflows,
+                        .nested = rule.nested,
+                        .lost_nodes = rule.lost_nodes});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -123,7 +127,21 @@ INSTANTIATE_TEST_SUITE_P(
         // do not know that they are backfilled
         BrokenRule{"begin.always_anew", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"begin.never_anew", "workflows", 40, 1, false, false, false, true},
-        BrokenRule{"node.origin", "workflows", 40, 1, false, false, false, true}),
+        BrokenRule{"node.origin", "workflows", 40, 1, false, false, false, true},
+        // a nested workflow run goes on with what a node had given it that has run again since
+        BrokenRule{.name = "retry.nested_continues",
+                   .promise = "workflows",
+                   .seeds_max = 40,
+                   .first = 80,
+                   .workflows = true,
+                   .nested = true},
+        // a backfill runs a workflow again beside the process of a node that was given up as lost
+        BrokenRule{.name = "backfill.nodes_unasked",
+                   .promise = "P4",
+                   .seeds_max = 40,
+                   .first = 145,
+                   .workflows = true,
+                   .lost_nodes = true}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

@@ -256,7 +256,8 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
     case RunState::kLost: legal = legal || by_hand || IsFinal(after.state); break;
     default: legal = legal || by_hand; break;
   }
-  if (before.state == RunState::kSkipped && after.attempt == before.attempt && !by_hand_) {
+  if (before.state == RunState::kSkipped && after.state != before.state && after.attempt == before.attempt &&
+      !by_hand_) {
     legal = false;  // a claim of before the backfill would start it, with old parameters
   }
   // A node that failed and is skipped by a user has the next attempt, which it does not make.

@@ -54,26 +54,30 @@ FaultPlan DrawFaults(Rng& rng) {
     plan.events.store_outage = 0.04;
     plan.events.break_store = 0.04;
   } else if (dice == 6 || dice == 7) {
-    // Few other faults, so that many runs are active when a lease ends.
-    plan = {.kind = "leases", .about_leases = true};
-    plan.network = {.lose = 0.02, .repeat = 0.05, .slow = 0.05, .slow_max = 25s};
-    plan.store = {.slow = 0.01, .slow_max = 14s, .slow_losses = 0.6};
-    plan.events = {.kill_daemon = 0.01,
-                   .stop_scheduler = 0.02,
-                   .stop_daemon = 0.02,
-                   .suspend_session = 0.05,
-                   .cut_network = 0.02,
-                   .stale_answer = 0.05,
-                   .comeback = 0.03,
-                   .late_proof = 0.03,
-                   .stop_max = 60s,
-                   .cut_max = 60s};
+    plan = LeaseFaults();
   } else if (dice == 5) {
     plan.kind = "kills";
     plan.events.kill_scheduler = 0.08;
     plan.events.kill_daemon = 0.08;
     plan.events.kill_warden = 0.04;
   }
+  return plan;
+}
+
+FaultPlan LeaseFaults() {
+  FaultPlan plan{.kind = "leases", .about_leases = true};
+  plan.network = {.lose = 0.02, .repeat = 0.05, .slow = 0.05, .slow_max = 25s};
+  plan.store = {.slow = 0.01, .slow_max = 14s, .slow_losses = 0.6};
+  plan.events = {.kill_daemon = 0.01,
+                 .stop_scheduler = 0.02,
+                 .stop_daemon = 0.02,
+                 .suspend_session = 0.05,
+                 .cut_network = 0.02,
+                 .stale_answer = 0.05,
+                 .comeback = 0.03,
+                 .late_proof = 0.03,
+                 .stop_max = 60s,
+                 .cut_max = 60s};
   return plan;
 }
 

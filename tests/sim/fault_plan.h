@@ -52,6 +52,8 @@ struct FaultPlan {
 
 // One seed in ten is calm; each of the others mixes all faults with an emphasis on one kind.
 FaultPlan DrawFaults(Rng& rng);
+// Few faults beside those that end leases, so that many runs are active when a lease ends.
+FaultPlan LeaseFaults();
 // The only faults are dependencies that hang, one after the other, longer than every time limit.
 FaultPlan HangFaults();
 

@@ -163,6 +163,40 @@ TEST_F(SimTest, WorkflowsFollowTheirGraphs) {
   EXPECT_GT(nodes, count * 10);
 }
 
+// The same where some nodes are workflows, too.
+TEST_F(SimTest, NestedWorkflowsFollowTheirGraphs) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t nodes = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome =
+        Simulate({.seed = seed, .workflows = true, .nested = true, .trace = trace});
+    nodes += outcome.nodes;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} nodes\n", count, nodes);
+  EXPECT_GT(nodes, count * 10);
+}
+
+// A backfill leaves a workflow run alone while the process of one of its nodes may still run.
+TEST_F(SimTest, BackfillsStartNothingBesideLostNodes) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t nodes = 0, losses = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome =
+        Simulate({.seed = seed, .workflows = true, .lost_nodes = true, .trace = trace});
+    nodes += outcome.nodes;
+    losses += outcome.losses;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} nodes, {} lost attempts\n", count, nodes, losses);
+  EXPECT_GT(nodes, count);
+  EXPECT_GT(losses, count / 2);
+}
+
 // A version of a calendar takes effect a minute after it was written, so these worlds last longer.
 TEST_F(SimTest, EditedCalendarsAreObeyed) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);

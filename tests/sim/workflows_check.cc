@@ -46,8 +46,21 @@ std::optional<RunKey> WorkflowsCheck::OwnOf(const RunKey& key) const {
   return entry->second.own;
 }
 
+RunKey WorkflowsCheck::OutermostOf(const RunKey& key) const {
+  const auto own = OwnOf(key);
+  return own ? OutermostOf(*own) : key;
+}
+
 bool WorkflowsCheck::AreOfOne(const RunKey& a, const RunKey& b) const {
-  return OwnOf(a).value_or(a) == OwnOf(b).value_or(b);
+  return OutermostOf(a) == OutermostOf(b);
+}
+
+size_t WorkflowsCheck::PositionOf(const View& view, const WorkflowEdge& edge) {
+  const auto& nodes = view.definition.nodes;
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const WorkflowNode& node) {
+    return node.id == edge.node;
+  });
+  return static_cast<size_t>(found - nodes.begin());
 }
 
 WorkflowsCheck::End WorkflowsCheck::EndOf(const memory::RunEntry& run) {
@@ -62,10 +75,7 @@ WorkflowsCheck::End WorkflowsCheck::EndOf(const memory::RunEntry& run) {
 
 WorkflowsCheck::Answer WorkflowsCheck::AnswerOf(const View& view, const WorkflowEdge& edge) {
   const auto& nodes = view.definition.nodes;
-  const auto at = static_cast<size_t>(
-      std::find_if(nodes.begin(), nodes.end(),
-                   [&](const WorkflowNode& node) { return node.id == edge.node; }) -
-      nodes.begin());
+  const size_t at = PositionOf(view, edge);
   const memory::RunEntry& run = *view.nodes[at];
   const bool failure_counts = nodes[at].allow_failure;
   Answer answer = Answer::kIgnored;
@@ -117,7 +127,11 @@ bool WorkflowsCheck::Fails(const View& view) {
     bool recovered = false;
     for (size_t j = 0; j < nodes.size(); ++j) {
       const End other = EndOf(*view.nodes[j]);
-      const bool counts = other == End::kSuccess || other == End::kFailure;
+      // A run that was skipped or cancelled before its start recovers nothing.
+      const RunRow& row = view.nodes[j]->row;
+      const bool began = row.state != RunState::kSkipped &&
+                         (row.state != RunState::kCancelled || row.claimed != WallTime{});
+      const bool counts = other == End::kSuccess || (other == End::kFailure && began);
       for (const WorkflowEdge& edge : nodes[j].after) {
         recovered = recovered || (edge.recovers && edge.node == nodes[i].id && counts &&
                                   AnswerOf(view, edge) == Answer::kMet);
@@ -162,6 +176,7 @@ std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
 }
 
 void WorkflowsCheck::Reopened(const RunKey& own, BeginKind next) {
+  if (NodePlaceOf(own)) return;  // CheckInput judges what a nested run's begin had to do
   const auto number = tables_.workflow_numbers.find(own);
   if (number != tables_.workflow_numbers.end()) reopened_[own] = {next, number->second};
 }
@@ -180,7 +195,24 @@ std::vector<RunKey> WorkflowsCheck::RunsFromBefore(const RunKey& node) const {
   return runs;
 }
 
+std::optional<std::string> WorkflowsCheck::CheckInput(const RunKey& own, uint64_t no) const {
+  const auto place = NodePlaceOf(own);
+  const auto begun = begun_.find(no);
+  if (!place || begun == begun_.end()) return std::nullopt;
+  const auto around = ViewOf(place->workflow_run_no);
+  if (!around) return std::nullopt;
+  for (const WorkflowEdge& edge : around->definition.nodes[place->position].after) {
+    const RunKey& before = around->nodes[PositionOf(*around, edge)]->row.key;
+    const auto again = run_again_.find(before);
+    if (again == run_again_.end() || again->second < begun->second) continue;
+    return fmt::format("run {} goes on with workflow run {}, which began before run {} had to run again",
+                       EncodeRunId(own), no, EncodeRunId(before));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> WorkflowsCheck::CheckBegin(const RunKey& own, uint64_t no) const {
+  if (auto wrong = CheckInput(own, no)) return wrong;
   const auto found = reopened_.find(own);
   if (found == reopened_.end()) return std::nullopt;
   const auto& [next, before] = found->second;
@@ -211,8 +243,18 @@ std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const Ru
 }
 
 std::optional<std::string> WorkflowsCheck::RunWritten(const RunRow* before, const RunRow& after) {
-  if (before == nullptr) return NodePlaceOf(after.key) ? NodeMade(after) : std::nullopt;
-  if (NodePlaceOf(after.key)) return NodeWritten(*before, after);
+  ++writes_;
+  const auto place = NodePlaceOf(after.key);
+  if (before == nullptr) {
+    if (!place) return std::nullopt;
+    begun_.try_emplace(place->workflow_run_no, writes_);
+    return NodeMade(after);
+  }
+  const bool was_tried = IsFinal(before->state) && before->state != RunState::kSkipped;
+  if (was_tried && after.state == RunState::kPending) run_again_[after.key] = writes_;
+  if (place) {
+    if (auto wrong = NodeWritten(*before, after)) return wrong;
+  }
   if (before->state != RunState::kRunning || !IsFinal(after.state)) return std::nullopt;
   const auto number = tables_.workflow_numbers.find(after.key);
   if (number == tables_.workflow_numbers.end()) return std::nullopt;

@@ -8,6 +8,7 @@
 // - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
 // - A run that a person retried continues the workflow run that it had; one that a backfill runs again has a
 //   new one.
+// - A nested workflow run is a new one if a node before it has run again since it began, by a person's wish.
 // - The nodes of a backfilled run are backfilled, and only they.
 // - No node is claimed while a process of the same workflow's run from before a new begin acts; checker.cc does
 //   that.
@@ -38,6 +39,8 @@ class WorkflowsCheck {
   void Reopened(const RunKey& own, BeginKind next) REQUIRES(tables_.mu);
   // The nodes' runs of the workflow runs that the own run of this node has had before.
   std::vector<RunKey> RunsFromBefore(const RunKey& node) const REQUIRES(tables_.mu);
+  // The outermost one around a run.
+  RunKey OutermostOf(const RunKey& key) const REQUIRES(tables_.mu);
   // The own run of the workflow run that the node's run is a part of; nullopt: it is no node's run.
   std::optional<RunKey> OwnOf(const RunKey& key) const REQUIRES(tables_.mu);
   // True if both runs belong to one workflow run.
@@ -58,11 +61,13 @@ class WorkflowsCheck {
 
   std::optional<View> ViewOf(uint64_t no) const REQUIRES(tables_.mu);
   static End EndOf(const memory::RunEntry& run);
+  static size_t PositionOf(const View& view, const WorkflowEdge& edge);
   static Answer AnswerOf(const View& view, const WorkflowEdge& edge);
   static Fate FateOf(const View& view, const WorkflowNode& node);
   static bool Fails(const View& view);
   // Returns what is wrong with the workflow run that the own run has now.
-  std::optional<std::string> CheckBegin(const RunKey& own, uint64_t no) const;
+  std::optional<std::string> CheckBegin(const RunKey& own, uint64_t no) const REQUIRES(tables_.mu);
+  std::optional<std::string> CheckInput(const RunKey& own, uint64_t no) const REQUIRES(tables_.mu);
   std::optional<std::string> NodeMade(const RunRow& node) const REQUIRES(tables_.mu);
   std::optional<std::string> NodeWritten(const RunRow& before, const RunRow& after)
       REQUIRES(tables_.mu);
@@ -72,6 +77,9 @@ class WorkflowsCheck {
   memory::MemoryTables& tables_;
   // By own run: what its next begin has to do, and the number of the workflow run that it had until then.
   std::map<RunKey, std::pair<BeginKind, uint64_t>> reopened_;
+  uint64_t writes_ = 0;
+  std::map<uint64_t, uint64_t> begun_;    // by workflow run: the write of its first node
+  std::map<RunKey, uint64_t> run_again_;  // the write that made a tried and ended run PENDING
   size_t released_ = 0;
 };
 

@@ -52,7 +52,9 @@ World::World(const WorldOptions& options)
                                     stores.tables.mu) { return stores.GroupAwaitedLocked(key); },
                .tables = stores.tables}),
       options_(options),
-      plan_(options.hangs ? HangFaults() : DrawFaults(rng)) {
+      plan_(options.hangs        ? HangFaults()
+            : options.lost_nodes ? LeaseFaults()
+                                 : DrawFaults(rng)) {
   network.SetFaults(plan_.network);
   stores.ObserveRuns([this](const RunRow* before, const RunRow* after) {
     checker.RunWritten(before, after);
@@ -285,9 +287,12 @@ Outcome World::Run() {
   profile.dependents = options_.dependents;
   profile.scripts = options_.scripts;
   profile.workflows = options_.workflows;
+  profile.nested = options_.nested;
+  profile.lost_nodes = options_.lost_nodes;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
+  if (options_.nested) profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
   std::vector<ExecutorId> ids;
@@ -321,7 +326,8 @@ Outcome World::Run() {
                                                            for (const auto& scheduler : schedulers_)
                                                              scheduler->Nudge(work);
                                                          }},
-                                   options_.seed);
+                                   Backfiller::Options{.seed = options_.seed,
+                                                       .of_lost_nodes = options_.lost_nodes});
   for (SimProcess* process : processes_) {
     After(Between(0s, 2s), [process] { process->Start(); });
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "common/wire/json/given_parameters.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -68,7 +69,8 @@ RunsByFire MemoryBackfillStore::RunsAt(JobNo job_no, const std::vector<WallTime>
       if (at->second.row.job_no != job_no) continue;
       RunRow& row = runs[fire].emplace_back(at->second.row);
       // Of a workflow: nobody has confirmed that the process of a node may run beside another one.
-      if (tables_.FindWorkflow(row.key) != nullptr) {
+      const bool broken = failpoint::Broken("backfill.nodes_unasked");
+      if (tables_.FindWorkflow(row.key) != nullptr && !broken) {
         row.may_still_run = MayStillRunBelow(tables_, at->second);
       }
     }

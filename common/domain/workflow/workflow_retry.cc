@@ -87,7 +87,8 @@ class Planner {
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
     for (NodeChange& change : plan_.changes) {
       if (change.to != To::kAgain) continue;
-      change.anew = from_start || !HasFailed(change.position) || UpstreamChanges(change.position);
+      const bool old_input = from_start || !HasFailed(change.position) || UpstreamChanges(change.position);
+      change.anew = old_input && !failpoint::Broken("retry.nested_continues");
       plan_.run_again.push_back(graph_.node(change.position).id);
     }
     return std::move(plan_);
