@@ -9,7 +9,7 @@ import tempfile
 import time
 import urllib.request
 
-from harness import BIN, LONG, Api, run_cli, wait_until, within  # noqa: F401
+from harness import BIN, LONG, Api, run_cli, wait_until, wardens_below, within  # noqa: F401
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 JARS = os.environ.get("CARILLON_JARS", os.path.join(ROOT, "build", "jars"))
@@ -112,14 +112,8 @@ class ClusterUnderTest:
 
     def end_wardens(self):
         """Ends those of executors that a test has killed or started itself: they stay for a minute."""
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{name}/cmdline", "rb") as f:
-                    words = f.read().split(b"\0")
-            except OSError:  # it has ended
-                continue
-            if words[0].endswith(b"/carillon-warden") and any(w.startswith(os.fsencode(self.scratch)) for w in words):
-                parts.end_warden(int(name))
+        for pid in wardens_below(self.scratch):
+            parts.end_warden(pid)
 
     def destroy(self, keep):
         self.run("down", check=False)

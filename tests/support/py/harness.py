@@ -58,6 +58,20 @@ def alive(pid):
         return False
 
 
+def wardens_below(directory):
+    """The ids of the wardens whose directory is below this one."""
+    pids = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if words[0].endswith(b"/carillon-warden") and any(w.startswith(os.fsencode(directory)) for w in words):
+            pids.append(int(name))
+    return pids
+
+
 class ApiError(Exception):
     def __init__(self, status, body):
         super().__init__(f"{status}: {body}")
@@ -249,7 +263,8 @@ class Standalone:
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait(PATIENCE_S)
-        for pid in pids:
+        # The file may not name the latest warden yet.
+        for pid in [*pids, *wardens_below(self.data_dir)]:
             if pid and alive(pid):
                 try:
                     os.kill(pid, signal.SIGKILL)
