@@ -6,20 +6,16 @@ import type { Query } from './url';
 
 const ROUNDS = 10; // most requests for one page; enough to search about a million jobs by name
 
-// The fields of a definition that pages read, for a job whose definition cannot be read.
-const NO_DEFINITION: Partial<Job> = {
-  description: '',
-  command: '',
-  cron_expression: null,
+// Pages look into these fields of a definition. A job whose definition cannot be read comes without them.
+const withEmptyFields = (job: Partial<Job>) => ({
   schedules: [],
-  time_zone: 'UTC',
   parameters: {},
   parameter_rules: {},
   env: {},
   labels: {},
-  next_fire_time: null,
-};
-export const withDefinition = (job: Job): Job => (job.problem ? { ...NO_DEFINITION, ...job } : job);
+  ...job,
+});
+export const withDefinition = (job: Job): Job => (job.problem ? (withEmptyFields(job) as Job) : job);
 
 async function readPage(query: Query, signal: AbortSignal): Promise<Page<Job>> {
   const page = await get<Page<Job>>('jobs', query, signal);

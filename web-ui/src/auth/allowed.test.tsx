@@ -1,6 +1,7 @@
 import { renderHook } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signOut, statePermits, useDenied } from './session';
+import { signOut, useDenied } from './session';
+import { statePermits } from '../features/runs/detail/run_text';
 import { signedInAs } from '../../test_support/person';
 
 afterEach(() => signOut());

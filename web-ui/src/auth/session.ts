@@ -76,13 +76,6 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
         : undefined;
 }
 
-// False if the state of the object does not allow the action, whoever the user is: a button for it is left out. Its
-// allowed_actions are then those of its state. If there are none, the user may not act on it at all: the button is
-// shown, and useDenied says why it is disabled.
-export function statePermits({ allowed_actions: allowed }: Reachable, action: string): boolean {
-  return allowed === undefined || allowed.length === 0 || allowed.includes(action);
-}
-
 // Reads whether the server has users. If the server does not answer, it is assumed to have users: the sign-in
 // page then asks for a password, and offers a token as a choice. 404 means that the server has no users.
 async function readState(): Promise<void> {

@@ -9,7 +9,7 @@ import { FAST_MS, isRefused, useEvery } from '../../../api/queries';
 import { ApiError, call, get } from '../../../api/client';
 import { newKey } from '../../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
-import { statePermits, useDenied } from '../../../auth/session';
+import { useDenied } from '../../../auth/session';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
@@ -22,7 +22,15 @@ import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
 import { ExecutorLink } from './executor_link';
 import { Output } from '../log/output';
-import { attemptOf, attemptToShow, duration, failedBefore, timeline, usageText } from './run_text';
+import {
+  attemptOf,
+  attemptToShow,
+  duration,
+  failedBefore,
+  statePermits,
+  timeline,
+  usageText,
+} from './run_text';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
 const NodesCard = lazy(() => import('../../workflows/nodes_card'));

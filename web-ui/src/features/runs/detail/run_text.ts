@@ -1,6 +1,6 @@
-// Values for texts about a run: its steps, its attempts, its name. Pure.
+// Values for texts and buttons of a run: its steps, its attempts, its name, what its state permits. Pure.
 import './texts.en';
-import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
+import { FINAL_STATES, type Attempt, type Reachable, type Run } from '../../../api/types';
 import type { TFunction } from 'i18next';
 import { bytes, difference, span } from '../../../lib/format';
 
@@ -101,3 +101,10 @@ export const usageText = (usage: NonNullable<Attempt['usage']>, t: TFunction, la
     read: bytes(usage.read_bytes, language),
     written: bytes(usage.written_bytes, language),
   });
+
+// False if the state of the object does not allow the action, whoever the user is: a button for it is left out. Its
+// allowed_actions are then those of its state. If there are none, the user may not act on it at all: the button is
+// shown, and useDenied says why it is disabled.
+export function statePermits({ allowed_actions: allowed }: Reachable, action: string): boolean {
+  return allowed === undefined || allowed.length === 0 || allowed.includes(action);
+}
