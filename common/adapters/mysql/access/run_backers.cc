@@ -74,7 +74,7 @@ Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
   // k.w: the number of the workflow run of which the run is a node. p: its owner ('' for other runs) and givers.
   static const std::string statement =
       fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, j.user_id, j.namespace, "
-                  "IF(JSON_VALID(v.definition), JSON_EXTRACT(v.definition, '$.labels'), NULL), "
+                  "CAST(IF(JSON_VALID(v.definition), JSON_EXTRACT(v.definition, '$.labels'), NULL) AS CHAR), "
                   "COALESCE(o.user_id, ''), k.w IS NULL, p.u, {} FROM ",
                   kUserColumns) +
       KeyedRuns("w BIGINT UNSIGNED PATH '$[3]'") +

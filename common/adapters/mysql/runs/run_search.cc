@@ -219,16 +219,12 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   // Of the runs with later fires, the many that are only planned are not read.
   const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
   due.within.Add("r.fire_us <= ?", {ahead_us});
-  Walk begun_early{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
-  begun_early.within.Add(fmt::format("r.open_segment IN ({}) AND r.due_us <= ? AND r.fire_us > ?",
-                                     SegmentList(scope)),
-                         {now_us, ahead_us});
   Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
   // A run that ended in a queue or held back is not due at a time (run.h), but its fire is past.
   ended_early.within.Add(
       "r.open_segment IS NULL AND r.due_us > ? AND r.due_us < ? AND r.fire_us > ?",
       {now_us, ToUnixMicros(kBlocked), ahead_us});
-  return {std::move(due), std::move(begun_early), std::move(ended_early)};
+  return {std::move(due), std::move(ended_early)};
 }
 
 Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
