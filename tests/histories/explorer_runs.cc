@@ -209,7 +209,7 @@ void Explorer::ControlBackfill() {
   if (changed.ok()) (*nudge_)({changed->job_no, changed->segment});
 }
 
-// What the owner of a running attempt does when its process has saved something.
+// The owner of a running attempt does this when its process has saved something.
 void Explorer::Save() {
   const auto page = s_.runs.ListRuns({.states = {RunState::kRunning}, .limit = 10}, now_);
   if (!page.ok() || page->runs.empty()) return;

@@ -18,7 +18,7 @@ using OrderKey = std::tuple<std::string, WallTime, std::string>;
 OrderKey KeyOf(JobOrder order, JobListPlace place);
 JobListPlace PlaceOf(const JobEntry& job, JobOrder order);
 
-// What is known of a job whose definition cannot be read.
+// All that is known of a job whose definition cannot be read.
 StoredJob ColumnsOf(const JobEntry& job);
 JobHead HeadOf(const JobEntry& job);
 
