@@ -3,6 +3,7 @@
 
 Reads the files that git tracks (or would track). Every rule lists the offending file and line.
 """
+import itertools
 import os
 import re
 import subprocess
@@ -343,6 +344,15 @@ class TidyTest(unittest.TestCase):
                 if len(line) > 110 and not code and not re.match(r"\s*\|", line) and not re.search(r"\S{60}", line):
                     problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
+
+    def test_architecture_names_every_room(self):
+        """One line of a table for each room and each of its FOLDERS, and no line for anything else."""
+        rooms = set(ROOMS)
+        for room, words in ROOMS.items():
+            folders = words[words.index("FOLDERS") + 1:] if "FOLDERS" in words else []
+            rooms.update(f"{room}/{folder}" for folder in itertools.takewhile(str.islower, folders))
+        named = re.findall(r"^\| `((?:common|scheduler|executor|cli)/[\w/]+)` \|", read("docs/architecture.md"), re.M)
+        self.assertEqual(sorted(named), sorted(rooms))
 
     def test_every_test_is_checked_for_what_it_leaves(self):
         """By tests/support/py/nothing_left.py, with which carillon_add_test starts it."""
