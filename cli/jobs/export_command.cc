@@ -31,7 +31,8 @@ std::string TextOf(const json& job, Form form) {
                              : WriteYaml(job, kFirst);
 }
 
-// Returns false for a job whose definition cannot be read: what is known of it would make another job of it.
+// Returns false for a job whose definition cannot be read: what is known of it would make another
+// job of it.
 bool IsWhole(Session& session, const json& job) {
   if (!job.contains("problem")) return true;
   session.Say("Left out: " + job["problem"].get<std::string>());

@@ -45,9 +45,10 @@ void AddHttpFlags(CLI::App* verb, HttpFlags& flags) {
     verb->add_option(name, into, help)->allow_extra_args(false);
   };
   verb->add_option("--http", flags.url, "URL of the request of the job (type http)");
-  verb->add_option("--method", flags.method,
-                   "Method of the request: GET (default; POST with --data), HEAD, POST, PUT, PATCH, "
-                   "DELETE or OPTIONS");
+  verb->add_option(
+      "--method", flags.method,
+      "Method of the request: GET (default; POST with --data), HEAD, POST, PUT, PATCH, "
+      "DELETE or OPTIONS");
   repeated("--header", flags.headers, "Header of the request, 'Name: value'; repeatable");
   verb->add_option("--data", flags.data, "Body of the request; @FILE reads it from a file");
   repeated("--expect-status", flags.statuses,

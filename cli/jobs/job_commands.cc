@@ -55,7 +55,8 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
                        .for_table =
                            [](json& job) {
                              job["schedule"] = ScheduleSummary(job);
-                             if (job.contains("schedule_problem")) job["next_fire_time"] = "cannot be planned";
+                             if (job.contains("schedule_problem"))
+                               job["next_fire_time"] = "cannot be planned";
                            },
                        .for_table_page = [&session](json& jobs) { AddLastRuns(session, jobs); }});
 }
@@ -116,8 +117,8 @@ Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Returns the rules for the parameters of a job; an empty object if they are not known. Then a value
-// is sent as it looks, and the server reports one of a wrong type.
+// Returns the rules for the parameters of a job; an empty object if they are not known. Then a
+// value is sent as it looks, and the server reports one of a wrong type.
 json ParameterRulesOf(Session& session, const std::string& job_id) {
   const auto job = session.Call({.path = JobPath(job_id)});
   const json rules = job.ok() && job->body.is_object()

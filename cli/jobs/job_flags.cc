@@ -28,7 +28,8 @@ struct FieldFlag {
 constexpr std::array kFieldFlags = {
     FieldFlag{"--name", "name", Kind::kText, "Display name"},
     FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
-    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default), script, http, handler, container, workflow or noop"},
+    FieldFlag{"--type", "type", Kind::kText,
+              "Job type: shell (default), script, http, handler, container, workflow or noop"},
     FieldFlag{"--handler", "handler", Kind::kText,
               "Handler that runs the job, APP/NAME (type handler)"},
     FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
@@ -196,8 +197,8 @@ Result<json> SchedulesOf(const JobFlags& flags) {
 }
 
 bool NamesContainer(const JobFlags& flags) {
-  return !flags.image.empty() || !flags.entrypoint.empty() || !flags.network.empty() || !flags.pull.empty() ||
-         !flags.container_user.empty() || flags.read_only;
+  return !flags.image.empty() || !flags.entrypoint.empty() || !flags.network.empty() ||
+         !flags.pull.empty() || !flags.container_user.empty() || flags.read_only;
 }
 
 bool IsContainerJob(const JobFlags& flags, const json& body) {
@@ -209,8 +210,9 @@ bool IsContainerJob(const JobFlags& flags, const json& body) {
 // A part of the container that no flag names stays as it is in `body`.
 void ApplyContainerFlags(const JobFlags& flags, json& body) {
   if (!flags.image.empty() && !flags.fields.contains("type")) body["type"] = "container";
-  for (const auto& [name, text] : {std::pair("image", &flags.image), std::pair("network", &flags.network),
-                                   std::pair("pull", &flags.pull), std::pair("user", &flags.container_user)}) {
+  for (const auto& [name, text] :
+       {std::pair("image", &flags.image), std::pair("network", &flags.network),
+        std::pair("pull", &flags.pull), std::pair("user", &flags.container_user)}) {
     if (!text->empty()) body["container"][name] = *text;
   }
   if (!flags.entrypoint.empty()) body["container"]["command"] = flags.entrypoint;
@@ -227,14 +229,16 @@ Status ApplyScriptFlags(const JobFlags& flags, json& body) {
     std::ifstream file(flags.script_file, std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file || text.empty()) {
-      return {ErrorCode::kInvalid, "--script: cannot read " + flags.script_file + ", or it is empty"};
+      return {ErrorCode::kInvalid,
+              "--script: cannot read " + flags.script_file + ", or it is empty"};
     }
     body["type"] = "script";
     const auto interpreter = InterpreterOf(flags.script_file, text);
     if (interpreter) body["script"]["interpreter"] = Name(*interpreter);
     if (!interpreter && flags.interpreter.empty()) {
       return {ErrorCode::kInvalid,
-              "--script: neither the first line nor the suffix names an interpreter; use --interpreter"};
+              "--script: neither the first line nor the suffix names an interpreter; use "
+              "--interpreter"};
     }
     body["script"]["body"] = std::move(text);
   }
@@ -260,8 +264,8 @@ bool NamesSchedules(const JobFlags& flags) {
 
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
-         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() && !NamesContainer(*this) && limits.empty() && http.empty() &&
-         !paused;
+         labels.empty() && script_file.empty() && interpreter.empty() && args.empty() &&
+         !NamesContainer(*this) && limits.empty() && http.empty() && !paused;
 }
 
 json ParameterOf(const std::string& text) {
@@ -313,14 +317,21 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
                    "Program that runs the script; by default that of its first line or suffix")
       ->check(NotEmpty);
   repeated("--arg", flags.args, "Argument of the script or the container; repeatable");
-  verb->add_option("--image", flags.image, "Image of the container (type container)")->check(NotEmpty);
-  repeated("--entrypoint", flags.entrypoint, "Program of the container, and its first arguments; repeatable");
-  verb->add_option("--network", flags.network, "Network of the container: bridge (default) or none")->check(NotEmpty);
-  verb->add_option("--pull", flags.pull, "When to fetch the image: missing (default), always or never")->check(NotEmpty);
-  verb->add_option("--container-user", flags.container_user, "User in the container")->check(NotEmpty);
+  verb->add_option("--image", flags.image, "Image of the container (type container)")
+      ->check(NotEmpty);
+  repeated("--entrypoint", flags.entrypoint,
+           "Program of the container, and its first arguments; repeatable");
+  verb->add_option("--network", flags.network, "Network of the container: bridge (default) or none")
+      ->check(NotEmpty);
+  verb->add_option("--pull", flags.pull,
+                   "When to fetch the image: missing (default), always or never")
+      ->check(NotEmpty);
+  verb->add_option("--container-user", flags.container_user, "User in the container")
+      ->check(NotEmpty);
   verb->add_flag("--read-only", flags.read_only, "Make the container's root file system read-only");
-  repeated("--limit", flags.limits,
-           "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
+  repeated(
+      "--limit", flags.limits,
+      "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
   AddHttpFlags(verb, flags.http);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");

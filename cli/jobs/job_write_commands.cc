@@ -91,8 +91,9 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
 // Returns the job for the editor: without read-only fields. The schedules are in one form only,
 // `cron_expression` or `schedules`.
 json Editable(json job) {
-  constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time",  "create_time",
-                                    "update_time", "pause_reason", "allowed_actions", "schedule_problem"};
+  constexpr std::array kReadOnly = {"version",         "state",           "next_fire_time",
+                                    "create_time",     "update_time",     "pause_reason",
+                                    "allowed_actions", "schedule_problem"};
   for (const char* name : kReadOnly) job.erase(name);
   if (job.contains("cron_expression") && !job["cron_expression"].is_null()) {
     job.erase("schedules");
@@ -127,7 +128,8 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(arguments.id)}));
   if (job.body.contains("problem")) {
-    return UsageFailure(job.body["problem"].get<std::string>() + " Use -f FILE with the whole job.");
+    return UsageFailure(job.body["problem"].get<std::string>() +
+                        " Use -f FILE with the whole job.");
   }
   const std::string before = WriteYaml(Editable(job.body));
   CARILLON_ASSIGN_OR_RETURN(const std::string draft, WriteDraft(before));

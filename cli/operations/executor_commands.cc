@@ -161,7 +161,8 @@ Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
 
 Outcome<ExitCode> ListHandlers(Session& session) {
   static const View view{
-      {{"HANDLER", "name"}, {"EXECUTORS", "executors"}, {"SLOTS", "slots"}, {"FREE", "free"}}, "name"};
+      {{"HANDLER", "name"}, {"EXECUTORS", "executors"}, {"SLOTS", "slots"}, {"FREE", "free"}},
+      "name"};
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse handlers, session.Call({.path = "/api/handlers"}));
   session.Print().List(handlers.body, view);
   return ExitCode::kDone;

@@ -41,9 +41,10 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
                 " --set link.members=" + address.get<std::string>() +
                 " --set link.tls=mutual --set link.join_token_file=join-token");
   } else {
-    session.Say(once +
-                "Store it in a file (mode 0600) and set link.join_token_file on the executor to its "
-                "path.");
+    session.Say(
+        once +
+        "Store it in a file (mode 0600) and set link.join_token_file on the executor to its "
+        "path.");
   }
   // In table form only the plain token is printed, so that a shell can redirect the output to the
   // token's file.

@@ -42,8 +42,8 @@ Status WriteWhole(int file, std::string_view bytes) {
 Outcome<ExitCode> ReplaceFile(const std::string& path, const std::string& bytes) {
   const std::string beside = path + "." + std::to_string(getpid());
   const int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  Status done = file < 0 ? Status{ErrorCode::kUnavailable, std::strerror(errno)}
-                         : WriteWhole(file, bytes);
+  Status done =
+      file < 0 ? Status{ErrorCode::kUnavailable, std::strerror(errno)} : WriteWhole(file, bytes);
   if (file >= 0) close(file);
   if (done.ok() && rename(beside.c_str(), path.c_str()) != 0) {
     done = {ErrorCode::kUnavailable, std::strerror(errno)};
@@ -57,7 +57,8 @@ Outcome<ExitCode> SetProgress(Session& session, const ProgressArguments& argumen
   CARILLON_ASSIGN_OR_RETURN(const std::string path, FileOfRun(session, kProgressFileVariable));
   const auto progress = ParseProgress(arguments.percent + " " + arguments.text);
   if (!progress.ok() || arguments.percent.empty() || arguments.percent.front() == '{') {
-    return UsageFailure(progress.ok() ? "the percentage is not a number" : progress.error().message);
+    return UsageFailure(progress.ok() ? "the percentage is not a number"
+                                      : progress.error().message);
   }
   const std::string text = FormatProgress(*progress);
   if (text.size() > kProgressBytesMax) return UsageFailure("the text is larger than 4 KiB");

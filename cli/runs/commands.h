@@ -6,8 +6,8 @@
 namespace carillon::cli {
 
 void AddRunCommands(CLI::App& app, Session& session);
-void AddNodeCommands(CLI::App& run, Session& session);  // nodes, skip
-void AddOutputCommand(CLI::App& app, Session& session);  // inside a run, without a server
+void AddNodeCommands(CLI::App& run, Session& session);        // nodes, skip
+void AddOutputCommand(CLI::App& app, Session& session);       // inside a run, without a server
 void AddCheckpointCommands(CLI::App& app, Session& session);  // likewise
 void AddGapsCommand(CLI::App& job, Session& session);
 void AddDeadLetterCommands(CLI::App& app, Session& session);

@@ -8,8 +8,8 @@ namespace carillon::cli {
 
 // Returns "1st", "2nd", "11th".
 std::string Ordinal(int64_t number);
-// Returns the sentence for a run's `waiting` that names a group: "waits for a slot of group db, 3rd".
-// Empty if the run does not wait for a group.
+// Returns the sentence for a run's `waiting` that names a group: "waits for a slot of group db,
+// 3rd". Empty if the run does not wait for a group.
 std::string GroupWaitText(const nlohmann::json& waiting);
 
 }  // namespace carillon::cli

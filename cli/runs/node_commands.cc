@@ -39,10 +39,10 @@ Outcome<ExitCode> ShowNodes(Session& session, const NodeArguments& arguments) {
 }
 
 Outcome<ExitCode> Skip(Session& session, const NodeArguments& arguments) {
-  ApiRequest request{.method = "POST",
-                     .path = "/api/runs/" + Escape(arguments.run) + "/nodes/" +
-                             Escape(arguments.node) + "/skip",
-                     .body = json::object()};
+  ApiRequest request{
+      .method = "POST",
+      .path = "/api/runs/" + Escape(arguments.run) + "/nodes/" + Escape(arguments.node) + "/skip",
+      .body = json::object()};
   if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse nodes, session.Call(request));
   PrintNodes(session, nodes.body, NodeView());

@@ -151,7 +151,8 @@ void PrintPreview(Session& session, const json& preview) {
   const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
   if (!rows && !session.flags().quiet) return print.Object(preview, view);
   json nodes = json::array();
-  for (const auto& [list, would] : {std::pair{"run_again", "run again"}, {"skipped", "be skipped"}}) {
+  for (const auto& [list, would] :
+       {std::pair{"run_again", "run again"}, {"skipped", "be skipped"}}) {
     const json named = preview.value(list, json::array());
     for (const json& node : named) nodes.push_back({{"node", node}, {"would", would}});
   }
@@ -161,10 +162,11 @@ void PrintPreview(Session& session, const json& preview) {
 Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
   const json body = RetryBody(arguments);
   for (const std::string& id : arguments.ids) {
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call({.method = "POST",
-                                                                   .path = PathOf(id, "retry"),
-                                                                   .body = body,
-                                                                   .idempotent = !arguments.dry_run}));
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                              session.Call({.method = "POST",
+                                            .path = PathOf(id, "retry"),
+                                            .body = body,
+                                            .idempotent = !arguments.dry_run}));
     if (arguments.dry_run) {
       PrintPreview(session, run.body);
     } else {

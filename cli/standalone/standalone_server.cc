@@ -173,16 +173,17 @@ Status StandaloneServer::Parts::OpenDoor(const config::Config& config,
       scheduler::ExecutorEnrollment::Stores{for_api->auth, for_api->executors, for_api->audit},
       *authority, [this] { return for_api->segments.Now(); });
   CARILLON_ASSIGN_OR_RETURN(
-      outer_hub, rpc::GrpcHub::Start(
-                     {.member = options.self.id,
-                      .public_key = signer.public_key(),
-                      .join_secret = "",
-                      .identity = identity,
-                      .join = [this](const JoinRequest& request) { return enrollment->Issue(request); },
-                      .address = endpoint->host,
-                      .port = endpoint->port,
-                      .metrics = &metrics},
-                     clock));
+      outer_hub,
+      rpc::GrpcHub::Start(
+          {.member = options.self.id,
+           .public_key = signer.public_key(),
+           .join_secret = "",
+           .identity = identity,
+           .join = [this](const JoinRequest& request) { return enrollment->Issue(request); },
+           .address = endpoint->host,
+           .port = endpoint->port,
+           .metrics = &metrics},
+          clock));
   const std::string& advertised = config.Text("link.advertise");
   const std::string bound = outer_hub->endpoint();
   const bool everywhere = endpoint->host == "0.0.0.0" || endpoint->host == "[::]";

@@ -107,7 +107,8 @@ void AddWorkflowCommands(CLI::App& app, Session& session) {
       ->check(NotEmpty);
   AddLimit(list, a->limit, "workflows");
   session.On(list, [&session, a] { return List(session, *a); });
-  CLI::App* graph = workflow->add_subcommand("graph", "Show what each node of a workflow waits for");
+  CLI::App* graph =
+      workflow->add_subcommand("graph", "Show what each node of a workflow waits for");
   graph->add_option("job", a->id, "Job ID")->required();
   session.On(graph, [&session, a] { return ShowGraph(session, *a); });
   CLI::App* validate = workflow->add_subcommand(

@@ -19,8 +19,8 @@ class IpAddress {
   bool is_v4() const;
   // Returns "192.0.2.7" or "[2001:db8::7]".
   std::string Text() const;
-  // The IPv4 address inside one of NAT64 (64:ff9b::/96), stateless translation (::ffff:0:0:0/96) or 6to4 (2002::/16),
-  // through which that address is reached.
+  // The IPv4 address inside one of NAT64 (64:ff9b::/96), stateless translation (::ffff:0:0:0/96) or
+  // 6to4 (2002::/16), through which that address is reached.
   std::optional<IpAddress> Embedded() const;
   // The address with all but the first `bits` of 128 bits cleared.
   IpAddress Prefix(int bits) const;

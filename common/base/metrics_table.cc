@@ -19,7 +19,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Fires later than misfire_grace, by misfire policy."},
       {"carillon_runs_total", kCounter, "state", "Runs that reached a final state, by state."},
       {"carillon_retries_total", kCounter, "cause",
-       "Runs put back to PENDING for another attempt, by cause: failed (or timed out), lost, or not_started, which "
+       "Runs put back to PENDING for another attempt, by cause: failed (or timed out), lost, or "
+       "not_started, which "
        "counts as no retry."},
       {"carillon_fire_lateness_seconds", kHistogram, "",
        "Start time minus fire time of first attempts, in seconds; includes jitter."},
@@ -74,9 +75,11 @@ const std::vector<MetricSpec>& MetricTable() {
        "Dependents that the end of a run concerned: started; existing if the run has started them "
        "before; or paused, with a gap."},
       {"carillon_workflow_begins_total", kCounter, "result",
-       "Due runs of workflows: accepted ones have begun; the others were refused, skipped or queued, "
+       "Due runs of workflows: accepted ones have begun; the others were refused, skipped or "
+       "queued, "
        "by reason."},
-      {"carillon_workflow_runs_total", kCounter, "state", "Runs of workflows that ended, by state."},
+      {"carillon_workflow_runs_total", kCounter, "state",
+       "Runs of workflows that ended, by state."},
       {"carillon_workflow_runs_open", kGauge, "",
        "Runs of workflows that have begun and not ended, of this member's segments."},
       {"carillon_workflow_steps_failed_total", kCounter, "",
@@ -113,7 +116,8 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_log_bytes_total", kCounter, "", "Bytes of job logs sent by this executor."},
       {"carillon_logs_dropped_total", kCounter, "",
        "Logs of requests that were dropped because too many waited to be stored."},
-      {"carillon_workers", kGauge, "", "Programs with handlers that are attached to this executor."},
+      {"carillon_workers", kGauge, "",
+       "Programs with handlers that are attached to this executor."},
       {"carillon_http_requests_open", kGauge, "", "Requests of http jobs in progress here."},
       {"carillon_log_pieces_waiting", kGauge, "",
        "Log chunks that the scheduler has not stored yet."},

@@ -292,10 +292,11 @@ std::vector<Setting> MakeTable() {
 
       {.name = "link.members",
        .fallback = "",
-       .help = "Executor: addresses of control links, `host:port,host:port`, of a scheduler without "
-               "Kafka and ZooKeeper (`standalone.executors`). Tasks, results and logs then travel on "
-               "the link, which needs `link.tls: mutual`. Empty = ZooKeeper lists the members and "
-               "Kafka carries the messages."},
+       .help =
+           "Executor: addresses of control links, `host:port,host:port`, of a scheduler without "
+           "Kafka and ZooKeeper (`standalone.executors`). Tasks, results and logs then travel on "
+           "the link, which needs `link.tls: mutual`. Empty = ZooKeeper lists the members and "
+           "Kafka carries the messages."},
       {.name = "standalone.executors",
        .fallback = "",
        .help = "Standalone: `host:port` at which executors of other hosts connect, always with TLS "

@@ -1,8 +1,8 @@
-// The abilities of an executor beyond shell commands. A run goes only to executors that have all features that its
-// job needs.
+// The abilities of an executor beyond shell commands. A run goes only to executors that have all
+// features that its job needs.
 //
-// Wire     Heartbeat.features has bit n for the feature with the value n. The values never change; bits that this
-//          version does not know are dropped.
+// Wire     Heartbeat.features has bit n for the feature with the value n. The values never change;
+//          bits that this version does not know are dropped.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Feature : uint8_t {
   kMemoryLimit = 17,  // Limits.memory_mb, and likewise the next two
   kCpuLimit = 18,
   kPidsLimit = 19,
-  kRunAs = 20,  // Task.run_as
+  kRunAs = 20,        // Task.run_as
   kCheckpoints = 24,  // ClaimAnswer.checkpoint
   kContainer = 25,    // Task.container
 };

@@ -14,8 +14,6 @@ constexpr std::array<NameOf<HostCheckState>, 3> kStates{{{HostCheckState::kWorks
 }  // namespace
 
 std::string_view Name(HostCheckState state) { return NameIn(kStates, state); }
-Result<HostCheckState> ParseHostCheckState(std::string_view text) {
-  return ValueIn(kStates, text);
-}
+Result<HostCheckState> ParseHostCheckState(std::string_view text) { return ValueIn(kStates, text); }
 
 }  // namespace carillon

@@ -14,7 +14,7 @@ std::string_view Name(HostCheckState state);  // "works", "partly", "no"
 Result<HostCheckState> ParseHostCheckState(std::string_view text);
 
 struct HostCheck {
-  std::string name = {};    // "user", "open_files", "script:php", …
+  std::string name = {};  // "user", "open_files", "script:php", …
   HostCheckState state = HostCheckState::kWorks;
   std::string detail = {};  // a sentence or a value
   std::string cure = {};    // a sentence; empty if it works

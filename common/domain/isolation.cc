@@ -20,7 +20,8 @@ struct Optional {
   Feature feature;
 };
 constexpr std::array<Optional, 3> kOptional{
-    {{"memory_mb", [](const Limits& limits) { return limits.memory_mb != 0; }, Feature::kMemoryLimit},
+    {{"memory_mb", [](const Limits& limits) { return limits.memory_mb != 0; },
+      Feature::kMemoryLimit},
      {"cpu", [](const Limits& limits) { return limits.cpu != 0; }, Feature::kCpuLimit},
      {"pids", [](const Limits& limits) { return limits.pids != 0; }, Feature::kPidsLimit}}};
 
@@ -30,7 +31,8 @@ constexpr double kCpuMax = 1024;
 Status CheckRange(std::string_view field, int64_t value, int64_t least, int64_t most) {
   if (value == 0 || (value >= least && value <= most)) return {};
   return Error{ErrorCode::kInvalid,
-               fmt::format("{} is {}; it must be from {} to {}, or 0 for no limit", field, value, least, most),
+               fmt::format("{} is {}; it must be from {} to {}, or 0 for no limit", field, value,
+                           least, most),
                fmt::format("/limits/{}", field)};
 }
 
@@ -75,7 +77,8 @@ Status CheckLimits(const Limits& limits) {
   CARILLON_TRY(CheckRange("memory_mb", limits.memory_mb, 4, 16'777'216));
   if (limits.cpu != 0 && !(limits.cpu >= kCpuMin && limits.cpu <= kCpuMax)) {
     return Error{ErrorCode::kInvalid,
-                 fmt::format("cpu is {}; it must be from {} to {}, or 0 for no limit", limits.cpu, kCpuMin, kCpuMax),
+                 fmt::format("cpu is {}; it must be from {} to {}, or 0 for no limit", limits.cpu,
+                             kCpuMin, kCpuMax),
                  "/limits/cpu"};
   }
   CARILLON_TRY(CheckRange("pids", limits.pids, 1, 4'194'304));

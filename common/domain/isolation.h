@@ -1,4 +1,5 @@
-// Isolation of the processes of a job: limits on the resources of an attempt, and the user as whom it runs. Pure.
+// Isolation of the processes of a job: limits on the resources of an attempt, and the user as whom
+// it runs. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace carillon {
 
-// kRequired: a run goes only to a host that can enforce every limit. kBestEffort: also to others, and its attempt says
-// which limits were not enforced.
+// kRequired: a run goes only to a host that can enforce every limit. kBestEffort: also to others,
+// and its attempt says which limits were not enforced.
 enum class Enforce { kRequired, kBestEffort };
 std::string_view Name(Enforce value);  // "required", "best_effort"
 template <typename Enum>
@@ -21,7 +22,8 @@ Result<Enum> ParseName(std::string_view text);
 template <>
 Result<Enforce> ParseName(std::string_view text);
 
-// The limits of an attempt, all its processes together, except the last two: those are for each process. 0 = none.
+// The limits of an attempt, all its processes together, except the last two: those are for each
+// process. 0 = none.
 struct Limits {
   int64_t memory_mb = 0;     // 4-16,777,216 MiB
   double cpu = 0;            // 0.01-1,024 CPUs
@@ -35,9 +37,11 @@ struct Limits {
 
 // True if any limit is set.
 bool LimitsAnything(const Limits& limits);
-// The features of a host that can enforce these limits; with kBestEffort those of one that reads them.
+// The features of a host that can enforce these limits; with kBestEffort those of one that
+// reads them.
 Features NeedsOf(const Limits& limits);
-// The fields of the limits that a host with these features does not enforce, as in REST: "memory_mb", …
+// The fields of the limits that a host with these features does not enforce, as in REST:
+// "memory_mb", …
 std::vector<std::string> NotEnforced(const Limits& limits, Features host);
 // True for the name of a limit that a host may be unable to enforce.
 bool IsLimitName(std::string_view text);

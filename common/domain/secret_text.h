@@ -50,7 +50,8 @@ std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);
 
-// The text with the values of its secrets, each passed through `escape` if there is one. Same errors as FillSecrets.
+// The text with the values of its secrets, each passed through `escape` if there is one. Same
+// errors as FillSecrets.
 Result<std::string> FillSecretText(const SecretText& pieces, const SecretValues& values,
                                    const std::function<std::string(std::string_view)>& escape = {});
 // kNotFound naming the first secret missing in `values`; kExhausted above kFilledBytesMax.

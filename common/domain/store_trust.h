@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <string_view>
+#include <tuple>
 
 #include "common/base/time.h"
 
@@ -24,7 +24,8 @@ struct StoreIdentity {
   std::string server_id;  // different on every server
   uint32_t segment_count = 0;
   uint64_t mark = 0;
-  // Name and version of the server's software: "MySQL 9.7.4". Not part of the identity, because a server may be updated.
+  // Name and version of the server's software: "MySQL 9.7.4". Not part of the identity, because a
+  // server may be updated.
   std::string software = {};
 
   bool operator==(const StoreIdentity& other) const {

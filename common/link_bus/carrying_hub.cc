@@ -39,7 +39,8 @@ std::vector<ExecutorMessage> CarryingHub::Receive(size_t max) {
   return others;
 }
 
-Status CarryingHub::Send(const ExecutorId& executor, const Incarnation& incarnation, ToExecutor message) {
+Status CarryingHub::Send(const ExecutorId& executor, const Incarnation& incarnation,
+                         ToExecutor message) {
   const auto* registered = std::get_if<Registered>(&message);
   const auto* reply = std::get_if<HeartbeatReply>(&message);
   if (registered != nullptr || (reply != nullptr && !reply->registered)) {
@@ -91,8 +92,9 @@ Status HubProducer::Send(std::string_view topic, uint64_t partition_key, BusReco
   const ExecutorProcess to{target->executor, target->incarnation};
   if (to == inside_) return local_.Send(topic, partition_key, std::move(record));
   // An error here would stop all dispatch for a moment, also to executors that can be reached.
-  const Status sent = hub_.Send(to.executor, to.incarnation,
-                                CarriedRecord{std::string(topic), partition_key, std::move(record)});
+  const Status sent =
+      hub_.Send(to.executor, to.incarnation,
+                CarriedRecord{std::string(topic), partition_key, std::move(record)});
   if (!sent.ok()) log::Debug("link", "a task is lost: {}", sent.error().message);
   return {};
 }

@@ -4,11 +4,11 @@
 // Threads  Thread-safe, as the hub and the local bus are.
 // Owns     Nothing; the local bus keeps what has arrived until the member has handled it.
 // Errors   Send: kInvalid for a task without a target. A task for an executor without a stream, or
-//          with a full one, is lost, as on a broker that nobody reads: its owner publishes it again.
-//          A record that arrives while the local bus is full is dropped and counted; the executor
-//          sends it again until the database has it.
-// Always   An executor can send results and logs only, in its own name, and once the member has accepted its
-//          registration. A task goes to its target only.
+//          with a full one, is lost, as on a broker that nobody reads: its owner publishes it
+//          again. A record that arrives while the local bus is full is dropped and counted; the
+//          executor sends it again until the database has it.
+// Always   An executor can send results and logs only, in its own name, and once the member has
+//          accepted its registration. A task goes to its target only.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,8 @@ class CarryingHub final : public ExecutorHub {
       : hub_(hub), local_(local), metrics_(metrics) {}
 
   // Notes from the answers to registrations and heartbeats which processes are accepted.
-  Status Send(const ExecutorId& executor, const Incarnation& incarnation, ToExecutor message) override;
+  Status Send(const ExecutorId& executor, const Incarnation& incarnation,
+              ToExecutor message) override;
   // Moves records to the local bus and returns the other messages.
   std::vector<ExecutorMessage> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;

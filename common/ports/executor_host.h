@@ -35,8 +35,8 @@ struct ProcessUser {
 class ProcessUsers {
  public:
   virtual ~ProcessUsers() = default;
-  // Never waits. kDenied: the executor does not allow the user. kNotFound: the host has no such user. kUnavailable: the
-  // host was not asked yet, or did not answer; the caller tries again.
+  // Never waits. kDenied: the executor does not allow the user. kNotFound: the host has no such
+  // user. kUnavailable: the host was not asked yet, or did not answer; the caller tries again.
   virtual Result<ProcessUser> Find(const std::string& name) = 0;
 };
 
@@ -59,7 +59,8 @@ struct StartAttempt {
     std::vector<std::string> args;
   };
   std::optional<Script> script = {};
-  // Of a container: `limits` are the engine's to enforce, and `env` has only the variables of the container.
+  // Of a container: `limits` are the engine's to enforce, and `env` has only the variables of
+  // the container.
   struct Container {
     std::string engine;  // absolute path of its command line
     ContainerDefinition definition;
@@ -103,7 +104,8 @@ class Warden {
   virtual bool RunsScripts() { return true; }
   // False while a warden from before containers is attached; Start of a container is kInvalid then.
   virtual bool RunsContainers() { return true; }
-  // The features of isolation (limits, run_as) that the attached warden offers; none if it does not know limits.
+  // The features of isolation (limits, run_as) that the attached warden offers; none if it does not
+  // know limits.
   virtual Features Isolation() { return {}; }
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
@@ -122,8 +124,8 @@ class Warden {
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
   // Called when these chunks are in the store. The warden repeats chunks that are not confirmed.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
-  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended, or while a
-  // warden of an older version is attached.
+  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended,
+  // or while a warden of an older version is attached.
   virtual Status Note(const HeldAttempt& /*attempt*/, const std::string& /*text*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -34,7 +34,7 @@ struct HeldAttempt {
 // ---- executor -> member ------------------------------------------------------------------------
 
 struct Register {
-  ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
+  ExecutorRecord record;         // id, incarnation, host, ops_port, slots, version, labels
   bool carries_records = false;  // it expects its tasks on the link, as link_bus sends them
 };
 
@@ -45,16 +45,16 @@ struct Heartbeat {
   int running_count = 0;  // attempts whose claim was or may have been accepted, until their result
                           // is applied
   ExecutorLoad load;
-  int free_slots = 0;                        // process slots, including those of `claiming`
-  int free_light_slots = 0;                  // free slots of in-process types (noop), likewise
-  int slots = 0;                             // all process slots; 0: as registered
-  int64_t config_version = 0;                // version of the live settings in force
-  Features features = {};                    // what it can run; none: an older version of the executor
+  int free_slots = 0;          // process slots, including those of `claiming`
+  int free_light_slots = 0;    // free slots of in-process types (noop), likewise
+  int slots = 0;               // all process slots; 0: as registered
+  int64_t config_version = 0;  // version of the live settings in force
+  Features features = {};      // what it can run; none: an older version of the executor
   std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"; free as free_slots
-  std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
-  bool leaving = false;                      // last heartbeat of a process that ends on purpose
-  std::vector<HeldAttempt> running;          // attempts of this member's segments, as far as known
-  std::vector<HeldAttempt> reporting;        // ended, result not yet applied
+  std::optional<int64_t> tasks_behind = {};           // as BusHealth::behind
+  bool leaving = false;                // last heartbeat of a process that ends on purpose
+  std::vector<HeldAttempt> running;    // attempts of this member's segments, as far as known
+  std::vector<HeldAttempt> reporting;  // ended, result not yet applied
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
   std::vector<HeldAttempt> claiming;  // claims sent to this member and not answered yet
@@ -75,8 +75,8 @@ struct CarriedRecord {
   BusRecord record;
 };
 
-// Progress or a checkpoint of a running attempt; sent only to members that take saves. Repeated, with the
-// content of then, until it is answered.
+// Progress or a checkpoint of a running attempt; sent only to members that take saves. Repeated,
+// with the content of then, until it is answered.
 struct AttemptSave {
   RunSave save;
 };

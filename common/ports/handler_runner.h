@@ -1,6 +1,7 @@
-// Port from the executor's daemon to the workers of its host: programs that offer handlers. Only a handler's own code
-// can end it, so an attempt is over when its function has returned or its process is dead. In the simulator the workers
-// are in memory and, like the real ones, survive a crash of the daemon.
+// Port from the executor's daemon to the workers of its host: programs that offer handlers. Only a
+// handler's own code can end it, so an attempt is over when its function has returned or its
+// process is dead. In the simulator the workers are in memory and, like the real ones, survive a
+// crash of the daemon.
 #pragma once
 
 #include <functional>
@@ -25,8 +26,8 @@ struct StartHandler {
   uint32_t shard_total = 1;
   std::string trace_id = {};
   Duration timeout = 3600s;
-  SteadyTime lease_end;                  // CLOCK_BOOTTIME
-  std::vector<std::string> masked = {};  // values that the log must not show
+  SteadyTime lease_end;                        // CLOCK_BOOTTIME
+  std::vector<std::string> masked = {};        // values that the log must not show
   std::optional<std::string> checkpoint = {};  // the last one of the earlier attempts
 };
 
@@ -43,14 +44,16 @@ struct HandlerSave {
   std::optional<std::string> checkpoint = {};  // at most kCheckpointBytesMax
 };
 
-// `silent`: the function may still run, but nobody speaks for it: its worker does not come back, though its process lives.
-// The lease of the attempt should be left to end, so that it is decided as that of a host that is away.
+// `silent`: the function may still run, but nobody speaks for it: its worker does not come back,
+// though its process lives. The lease of the attempt should be left to end, so that it is decided
+// as that of a host that is away.
 struct HandlerSilent {
   HeldAttempt attempt;
   bool silent = true;
 };
 
-using HandlerEvent = std::variant<HandlerAdopted, HandlerSilent, HandlerSave, AttemptOutput, AttemptEnded>;
+using HandlerEvent =
+    std::variant<HandlerAdopted, HandlerSilent, HandlerSave, AttemptOutput, AttemptEnded>;
 using HandlerOffers = std::map<std::string, int>;  // attempts at once, by "app/name"
 
 class HandlerRunner {
@@ -58,14 +61,16 @@ class HandlerRunner {
   virtual ~HandlerRunner() = default;
   // What the workers that are connected offer. Another pointer after each change.
   virtual std::shared_ptr<const HandlerOffers> Offers() = 0;
-  // Records the start on disk, then calls the function in the least busy worker. Every start ends with one
-  // AttemptEnded, or several equal ones; the function has returned by then, or its process is dead.
+  // Records the start on disk, then calls the function in the least busy worker. Every start ends
+  // with one AttemptEnded, or several equal ones; the function has returned by then, or its process
+  // is dead.
   virtual void Start(StartHandler start) = 0;
   // Extends leases; never shortens them. Unknown attempts are ignored.
   virtual void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // Asks the function to stop. It may ignore that, and the attempt goes on.
   virtual void Cancel(const HeldAttempt& attempt) = 0;
-  // Adds a line by Carillon to the log of an attempt that is not over. Does nothing for another one.
+  // Adds a line by Carillon to the log of an attempt that is not over. Does nothing for
+  // another one.
   virtual void Note(const HeldAttempt& attempt, const std::string& text) = 0;
   // The results of these attempts are in the database: their workers may forget them.
   virtual void Forget(const std::vector<HeldAttempt>& attempts) = 0;

@@ -1,5 +1,6 @@
-// Port from the executor's daemon to the servers that http jobs call. Requests belong to the daemon's process: they end
-// with it, and the attempt is then lost. In the simulator the requests are in memory.
+// Port from the executor's daemon to the servers that http jobs call. Requests belong to the
+// daemon's process: they end with it, and the attempt is then lost. In the simulator the requests
+// are in memory.
 #pragma once
 
 #include <functional>
@@ -40,11 +41,13 @@ using HttpEvent = std::variant<AttemptOutput, AttemptEnded>;
 class HttpRunner {
  public:
   virtual ~HttpRunner() = default;
-  // Begins the request soon. Every start ends with one AttemptEnded, and nothing of the request is in progress then.
+  // Begins the request soon. Every start ends with one AttemptEnded, and nothing of the request is
+  // in progress then.
   virtual void Start(StartHttp start) = 0;
   // Extends leases; never shortens them. Unknown attempts are ignored.
   virtual void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
-  // Closes the connection of the request; the attempt ends as CANCELLED. What the server did stays done.
+  // Closes the connection of the request; the attempt ends as CANCELLED. What the server did
+  // stays done.
   virtual void Cancel(const HeldAttempt& attempt) = 0;
   virtual std::vector<HttpEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -1,5 +1,5 @@
-// Port of the files in which attempts leave their progress and their checkpoints, in one directory of the
-// executor's host. A process may have put anything in their place.
+// Port of the files in which attempts leave their progress and their checkpoints, in one directory
+// of the executor's host. A process may have put anything in their place.
 //
 // Threads  One loop calls it. Calls wait for the disk.
 #pragma once
@@ -46,8 +46,8 @@ class RunFiles {
     std::optional<std::pair<RunKey, int>> attempt = {};  // nullopt: the name tells no attempt
     std::optional<RunFileKind> kind = {};                // nullopt: a file that was written beside
   };
-  // The next names, at most `max`: it continues where the last call ended, and fewer than `max` are the last ones.
-  // Processes may leave any number of names, so no call sees them all.
+  // The next names, at most `max`: it continues where the last call ended, and fewer than `max` are
+  // the last ones. Processes may leave any number of names, so no call sees them all.
   virtual Result<std::vector<Found>> ListNext(size_t max) = 0;
   // nullopt: there is no such file.
   virtual std::optional<RunFileMark> Look(const RunFile& file) = 0;
@@ -55,8 +55,9 @@ class RunFiles {
     std::string bytes;
     RunFileMark mark;
   };
-  // nullopt: there is no file. kInvalid, with what is wrong: it is no regular file, of another user, or
-  // larger than its kind may be. kConflict: it changes at this moment. kUnavailable: the disk says no.
+  // nullopt: there is no file. kInvalid, with what is wrong: it is no regular file, of another
+  // user, or larger than its kind may be. kConflict: it changes at this moment. kUnavailable: the
+  // disk says no.
   virtual Result<std::optional<Content>> Read(const RunFile& file) = 0;
   // Writes the file beside and renames it, so that its process never sees a part of it.
   virtual Status Write(const RunFile& file, const std::string& bytes) = 0;

@@ -67,14 +67,14 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
   }
   // No other user and no container can enter the directory of the files.
   const bool has_files = entry.task.run_as.empty() && !entry.task.container;
-  StartAttempt start = StartOf(
-      entry.task, entry.held, entry.lease_end,
-      {.env = options_.base_env,
-       .output_bytes_max = output_bytes_max_.load(),
-       .interpreters = options_.interpreters,
-       .container_engine = options_.container_engine,
-       .files = has_files ? rooms_.saver.Variables(entry.held) : std::map<std::string, std::string>()},
-      *secrets);
+  StartAttempt start = StartOf(entry.task, entry.held, entry.lease_end,
+                               {.env = options_.base_env,
+                                .output_bytes_max = output_bytes_max_.load(),
+                                .interpreters = options_.interpreters,
+                                .container_engine = options_.container_engine,
+                                .files = has_files ? rooms_.saver.Variables(entry.held)
+                                                   : std::map<std::string, std::string>()},
+                               *secrets);
   Status asked;
   if (!entry.task.run_as.empty()) {
     auto user = ports_.users.Find(entry.task.run_as);
@@ -106,7 +106,8 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
 }
 
 void AttemptRunner::StartRequest(RunEntry& entry) {
-  auto start = HttpOf(entry.task, entry.held, entry.lease_end, output_bytes_max_.load(), entry.secrets);
+  auto start =
+      HttpOf(entry.task, entry.held, entry.lease_end, output_bytes_max_.load(), entry.secrets);
   if (!start.ok()) return FailSecrets(entry, start.error());
   LogTrace(entry, "starts");
   rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
@@ -292,7 +293,8 @@ void AttemptRunner::EndedHandler(AttemptEnded ended) {
     AdoptHandler({.attempt = ended.attempt, .handler = {}});
     entry = rooms_.runs.FindHeld(ended.attempt);
   }
-  // Without an entry the host has moved on to another claim of this attempt, so that this end is no news.
+  // Without an entry the host has moved on to another claim of this attempt, so that this end is
+  // no news.
   if (entry != nullptr) End(*entry, std::move(ended), ResultHome::kMemory);
 }
 

@@ -24,7 +24,8 @@ class ClaimGate {
   // claimed. Above kReportingBytesMax bytes of output, nothing is claimed.
   static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
-  // Above this many bytes of checkpoints that are not on disk yet, nothing is claimed: the answers may bring more.
+  // Above this many bytes of checkpoints that are not on disk yet, nothing is claimed: the answers
+  // may bring more.
   static constexpr size_t kPlacingBytesMax = 64u << 20;
 
   struct Rooms {

@@ -36,8 +36,11 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
       saver_(saver),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
       runner_(ports, options, {.runs = runs_, .sender = sender, .saver = saver}),
-      gate_(options,
-            {.runs = runs_, .runner = runner_, .sender = sender, .saver = saver, .warden = ports.warden}),
+      gate_(options, {.runs = runs_,
+                      .runner = runner_,
+                      .sender = sender,
+                      .saver = saver,
+                      .warden = ports.warden}),
       claims_(ports.tokens, options,
               {.runs = runs_,
                .queues = queues_,
@@ -189,7 +192,8 @@ void ExecutorCore::TakeHttpEvents() {
   }
 }
 
-// Called once the spool of an earlier daemon is loaded: an end that a worker repeats is then no news.
+// Called once the spool of an earlier daemon is loaded: an end that a worker repeats is then
+// no news.
 void ExecutorCore::TakeHandlerEvents() {
   std::vector<HandlerEvent> events = ports_.handlers.Receive(kMessagesPerStep);
   more_ = more_ || events.size() == kMessagesPerStep;

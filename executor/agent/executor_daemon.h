@@ -33,7 +33,7 @@ namespace carillon::executor {
 
 // Settings that may change while the daemon runs (ExecutorDaemon::Tune).
 struct ExecutorTuning {
-  int slots = 8;  // processes at once; the default of the setting is 4 * cores
+  int slots = 8;              // processes at once; the default of the setting is 4 * cores
   int starts_per_second = 0;  // processes; 0 = no limit
   // Bytes of output kept with a result, per stream.
   size_t output_bytes_max = 64u << 10;
@@ -58,9 +58,10 @@ struct ExecutorOptions {
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
       {"LANG", "C.UTF-8"}};
-  Interpreters interpreters = {};  // none: this host runs no scripts
+  Interpreters interpreters = {};      // none: this host runs no scripts
   std::vector<HostCheck> checks = {};  // the start-up report
-  // As configured; the server puts in its place the path of an engine that has answered, or nothing.
+  // As configured; the server puts in its place the path of an engine that has answered, or
+  // nothing.
   std::string container_engine = {};
   // ---- of runs as other users
   std::vector<std::string> run_as_allowed = {};  // names
@@ -100,8 +101,9 @@ class ExecutorDaemon {
   ExecutorDaemon(Ports ports, ExecutorOptions options);
   ~ExecutorDaemon();
 
-  // The loops "exec.core", "exec.report", "exec.logs", and "exec.saves" if there are files. The core
-  // loop starts with recovery: it adopts what the warden and the spool hold from an earlier daemon.
+  // The loops "exec.core", "exec.report", "exec.logs", and "exec.saves" if there are files. The
+  // core loop starts with recovery: it adopts what the warden and the spool hold from an
+  // earlier daemon.
   std::vector<NamedStepper> steppers();
   // `wake` is called, from any thread, when a stepper has work before the time that its Step
   // returned. Set it before the first Step.

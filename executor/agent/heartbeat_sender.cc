@@ -8,7 +8,8 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
-// Part of a new sample in the average, which so is one of about 10 s: routing should not follow single seconds.
+// Part of a new sample in the average, which so is one of about 10 s: routing should not follow
+// single seconds.
 constexpr double kNewPart = 0.1;
 // Freed slots are reported at once if some member was last told of at most 1 free slot in 4.
 constexpr int kNearlyFull = 4;
@@ -55,7 +56,8 @@ void HeartbeatSender::Sample(SteadyTime now) {
   const ExecutorLoad load = ports_.load.Sample();
   if (!sampled_) load_ = load;
   sampled_ = true;
-  for (double ExecutorLoad::* part : {&ExecutorLoad::cpu, &ExecutorLoad::memory, &ExecutorLoad::disk, &ExecutorLoad::io}) {
+  for (double ExecutorLoad::*part :
+       {&ExecutorLoad::cpu, &ExecutorLoad::memory, &ExecutorLoad::disk, &ExecutorLoad::io}) {
     load_.*part += (load.*part - load_.*part) * kNewPart;
   }
   tasks_behind_ = ports_.tasks.Look().behind;
@@ -73,7 +75,8 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
 Features HeartbeatSender::CurrentFeatures() const {
   Features isolation = ports_.warden.Isolation();
   if (!runs_as_others_) isolation.Remove(Feature::kRunAs);
-  Features features = ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp};
+  Features features =
+      ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp};
   if (!ports_.warden.RunsContainers()) features.Remove(Feature::kContainer);
   return features.With(isolation);
 }
@@ -98,10 +101,11 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
   return lane == Lane::kProcess && rate > 0 ? std::min(room, rate) : room;
 }
 
-// True if the attempt is reported as running. Nobody speaks for a silent one. When the warden does not respond, nobody here knows
-// whether its processes live. The processes of a dead warden are killed; a warden without a
-// connection kills its processes when their leases end. So the attempt is reported only until
-// shortly before a lease would have ended. Then the owner decides by the lease.
+// True if the attempt is reported as running. Nobody speaks for a silent one. When the warden
+// does not respond, nobody here knows whether its processes live. The processes of a dead warden
+// are killed; a warden without a connection kills its processes when their leases end. So the
+// attempt is reported only until shortly before a lease would have ended. Then the owner decides
+// by the lease.
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;

@@ -1,4 +1,5 @@
-// The tasks that wait for a slot: one queue for processes, one for in-process attempts, one for handlers.
+// The tasks that wait for a slot: one queue for processes, one for in-process attempts, one
+// for handlers.
 //
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md. TaskAdmission fills the queues,
 //          OpenClaims drains them.
@@ -36,7 +37,8 @@ class LaneQueues {
     return least;
   }
   bool empty() const {
-    return std::all_of(queues_.begin(), queues_.end(), [](const Queue& q) { return q.size() == 0; });
+    return std::all_of(queues_.begin(), queues_.end(),
+                       [](const Queue& q) { return q.size() == 0; });
   }
   SteadyTime NextExpiry() const {
     SteadyTime next = SteadyTime::max();

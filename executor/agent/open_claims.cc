@@ -107,8 +107,9 @@ void OpenClaims::GiveUp(RunEntry& entry) {
 
 SteadyTime OpenClaims::NextDue() const {
   const bool asks = rooms_.runs.count(RunStage::kClaiming) > 0;
-  const bool paced = rooms_.gate.rate().per_second() > 0 && rooms_.queues.Of(Lane::kProcess).size() > 0 &&
-                     rooms_.gate.Accepts(Lane::kProcess) && rooms_.gate.FreeSlots(Lane::kProcess) > 0;
+  const bool paced =
+      rooms_.gate.rate().per_second() > 0 && rooms_.queues.Of(Lane::kProcess).size() > 0 &&
+      rooms_.gate.Accepts(Lane::kProcess) && rooms_.gate.FreeSlots(Lane::kProcess) > 0;
   return std::min(asks ? next_ask_ : SteadyTime::max(),
                   paced ? rooms_.gate.rate().Next() : SteadyTime::max());
 }

@@ -1,5 +1,5 @@
-// The number of processes that may start in a second: a token bucket, as the generic cell rate algorithm (ITU-T I.371)
-// keeps it, with one timestamp. Pure.
+// The number of processes that may start in a second: a token bucket, as the generic cell rate
+// algorithm (ITU-T I.371) keeps it, with one timestamp. Pure.
 //
 // Threads  Set is thread-safe; the core loop calls all others.
 // Always   In any time t, at most rate * (t + kBurst) + 1 starts.

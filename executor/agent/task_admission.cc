@@ -14,7 +14,8 @@ constexpr Duration kClockTolerance = 10s;
 
 size_t BytesIn(const SecretText& text) {
   size_t bytes = 0;
-  for (const SecretPiece& piece : text) bytes += sizeof(piece) + piece.text.size() + piece.secret.size();
+  for (const SecretPiece& piece : text)
+    bytes += sizeof(piece) + piece.text.size() + piece.secret.size();
   return bytes;
 }
 
@@ -35,10 +36,12 @@ size_t BytesIn(const std::vector<std::string>& texts) {
 size_t TaskAdmission::BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size() + BytesIn(task.args) + BytesIn(task.secret_env);
-  if (task.http) bytes += task.http->url.size() + BytesIn(task.http->body) + BytesIn(task.http->headers);
+  if (task.http)
+    bytes += task.http->url.size() + BytesIn(task.http->body) + BytesIn(task.http->headers);
   if (task.handler) bytes += task.handler->parameters_json.size();
   if (task.container) {
-    bytes += task.container->image.size() + BytesIn(task.container->command) + BytesIn(task.container->args);
+    bytes += task.container->image.size() + BytesIn(task.container->command) +
+             BytesIn(task.container->args);
   }
   for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
   return bytes;

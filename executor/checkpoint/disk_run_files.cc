@@ -39,7 +39,8 @@ std::optional<std::pair<AttemptKey, std::string_view>> SplitName(std::string_vie
   }
   const auto key = DecodeRunId(name.substr(0, kRunIdBytes));
   int attempt = 0;
-  const auto [end, error] = std::from_chars(name.data() + kRunIdBytes + 1, name.data() + point, attempt);
+  const auto [end, error] =
+      std::from_chars(name.data() + kRunIdBytes + 1, name.data() + point, attempt);
   if (!key.ok() || error != std::errc() || end != name.data() + point || attempt < 1) {
     return std::nullopt;
   }
@@ -62,7 +63,8 @@ Result<std::string> ReadUpTo(int fd, size_t bytes_max) {
   while (size < bytes.size()) {
     const ssize_t n = read(fd, bytes.data() + size, bytes.size() - size);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error{ErrorCode::kUnavailable, std::string("cannot be read: ") + std::strerror(errno)};
+    if (n < 0)
+      return Error{ErrorCode::kUnavailable, std::string("cannot be read: ") + std::strerror(errno)};
     if (n == 0) break;
     size += static_cast<size_t>(n);
   }
@@ -91,7 +93,9 @@ Result<std::unique_ptr<DiskRunFiles>> DiskRunFiles::Open(const std::string& dire
   return std::unique_ptr<DiskRunFiles>(new DiskRunFiles(directory, std::move(opened)));
 }
 
-std::string DiskRunFiles::PathOf(const RunFile& file) const { return path_ + "/" + NameOfFile(file); }
+std::string DiskRunFiles::PathOf(const RunFile& file) const {
+  return path_ + "/" + NameOfFile(file);
+}
 
 Status DiskRunFiles::OpenList() {
   const int copy = openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,13 +148,15 @@ Result<std::optional<RunFiles::Content>> DiskRunFiles::Read(const RunFile& file)
   if (!opened.open()) {
     if (errno == ENOENT) return std::optional<Content>{};
     // ELOOP is a symbolic link, ENXIO a socket, EACCES a file that its writer has closed to others.
-    if (errno == ELOOP || errno == ENXIO) return Error{ErrorCode::kInvalid, "it is not a regular file"};
+    if (errno == ELOOP || errno == ENXIO)
+      return Error{ErrorCode::kInvalid, "it is not a regular file"};
     if (errno == EACCES) return Error{ErrorCode::kInvalid, "it may not be read"};
     return Error{ErrorCode::kUnavailable, std::string("cannot be opened: ") + std::strerror(errno)};
   }
   struct stat before {};
   struct stat after {};
-  if (fstat(opened.get(), &before) != 0) return Error{ErrorCode::kUnavailable, "cannot be looked at"};
+  if (fstat(opened.get(), &before) != 0)
+    return Error{ErrorCode::kUnavailable, "cannot be looked at"};
   if (!S_ISREG(before.st_mode)) return Error{ErrorCode::kInvalid, "it is not a regular file"};
   // A hard link is a regular file, too, but keeps the owner of what it leads to.
   if (before.st_uid != geteuid()) return Error{ErrorCode::kInvalid, "it belongs to another user"};
@@ -177,8 +183,8 @@ Status DiskRunFiles::Write(const RunFile& file, const std::string& bytes) {
   if (!opened.open()) return DiskError("cannot create", path_ + "/" + beside);
   const Status written = WriteAll(opened.get(), bytes);
   if (!written.ok()) {
-    const Error error{ErrorCode::kUnavailable,
-                      fmt::format("cannot write {}/{}: {}", path_, beside, written.error().message)};
+    const Error error{ErrorCode::kUnavailable, fmt::format("cannot write {}/{}: {}", path_, beside,
+                                                           written.error().message)};
     unlinkat(directory_.get(), beside.c_str(), 0);
     return error;
   }

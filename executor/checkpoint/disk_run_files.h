@@ -1,10 +1,10 @@
 // The port RunFiles on a directory of the host.
 //
-// The names are RUN_ID-ATTEMPT.progress and RUN_ID-ATTEMPT.checkpoint. A process writes beside them, under
-// a name that begins alike, and renames.
+// The names are RUN_ID-ATTEMPT.progress and RUN_ID-ATTEMPT.checkpoint. A process writes beside
+// them, under a name that begins alike, and renames.
 //
-// Always   Opens by the descriptor of the directory, follows no link, waits for no other process, and reads
-//          only regular files of this user.
+// Always   Opens by the descriptor of the directory, follows no link, waits for no other process,
+//          and reads only regular files of this user.
 #pragma once
 
 #include <dirent.h>

@@ -149,8 +149,8 @@ RunSaver::Inbox RunSaver::TakeInbox() {
 
 SteadyTime RunSaver::Step(SteadyTime now) {
   if (!enabled()) return SteadyTime::max();
-  // Names are listed before the inbox is taken: then the attempt of every file among them is known, because it was
-  // watched before its process began.
+  // Names are listed before the inbox is taken: then the attempt of every file among them is known,
+  // because it was watched before its process began.
   const bool looks = now >= next_look_;
   Result<std::vector<RunFiles::Found>> found{std::vector<RunFiles::Found>{}};
   if (looks) {

@@ -1,11 +1,12 @@
-// Saves the progress and the checkpoints of attempts: looks at their files, sends what has changed to the
-// owners, and holds back results until the last save is answered. Puts the checkpoints of earlier attempts
-// into place.
+// Saves the progress and the checkpoints of attempts: looks at their files, sends what has changed
+// to the owners, and holds back results until the last save is answered. Puts the checkpoints of
+// earlier attempts into place.
 //
 // Place    Beside steps 8 and 9 of docs/life-of-a-run.md. When and what: save_book.h.
-// Threads  One loop calls Step, which waits for the disk; everything else is thread-safe and never waits. So a
-//          disk that hangs delays saves and ends, but neither heartbeats nor leases.
-// Errors   A file that cannot be taken is reported in the log of its attempt. Nothing else depends on it.
+// Threads  One loop calls Step, which waits for the disk; everything else is thread-safe and never
+//          waits. So a disk that hangs delays saves and ends, but neither heartbeats nor leases.
+// Errors   A file that cannot be taken is reported in the log of its attempt. Nothing else depends
+//          on it.
 #pragma once
 
 #include <atomic>
@@ -56,7 +57,8 @@ class RunSaver final : public Stepper {
   // From now on its files are looked at. `checkpoint`: left by an earlier attempt.
   void Watch(const HeldAttempt& held, const MemberId& member,
              const std::optional<std::string>& checkpoint = {});
-  // The attempt itself does not write its files: its function has sent this content. The attempt is watched.
+  // The attempt itself does not write its files: its function has sent this content. The attempt
+  // is watched.
   void Put(const HeldAttempt& held, RunFileKind kind, std::string content);
   // True once the checkpoint is in place. Not ok: it cannot be written.
   Result<bool> InPlace(const HeldAttempt& held);
@@ -70,8 +72,8 @@ class RunSaver final : public Stepper {
   void Answered(const SaveAnswer& answer);
 
   // ---- the end of attempts
-  // Passes results on to the sender: those whose attempts save after the last save, the others at once. Those that
-  // do not fit stay in `results`.
+  // Passes results on to the sender: those whose attempts save after the last save, the others at
+  // once. Those that do not fit stay in `results`.
   void Report(std::vector<ReportedResult>& results);
   void Forget(const std::vector<HeldAttempt>& attempts);
   // All attempts of an earlier daemon are known: files of others may be removed.
@@ -124,8 +126,9 @@ class RunSaver final : public Stepper {
   std::atomic<size_t> placing_bytes_ = 0;
   Mutex mu_;
   Inbox inbox_ GUARDED_BY(mu_);
-  std::map<AttemptId, Result<bool>> places_ GUARDED_BY(mu_);  // of the attempts that wait for a checkpoint
-  size_t waiting_results_ GUARDED_BY(mu_) = 0;                // in the inbox, the book and released_
+  std::map<AttemptId, Result<bool>> places_
+      GUARDED_BY(mu_);                          // of the attempts that wait for a checkpoint
+  size_t waiting_results_ GUARDED_BY(mu_) = 0;  // in the inbox, the book and released_
   bool recovered_ GUARDED_BY(mu_) = false;
   std::function<void()> wake_;
   std::function<void()> wake_core_;

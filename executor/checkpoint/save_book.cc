@@ -102,7 +102,8 @@ std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
   const bool room = now >= next_checkpoint_ && LineIsFree();
   Attempt* best = nullptr;
   for (auto& [id, attempt] : attempts_) {
-    const bool due = attempt.files[kProgress].changed() || (room && attempt.files[kCheckpoint].changed());
+    const bool due =
+        attempt.files[kProgress].changed() || (room && attempt.files[kCheckpoint].changed());
     const bool may = !attempt.unanswered && now >= attempt.not_before && Takes(attempt.member);
     if (!due || !may) continue;
     const auto rank = [](const Attempt& a) { return std::pair(!a.result.has_value(), a.turn); };
@@ -111,7 +112,8 @@ std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
   if (best == nullptr) return std::nullopt;
   best->turn = ++turns_;
   const auto time = static_cast<uint64_t>(std::max<int64_t>(now.time_since_epoch().count(), 0));
-  // By the clock of the host's boot, so that a daemon that was restarted continues with higher numbers.
+  // By the clock of the host's boot, so that a daemon that was restarted continues with
+  // higher numbers.
   best->seq = std::max(best->seq + 1, time);
   return Order{.held = best->held,
                .member = best->member,
@@ -123,7 +125,8 @@ std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
 void SaveBook::Sent(const Order& order, const Marks& marks, size_t bytes, SteadyTime now) {
   Attempt* const attempt = Find(order.held);
   if (attempt == nullptr) return;
-  Unanswered unanswered{.seq = order.seq, .again = now + attempt->patience, .bytes = bytes, .before = {}};
+  Unanswered unanswered{
+      .seq = order.seq, .again = now + attempt->patience, .bytes = bytes, .before = {}};
   for (size_t kind = 0; kind < marks.size(); ++kind) {
     File& file = attempt->files[kind];
     unanswered.before[kind] = file.sent;

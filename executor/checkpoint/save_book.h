@@ -1,11 +1,11 @@
-// Decides what the daemon saves of its attempts, and when: progress and checkpoints that changed go to the
-// owner, and the result of an attempt waits for its last save. Pure.
+// Decides what the daemon saves of its attempts, and when: progress and checkpoints that changed go
+// to the owner, and the result of an attempt waits for its last save. Pure.
 //
 // Time     Never reads a clock.
-// Always   An attempt has at most one save that is not answered; the content of a later one replaces those
-//          that were never sent. Checkpoints take at most kBytesPerSecond of the link. None is sent while the
-//          members have not answered kUnansweredBytesMax of others: on a slow line they follow at its pace.
-//          A result waits for kAnswerWithin at most.
+// Always   An attempt has at most one save that is not answered; the content of a later one
+//          replaces those that were never sent. Checkpoints take at most kBytesPerSecond of the
+//          link. None is sent while the members have not answered kUnansweredBytesMax of others: on
+//          a slow line they follow at its pace. A result waits for kAnswerWithin at most.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ class SaveBook {
   // A file with this mark is there.
   void Found(const RunFile& file, const RunFileMark& mark);
   void Gone(const RunFile& file);
-  // The present content cannot be taken, as the sentence `why` says. True the first time. A result that waits
-  // gets the sentence, because the log of its attempt has ended.
+  // The present content cannot be taken, as the sentence `why` says. True the first time. A result
+  // that waits gets the sentence, because the log of its attempt has ended.
   bool Refuse(const RunFile& file, const std::string& why);
 
   // ---- saves
@@ -57,9 +57,11 @@ class SaveBook {
     bool progress = false;    // read and send it
     bool checkpoint = false;  // likewise
   };
-  // The next save to make now, the longest waiting first, but before all those for which a result waits.
+  // The next save to make now, the longest waiting first, but before all those for which a
+  // result waits.
   std::optional<Order> Next(SteadyTime now);
-  // The order was carried out. `marks`: of the contents that were sent, by kind; `bytes`: of the checkpoint.
+  // The order was carried out. `marks`: of the contents that were sent, by kind; `bytes`: of
+  // the checkpoint.
   using Marks = std::array<std::optional<RunFileMark>, 2>;
   void Sent(const Order& order, const Marks& marks, size_t bytes, SteadyTime now);
   // Nothing could be read or sent; it is tried again after kRetryAfter.
@@ -72,7 +74,8 @@ class SaveBook {
   size_t held() const { return held_; }
   std::vector<AttemptId> Unlooked() const;
   void Looked(const AttemptId& id);
-  // The results that need not wait any more, with `saved`; those whose last save was not answered say so.
+  // The results that need not wait any more, with `saved`; those whose last save was not answered
+  // say so.
   std::vector<ReportedResult> Release(SteadyTime now);
 
   // When Next or Release may have something again, if nothing happens before.
@@ -89,7 +92,7 @@ class SaveBook {
     uint64_t seq = 0;
     SteadyTime again{};  // when it is given up
     size_t bytes = 0;    // of its checkpoint
-    Marks before;  // what `sent` of the files was
+    Marks before;        // what `sent` of the files was
   };
   struct Attempt {
     HeldAttempt held;

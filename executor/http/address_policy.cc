@@ -8,8 +8,8 @@
 namespace carillon::executor {
 namespace {
 
-// The registries of special addresses (RFC 6890) and the documentation of the providers. 100.64.0.0/10 is allowed like
-// the private networks: overlays between hosts use it.
+// The registries of special addresses (RFC 6890) and the documentation of the providers.
+// 100.64.0.0/10 is allowed like the private networks: overlays between hosts use it.
 constexpr std::string_view kDenied =
     "0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,192.0.0.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4,"
     // Metadata services outside link-local: Alibaba, Oracle, Azure, AWS, Google.

@@ -1,10 +1,12 @@
 // HttpRunner with libcurl: all requests on one thread, without a process for each.
 //
-// Threads  Owns one thread, which waits for sockets, for starts and for the next deadline, and blocks in nothing else:
-//          names are looked up elsewhere. The methods of HttpRunner are thread-safe and never block.
+// Threads  Owns one thread, which waits for sockets, for starts and for the next deadline, and
+//          blocks in nothing else: names are looked up elsewhere. The methods of HttpRunner are
+//          thread-safe and never block.
 // Time     Steady for leases and timeouts.
 // Errors   What goes wrong with a request is the result of its attempt.
-// Always   A request is closed when it is cancelled, at its timeout, and 3 s before the end of its lease.
+// Always   A request is closed when it is cancelled, at its timeout, and 3 s before the end of its
+//          lease.
 #pragma once
 
 #include <curl/curl.h>
@@ -32,8 +34,8 @@ class CurlHttpRunner final : public HttpRunner {
  public:
   struct Options {
     AddressPolicy policy = {};
-    std::string ca_file = {};           // PEM, CAs trusted for servers; empty = the system's
-    long connections_max = 1024;        // further requests wait for one, within their timeout
+    std::string ca_file = {};     // PEM, CAs trusted for servers; empty = the system's
+    long connections_max = 1024;  // further requests wait for one, within their timeout
     long host_connections_max = 64;
   };
   CurlHttpRunner(const Clock& clock, Metrics& metrics, Options options,

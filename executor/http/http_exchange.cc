@@ -35,7 +35,8 @@ std::optional<IpAddress> AddressOf(const sockaddr& address) {
   } else if (address.sa_family == AF_INET6) {
     bytes = &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
   }
-  if (bytes == nullptr || inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr) {
+  if (bytes == nullptr ||
+      inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr) {
     return std::nullopt;
   }
   return IpAddress::Parse(text.data());
@@ -49,14 +50,15 @@ std::optional<HttpExchange::AwaitedName> NameIn(const std::string& text) {
   // An international name is looked up in its ASCII form.
   name.host = PartOf(url, CURLUPART_HOST, CURLU_PUNYCODE);
   name.port = PartOf(url, CURLUPART_PORT, CURLU_DEFAULT_PORT);
-  if (name.host.empty() || name.host.front() == '[' || IpAddress::Parse(name.host)) return std::nullopt;
+  if (name.host.empty() || name.host.front() == '[' || IpAddress::Parse(name.host))
+    return std::nullopt;
   return name;
 }
 
 // Headers of a response that let whoever reads the log act as the caller. `name` is in lower case.
 bool IsCredential(std::string_view name) {
-  return name == "set-cookie" || name == "set-cookie2" || name == "www-authenticate" || name == "proxy-authenticate" ||
-         name == "authorization" || name == "authentication-info";
+  return name == "set-cookie" || name == "set-cookie2" || name == "www-authenticate" ||
+         name == "proxy-authenticate" || name == "authorization" || name == "authentication-info";
 }
 
 bool SendsBody(const StartHttp& start) {
@@ -134,13 +136,15 @@ void HttpExchange::SetAddresses(const std::vector<std::string>& addresses, Stead
   std::string line = fmt::format("+{}:{}:", awaited_->host, awaited_->port);
   for (const std::string& address : addresses) {
     const bool v6 = address.find(':') != std::string::npos;
-    line += fmt::format("{}{}{}{}", line.back() == ':' ? "" : ",", v6 ? "[" : "", address, v6 ? "]" : "");
+    line += fmt::format("{}{}{}{}", line.back() == ':' ? "" : ",", v6 ? "[" : "", address,
+                        v6 ? "]" : "");
   }
   resolved_.reset(curl_slist_append(nullptr, line.c_str()));
   CARILLON_CHECK(resolved_ != nullptr, "curl_slist_append");
   curl_easy_setopt(handle_, CURLOPT_RESOLVE, resolved_.get());
   resolving_ = now - awaited_->since;
-  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, Milliseconds(awaited_->until - now)));
+  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS,
+                   std::max(1L, Milliseconds(awaited_->until - now)));
   awaited_.reset();
 }
 
@@ -152,8 +156,8 @@ void HttpExchange::SetRequest(SteadyTime now) {
   curl_easy_setopt(handle_, CURLOPT_PRIVATE, this);
   curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, failure_.data());
   curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
-  // libcurl is given the addresses of the host. Should it look up a name itself, it must not wait for its own thread
-  // when the transfer is closed.
+  // libcurl is given the addresses of the host. Should it look up a name itself, it must not wait
+  // for its own thread when the transfer is closed.
   curl_easy_setopt(handle_, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(handle_, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(handle_, CURLOPT_PROXY, "");
@@ -189,8 +193,8 @@ void HttpExchange::SetRequest(SteadyTime now) {
 size_t HttpExchange::OnBody(char* data, size_t size, size_t count, void* user) {
   HttpExchange& exchange = ExchangeOf(user);
   const size_t bytes = size * count;
-  const size_t most = std::max(
-      exchange.start_.output_bytes_max, exchange.start_.expect.LooksAtBody() ? kJudgedBytesMax : 0);
+  const size_t most = std::max(exchange.start_.output_bytes_max,
+                               exchange.start_.expect.LooksAtBody() ? kJudgedBytesMax : 0);
   const size_t room = most - std::min(most, exchange.body_.size());
   exchange.body_.append(data, std::min(bytes, room));
   exchange.body_bytes_ += bytes;
@@ -237,7 +241,8 @@ bool HttpExchange::OnDone(CURLcode code) {
   curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
   // No member takes a result with another status.
   if (status < 100 || status > 599) {
-    Close(RunState::kFailed, reason::kHttpError, fmt::format("the server answered {}, which is no status", status));
+    Close(RunState::kFailed, reason::kHttpError,
+          fmt::format("the server answered {}, which is no status", status));
     return false;
   }
   result_.http_status = static_cast<int>(status);
@@ -277,8 +282,9 @@ void HttpExchange::Fail(CURLcode code) {
   // Its own limit was reached before CloseIfDue was called, because this thread was busy.
   if (code == CURLE_OPERATION_TIMEDOUT && CloseIfDue(clock_.Steady())) return;
   if (!denied_.empty() && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
-    return Close(RunState::kFailed, reason::kHttpForbidden,
-                 fmt::format("this executor sends no requests to {} (executor.http_allow)", denied_));
+    return Close(
+        RunState::kFailed, reason::kHttpForbidden,
+        fmt::format("this executor sends no requests to {} (executor.http_allow)", denied_));
   }
   const std::string why = failure_[0] == '\0' ? curl_easy_strerror(code) : failure_.data();
   Close(RunState::kFailed, reason::kHttpError, Mask(why));
@@ -296,7 +302,8 @@ void HttpExchange::ExtendLease(SteadyTime lease_end) {
 }
 
 SteadyTime HttpExchange::NextCheck() const {
-  const SteadyTime next = std::min(deadline_, NextLeaseCheck({start_.lease_end, start_.close_at_lease_end}));
+  const SteadyTime next =
+      std::min(deadline_, NextLeaseCheck({start_.lease_end, start_.close_at_lease_end}));
   return awaited_ ? std::min(next, awaited_->until) : next;
 }
 
@@ -309,13 +316,14 @@ bool HttpExchange::CloseIfDue(SteadyTime now) {
   if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
     const bool sent = !awaited_ || followed_ > 0;
     Close(RunState::kLost, sent ? reason::kLeaseEnded : reason::kNotStarted,
-          sent ? "the request was closed: its lease expired" : "its lease expired before the request was sent");
+          sent ? "the request was closed: its lease expired"
+               : "its lease expired before the request was sent");
     return true;
   }
   if (!awaited_ || now < awaited_->until) return false;
-  CloseWithoutAddress(
-      fmt::format("host {} was not resolved within {} s (connect_timeout)", awaited_->host,
-                  std::chrono::duration_cast<std::chrono::seconds>(start_.connect_timeout).count()));
+  CloseWithoutAddress(fmt::format(
+      "host {} was not resolved within {} s (connect_timeout)", awaited_->host,
+      std::chrono::duration_cast<std::chrono::seconds>(start_.connect_timeout).count()));
   return true;
 }
 
@@ -360,20 +368,24 @@ void HttpExchange::NoteBody(std::string_view body) {
 void HttpExchange::NoteResponse() {
   Note(fmt::format("< {}", *result_.http_status));
   for (const auto& [name, value] : answer_headers_) {
-    Note(fmt::format("< {}: {}", name, IsCredential(name) ? std::string_view("***") : std::string_view(value)));
+    Note(fmt::format("< {}: {}", name,
+                     IsCredential(name) ? std::string_view("***") : std::string_view(value)));
   }
   // libcurl does not know how long its addresses took.
   const double resolving = std::chrono::duration<double, std::milli>(resolving_).count();
   const auto milliseconds = [&](CURLINFO part) {
     curl_off_t us = 0;
     curl_easy_getinfo(handle_, part, &us);
-    return us == 0 && part == CURLINFO_APPCONNECT_TIME_T ? 0.0 : static_cast<double>(us) / 1000 + resolving;
+    return us == 0 && part == CURLINFO_APPCONNECT_TIME_T
+               ? 0.0
+               : static_cast<double>(us) / 1000 + resolving;
   };
-  Note(fmt::format("* {} bytes; name {:.1f} ms, connected {:.1f} ms, TLS {:.1f} ms, first byte {:.1f} ms, "
-                   "all {:.1f} ms",
-                   body_bytes_, milliseconds(CURLINFO_NAMELOOKUP_TIME_T),
-                   milliseconds(CURLINFO_CONNECT_TIME_T), milliseconds(CURLINFO_APPCONNECT_TIME_T),
-                   milliseconds(CURLINFO_STARTTRANSFER_TIME_T), milliseconds(CURLINFO_TOTAL_TIME_T)));
+  Note(fmt::format(
+      "* {} bytes; name {:.1f} ms, connected {:.1f} ms, TLS {:.1f} ms, first byte {:.1f} ms, "
+      "all {:.1f} ms",
+      body_bytes_, milliseconds(CURLINFO_NAMELOOKUP_TIME_T), milliseconds(CURLINFO_CONNECT_TIME_T),
+      milliseconds(CURLINFO_APPCONNECT_TIME_T), milliseconds(CURLINFO_STARTTRANSFER_TIME_T),
+      milliseconds(CURLINFO_TOTAL_TIME_T)));
 }
 
 AttemptEnded HttpExchange::TakeEnded() {

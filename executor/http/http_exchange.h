@@ -1,4 +1,5 @@
-// One attempt's request on a libcurl handle: what to send, what came back, and the result and log that follow.
+// One attempt's request on a libcurl handle: what to send, what came back, and the result and log
+// that follow.
 //
 // Threads  Used by the thread of CurlHttpRunner only.
 // Owns     The handle, the first bytes of the response, and the attempt's log.
@@ -36,10 +37,11 @@ class HttpExchange {
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
 
-  // Sets the handle up for the request, or the one after a redirect. kInvalid: a header has a control character, or the
-  // URL is not one; nothing may be sent then.
+  // Sets the handle up for the request, or the one after a redirect. kInvalid: a header has a
+  // control character, or the URL is not one; nothing may be sent then.
   Status Prepare(SteadyTime now);
-  // A host name whose addresses the handle needs before it may send the request, within the timeout of connecting.
+  // A host name whose addresses the handle needs before it may send the request, within the timeout
+  // of connecting.
   struct AwaitedName {
     std::string host;
     std::string port;
@@ -50,9 +52,11 @@ class HttpExchange {
   // The name is no longer awaited then.
   void SetAddresses(const std::vector<std::string>& addresses, SteadyTime now);
   void CloseWithoutAddress(const std::string& why);
-  // The transfer has ended. Returns true if Prepare must be called for a redirect, and false if the exchange is over.
+  // The transfer has ended. Returns true if Prepare must be called for a redirect, and false if the
+  // exchange is over.
   bool OnDone(CURLcode code);
-  // Ends it without a response. No callback of libcurl follows once the handle is removed from its multi handle.
+  // Ends it without a response. No callback of libcurl follows once the handle is removed from its
+  // multi handle.
   void Close(RunState state, std::string_view reason, std::string error);
   void ExtendLease(SteadyTime lease_end);
 

@@ -29,22 +29,25 @@ class Getaddrinfo final : public HostLookup {
     const int failed = getaddrinfo(host.c_str(), nullptr, &hints, &found);
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, &freeaddrinfo);
     if (failed != 0) {
-      return Error{ErrorCode::kNotFound, fmt::format("could not resolve host {}: {}", host, gai_strerror(failed))};
+      return Error{ErrorCode::kNotFound,
+                   fmt::format("could not resolve host {}: {}", host, gai_strerror(failed))};
     }
     std::vector<std::string> addresses;
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
       std::array<char, NI_MAXHOST> text{};
-      if (getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) == 0) {
+      if (getnameinfo(each->ai_addr, each->ai_addrlen, text.data(), text.size(), nullptr, 0,
+                      NI_NUMERICHOST) == 0) {
         addresses.emplace_back(text.data());
       }
     }
-    if (addresses.empty()) return Error{ErrorCode::kNotFound, fmt::format("the host {} has no address", host)};
+    if (addresses.empty())
+      return Error{ErrorCode::kNotFound, fmt::format("the host {} has no address", host)};
     return addresses;
   }
 };
 
-// One more for a job that has `of_job` of all the lookups in progress. Its share of the limit of a job must not
-// exceed what is left of the limit of all.
+// One more for a job that has `of_job` of all the lookups in progress. Its share of the limit of a
+// job must not exceed what is left of the limit of all.
 bool MayBegin(size_t of_job, size_t all) {
   const size_t left = NameResolver::kLookupsMax - std::min(all, NameResolver::kLookupsMax);
   return left > 0 && of_job < NameResolver::kJobLookupsMax &&
@@ -80,7 +83,8 @@ struct NameResolver::State {
     ++jobs[taken.job];
     return taken;
   }
-  void Done(const Wanted& done, Result<std::vector<std::string>> addresses, SteadyTime now) REQUIRES(mu) {
+  void Done(const Wanted& done, Result<std::vector<std::string>> addresses, SteadyTime now)
+      REQUIRES(mu) {
     in_progress.erase(done.host);
     if (--jobs[done.job] == 0) jobs.erase(done.job);
     if (addresses.ok()) {
@@ -102,11 +106,13 @@ struct NameResolver::State {
   std::map<std::string, Kept> kept GUARDED_BY(mu);
   std::vector<Answer> answers GUARDED_BY(mu);
 
-  State(std::shared_ptr<const HostLookup> host_lookup, const Clock& time, std::function<void()> woken)
+  State(std::shared_ptr<const HostLookup> host_lookup, const Clock& time,
+        std::function<void()> woken)
       : lookup(std::move(host_lookup)), wake(std::move(woken)), clock(&time) {}
 };
 
-NameResolver::NameResolver(std::shared_ptr<const HostLookup> lookup, const Clock& clock, std::function<void()> wake)
+NameResolver::NameResolver(std::shared_ptr<const HostLookup> lookup, const Clock& clock,
+                           std::function<void()> wake)
     : state_(std::make_shared<State>(std::move(lookup), clock, std::move(wake))), clock_(clock) {}
 
 NameResolver::~NameResolver() {
@@ -126,9 +132,9 @@ void NameResolver::Ask(const std::string& host, const JobId& job, SteadyTime unt
     return;
   }
   if (state_->in_progress.contains(host)) return;
-  const auto same = std::find_if(state_->wanted.begin(), state_->wanted.end(), [&](const State::Wanted& each) {
-    return each.host == host && each.job == job;
-  });
+  const auto same =
+      std::find_if(state_->wanted.begin(), state_->wanted.end(),
+                   [&](const State::Wanted& each) { return each.host == host && each.job == job; });
   if (same != state_->wanted.end()) {
     same->until = std::max(same->until, until);
     return;
@@ -143,7 +149,8 @@ void NameResolver::Ask(const std::string& host, const JobId& job, SteadyTime unt
     if (state_->threads > 0) return;
     state_->wanted.pop_back();
     state_->answers.push_back(
-        {host, Error{ErrorCode::kNotFound, fmt::format("no thread to resolve host {}: {}", host, error.what())}});
+        {host, Error{ErrorCode::kNotFound,
+                     fmt::format("no thread to resolve host {}: {}", host, error.what())}});
     if (state_->wake) state_->wake();
   }
 }

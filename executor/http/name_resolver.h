@@ -1,14 +1,14 @@
 // Looks up the addresses of host names for http jobs, on threads that nobody waits for.
 //
-// The system's resolver cannot be interrupted: a name server that does not answer holds its caller for up to a minute.
-// libcurl's own threads are joined when a transfer is closed, which would stop every other request, its timeout and the
-// end of its lease.
+// The system's resolver cannot be interrupted: a name server that does not answer holds its caller
+// for up to a minute. libcurl's own threads are joined when a transfer is closed, which would stop
+// every other request, its timeout and the end of its lease.
 //
-// Threads  Thread-safe. Each lookup blocks a detached thread, at most kLookupsMax in all and kJobLookupsMax for the
-//          names that one job asked for. The more a job has, the more must be left for others, so that neither one
-//          job nor a few dozen can use up all of them.
-// Always   A name is looked up once at a time; everyone who asks meanwhile gets that answer. Answers are kept for 60 s,
-//          failures are not kept.
+// Threads  Thread-safe. Each lookup blocks a detached thread, at most kLookupsMax in all and
+//          kJobLookupsMax for the names that one job asked for. The more a job has, the more must
+//          be left for others, so that neither one job nor a few dozen can use up all of them.
+// Always   A name is looked up once at a time; everyone who asks meanwhile gets that answer.
+//          Answers are kept for 60 s, failures are not kept.
 // Errors   kNotFound: the name has no address, or cannot be looked up; the message says why.
 #pragma once
 
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/result.h"
 #include "common/base/ids.h"
+#include "common/base/result.h"
 
 namespace carillon::executor {
 
@@ -28,8 +28,8 @@ namespace carillon::executor {
 class HostLookup {
  public:
   virtual ~HostLookup() = default;
-  // Returns addresses as text, in the order in which they are to be tried. Blocks for as long as the name servers
-  // need. Called by several threads.
+  // Returns addresses as text, in the order in which they are to be tried. Blocks for as long as
+  // the name servers need. Called by several threads.
   virtual Result<std::vector<std::string>> AddressesOf(const std::string& host) const = 0;
 };
 
@@ -48,13 +48,14 @@ class NameResolver {
     Result<std::vector<std::string>> addresses;
   };
 
-  // Calls `wake` on some thread, under a lock, when there are answers; never after its destructor. `lookup` is shared,
-  // because lookups in progress outlive this object.
-  NameResolver(std::shared_ptr<const HostLookup> lookup, const Clock& clock, std::function<void()> wake);
+  // Calls `wake` on some thread, under a lock, when there are answers; never after its destructor.
+  // `lookup` is shared, because lookups in progress outlive this object.
+  NameResolver(std::shared_ptr<const HostLookup> lookup, const Clock& clock,
+               std::function<void()> wake);
   ~NameResolver();
 
-  // Asks for the addresses of `host` on behalf of a job. The answer follows by Take, unless `until` passes before the
-  // lookup begins.
+  // Asks for the addresses of `host` on behalf of a job. The answer follows by Take, unless `until`
+  // passes before the lookup begins.
   void Ask(const std::string& host, const JobId& job, SteadyTime until);
   std::vector<Answer> Take();
 

@@ -18,7 +18,8 @@ bool SameHost(const sockaddr_storage& one, const sockaddr_storage& other) {
            reinterpret_cast<const sockaddr_in&>(other).sin_addr.s_addr;
   }
   return std::memcmp(&reinterpret_cast<const sockaddr_in6&>(one).sin6_addr,
-                     &reinterpret_cast<const sockaddr_in6&>(other).sin6_addr, sizeof(in6_addr)) == 0;
+                     &reinterpret_cast<const sockaddr_in6&>(other).sin6_addr,
+                     sizeof(in6_addr)) == 0;
 }
 
 }  // namespace
@@ -37,11 +38,13 @@ bool IsOwnAddress(const sockaddr& address, socklen_t length) {
   const int probe = socket(target.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   // Without a descriptor for this socket there is none for the request either.
   if (probe < 0) return true;
-  // The kernel sends from the very address only if it is one of its own. An address without a route is none of them.
+  // The kernel sends from the very address only if it is one of its own. An address without a route
+  // is none of them.
   sockaddr_storage from{};
   socklen_t from_length = sizeof from;
   const bool own = connect(probe, reinterpret_cast<const sockaddr*>(&target), length) == 0 &&
-                   getsockname(probe, reinterpret_cast<sockaddr*>(&from), &from_length) == 0 && SameHost(target, from);
+                   getsockname(probe, reinterpret_cast<sockaddr*>(&from), &from_length) == 0 &&
+                   SameHost(target, from);
   close(probe);
   return own;
 }

@@ -50,9 +50,8 @@ Status FollowRedirect(int status, std::string_view location, StartHttp& request)
     request.method = HttpMethod::kGet;
     request.body.clear();
     request.secret_body = false;
-    DropHeaders(request, [](const std::string& name) {
-      return LowerCase(name).starts_with("content-");
-    });
+    DropHeaders(request,
+                [](const std::string& name) { return LowerCase(name).starts_with("content-"); });
   }
   if (OriginOf(url) != origin) {
     if (request.secret_body) {
@@ -60,8 +59,7 @@ Status FollowRedirect(int status, std::string_view location, StartHttp& request)
     }
     DropHeaders(request, [&](const std::string& name) {
       const std::string lower = LowerCase(name);
-      return request.secret_headers.contains(name) || lower == "authorization" ||
-             lower == "cookie";
+      return request.secret_headers.contains(name) || lower == "authorization" || lower == "cookie";
     });
   }
   curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);

@@ -35,7 +35,8 @@ bool Equals(const json& found, const ParameterValue& wanted) {
 // A sentence about the first condition on the body that does not hold; empty if all hold.
 std::string ComplaintAboutBody(const HttpExpect& expect, const HttpAnswer& answer) {
   if (!expect.LooksAtBody()) return {};
-  const std::string_view beyond = answer.whole ? "" : " in its first part, and the rest is not read";
+  const std::string_view beyond =
+      answer.whole ? "" : " in its first part, and the rest is not read";
   if (!expect.contains.empty() && answer.body.find(expect.contains) == std::string::npos) {
     return fmt::format("the response does not contain '{}'{}", expect.contains.substr(0, kShownMax),
                        beyond);

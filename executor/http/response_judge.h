@@ -16,10 +16,12 @@ struct HttpAnswer {
   bool whole = true;      // false: the body has more bytes
 };
 
-// COMPLETED, or FAILED with http_status or http_body and a sentence. Only these fields and http_status are set.
+// COMPLETED, or FAILED with http_status or http_body and a sentence. Only these fields and
+// http_status are set.
 AttemptResult JudgeAnswer(const HttpExpect& expect, const HttpAnswer& answer);
 
-// The wait that a Retry-After header asks for, in seconds or as a date; nullopt if it is neither. At most kRetryAfterMax.
+// The wait that a Retry-After header asks for, in seconds or as a date; nullopt if it is neither.
+// At most kRetryAfterMax.
 std::optional<Duration> RetryAfterOf(std::string_view header, WallTime now);
 
 }  // namespace carillon::executor

@@ -2,9 +2,9 @@
 //
 // Place    Step 6 of docs/life-of-a-run.md, the receiving end; promise P9.
 // Threads  Not thread-safe; the core loop owns it.
-// Errors   A rejected record is counted by reason, logged once per reason, and never run. So is a task that cannot be
-//          read; the others of its record are taken. While the
-//          bus is unavailable Take returns nothing; the next call tries again.
+// Errors   A rejected record is counted by reason, logged once per reason, and never run. So is a
+//          task that cannot be read; the others of its record are taken. While the bus is
+//          unavailable Take returns nothing; the next call tries again.
 // Always   Every record taken is committed at once: claims decide what runs, and the owner
 //          publishes again any task that is lost here.
 #pragma once

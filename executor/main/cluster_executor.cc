@@ -37,7 +37,7 @@ struct ClusterExecutor::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   LiveSettings settings;
-  std::unique_ptr<cluster::LateBus> bus;  // null: the control link carries the records
+  std::unique_ptr<cluster::LateBus> bus;   // null: the control link carries the records
   BusConsumer* tasks = nullptr;            // owned by the bus, or received_tasks
   BusProducer* results = nullptr;          // owned by the bus, or carrier
   std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
@@ -88,15 +88,16 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
     CarryOnLink();
   }
   CARILLON_ASSIGN_OR_RETURN(
-      executor, ExecutorServer::Make({.clock = clock,
-                                      .tasks = *tasks,
-                                      .results = *results,
-                                      .link = carrier ? static_cast<ExecutorLink&>(*carrier) : *link,
-                                      .metrics = metrics,
-                                      .public_keys = [this] { return link->public_keys(); },
-                                      .settings = settings,
-                                      .open_worker_door = &rpc::ListenForWorkers},
-                                     options, directory->Sub("executor")));
+      executor,
+      ExecutorServer::Make({.clock = clock,
+                            .tasks = *tasks,
+                            .results = *results,
+                            .link = carrier ? static_cast<ExecutorLink&>(*carrier) : *link,
+                            .metrics = metrics,
+                            .public_keys = [this] { return link->public_keys(); },
+                            .settings = settings,
+                            .open_worker_door = &rpc::ListenForWorkers},
+                           options, directory->Sub("executor")));
   process::FollowSettings(settings, config, [this](const config::Config& now) {
     executor->Tune(ExecutorTuningOf(now));
   });
@@ -143,7 +144,8 @@ Result<std::unique_ptr<MemberDirectory>> ClusterExecutor::Parts::OpenDirectory(
     const config::Config& config) {
   std::vector<MemberInfo> listed;
   for (const config::Endpoint& endpoint : config::LinkMembers(config)) {
-    listed.push_back({.id = {}, .incarnation = {}, .rest_url = "", .grpc_address = endpoint.Text()});
+    listed.push_back(
+        {.id = {}, .incarnation = {}, .rest_url = "", .grpc_address = endpoint.Text()});
   }
   if (!listed.empty()) {
     return std::unique_ptr<MemberDirectory>(std::make_unique<ListedMembers>(std::move(listed)));

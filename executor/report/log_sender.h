@@ -45,7 +45,8 @@ class LogSender final : public Stepper {
         partition_key_(StableHash(executor_.value())) {}
 
   void Add(AttemptOutput output);
-  // For a log that nothing else keeps or bounds: it is dropped and counted while kUnboundBytesMax wait.
+  // For a log that nothing else keeps or bounds: it is dropped and counted while
+  // kUnboundBytesMax wait.
   void AddIfRoom(AttemptOutput output);
   void Stored(const std::vector<StoredOutput>& stored);
   void OnWork(std::function<void()> wake);

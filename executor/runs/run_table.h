@@ -20,7 +20,8 @@
 
 namespace carillon::executor {
 
-// Processes, in-process attempts and handlers have separate queues and slots; each handler has its own slots.
+// Processes, in-process attempts and handlers have separate queues and slots; each handler has its
+// own slots.
 enum class Lane { kProcess = 0, kLight = 1, kHandler = 2 };
 inline constexpr size_t kLanes = 3;
 
@@ -46,7 +47,7 @@ struct RunEntry {
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
   std::string handler = {};  // kHandler: "app/name"
-  TaskMessage task;  // the task's command is dropped once the attempt is started
+  TaskMessage task;          // the task's command is dropped once the attempt is started
   // Kept from the accepted claim until the start.
   SecretValues secrets;
   std::optional<std::string> checkpoint = {};
@@ -59,8 +60,8 @@ struct RunEntry {
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
-  bool silent = false;      // kHandler: HandlerSilent
-  bool saves = false;       // kHandler: it has sent progress or a checkpoint, or got one, or may have
+  bool silent = false;  // kHandler: HandlerSilent
+  bool saves = false;   // kHandler: it has sent progress or a checkpoint, or got one, or may have
   size_t output_bytes = 0;  // kReporting
 };
 

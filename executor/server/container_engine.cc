@@ -17,7 +17,9 @@ HostCheck DecideEngineCheck(const EngineFacts& facts) {
   HostCheck check{.name = "container", .state = HostCheckState::kNo};
   if (facts.setting.empty() || facts.setting == "none") {
     check.detail = "executor.container.engine is none.";
-    check.cure = "Set it to docker or podman, if jobs of this executor may use it: who can use an engine can become root.";
+    check.cure =
+        "Set it to docker or podman, if jobs of this executor may use it: who can use an engine "
+        "can become root.";
   } else if (facts.program.empty()) {
     check.detail = facts.setting.starts_with('/')
                        ? fmt::format("{} is no program.", facts.setting)
@@ -25,7 +27,9 @@ HostCheck DecideEngineCheck(const EngineFacts& facts) {
     check.cure = "Install it, or correct executor.container.engine; then restart the executor.";
   } else if (!facts.answered) {
     check.detail = fmt::format("'{} version' fails, or does not answer.", facts.program);
-    check.cure = "Start the engine, and let the user of the executor use its socket; then restart the executor.";
+    check.cure =
+        "Start the engine, and let the user of the executor use its socket; then restart the "
+        "executor.";
   } else {
     check.state = HostCheckState::kWorks;
     check.detail = facts.program;
@@ -42,7 +46,8 @@ EngineFound FindEngine(const std::string& setting, std::string_view path) {
   }
   if (!facts.program.empty()) {
     const EngineWords version = {"version"};
-    facts.answered = AskEngine({facts.program, version, ClientEnvironment()}, kVersionWithinMillis).ok;
+    facts.answered =
+        AskEngine({facts.program, version, ClientEnvironment()}, kVersionWithinMillis).ok;
   }
   return {.path = facts.answered ? facts.program : "", .check = DecideEngineCheck(facts)};
 }

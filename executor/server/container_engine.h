@@ -1,4 +1,5 @@
-// The container engine of the host: the program that the setting names, tried once when the executor starts.
+// The container engine of the host: the program that the setting names, tried once when the
+// executor starts.
 //
 // Threads  Stateless. FindEngine waits for the engine, for some seconds at most.
 #pragma once

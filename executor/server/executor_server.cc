@@ -21,7 +21,8 @@ namespace {
 // The first warden answers within milliseconds.
 constexpr Duration kWardenChecksWithin = 2s;
 
-// Requests may use half of the descriptors. The rest is for the warden, workers, journals and members.
+// Requests may use half of the descriptors. The rest is for the warden, workers, journals and
+// members.
 long RequestConnections(const OpenFiles& files) {
   const long most = CurlHttpRunner::Options{}.connections_max;
   return files.now == 0 ? most : std::clamp<long>(static_cast<long>(files.now / 2), 1, most);
@@ -37,7 +38,8 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
   ReadHost(&facts);
   std::vector<HostCheck> checks = DecideHostChecks(facts);
   std::optional<HostCheck> run_as;
-  for (HostCheck& check : warden.WaitForHostChecks(kWardenChecksWithin).value_or(std::vector<HostCheck>{})) {
+  for (HostCheck& check :
+       warden.WaitForHostChecks(kWardenChecksWithin).value_or(std::vector<HostCheck>{})) {
     if (check.name == "run_as") {
       run_as = std::move(check);
     } else {
@@ -49,8 +51,8 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
   return checks;
 }
 
-// A socket that nobody asked for must not keep an executor from running its other jobs. Where processes cannot be watched,
-// nobody would notice that a worker has died, so there is no door.
+// A socket that nobody asked for must not keep an executor from running its other jobs. Where
+// processes cannot be watched, nobody would notice that a worker has died, so there is no door.
 Result<std::unique_ptr<HandlerRunner>> OpenHandlers(const ExecutorServer::Ports& ports,
                                                     const ExecutorOptions& options,
                                                     const std::string& home, HostCheck* check) {
@@ -82,11 +84,12 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   const EngineFound engine = FindEngine(options.container_engine, options.base_env.at("PATH"));
   checked.container_engine = engine.path;
   server->warden_ = std::make_unique<WardenClient>(
-      WardenClient::Options{.directory = home + "/warden",
-                            .run_directory = options.run_as_allowed.empty() ? "" : options.run_as_directory,
-                            .open_files = files.before,
-                            .container_engine = engine.path,
-                            .log_bytes_max = options.log_bytes_max},
+      WardenClient::Options{
+          .directory = home + "/warden",
+          .run_directory = options.run_as_allowed.empty() ? "" : options.run_as_directory,
+          .open_files = files.before,
+          .container_engine = engine.path,
+          .log_bytes_max = options.log_bytes_max},
       ports.clock, ports.metrics);
   server->users_ = std::make_unique<HostUsers>(options.run_as_allowed);
   server->users_->Step(ports.clock.Steady());

@@ -2,7 +2,8 @@
 //
 // Place    The executor's half of `carillon standalone`, and all of `carillon-executor`.
 // Threads  Called by one thread. Its loops run on the Loops passed in.
-// Owns     Warden client, HTTP runner, spool, load. The ports outlive it; the loops stop before it is destroyed.
+// Owns     Warden client, HTTP runner, spool, load. The ports outlive it; the loops stop before it
+//          is destroyed.
 // Errors   Make: kUnavailable if the directory cannot be used.
 #pragma once
 
@@ -15,8 +16,8 @@
 
 #include "common/base/live_settings.h"
 #include "common/base/loops.h"
-#include "common/wire/random_tokens.h"
 #include "common/ports/worker_door.h"
+#include "common/wire/random_tokens.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/http/curl_http_runner.h"
 #include "executor/link/proc_load.h"

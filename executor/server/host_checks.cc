@@ -42,9 +42,8 @@ HostCheck CheckOpenFiles(const HostFacts& facts) {
 }
 
 HostCheck CheckDirectory(const HostFacts& facts) {
-  const std::string free =
-      fmt::format("{} has {:.1f} GiB free.", facts.directory,
-                  static_cast<double>(facts.free_bytes) / kGiB);
+  const std::string free = fmt::format("{} has {:.1f} GiB free.", facts.directory,
+                                       static_cast<double>(facts.free_bytes) / kGiB);
   if (facts.free_bytes >= kFreeBytesMin) return {.name = "directory", .detail = free};
   return {.name = "directory",
           .state = HostCheckState::kPartly,
@@ -80,12 +79,15 @@ std::vector<HostCheck> DecideHostChecks(const HostFacts& facts) {
 }
 
 HostCheck DecideWorkersCheck(const std::string& socket, const Status& why) {
-  if (why.ok()) return {.name = "workers", .detail = ToValidUtf8(socket.substr(0, kHostCheckBytesMax / 3))};
+  if (why.ok())
+    return {.name = "workers", .detail = ToValidUtf8(socket.substr(0, kHostCheckBytesMax / 3))};
   return {.name = "workers",
           .state = HostCheckState::kNo,
           .detail = ToValidUtf8(why.error().message.substr(0, kHostCheckBytesMax / 3)),
-          .cure = "Handlers need Linux 5.3 or newer, a sandbox that allows pidfd_open, and a socket that can be made "
-                  "(executor.worker_socket)."};
+          .cure =
+              "Handlers need Linux 5.3 or newer, a sandbox that allows pidfd_open, and a socket "
+              "that can be made "
+              "(executor.worker_socket)."};
 }
 
 void ReadHost(HostFacts* facts) {

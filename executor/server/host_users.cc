@@ -19,7 +19,8 @@ Result<std::vector<uint32_t>> GroupsOf(const std::string& name, gid_t gid) {
   std::vector<gid_t> groups(64);
   int count = static_cast<int>(groups.size());
   while (getgrouplist(name.c_str(), gid, groups.data(), &count) < 0) {
-    if (count > kGroupsMax) return {ErrorCode::kUnavailable, fmt::format("user {} has too many groups", name)};
+    if (count > kGroupsMax)
+      return {ErrorCode::kUnavailable, fmt::format("user {} has too many groups", name)};
     const size_t wanted = std::max(static_cast<size_t>(count), groups.size() * 2);
     groups.resize(wanted);
     count = static_cast<int>(wanted);
@@ -34,14 +35,17 @@ Result<ProcessUser> LookUpUser(const std::string& name) {
   passwd entry{};
   passwd* found = nullptr;
   int error = 0;
-  while ((error = getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) == ERANGE &&
+  while ((error = getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
+             ERANGE &&
          buffer.size() < kEntryBytesMax) {
     buffer.resize(buffer.size() * 2);
   }
   if (error != 0) {
-    return {ErrorCode::kUnavailable, fmt::format("look up user {}: {}", name, std::strerror(error))};
+    return {ErrorCode::kUnavailable,
+            fmt::format("look up user {}: {}", name, std::strerror(error))};
   }
-  if (found == nullptr) return {ErrorCode::kNotFound, fmt::format("this host has no user {}", name)};
+  if (found == nullptr)
+    return {ErrorCode::kNotFound, fmt::format("this host has no user {}", name)};
   CARILLON_ASSIGN_OR_RETURN(std::vector<uint32_t> groups, GroupsOf(name, entry.pw_gid));
   return ProcessUser{.name = name,
                      .uid = entry.pw_uid,
@@ -52,7 +56,8 @@ Result<ProcessUser> LookUpUser(const std::string& name) {
 
 HostUsers::HostUsers(const std::vector<std::string>& allowed, LookUp look_up) : look_up_(look_up) {
   for (const std::string& name : allowed) {
-    found_.emplace(name, Error{ErrorCode::kUnavailable, fmt::format("user {} was not looked up yet", name)});
+    found_.emplace(
+        name, Error{ErrorCode::kUnavailable, fmt::format("user {} was not looked up yet", name)});
   }
 }
 
@@ -73,8 +78,10 @@ SteadyTime HostUsers::Step(SteadyTime now) {
   for (const std::string& name : names) {
     Result<ProcessUser> user = look_up_(name);
     if (user.ok() && user->uid == 0 && name != "root") {
-      user = {ErrorCode::kDenied,
-              fmt::format("the user {} is root on this executor; only the name root may stand for it", name)};
+      user = {
+          ErrorCode::kDenied,
+          fmt::format("the user {} is root on this executor; only the name root may stand for it",
+                      name)};
     }
     MutexLock lock(mu_);
     Result<ProcessUser>& known = found_.at(name);
@@ -85,8 +92,8 @@ SteadyTime HostUsers::Step(SteadyTime now) {
   return now + kLookEvery;
 }
 
-HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<std::string>& allowed,
-                     ProcessUsers& users) {
+HostCheck CheckRunAs(const std::optional<HostCheck>& warden,
+                     const std::vector<std::string>& allowed, ProcessUsers& users) {
   HostCheck check{.name = "run_as"};
   const auto say = [&check](HostCheckState state, std::string detail, std::string cure) {
     check.state = state;
@@ -99,8 +106,10 @@ HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<s
                "Run the executor as root, and name the users in executor.run_as_allowed.");
   }
   if (!warden) {
-    return say(HostCheckState::kNo, "The warden was started without --run-directory, or before an upgrade.",
-               "Add that flag to the warden's own unit, or restart the executor when nothing runs on it.");
+    return say(
+        HostCheckState::kNo,
+        "The warden was started without --run-directory, or before an upgrade.",
+        "Add that flag to the warden's own unit, or restart the executor when nothing runs on it.");
   }
   if (warden->state == HostCheckState::kNo) return *warden;
   for (const std::string& name : allowed) {

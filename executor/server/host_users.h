@@ -1,8 +1,8 @@
 // The users of this host as whom jobs may run: those that executor.run_as_allowed names.
 //
 // Place    Asked before step 8 of docs/life-of-a-run.md.
-// Threads  Thread-safe. Step asks the host's directory of users, which may take long, so it has a loop of its own;
-//          Find only reads what Step has found.
+// Threads  Thread-safe. Step asks the host's directory of users, which may take long, so it has a
+//          loop of its own; Find only reads what Step has found.
 // Always   A user whose id is 0 is allowed only by the name root.
 #pragma once
 
@@ -35,9 +35,9 @@ class HostUsers final : public ProcessUsers, public Stepper {
   std::map<std::string, Result<ProcessUser>> found_ GUARDED_BY(mu_);  // exactly the allowed names
 };
 
-// The line of the start-up report. `warden` is that of the warden, which says whether it can change users at all. Pure
-// but for users.Find.
-HostCheck CheckRunAs(const std::optional<HostCheck>& warden, const std::vector<std::string>& allowed,
-                     ProcessUsers& users);
+// The line of the start-up report. `warden` is that of the warden, which says whether it can change
+// users at all. Pure but for users.Find.
+HostCheck CheckRunAs(const std::optional<HostCheck>& warden,
+                     const std::vector<std::string>& allowed, ProcessUsers& users);
 
 }  // namespace carillon::executor

@@ -17,7 +17,8 @@ OpenFiles RaiseOpenFiles() {
     return {};
   }
   const uint64_t before = limit.rlim_cur;
-  const uint64_t wanted = std::max<uint64_t>(before, std::min<uint64_t>(limit.rlim_max, kOpenFilesWanted));
+  const uint64_t wanted =
+      std::max<uint64_t>(before, std::min<uint64_t>(limit.rlim_max, kOpenFilesWanted));
   if (wanted == before) return {before, before};
   limit.rlim_cur = wanted;
   if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return {before, wanted};

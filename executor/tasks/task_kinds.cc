@@ -28,9 +28,10 @@ constexpr std::array<TaskKind, 6> kKinds = {{
 StartAttempt::Script ScriptOf(const TaskMessage& task, const Interpreters& interpreters) {
   const Interpreter interpreter = *task.interpreter;
   const auto found = interpreters.find(interpreter);
-  return {.interpreter = found != interpreters.end() ? found->second : std::string(Name(interpreter)),
-          .suffix = std::string(SuffixOf(interpreter)),
-          .args = task.args};
+  return {
+      .interpreter = found != interpreters.end() ? found->second : std::string(Name(interpreter)),
+      .suffix = std::string(SuffixOf(interpreter)),
+      .args = task.args};
 }
 
 bool HasSecret(const SecretText& pieces) {
@@ -75,7 +76,8 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.masked = secrets.masked;
   start.limits = task.limits;
   if (task.container) {
-    start.container = StartAttempt::Container{.engine = defaults.container_engine, .definition = *task.container};
+    start.container =
+        StartAttempt::Container{.engine = defaults.container_engine, .definition = *task.container};
   }
   if (task.interpreter) start.script = ScriptOf(task, defaults.interpreters);
   return start;

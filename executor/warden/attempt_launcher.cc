@@ -78,9 +78,9 @@ void AttemptLauncher::LaunchPrepared() {
     if (spawned.ok()) continue;
     // What the host cannot enforce was asked for by the job.
     const bool host = spawned.code() == ErrorCode::kExhausted;
-    rooms_.reporter.RecordRefused(
-        name, *entry,
-        {RunState::kFailed, host ? reason::kHost : reason::kSpawn, "could not " + spawned.error().message});
+    rooms_.reporter.RecordRefused(name, *entry,
+                                  {RunState::kFailed, host ? reason::kHost : reason::kSpawn,
+                                   "could not " + spawned.error().message});
   }
 }
 

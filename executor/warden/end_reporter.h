@@ -32,9 +32,10 @@ class EndReporter {
   void Started(const AttemptName& name) { events_.push_back({name, false}); }
   void Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended);
   void RecordRefused(const AttemptName& name, AttemptEntry& entry, const StartRefusal& refusal);
-  // Records the end of an attempt of a dead warden, when no process of it lives any more: as LOST, unless its container
-  // had ended by itself.
-  void RecordLeftOver(const OpenStart& start, const std::optional<ContainerEnd>& end = std::nullopt);
+  // Records the end of an attempt of a dead warden, when no process of it lives any more: as LOST,
+  // unless its container had ended by itself.
+  void RecordLeftOver(const OpenStart& start,
+                      const std::optional<ContainerEnd>& end = std::nullopt);
 
   // Queues the synced ends for reporting, and asks the journal to sync the ends that
   // are not synced.

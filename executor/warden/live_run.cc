@@ -93,11 +93,10 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
   if (in_container) {
-    CARILLON_ASSIGN_OR_RETURN(
-        PreparedContainer prepared,
-        PrepareContainer(start_, {.warden_id = files.warden_id,
-                                  .control_directory = files.directory.path,
-                                  .outputs_file = files.outputs}));
+    CARILLON_ASSIGN_OR_RETURN(PreparedContainer prepared,
+                              PrepareContainer(start_, {.warden_id = files.warden_id,
+                                                        .control_directory = files.directory.path,
+                                                        .outputs_file = files.outputs}));
     container_ = {.name = prepared.record.name,
                   .engine = prepared.record.engine,
                   .warden_id = files.warden_id,
@@ -139,11 +138,13 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
   spec.open_files = host.open_files;
-  if (start_.limits && !in_container) ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
+  if (start_.limits && !in_container)
+    ApplyLimits(*start_.limits, host.features, files.cgroup, spec);
   cgroup_ = spec.cgroup;
   spec.user = start_.user;
   spec.user_directory = files.user_directory;
-  if (start_.limits && !in_container) limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
+  if (start_.limits && !in_container)
+    limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
   started_wall_ = now.wall;
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
@@ -213,9 +214,9 @@ void LiveRun::ReadReport(SteadyTime now) {
   ShimReport report;
   while (left.size() >= sizeof(report)) {
     std::memcpy(&report, left.data(), sizeof(report));
-    const bool more =
-        report.kind == ShimReportKind::kOutputs || report.kind == ShimReportKind::kUsage ||
-        report.kind == ShimReportKind::kContainer;
+    const bool more = report.kind == ShimReportKind::kOutputs ||
+                      report.kind == ShimReportKind::kUsage ||
+                      report.kind == ShimReportKind::kContainer;
     const bool with_text = more && report.value > 0;
     const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
     if (left.size() < sizeof(report) + text) break;
@@ -300,8 +301,8 @@ void LiveRun::Tick(SteadyTime now) {
   }
   if (now < ending_->next_push || keeper_ <= 0) return;
   // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
-  // The keeper is continued only when no descendant is left, so that none can become an orphan. Those of a container
-  // are the engine's.
+  // The keeper is continued only when no descendant is left, so that none can become an orphan.
+  // Those of a container are the engine's.
   ending_->next_push = now + kPushEvery;
   if (container_ || KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }
@@ -381,7 +382,8 @@ void LiveRun::AddOutputs(AttemptResult& result) const {
 }
 
 AttemptResult LiveRun::ResultNow() const {
-  // What ended before somebody could stop it has ended by itself, whoever wanted something else by then.
+  // What ended before somebody could stop it has ended by itself, whoever wanted something else
+  // by then.
   const bool by_itself = container_end_ && (!ending_ || !container_end_->stopped);
   if (by_itself) return ResultOf(*container_end_, start_.limits);
   return ending_ ? EndedByWarden() : ExitResult();
@@ -406,7 +408,8 @@ AttemptResult LiveRun::EndedByWarden() const {
 AttemptResult LiveRun::ExitResult() const {
   AttemptResult result{.state = RunState::kFailed};
   if (spawn_failure_) {
-    const bool host = IsFaultOfHost(spawn_failure_->step, spawn_failure_->value, start_.limits.has_value());
+    const bool host =
+        IsFaultOfHost(spawn_failure_->step, spawn_failure_->value, start_.limits.has_value());
     result.reason = host ? reason::kHost : reason::kSpawn;
     result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step, program_),
                                std::strerror(spawn_failure_->value));
@@ -420,7 +423,8 @@ AttemptResult LiveRun::ExitResult() const {
     result.error = "the process that watched its container was killed";
   } else if (oom_ && WIFSIGNALED(*wait_status_) && WTERMSIG(*wait_status_) == SIGKILL) {
     result.reason = reason::kOom;
-    result.error = fmt::format("killed by the kernel for its memory; its limit is {} MiB", start_.limits->memory_mb);
+    result.error = fmt::format("killed by the kernel for its memory; its limit is {} MiB",
+                               start_.limits->memory_mb);
   } else if (WIFSIGNALED(*wait_status_)) {
     const int signal_number = WTERMSIG(*wait_status_);
     const char* name = sigabbrev_np(signal_number);

@@ -37,7 +37,7 @@ class LiveRun {
     WorkDirectory::Place directory;
     std::string outputs;
     std::string script;  // without the suffix of its interpreter; of a container: its record
-    std::string warden_id = {};  // of a container
+    std::string warden_id = {};       // of a container
     std::string user_directory = {};  // of an attempt of another user: holds all of them
     std::string cgroup = {};          // for an attempt that needs one; empty: this host has none
     OutputReader read_outputs = &ReadOutputFile;
@@ -64,8 +64,8 @@ class LiveRun {
   // The first reason is kept. A later call without grace only cuts a running grace short.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
-  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react, outputs that
-  // do not come.
+  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react, outputs
+  // that do not come.
   void Tick(SteadyTime now);
   // The time at which Tick next has something to do.
   SteadyTime NextTick() const;
@@ -125,7 +125,7 @@ class LiveRun {
 
   StartAttempt start_;
   OutputTail output_;
-  std::shared_ptr<const SecretPatterns> patterns_;      // null without secrets
+  std::shared_ptr<const SecretPatterns> patterns_;  // null without secrets
   std::string program_;
   std::string script_file_;
   std::string cgroup_;
@@ -149,7 +149,8 @@ class LiveRun {
   std::optional<ContainerToRemove> container_;
   bool container_gone_ = false;
   std::optional<ContainerEnd> container_end_;  // the first that was told
-  std::string noted_;  // of a container whose processes have ended: what somebody asked for afterwards
+  std::string
+      noted_;  // of a container whose processes have ended: what somebody asked for afterwards
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_
   bool outputs_overdue_ = false;

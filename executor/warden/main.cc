@@ -12,7 +12,8 @@
 namespace {
 
 constexpr char kUsage[] =
-    "carillon-warden --directory DIR [--run-directory DIR] [--open-files N] [--idle-exit-ms N] [--foreground]\n"
+    "carillon-warden --directory DIR [--run-directory DIR] [--open-files N] [--idle-exit-ms N] "
+    "[--foreground]\n"
     "Started by the Carillon executor, one per data directory.\n";
 
 struct Arguments {

@@ -68,7 +68,9 @@ Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
   }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
   LiveRun::Files files = FilesOf(name, live->start());
-  const size_t spare = free_spares_.empty() || live->start().user || live->start().container ? 0 : free_spares_.back();
+  const size_t spare = free_spares_.empty() || live->start().user || live->start().container
+                           ? 0
+                           : free_spares_.back();
   if (spare != 0) files.directory.spare = fmt::format("{}/spare-{}", work_directory_, spare);
   const Status spawned = live->Spawn(
       files, {.open_files = options_.open_files, .features = options_.isolation.features}, now);
@@ -135,8 +137,9 @@ void RunningAttempts::Continue() {
   }
 }
 
-// A run whose keeper was killed is left to KillStrays: processes of it may still live. Those of a container are the
-// engine's, and its driver and the driver's command lines have died with the keeper.
+// A run whose keeper was killed is left to KillStrays: processes of it may still live. Those of
+// a container are the engine's, and its driver and the driver's command lines have died with
+// the keeper.
 void RunningAttempts::NoteEnd(uint64_t run_no, const LiveRun& live) {
   if (live.finished() && (!live.keeper_killed() || live.in_container())) ended_.push_back(run_no);
 }
@@ -204,7 +207,8 @@ std::vector<ContainerCleaner::Removed> RunningAttempts::TakeRemoved() {
 bool RunningAttempts::HasContainer(std::string_view name) const {
   const auto named = ParseContainerName(name);
   const AttemptEntry* entry = named ? rooms_.table.Find({named->key, named->attempt}) : nullptr;
-  return entry != nullptr && entry->stage != AttemptStage::kEnding && entry->stage != AttemptStage::kEnded;
+  return entry != nullptr && entry->stage != AttemptStage::kEnding &&
+         entry->stage != AttemptStage::kEnded;
 }
 
 // Children that are not keepers were reparented to the warden when their keeper was killed.
@@ -213,7 +217,8 @@ void RunningAttempts::KillStrays() {
   const std::vector<ProcessEntry> processes = ReadProcesses();
   bool found = false;
   for (const ProcessEntry& entry : processes) {
-    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0 || cleaner_.Owns(entry.pid)) {
+    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0 ||
+        cleaner_.Owns(entry.pid)) {
       continue;
     }
     KillDescendants(entry.pid);

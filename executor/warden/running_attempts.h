@@ -19,10 +19,10 @@
 
 #include "common/base/clock.h"
 #include "executor/warden/attempt_table.h"
-#include "executor/warden/end_reporter.h"
 #include "executor/warden/container/container_cleaner.h"
-#include "executor/warden/process/host_isolation.h"
+#include "executor/warden/end_reporter.h"
 #include "executor/warden/log_relay.h"
+#include "executor/warden/process/host_isolation.h"
 
 namespace carillon::executor {
 
@@ -56,9 +56,9 @@ class RunningAttempts : private KnownContainers {
   // ---- events of epoll; `token` is the number registered with the descriptor
   static constexpr uint64_t kFirstToken = 4;
   void OnReady(uint64_t token, bool writers_gone);
-  // After the events of a turn: continues with pipes that were not emptied, and finishes the attempts
-  // whose end the turn before noticed. An end may be noticed ahead of output that was written before
-  // it, and only the events of the next turn tell the order of the two streams.
+  // After the events of a turn: continues with pipes that were not emptied, and finishes the
+  // attempts whose end the turn before noticed. An end may be noticed ahead of output that was
+  // written before it, and only the events of the next turn tell the order of the two streams.
   void Continue();
   bool wants_turn() const { return !more_.empty() || !ended_.empty() || !over_.empty(); }
   void ReapChildren();
@@ -69,7 +69,9 @@ class RunningAttempts : private KnownContainers {
   // ---- containers
   ContainerCleaner& containers() { return cleaner_; }
   // The path of the record of the attempt's container.
-  std::string RecordOf(const HeldAttempt& attempt) const { return RecordOf(ContainerName(attempt)); }
+  std::string RecordOf(const HeldAttempt& attempt) const {
+    return RecordOf(ContainerName(attempt));
+  }
   std::string RecordOf(std::string_view container) const {
     return fmt::format("{}/{}", options_.containers, container);
   }

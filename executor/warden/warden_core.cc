@@ -39,7 +39,8 @@ WardenCore::WardenCore(const Clock& clock, std::unique_ptr<WardenJournal> journa
           {.journal = *journal_, .table = table_, .reporter = reporter_, .running = running_}),
       leftovers_(Adopt(std::move(contents), *journal_, table_)) {
   for (const OpenStart& start : leftovers_.waiting()) {
-    if (start.container) table_.Find(NameOf(start.attempt))->record_file = running_.RecordOf(start.attempt);
+    if (start.container)
+      table_.Find(NameOf(start.attempt))->record_file = running_.RecordOf(start.attempt);
   }
 }
 
@@ -99,9 +100,9 @@ void WardenCore::EndLeftOver(OpenStart start) {
 }
 
 void WardenCore::EndContained(const ContainerCleaner::Removed& removed) {
-  const auto found = std::find_if(contained_.begin(), contained_.end(), [&](const OpenStart& start) {
-    return ContainerName(start.attempt) == removed.name;
-  });
+  const auto found = std::find_if(
+      contained_.begin(), contained_.end(),
+      [&](const OpenStart& start) { return ContainerName(start.attempt) == removed.name; });
   if (found == contained_.end()) {  // a record without an attempt
     const std::string record = running_.RecordOf(removed.name);
     return running_.RemoveInBackground({record, EndFileOf(record)});

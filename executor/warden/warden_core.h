@@ -19,8 +19,8 @@
 #include "executor/warden/attempt_table.h"
 #include "executor/warden/end_reporter.h"
 #include "executor/warden/journal_driver.h"
-#include "executor/warden/process/leftovers.h"
 #include "executor/warden/log_relay.h"
+#include "executor/warden/process/leftovers.h"
 #include "executor/warden/running_attempts.h"
 
 namespace carillon::executor {

@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
-// The version of the start of a container. Other starts keep the older version, which programs from before can read.
+// The version of the start of a container. Other starts keep the older version, which programs from
+// before can read.
 constexpr uint32_t kContainerStartVersion = 2;
 // Size of the record of an end without the output: names, texts, markers, and the outputs with the
 // lengths of their names and values.

@@ -102,25 +102,28 @@ Status WardenServer::PrepareCore() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
-  if (options_.open_files > 0) open_files.rlim_cur = std::min<rlim_t>(options_.open_files, open_files.rlim_max);
+  if (options_.open_files > 0)
+    open_files.rlim_cur = std::min<rlim_t>(options_.open_files, open_files.rlim_max);
   setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three descriptors; on failure fewer fit
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
   const std::string containers = RecordsIn(options_.directory);
-  if (mkdir(containers.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + containers);
+  if (mkdir(containers.c_str(), 0700) != 0 && errno != EEXIST)
+    return SystemError("mkdir " + containers);
   CARILLON_ASSIGN_OR_RETURN(const std::string id, WardenIdOf(options_.directory));
   journal->SetWardenId(id);
   isolation_ = PrepareIsolation(options_.directory, options_.run_directory);
-  core_ = std::make_unique<WardenCore>(clock_, std::move(journal), std::move(contents),
-                                       WardenCore::Options{.work_directory = work,
-                                                           .epoll = epoll_.get(),
-                                                           .open_files = open_files,
-                                                           .read_outputs = options_.read_outputs,
-                                                           .isolation = isolation_,
-                                                           .containers = std::filesystem::absolute(containers),
-                                                           .warden_id = id});
+  core_ = std::make_unique<WardenCore>(
+      clock_, std::move(journal), std::move(contents),
+      WardenCore::Options{.work_directory = work,
+                          .epoll = epoll_.get(),
+                          .open_files = open_files,
+                          .read_outputs = options_.read_outputs,
+                          .isolation = isolation_,
+                          .containers = std::filesystem::absolute(containers),
+                          .warden_id = id});
   if (had_work) core_->running().RemoveInBackground({old});
   if (!isolation_.leftovers.empty()) core_->running().RemoveInBackground({isolation_.leftovers});
   return {};

@@ -26,7 +26,7 @@ inline constexpr char kWardenLock[] = "lock";
 inline constexpr char kWardenLog[] = "log";
 
 struct WardenOptions {
-  std::string directory;  // must exist
+  std::string directory;           // must exist
   std::string run_directory = {};  // of attempts of other users; empty: there are none
   uint64_t open_files = 0;         // soft limit of commands; 0: that of this process
   // How long the warden waits for a daemon while it holds nothing.
@@ -84,8 +84,8 @@ class WardenServer {
   bool ready_sent_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
-  bool left_ = false;           // the last daemon sent Leave
-  bool listed_ = false;         // the daemon has asked for a list
+  bool left_ = false;                   // the last daemon sent Leave
+  bool listed_ = false;                 // the daemon has asked for a list
   EndParts takes_ = EndParts::kResult;  // as the daemon has said
   SteadyTime idle_since_{};
 };

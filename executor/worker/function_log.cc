@@ -5,7 +5,8 @@
 
 namespace carillon::executor {
 
-std::vector<LogChunk> FunctionLog::Add(const std::vector<LogEntry>& entries, bool last, SteadyTime now) {
+std::vector<LogChunk> FunctionLog::Add(const std::vector<LogEntry>& entries, bool last,
+                                       SteadyTime now) {
   if (std::exchange(continues_, false)) {
     next_seq_ = static_cast<uint64_t>(std::max<int64_t>((now - begun_).count(), 1)) + 1;
   }

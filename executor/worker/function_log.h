@@ -1,9 +1,9 @@
 // Numbers the lines of the log of one function and gathers them into chunks.
 //
 // Threads  Not thread-safe.
-// Always   No number is given twice, also not by a later daemon, which does not know how many an earlier one gave: it
-//          goes on at the microseconds since the start, of which there are more. These are steady ones, because a
-//          wall clock may be set back.
+// Always   No number is given twice, also not by a later daemon, which does not know how many an
+//          earlier one gave: it goes on at the microseconds since the start, of which there are
+//          more. These are steady ones, because a wall clock may be set back.
 #pragma once
 
 #include <cstdint>

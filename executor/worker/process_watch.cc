@@ -50,7 +50,8 @@ Result<std::string> BootId() {
 bool NoSuchProcess(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
 
 std::string_view FieldOf(std::string_view stat, int wanted) {
-  // The name, in brackets, may itself have brackets and spaces. The third field follows its last bracket.
+  // The name, in brackets, may itself have brackets and spaces. The third field follows its
+  // last bracket.
   const size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) return {};
   size_t at = name_end + 2;
@@ -96,16 +97,19 @@ Life LifeOf(const WorkerProcess& process, uint64_t image) {
 
 Status CheckProcessWatch() {
   const FileDescriptor self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  const bool never = !self.open() && (errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL);
+  const bool never =
+      !self.open() && (errno == ENOSYS || errno == EPERM || errno == EACCES || errno == EINVAL);
   if (!never) return {};
   return {ErrorCode::kUnavailable,
-          fmt::format("this system does not let processes be watched: pidfd_open: {}", std::strerror(errno))};
+          fmt::format("this system does not let processes be watched: pidfd_open: {}",
+                      std::strerror(errno))};
 }
 
 Life ProcessWatch::Add(const WorkerProcess& process) {
   if (watched_.contains(process)) return Life::kAlive;
   FileDescriptor fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
-  // Looked at after the descriptor was opened: the number cannot pass to another process any more unnoticed.
+  // Looked at after the descriptor was opened: the number cannot pass to another process any
+  // more unnoticed.
   const Life life = LifeOf(process, 0);
   if (life != Life::kAlive) return life;
   if (!fd.open()) return Life::kUnknown;

@@ -1,7 +1,7 @@
 // Tells which processes are alive, by descriptors that become readable when a process ends.
 //
-// A process that cannot be looked at is neither alive nor dead: a full table of descriptors or a hidden /proc
-// says nothing.
+// A process that cannot be looked at is neither alive nor dead: a full table of descriptors or a
+// hidden /proc says nothing.
 //
 // Threads  Not thread-safe.
 #pragma once
@@ -22,14 +22,15 @@ namespace carillon::executor {
 // kDead: there is no such process any more, or its program has made room for another one (execve).
 enum class Life { kAlive, kDead, kUnknown };
 
-// A process, and the address of its stack, which is another one after each execve. 0: the system does not tell it, because
-// the process is of another user.
+// A process, and the address of its stack, which is another one after each execve. 0: the system
+// does not tell it, because the process is of another user.
 struct SeenProcess {
   WorkerProcess process;
   uint64_t image = 0;
 };
 
-// The process with this number as it is now. kNotFound: there is none. kUnavailable: it cannot be looked at.
+// The process with this number as it is now. kNotFound: there is none. kUnavailable: it cannot be
+// looked at.
 Result<SeenProcess> LookAtProcess(pid_t pid);
 Life LifeOf(const WorkerProcess& process, uint64_t image);
 

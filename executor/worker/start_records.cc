@@ -74,13 +74,16 @@ Result<std::vector<StartRecord>> StartRecords::Load() {
     found.push_back(std::move(record));
   }));
   if (unreadable > 0) {
-    log::Error("worker", "{} records of started functions cannot be read; a person must decide about their runs",
-               unreadable);
+    log::Error(
+        "worker",
+        "{} records of started functions cannot be read; a person must decide about their runs",
+        unreadable);
   }
   return found;
 }
 
-Status StartRecords::Save(const std::vector<StartRecord>& records, const std::vector<AttemptId>& removals) {
+Status StartRecords::Save(const std::vector<StartRecord>& records,
+                          const std::vector<AttemptId>& removals) {
   const Status written = records.empty() ? Status{} : Write(records);
   Remove(removals);
   return written;

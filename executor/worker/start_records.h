@@ -1,8 +1,10 @@
-// The starts of functions on disk, each until its result is in the database. After a restart of the daemon they say which
-// process has which attempt, so that the death of a process is known as the end of its attempts.
+// The starts of functions on disk, each until its result is in the database. After a restart of the
+// daemon they say which process has which attempt, so that the death of a process is known as the
+// end of its attempts.
 //
 // Threads  Not thread-safe; the runner's thread.
-// Errors   Save: kExhausted without space, kUnavailable for other failures of the disk; then none is written.
+// Errors   Save: kExhausted without space, kUnavailable for other failures of the disk; then none
+//          is written.
 // Always   A record that Save accepted survives kill -9 and a power cut.
 #pragma once
 
@@ -21,8 +23,9 @@ class StartRecords {
   static Result<std::unique_ptr<StartRecords>> Open(const std::string& directory);
 
   Result<std::vector<StartRecord>> Load();
-  // Writes records, then removes others, which may be among those that were just written. A removal is on disk with the
-  // next write. A record that reappears after a crash is reported as lost, which changes nothing.
+  // Writes records, then removes others, which may be among those that were just written. A removal
+  // is on disk with the next write. A record that reappears after a crash is reported as lost,
+  // which changes nothing.
   Status Save(const std::vector<StartRecord>& records, const std::vector<AttemptId>& removals);
 
  private:

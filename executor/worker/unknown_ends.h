@@ -32,8 +32,8 @@ class ForgottenTickets {
   std::deque<WorkerTicket> order_;
 };
 
-// The unknown attempts that the Hello of a worker names, at most kMax: an earlier daemon may have known them. The end of
-// another unknown attempt is made up.
+// The unknown attempts that the Hello of a worker names, at most kMax: an earlier daemon may have
+// known them. The end of another unknown attempt is made up.
 class UnknownEnds {
  public:
   static constexpr size_t kMax = 1024;

@@ -42,7 +42,8 @@ WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
   return here ? &outgoing_[worker->second.session] : nullptr;
 }
 
-// The worker, which has no session since then. When it is adopted, each of its records says so anew.
+// The worker, which has no session since then. When it is adopted, each of its records says
+// so anew.
 WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
   away_.erase({std::exchange(worker.away_since, since), id});
@@ -51,7 +52,8 @@ WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   return worker;
 }
 
-// A worker that is not here and has nothing need not be known. It may never come back, though its process lives on.
+// A worker that is not here and has nothing need not be known. It may never come back, though its
+// process lives on.
 void WorkerBook::DropIfOver(const WorkerId& id) {
   const auto worker = workers_.find(id);
   if (worker == workers_.end() || worker->second.session != 0 || worker->second.open > 0) return;
@@ -79,7 +81,8 @@ void WorkerBook::Adopt(const StartRecord& record, Now now) {
   events_.push_back(HandlerAdopted{.attempt = record.attempt, .handler = record.handler});
 }
 
-void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello, Now now) {
+void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello,
+                        Now now) {
   Worker& worker = workers_[id];
   if (worker.session != 0) {
     replaced_.push_back(worker.session);
@@ -127,10 +130,12 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
   Tick(now);
 }
 
-// The instance will never begin an attempt that an earlier session was sent and that it does not name: it obeys only Runs
-// of its current session, and nobody else can speak for it. A worker of protocol 1 names no instance, and another Worker
-// object of the same program may have the attempt: its Hello proves nothing.
-void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now) {
+// The instance will never begin an attempt that an earlier session was sent and that it does not
+// name: it obeys only Runs of its current session, and nobody else can speak for it. A worker of
+// protocol 1 names no instance, and another Worker object of the same program may have the attempt:
+// its Hello proves nothing.
+void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves,
+                             Now now) {
   for (auto& [key, attempt] : attempts_) {
     if (attempt.stage == Stage::kWaiting || named.contains(&attempt)) continue;
     if (attempt.worker != id) {
@@ -147,12 +152,14 @@ void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>&
   }
 }
 
-// Says that nobody speaks for the attempt, though the process of its worker lives; or that somebody does again.
+// Says that nobody speaks for the attempt, though the process of its worker lives; or that somebody
+// does again.
 void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
   if (attempt.silent == silent) return;
   attempt.silent = silent;
   Note(attempt,
-       silent ? "its worker does not come back, though its process lives; the run is held when its lease ends"
+       silent ? "its worker does not come back, though its process lives; the run is held when its "
+                "lease ends"
               : "its worker has come back",
        now);
   events_.push_back(HandlerSilent{.attempt = attempt.start.attempt, .silent = silent});
@@ -193,7 +200,8 @@ void WorkerBook::Died(const WorkerId& id, Now now) {
   }
   DropIfOver(id);
   for (auto& [key, attempt] : attempts_) {
-    if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id) continue;
+    if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id)
+      continue;
     if (attempt.stage == Stage::kSent) {
       Lose(attempt, reason::kWorkerDied, "the process of its worker ended", now);
     } else {
@@ -209,7 +217,8 @@ void WorkerBook::TakeAbsences(Now now) {
     const WorkerId id = away_.begin()->second;
     away_.erase(away_.begin());
     for (auto& [key, attempt] : attempts_) {
-      if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id) continue;
+      if (attempt.stage == Stage::kWaiting || attempt.stage == Stage::kDone || attempt.worker != id)
+        continue;
       if (attempt.stage == Stage::kSent && failpoint::Broken("worker.away")) {
         Lose(attempt, reason::kWorkerDied, "its worker went away", now);
       } else if (attempt.stage == Stage::kSent) {
@@ -372,14 +381,18 @@ void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
   if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
   Attempt* attempt = FindOf(id, done.ticket);
   if (attempt == nullptr || attempt->stage == Stage::kDone) return;
-  const SteadyTime end = attempt->start.lease_end;  // zero: adopted and not renewed yet, so only its worker knows
-  const bool lease_over = end == SteadyTime{} ? !workers_[id].draining : now.steady >= end - kLeaseMargin;
+  const SteadyTime end =
+      attempt->start.lease_end;  // zero: adopted and not renewed yet, so only its worker knows
+  const bool lease_over =
+      end == SteadyTime{} ? !workers_[id].draining : now.steady >= end - kLeaseMargin;
   End(*attempt, ResultOf(std::move(done), lease_over, attempt->patterns), now);
 }
 
-// The record of the attempt was removed when the database had its result, and only the confirmation was lost. If an earlier
-// daemon removed it, to report it again is harmless, and brings the confirmation.
-void WorkerBook::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done, Now now) {
+// The record of the attempt was removed when the database had its result, and only the confirmation
+// was lost. If an earlier daemon removed it, to report it again is harmless, and brings the
+// confirmation.
+void WorkerBook::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done,
+                                 Now now) {
   if (forgotten_.contains(done.ticket)) {
     if (Outgoing* out = To(id)) out->done_stored.push_back(done.ticket);
     return;
@@ -422,17 +435,20 @@ void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
 }
 
 // Says so in the logs of the attempts, once for each kind.
-void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped, Now now) {
+void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
+                             Now now) {
   std::set<std::pair<const Attempt*, std::string_view>> noted;
   for (const WorkerDropped& item : dropped) {
     Attempt* attempt = FindOf(id, item.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
-    if (noted.insert({attempt, item.what}).second) Note(*attempt, "dropped " + item.what + " of its worker", now);
+    if (noted.insert({attempt, item.what}).second)
+      Note(*attempt, "dropped " + item.what + " of its worker", now);
   }
 }
 
 void WorkerBook::Note(Attempt& attempt, std::string text, Now now) {
-  Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false, now);
+  Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false,
+       now);
 }
 
 void WorkerBook::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now) {
@@ -442,7 +458,8 @@ void WorkerBook::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bo
 }
 
 void WorkerBook::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
-  End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)}, now);
+  End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)},
+      now);
 }
 
 void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {

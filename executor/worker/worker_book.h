@@ -1,8 +1,8 @@
 // The workers of this host, their sessions, and the attempts that they run. Pure.
 //
-// A worker is one Worker object of a program that offers handlers: a process may have several, each with an instance
-// number of its own, and a process that executes another program has new ones. A session is one stream of a worker. An
-// attempt goes through these stages:
+// A worker is one Worker object of a program that offers handlers: a process may have several, each
+// with an instance number of its own, and a process that executes another program has new ones. A
+// session is one stream of a worker. An attempt goes through these stages:
 //
 //   waiting    no worker has a free slot yet
 //   recording  a worker is chosen; the record of the start is being written
@@ -10,14 +10,17 @@
 //   sent       the worker has it
 //   done       the function has returned, or its process is dead, or it was never called
 //
-// Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler. worker_runner.h acts for it.
+// Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler. worker_runner.h acts for
+//          it.
 // Threads  Not thread-safe.
-// Time     Steady (CLOCK_BOOTTIME) for deadlines and leases, wall for the times of results; both are passed in.
-// Always   A function is called at most once for an attempt: its record is on disk before the worker gets it, and it
-//          is sent once. An attempt ends only by the word of its worker, by the death of its program, or because it is
-//          proved that it never began: it was not sent, or a later Hello of the same instance does not name it. A
-//          worker speaks only about attempts that it was given. One that stays away while its process lives proves
-//          nothing: its attempts are called silent, and their leases are left to end.
+// Time     Steady (CLOCK_BOOTTIME) for deadlines and leases, wall for the times of results; both
+//          are passed in.
+// Always   A function is called at most once for an attempt: its record is on disk before the
+//          worker gets it, and it is sent once. An attempt ends only by the word of its worker, by
+//          the death of its program, or because it is proved that it never began: it was not sent,
+//          or a later Hello of the same instance does not name it. A worker speaks only about
+//          attempts that it was given. One that stays away while its process lives proves nothing:
+//          its attempts are called silent, and their leases are left to end.
 #pragma once
 
 #include <deque>
@@ -48,7 +51,8 @@ struct WorkerProcess {
 
 struct WorkerId {
   WorkerProcess process;
-  // Random, by the worker. Of one that speaks protocol 1: its application, which two of them may share.
+  // Random, by the worker. Of one that speaks protocol 1: its application, which two of them
+  // may share.
   std::string instance;
 
   auto operator<=>(const WorkerId&) const = default;
@@ -72,8 +76,8 @@ class WorkerBook {
   static constexpr size_t kWorkersMax = 64;
   // A start waits this long for a slot that its worker has just given up.
   static constexpr Duration kPlaceWait = 5s;
-  // A worker without a session comes back within 5 s, unless it is stopped or there is none any more. Attempts of one
-  // that is away for longer are silent.
+  // A worker without a session comes back within 5 s, unless it is stopped or there is none any
+  // more. Attempts of one that is away for longer are silent.
   static constexpr Duration kAwayMax = 30s;
 
   struct Now {
@@ -87,8 +91,8 @@ class WorkerBook {
   // ---- the workers
   bool full() const { return workers_.size() >= kWorkersMax; }
   bool Knows(const WorkerId& worker) const { return workers_.contains(worker); }
-  // A stream of this worker has sent its Hello. An earlier session of the worker is over. `image` is that of its
-  // process (process_watch.h).
+  // A stream of this worker has sent its Hello. An earlier session of the worker is over. `image`
+  // is that of its process (process_watch.h).
   void Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello, Now now);
   void Take(Session session, FromWorkerMessage message, Now now);
   void Detach(Session session, Now now);
@@ -142,7 +146,7 @@ class WorkerBook {
 
  private:
   struct Worker {
-    Session session = 0;  // 0: none at the moment
+    Session session = 0;      // 0: none at the moment
     SteadyTime away_since{};  // session == 0
     uint64_t image = 0;
     int open = 0;  // attempts that are placed here and not done
@@ -198,7 +202,7 @@ class WorkerBook {
   ForgottenTickets forgotten_;
   std::set<std::pair<SteadyTime, WorkerId>> away_;  // without a session, not yet silent
   std::map<AttemptId, Attempt> attempts_;
-  std::vector<AttemptId> waiting_;                           // in kWaiting, or until lately
+  std::vector<AttemptId> waiting_;                        // in kWaiting, or until lately
   std::set<std::pair<SteadyTime, AttemptId>> deadlines_;  // of those that are not asked yet
   std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::map<Session, Outgoing> outgoing_;

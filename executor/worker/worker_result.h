@@ -1,4 +1,5 @@
-// Turns what a worker says about the end of a function into the result of its attempt, without the values of secrets.
+// Turns what a worker says about the end of a function into the result of its attempt, without the
+// values of secrets.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@ namespace carillon::executor {
 std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text);
 
 // `lease_over`: the lease of the attempt had ended, or nearly so.
-AttemptResult ResultOf(WorkerDone done, bool lease_over, const std::shared_ptr<const SecretPatterns>& patterns);
+AttemptResult ResultOf(WorkerDone done, bool lease_over,
+                       const std::shared_ptr<const SecretPatterns>& patterns);
 
 }  // namespace carillon::executor

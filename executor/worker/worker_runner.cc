@@ -28,7 +28,8 @@ size_t BytesOf(const HandlerEvent& event) {
   } else if (const auto* save = std::get_if<HandlerSave>(&event)) {
     bytes += save->progress.value_or("").size() + (save->checkpoint ? save->checkpoint->size() : 0);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
-    bytes += ended->result.error.size() + ended->result.output.size() + carillon::BytesOf(ended->result.outputs);
+    bytes += ended->result.error.size() + ended->result.output.size() +
+             carillon::BytesOf(ended->result.outputs);
   }
   return bytes;
 }
@@ -47,8 +48,10 @@ struct WorkerRunner::Outbox {
     waiting_bytes += bytes.size();
     all_bytes += bytes.size();
     waiting.push_back(std::move(bytes));
-    const size_t max = all_bytes > all_bytes_max ? all_bytes_max / WorkerBook::kWorkersMax : all_bytes_max / 4;
-    // The worker has not read for long. What it missed it gets with its next connection, but no Run.
+    const size_t max =
+        all_bytes > all_bytes_max ? all_bytes_max / WorkerBook::kWorkersMax : all_bytes_max / 4;
+    // The worker has not read for long. What it missed it gets with its next connection, but
+    // no Run.
     if (waiting_bytes > max) {
       stream.Close();
       Drop();
@@ -111,9 +114,8 @@ Result<std::unique_ptr<WorkerRunner>> WorkerRunner::Open(const Options& options,
     runner->Flush();
   }
   runner->thread_ = std::thread([self = runner.get()] { self->Run(); });
-  CARILLON_ASSIGN_OR_RETURN(
-      runner->door_,
-      open_door(options.socket, !options.users.empty(), runner->host_));
+  CARILLON_ASSIGN_OR_RETURN(runner->door_,
+                            open_door(options.socket, !options.users.empty(), runner->host_));
   return runner;
 }
 
@@ -190,8 +192,9 @@ void WorkerRunner::Forget(const std::vector<HeldAttempt>& attempts) {
 std::vector<HandlerEvent> WorkerRunner::Receive(size_t max) {
   MutexLock lock(mu_);
   const size_t count = std::min(max, events_.size());
-  std::vector<HandlerEvent> taken(std::make_move_iterator(events_.begin()),
-                                  std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(count)));
+  std::vector<HandlerEvent> taken(
+      std::make_move_iterator(events_.begin()),
+      std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(count)));
   events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
   for (const HandlerEvent& event : taken) event_bytes_ -= BytesOf(event);
   if (HasRoom()) room_.notify_all();
@@ -211,27 +214,31 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
   if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
   if (first.hello->protocol < kWorkerProtocolMin || first.hello->protocol > kWorkerProtocol) {
     return Error{ErrorCode::kConflict,
-                 fmt::format("this executor speaks protocols {} to {}, the worker {}", kWorkerProtocolMin,
-                             kWorkerProtocol, first.hello->protocol)};
+                 fmt::format("this executor speaks protocols {} to {}, the worker {}",
+                             kWorkerProtocolMin, kWorkerProtocol, first.hello->protocol)};
   }
   const std::string name = users_.NameOf(peer.uid);
   switch (users_.MayOffer(peer.uid, first.hello->app)) {
     case WorkerUsers::Answer::kYes: return first;
     case WorkerUsers::Answer::kUnknown:
-      return Error{ErrorCode::kUnavailable,
-                   fmt::format("whether the user {} may run the application {} is not known at the moment: the user "
-                               "directory does not know all of executor.worker_users", name, first.hello->app)};
+      return Error{
+          ErrorCode::kUnavailable,
+          fmt::format(
+              "whether the user {} may run the application {} is not known at the moment: the user "
+              "directory does not know all of executor.worker_users",
+              name, first.hello->app)};
     case WorkerUsers::Answer::kNo: break;
   }
   return Error{ErrorCode::kDenied,
-               fmt::format("the user {} may not run the application {} (executor.worker_users)", name,
-                           first.hello->app)};
+               fmt::format("the user {} may not run the application {} (executor.worker_users)",
+                           name, first.hello->app)};
 }
 
 Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
   auto first = Greet(peer, stream);
   if (!first.ok()) {
-    log::Warn("worker", "refused a worker of user {}: {}", users_.NameOf(peer.uid), first.error().message);
+    log::Warn("worker", "refused a worker of user {}: {}", users_.NameOf(peer.uid),
+              first.error().message);
     const bool corrupt = first.error().code == ErrorCode::kCorrupt;
     return {corrupt ? ErrorCode::kInvalid : first.error().code, first.error().message};
   }
@@ -256,26 +263,31 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
   return ended;
 }
 
-Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first, std::shared_ptr<Outbox> outbox,
-                           WorkerBook::Session* session) {
+Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first,
+                           std::shared_ptr<Outbox> outbox, WorkerBook::Session* session) {
   if (peer.pid <= 0) {
     return {ErrorCode::kDenied,
-            "the executor cannot see the worker's process; it must not be in a container with processes of its own"};
+            "the executor cannot see the worker's process; it must not be in a container with "
+            "processes of its own"};
   }
   const Result<SeenProcess> seen = LookAtProcess(peer.pid);
   if (!seen.ok()) return {ErrorCode::kUnavailable, seen.error().message};
   WorkerHello& hello = *first.hello;
-  const WorkerId id{.process = seen->process, .instance = hello.instance.empty() ? hello.app : hello.instance};
+  const WorkerId id{.process = seen->process,
+                    .instance = hello.instance.empty() ? hello.app : hello.instance};
   MutexLock lock(mu_);
   if (stop_ || closing_) return {ErrorCode::kUnavailable, "the executor stops"};
   // Its Hello may name many ends.
-  if (!HasRoom()) return {ErrorCode::kUnavailable, "the executor has much to read from other workers"};
+  if (!HasRoom())
+    return {ErrorCode::kUnavailable, "the executor has much to read from other workers"};
   if (!book_.Knows(id) && book_.full()) {
-    return {ErrorCode::kExhausted, fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
+    return {ErrorCode::kExhausted,
+            fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
   }
   *session = ++last_session_;
   sessions_[*session] = std::move(outbox);
-  log::Info("worker", "{} attached, process {}, {} handlers", hello.app, peer.pid, hello.handlers.size());
+  log::Info("worker", "{} attached, process {}, {} handlers", hello.app, peer.pid,
+            hello.handlers.size());
   hello.draining = first.draining;
   book_.Attach(*session, id, seen->image, std::move(hello), Now());
   Flush();
@@ -413,8 +425,8 @@ void WorkerRunner::WriteRecords() {
   Flush();
 }
 
-// A process that cannot be looked at is looked at again later. A program that made room for another one in its process
-// is noticed within kTickEvery.
+// A process that cannot be looked at is looked at again later. A program that made room for another
+// one in its process is noticed within kTickEvery.
 void WorkerRunner::WatchProcesses() {
   std::map<WorkerId, uint64_t> workers;
   {
@@ -434,7 +446,9 @@ void WorkerRunner::WatchProcesses() {
     if (life == Life::kDead) dead_.try_emplace(id, now);
     if (life == Life::kUnknown && now >= next_warning_) {
       next_warning_ = now + kWarnEvery;
-      log::Warn("worker", "process {} of a worker cannot be watched at the moment; it counts as alive", id.process.pid);
+      log::Warn("worker",
+                "process {} of a worker cannot be watched at the moment; it counts as alive",
+                id.process.pid);
     }
   }
   watch_.Keep(processes);

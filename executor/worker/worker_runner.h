@@ -1,13 +1,15 @@
-// HandlerRunner with the workers of this host: a socket, a record of starts, and a thread that carries out what
-// WorkerBook decides.
+// HandlerRunner with the workers of this host: a socket, a record of starts, and a thread that
+// carries out what WorkerBook decides.
 //
 // Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler.
-// Threads  Thread-safe. One thread of its own writes records and watches processes and timeouts; each session has one
-//          that reads and one that writes.
-// Time     The clock's steady time is CLOCK_BOOTTIME; workers get times of CLOCK_MONOTONIC, which both ends can read.
+// Threads  Thread-safe. One thread of its own writes records and watches processes and timeouts;
+//          each session has one that reads and one that writes.
+// Time     The clock's steady time is CLOCK_BOOTTIME; workers get times of CLOCK_MONOTONIC, which
+//          both ends can read.
 // Errors   Open: kUnavailable if the socket or the records cannot be used.
-// Always   See worker_book.h. What the workers have said and the core loop has not taken is limited; streams are not read
-//          meanwhile. So is what they have not read; the stream of a worker that does not read is closed.
+// Always   See worker_book.h. What the workers have said and the core loop has not taken is
+//          limited; streams are not read meanwhile. So is what they have not read; the stream of a
+//          worker that does not read is closed.
 #pragma once
 
 #include <atomic>
@@ -33,18 +35,21 @@ namespace carillon::executor {
 
 class WorkerRunner final : public HandlerRunner {
  public:
-  // Limits of the events that the core loop has not taken. A message that is being taken may go beyond them.
+  // Limits of the events that the core loop has not taken. A message that is being taken may go
+  // beyond them.
   static constexpr size_t kEventsMax = 16'384;
   static constexpr size_t kEventBytesMax = size_t{64} << 20;
 
   struct Options {
-    std::string socket;     // path
-    std::string directory;  // of the records
+    std::string socket;                             // path
+    std::string directory;                          // of the records
     std::map<std::string, std::string> users = {};  // worker_users.h
-    // What all workers have not read yet. One of them may have a quarter; above the limit, a share of kWorkersMax.
+    // What all workers have not read yet. One of them may have a quarter; above the limit, a share
+    // of kWorkersMax.
     size_t outbox_bytes_max = size_t{256} << 20;
   };
-  static Result<std::unique_ptr<WorkerRunner>> Open(const Options& options, const OpenWorkerDoor& open_door,
+  static Result<std::unique_ptr<WorkerRunner>> Open(const Options& options,
+                                                    const OpenWorkerDoor& open_door,
                                                     const Clock& clock, Metrics& metrics);
   ~WorkerRunner() override;
 
@@ -62,7 +67,9 @@ class WorkerRunner final : public HandlerRunner {
   struct Host final : WorkerHost {
     explicit Host(WorkerRunner& of) : runner(of) {}
     bool Admits(uid_t uid) override { return runner.users_.Admits(uid); }
-    Status Serve(const WorkerPeer& peer, WorkerStream& stream) override { return runner.Serve(peer, stream); }
+    Status Serve(const WorkerPeer& peer, WorkerStream& stream) override {
+      return runner.Serve(peer, stream);
+    }
     WorkerRunner& runner;
   };
 
@@ -82,9 +89,12 @@ class WorkerRunner final : public HandlerRunner {
   void TakeDeaths();
   void Wait();
   void WakeThread();
-  // Hands what the book decided to the sessions, the core loop and the thread. Call it after each change of the book.
+  // Hands what the book decided to the sessions, the core loop and the thread. Call it after each
+  // change of the book.
   void Flush() REQUIRES(mu_);
-  bool HasRoom() const REQUIRES(mu_) { return events_.size() < kEventsMax && event_bytes_ < kEventBytesMax; }
+  bool HasRoom() const REQUIRES(mu_) {
+    return events_.size() < kEventsMax && event_bytes_ < kEventBytesMax;
+  }
   std::vector<std::string> Encode(WorkerBook::Session session, WorkerBook::Outgoing outgoing) const;
 
   const Clock& clock_;
@@ -94,7 +104,8 @@ class WorkerRunner final : public HandlerRunner {
   const size_t outbox_bytes_max_;
   const std::unique_ptr<StartRecords> records_;  // the thread's, after Open
   ProcessWatch watch_;                           // likewise
-  // Likewise: workers whose programs have ended, and since when that is known. Their streams may still have something.
+  // Likewise: workers whose programs have ended, and since when that is known. Their streams may
+  // still have something.
   std::map<WorkerId, SteadyTime> dead_;
   SteadyTime next_look_{};  // likewise
   SteadyTime next_warning_{};

@@ -58,7 +58,8 @@ std::optional<uid_t> WorkerUsers::AskSystem(const std::string& name) {
   std::array<char, 16'384> buffer;
   passwd entry{};
   passwd* found = nullptr;
-  if (getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+  if (getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr) {
     return std::nullopt;
   }
   return entry.pw_uid;
@@ -82,7 +83,8 @@ bool WorkerUsers::LookAtAll() {
     if (NumberOf(name)) continue;
     const std::optional<uid_t> uid = look_up_(name);
     std::lock_guard lock(mu_);
-    const auto had = std::find_if(known_.begin(), known_.end(), [&](const auto& one) { return one.second == name; });
+    const auto had = std::find_if(known_.begin(), known_.end(),
+                                  [&](const auto& one) { return one.second == name; });
     if (!uid) {
       complete = complete && had != known_.end();
       continue;

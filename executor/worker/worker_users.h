@@ -1,8 +1,9 @@
-// The users whose programs may attach, and the applications that they may offer (executor.worker_users).
+// The users whose programs may attach, and the applications that they may offer
+// (executor.worker_users).
 //
-// Users are looked up in the user directory by their names. It may be away, or not know a user yet, as at the start of a
-// host. So a user that is not known is looked up again, and as long as one is missing nobody can say of another user that
-// it is not the missing one.
+// Users are looked up in the user directory by their names. It may be away, or not know a user yet,
+// as at the start of a host. So a user that is not known is looked up again, and as long as one is
+// missing nobody can say of another user that it is not the missing one.
 //
 // Threads  Thread-safe. Owns a thread that asks the directory; nothing else waits for it.
 #pragma once
@@ -31,8 +32,8 @@ class WorkerUsers {
   static constexpr Duration kLookAgainMin = 1s;  // and twice as long each time
   static constexpr Duration kLookAgainMax = 60s;
 
-  // `users`: the applications, separated by "|", by the names or numbers of users; "*" = all. The user of this process may
-  // offer all of them.
+  // `users`: the applications, separated by "|", by the names or numbers of users; "*" = all. The
+  // user of this process may offer all of them.
   explicit WorkerUsers(std::map<std::string, std::string> users, LookUp look_up = &AskSystem);
   ~WorkerUsers();
 

@@ -22,7 +22,8 @@ void CheckpointAnswers::Send(CheckpointAnswer answer, SteadyTime now) {
   if (!read.ok()) return log::Warn("claims", "checkpoint: {}", read.error().message);
   item.checkpoint = *std::move(read);
   const ClaimToken token = item.token;
-  const Status sent = ports_.hub.Send(answer.to.executor, answer.to.incarnation, std::move(answer.reply));
+  const Status sent =
+      ports_.hub.Send(answer.to.executor, answer.to.incarnation, std::move(answer.reply));
   if (!sent.ok()) return log::Debug("claims", "answer: {}", sent.error().message);
   sent_.insert(token);
   sent_until_.emplace_back(now + kAgainAfter, token);

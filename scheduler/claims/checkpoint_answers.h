@@ -1,12 +1,12 @@
 // Reads the checkpoints for the answers to accepted claims, and sends these answers.
 //
-// Place    Step 7 of docs/life-of-a-run.md, after ClaimApplier, which passes such answers on: the claims of all executors
-//          would wait for its reads.
+// Place    Step 7 of docs/life-of-a-run.md, after ClaimApplier, which passes such answers on: the
+//          claims of all executors would wait for its reads.
 // Threads  One loop calls Step.
-// Errors   If a checkpoint cannot be read or the executor's queue is full, no answer is sent. The executor repeats the
-//          claim, and it is accepted again.
-// Always   Memory holds one checkpoint. An answer is not sent again within kAgainAfter, however often its claim is
-//          repeated: on a slow line the first one is still on its way.
+// Errors   If a checkpoint cannot be read or the executor's queue is full, no answer is sent. The
+//          executor repeats the claim, and it is accepted again.
+// Always   Memory holds one checkpoint. An answer is not sent again within kAgainAfter, however
+//          often its claim is repeated: on a slow line the first one is still on its way.
 #pragma once
 
 #include <deque>

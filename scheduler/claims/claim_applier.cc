@@ -183,10 +183,10 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The overlap policy and the group of a run, and the executors that may run it, come from its job's definition,
-// not from the claim. The executor's labels come from the store, because they may have changed after the task was
-// published, and its features and handlers from its last heartbeat: who claims without a task gets nothing that the
-// dispatch would not have given him.
+// The overlap policy and the group of a run, and the executors that may run it, come from its job's
+// definition, not from the claim. The executor's labels come from the store, because they may have
+// changed after the task was published, and its features and handlers from its last heartbeat: who
+// claims without a task gets nothing that the dispatch would not have given him.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
   for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
@@ -369,13 +369,14 @@ Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVer
   return handed;
 }
 
-// Only a later attempt has a checkpoint to continue from, so that a first one costs no read. An attempt must
-// not begin anew only because its executor has not yet said what it takes.
+// Only a later attempt has a checkpoint to continue from, so that a first one costs no read. An
+// attempt must not begin anew only because its executor has not yet said what it takes.
 void ClaimApplier::FindCheckpoints(std::vector<Item>& items) {
   std::vector<Item*> asking;
   std::vector<RunKey> keys;
   for (Item& item : items) {
-    if (!item.decided || item.silent || !Accepted(item.reply) || item.request.attempt == 1) continue;
+    if (!item.decided || item.silent || !Accepted(item.reply) || item.request.attempt == 1)
+      continue;
     asking.push_back(&item);
     keys.push_back(item.request.key);
   }

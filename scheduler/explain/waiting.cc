@@ -52,8 +52,9 @@ Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*
 Waiting LacksFeature(const std::vector<const ExecutorRecord*>& eligible, Features needs) {
   const std::string names = fmt::format("{}", fmt::join(needs.Names(), ", "));
   if (eligible.size() == 1) {
-    return {"no_feature", fmt::format("The only eligible executor, {}, does not have what the job needs: {}.",
-                                      eligible[0]->id.value(), names)};
+    return {"no_feature",
+            fmt::format("The only eligible executor, {}, does not have what the job needs: {}.",
+                        eligible[0]->id.value(), names)};
   }
   return {"no_feature", fmt::format("None of the {} eligible executors has what the job needs: {}.",
                                     eligible.size(), names)};

@@ -35,8 +35,8 @@ struct WaitingEvidence {
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown, no_match, no_feature,
-  // away, no_room, queued.
+  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown,
+  // no_match, no_feature, away, no_room, queued.
   std::string_view code;
   std::string detail;                    // a sentence
   std::optional<QueuePlace> place = {};  // only with codes slot and group

@@ -30,8 +30,8 @@ struct FireEvidence {
   WallTime created;  // when the job was created
   // The definition in force at `at`; nullopt: no longer stored, or it cannot be decoded.
   std::optional<JobDefinition> definition = {};
-  std::optional<WallTime> due = {};           // the first fire of that definition in the window
-  std::string problem = {};                   // why one of its schedules cannot be planned; "" = all can
+  std::optional<WallTime> due = {};  // the first fire of that definition in the window
+  std::string problem = {};          // why one of its schedules cannot be planned; "" = all can
   std::optional<ExcludedFire> excluded = {};  // in the window; used if nothing is due
   // A run in the window; a run that was started is preferred to one that was skipped.
   std::optional<RunDetail> run = {};

@@ -39,7 +39,8 @@ Selector SelectorOf(const JobDefinition& job) {
 size_t BytesOf(const WorkflowDefinition& workflow) {
   size_t bytes = 0;
   for (const WorkflowNode& node : workflow.nodes) {
-    bytes += sizeof(WorkflowNode) + node.id.size() + node.job.value().size() + BytesOf(node.parameters);
+    bytes +=
+        sizeof(WorkflowNode) + node.id.size() + node.job.value().size() + BytesOf(node.parameters);
     for (const WorkflowEdge& edge : node.after) {
       bytes += sizeof(WorkflowEdge) + edge.node.size() + edge.condition.size();
     }
@@ -74,8 +75,8 @@ size_t BytesOf(const JobVersionRecord& record) {
   if (job.script) bytes += job.script->body.size() + BytesOf(job.script->args);
   if (job.http) bytes += BytesOf(*job.http);
   if (job.container) {
-    bytes += job.container->image.size() + job.container->user.size() + BytesOf(job.container->command) +
-             BytesOf(job.container->args);
+    bytes += job.container->image.size() + job.container->user.size() +
+             BytesOf(job.container->command) + BytesOf(job.container->args);
   }
   return bytes + BytesOf(job.retry_on) + BytesOf(job.no_retry_on);
 }

@@ -44,11 +44,11 @@ class Definition {
   Features needs() const { return needs_; }
   // The secrets that the job's runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
-  // The schedule that made the run, as it is in this definition. nullptr if there is none: the run is
-  // manual, or an edit removed its schedule.
+  // The schedule that made the run, as it is in this definition. nullptr if there is none: the run
+  // is manual, or an edit removed its schedule.
   const ScheduleSpec* SpecOf(ScheduleId id) const;
-  // Thread-safe. Returns the schedule that made the run, by the calendars that this member knows; if
-  // an edit removed it, one that fires at the same instant. nullopt if there is none.
+  // Thread-safe. Returns the schedule that made the run, by the calendars that this member knows;
+  // if an edit removed it, one that fires at the same instant. nullopt if there is none.
   std::optional<Schedule> ScheduleOf(const RunKey& key) const;
 
  private:

@@ -18,12 +18,12 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
   return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
 }
 
-// True if `run` has the request that `known` waits for: a request is read for one attempt, made due at
-// one time. A run that is run again may have been given other parameters since.
+// True if `run` has the request that `known` waits for: a request is read for one attempt, made due
+// at one time. A run that is run again may have been given other parameters since.
 bool AnswersFor(const PendingRun& run, const PendingRun& known) {
   // An edit may have written the parameters of a removed schedule into the run.
-  const bool same = run.attempt == known.attempt && run.due == known.due &&
-                    run.def_version == known.def_version;
+  const bool same =
+      run.attempt == known.attempt && run.due == known.due && run.def_version == known.def_version;
   return !NeedsExtras(run) && (same || failpoint::Broken("request.any_attempt"));
 }
 

@@ -28,14 +28,15 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
                               const FiringFacts& facts) {
   const JobDefinition& job = definition.job();
   const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
-  if (MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() && facts.now - run.due > queue_timeout) {
+  if (MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&
+      facts.now - run.due > queue_timeout) {
     return reason::kQueueTimeout;
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
   // The claim decides about the others, as DecideClaim says.
   const bool may_skip = IsFirstTry(run) && !IsQueuedWithoutSlot(run.kind);
-  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && may_skip &&
-                        facts.other_runs >= job.max_running;
+  const bool overlaps =
+      job.overlap_policy == OverlapPolicy::kSkip && may_skip && facts.other_runs >= job.max_running;
   return overlaps ? reason::kOverlap : std::string_view{};
 }
 

@@ -78,8 +78,8 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   if (!paused) MoveFromFull(now);
 }
 
-// A run that waits at an executor whose slots are all taken goes elsewhere, if another one has room. If the first one
-// claims it meanwhile, the claim decides. `in_flight_` is ordered by time.
+// A run that waits at an executor whose slots are all taken goes elsewhere, if another one has
+// room. If the first one claims it meanwhile, the claim decides. `in_flight_` is ordered by time.
 void LaneDispatch::MoveFromFull(SteadyTime now) {
   size_t looks = 0;
   for (const PlaceNote& note : in_flight_) {
@@ -98,7 +98,8 @@ void LaneDispatch::MoveFromFull(SteadyTime now) {
 bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) {
   const Definition& definition = *tracked.definition;
   const auto& extras = tracked.run.extras;
-  const bool pinned = !definition.job().executor_id.empty() || (extras && !extras->pinned_executor.empty());
+  const bool pinned =
+      !definition.job().executor_id.empty() || (extras && !extras->pinned_executor.empty());
   if (pinned) return false;
   const ExecutorCredits& credits = places_.credits();
   if (elsewhere_.size() >= kElsewhereMax) elsewhere_.clear();
@@ -182,13 +183,14 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     place = found.ok() ? *found : 0;
   }
   const auto executor =
-      router_.Pick(credits, {.slots = key.slots,
-                             .routing = tracked.definition->job().routing,
-                             .pinned = key.pinned,
-                             .selector = selects ? tracked.definition->selector() : nullptr,
-                             .needs = key.needs,
-                             .avoid = tracked.avoid,
-                             .place = place},
+      router_.Pick(credits,
+                   {.slots = key.slots,
+                    .routing = tracked.definition->job().routing,
+                    .pinned = key.pinned,
+                    .selector = selects ? tracked.definition->selector() : nullptr,
+                    .needs = key.needs,
+                    .avoid = tracked.avoid,
+                    .place = place},
                    lane.candidates);
   if (!executor) {
     places_.lanes().Block(best);

@@ -35,7 +35,8 @@ class LaneDispatch {
   // Returns to their lanes all runs that were published to this executor and that the executor has
   // not claimed. Another executor is then preferred for them.
   void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
-  // Skips waiting runs that have become too old, and moves runs from executors that have no slot for them.
+  // Skips waiting runs that have become too old, and moves runs from executors that have no slot
+  // for them.
   void LookAtWaiting(SteadyTime now);
   void Dispatch(SteadyTime now);
   // The time of the next work; SteadyTime::max() if nothing waits.
@@ -66,13 +67,13 @@ class LaneDispatch {
   Router router_;
   Dispatcher dispatcher_;
   std::deque<PlaceNote> in_flight_;
-  // The executors for runs that wait at a full one, by selector and needs. Kept here, because the lane of such a run
-  // may be gone.
+  // The executors for runs that wait at a full one, by selector and needs. Kept here, because the
+  // lane of such a run may be gone.
   std::map<std::pair<std::string, Features>, Candidates> elsewhere_;
   SteadyTime last_dispatch_{};
   SteadyTime dispatch_pause_{};  // no dispatch before this time, because the bus refused a bundle
   SteadyTime next_look_{};
-  uint64_t openings_ = 0;        // of the credits, at the last step
+  uint64_t openings_ = 0;    // of the credits, at the last step
   bool skips_full_ = false;  // dispatching stopped, because no more skips can be held
   bool more_ready_ = false;
 };

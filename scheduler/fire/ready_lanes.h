@@ -3,9 +3,9 @@
 //
 // Place    Steps 4 and 5 of docs/life-of-a-run.md. run_places adds runs; lane_dispatch takes them.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   An entry whose run has left the lane is stale (ready_heap.h). The place of a lane in the order of
-//          lanes is never behind its first entry, so the first place belongs to the best lane, or is
-//          corrected before it is used.
+// Always   An entry whose run has left the lane is stale (ready_heap.h). The place of a lane in the
+//          order of lanes is never behind its first entry, so the first place belongs to the best
+//          lane, or is corrected before it is used.
 #pragma once
 
 #include <map>
@@ -36,8 +36,8 @@ class ReadyLanes {
     ReadyHeap heap;
     Candidates candidates;
     size_t look_at = 0;  // the entry with which the next check of waiting runs begins
-    // Its place in the order of lanes: its first entry, or one that was first before. Not set: it is blocked, or
-    // has no entry.
+    // Its place in the order of lanes: its first entry, or one that was first before. Not set: it
+    // is blocked, or has no entry.
     std::optional<ReadyHeap::Entry> place;
   };
 

@@ -82,17 +82,19 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
   if (at == found.definitions.end()) {
     log::Error("fire", "no definition job_no={} version={}", tracked.run.job_no.value(),
                tracked.run.def_version);
-    return skips_.Skip(tracked, reason::kBadDefinition, now, "the version of the job that it was planned with is gone");
+    return skips_.Skip(tracked, reason::kBadDefinition, now,
+                       "the version of the job that it was planned with is gone");
   }
   tracked.definition = at->second;
   GoOn(tracked, now);
 }
 
-// A workflow needs no executor. Whether its run begins or is refused, the run leaves the memory soon: if it
-// stays due in the store, the sweep offers it again. While the cluster is paused it stays due like all other
-// runs, however late it is: what is late is decided when the pause ends.
+// A workflow needs no executor. Whether its run begins or is refused, the run leaves the memory
+// soon: if it stays due in the store, the sweep offers it again. While the cluster is paused it
+// stays due like all other runs, however late it is: what is late is decided when the pause ends.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
-  if (RunnerOf(tracked.definition->job().type) != Runner::kScheduler) return places_.EnterLane(tracked, now);
+  if (RunnerOf(tracked.definition->job().type) != Runner::kScheduler)
+    return places_.EnterLane(tracked, now);
   if (ports_.paused()) return places_.Settle(tracked, now);
   const auto cluster_now = ports_.cluster.Now();
   if (cluster_now) {

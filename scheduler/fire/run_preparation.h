@@ -34,7 +34,8 @@ class RunPreparation {
  private:
   void AskParameters(TrackedRun& tracked, SteadyTime now);
   void LoadSomeDefinitions(SteadyTime now);
-  // The definition of the run is known: the run enters a lane, or is handed over if it is a workflow's.
+  // The definition of the run is known: the run enters a lane, or is handed over if it is a
+  // workflow's.
   void GoOn(TrackedRun& tracked, SteadyTime now);
   void TakeDefinition(TrackedRun& tracked, const DefinitionCache::Found& found, SteadyTime now);
 

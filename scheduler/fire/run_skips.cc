@@ -11,7 +11,8 @@ constexpr Duration kSkipsRetry = 50ms;
 
 }  // namespace
 
-void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now, std::string error) {
+void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now,
+                    std::string error) {
   held_.push_back({.key = tracked.run.key,
                    .segment = tracked.run.segment,
                    .job_no = tracked.run.job_no,

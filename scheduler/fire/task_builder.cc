@@ -81,8 +81,8 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->run_as = job.run_as;
   if (job.script) task->interpreter = job.script->interpreter;
   if (!job.handler.empty()) {
-    task->handler = HandlerCall{.name = job.handler,
-                                .parameters_json = ParametersToText(facts.parameters)};
+    task->handler =
+        HandlerCall{.name = job.handler, .parameters_json = ParametersToText(facts.parameters)};
   }
   task->env = std::move(rendered.env);
   task->secret_env = std::move(rendered.secret_env);

@@ -58,8 +58,8 @@ bool StoreGuard::Look(const Result<StoreIdentity>& seen, uint64_t mark) {
   return sound;
 }
 
-// Sets `began` if the store has just become held. The mark that was known when the identity was read
-// counts, not the present one: an older answer that arrives late is no sign of lost commits.
+// Sets `began` if the store has just become held. The mark that was known when the identity was
+// read counts, not the present one: an older answer that arrives late is no sign of lost commits.
 bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, uint64_t mark, bool* began) {
   if (!seen.ok() && !SaysNoStore(seen)) return false;  // the store is unavailable
   const bool held = standing_.state == StoreState::kHeld;

@@ -155,7 +155,8 @@ void ExecutorTable::FollowBreaker(Known& known, SteadyTime now) {
   if (!view) {
     log::Info("liveness", "executor gets work again executor_id={}", known.record.id.value());
   } else if (!view->half_open) {
-    log::Warn("liveness", "executor gets no work for {} s: its host could not run attempts executor_id={}",
+    log::Warn("liveness",
+              "executor gets no work for {} s: its host could not run attempts executor_id={}",
               view->pause / 1s, known.record.id.value());
   }
   known.record.breaker = view;

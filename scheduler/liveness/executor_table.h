@@ -24,15 +24,15 @@ namespace carillon::scheduler {
 struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
-  bool usable = false;     // online, not leaving, enabled, not draining
-  bool forgotten = false;  // no longer known; only `id` is valid
+  bool usable = false;         // online, not leaving, enabled, not draining
+  bool forgotten = false;      // no longer known; only `id` is valid
   bool one_at_a_time = false;  // until it is known that its host works
   std::map<std::string, std::string> labels = {};
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
   std::map<std::string, int> free_handler_slots = {};  // by the name of the handler, likewise
-  uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
+  uint64_t heartbeats = 0;  // heartbeats received so far; a higher number means a new report
   Features features = {};
   ExecutorLoad load = {};
   // The attempts listed in the last heartbeat, by stage. Empty if an earlier view has returned the

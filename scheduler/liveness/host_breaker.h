@@ -1,11 +1,13 @@
 // Keeps work away from an executor whose host cannot run it. Pure.
 //
-// If 5 of the last 10 attempts of at least two jobs ended for a reason of the host (it had no process, memory or disk for
-// them, the warden died), the executor gets no work for 30 s. After that it gets one task at a time: an attempt that ran ends
-// the pause, another such end makes the next one twice as long, up to 10 minutes.
+// If 5 of the last 10 attempts of at least two jobs ended for a reason of the host (it had no
+// process, memory or disk for them, the warden died), the executor gets no work for 30 s. After
+// that it gets one task at a time: an attempt that ran ends the pause, another such end makes the
+// next one twice as long, up to 10 minutes.
 //
-// Failures of commands do not count, nor do attempts that could not be started because of their jobs, or bad jobs would
-// close all executors; for the same reason the attempts of one job alone do not close one.
+// Failures of commands do not count, nor do attempts that could not be started because of their
+// jobs, or bad jobs would close all executors; for the same reason the attempts of one job alone do
+// not close one.
 #pragma once
 
 #include <deque>

@@ -54,14 +54,17 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
     Send(from, Registered{.accepted = false, .refusal = std::move(why)});
     return;
   }
-  // No task would ever reach it. link_bus::CarryingHub clears the flag where the link carries records.
+  // No task would ever reach it. link_bus::CarryingHub clears the flag where the link carries
+  // records.
   if (message.carries_records) {
     ports_.metrics.counter("carillon_rejected_messages_total", "other_bus").Add();
-    log::Error("liveness", "executor refused: it has link.members, but this cluster has Kafka executor_id={}",
+    log::Error("liveness",
+               "executor refused: it has link.members, but this cluster has Kafka executor_id={}",
                from.executor.value());
-    Send(from, Registered{.accepted = false,
-                          .refusal = "this scheduler sends tasks through Kafka; set kafka.bootstrap "
-                                     "and zookeeper.connect instead of link.members"});
+    Send(from,
+         Registered{.accepted = false,
+                    .refusal = "this scheduler sends tasks through Kafka; set kafka.bootstrap "
+                               "and zookeeper.connect instead of link.members"});
     return;
   }
   const auto admission = ports_.executors.Admit(message.record, ports_.clock.Steady());

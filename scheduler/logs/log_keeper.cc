@@ -76,12 +76,14 @@ Status LogKeeper::Append(const std::vector<LogMessage>& messages) {
   return ports_.store.AppendLogs(records);
 }
 
-// Pieces of attempts that their senders were not given are answered, so that they are not sent again, and not stored.
+// Pieces of attempts that their senders were not given are answered, so that they are not sent
+// again, and not stored.
 Status LogKeeper::DropForeign() {
   std::vector<LogOrigin> origins;
   origins.reserve(open_.size());
   for (const LogMessage& message : open_) {
-    origins.push_back({message.attempt.key, message.attempt.attempt, message.attempt.token, message.executor});
+    origins.push_back(
+        {message.attempt.key, message.attempt.attempt, message.attempt.token, message.executor});
   }
   CARILLON_ASSIGN_OR_RETURN(const std::vector<size_t> foreign, ports_.store.FindForeign(origins));
   if (foreign.empty()) return {};
@@ -95,8 +97,9 @@ Status LogKeeper::DropForeign() {
   }
   open_ = std::move(kept);
   ports_.metrics.counter("carillon_rejected_messages_total", "foreign").Add(dropped.size());
-  log::Warn("logs", "{} pieces are dropped: executor {} was not given attempt {} of run {}", dropped.size(),
-            dropped[0].executor.value(), dropped[0].attempt.attempt, EncodeRunId(dropped[0].attempt.key));
+  log::Warn("logs", "{} pieces are dropped: executor {} was not given attempt {} of run {}",
+            dropped.size(), dropped[0].executor.value(), dropped[0].attempt.attempt,
+            EncodeRunId(dropped[0].attempt.key));
   Acknowledge(dropped);
   return {};
 }

@@ -20,15 +20,22 @@ std::vector<NamedStepper> Member::steppers() {
   const auto named = [&r](const char* name, Stepper& stepper) {
     return NamedStepper{name, &stepper, &r.WakeOf(name)};
   };
-  std::vector<NamedStepper> all = {
-      named("owner", r.owner),          named("proof", r.session_proof),
-      named("leader", r.leader_loop),   named("guard", r.guard_loop),
-      named("recover", r.recover_loop), named("plan", r.plan_loop),
-      named("fire", r.firing),          named("link", r.link_loop),
-      named("claims", r.claim_applier), named("results", r.result_applier),
-      named("logs", r.log_keeper),      named("saves", r.saves_loop),
-           named("admission", r.admission_loop),
-      named("workflow", r.workflows), named("backfill", r.backfill),    named("maintain", r.maintain_loop)};
+  std::vector<NamedStepper> all = {named("owner", r.owner),
+                                   named("proof", r.session_proof),
+                                   named("leader", r.leader_loop),
+                                   named("guard", r.guard_loop),
+                                   named("recover", r.recover_loop),
+                                   named("plan", r.plan_loop),
+                                   named("fire", r.firing),
+                                   named("link", r.link_loop),
+                                   named("claims", r.claim_applier),
+                                   named("results", r.result_applier),
+                                   named("logs", r.log_keeper),
+                                   named("saves", r.saves_loop),
+                                   named("admission", r.admission_loop),
+                                   named("workflow", r.workflows),
+                                   named("backfill", r.backfill),
+                                   named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));
   return all;
 }

@@ -188,39 +188,40 @@ ExecutorRegistry Member::Rooms::MakeRegistry() {
 }
 
 FiringLoop Member::Rooms::MakeFiring() {
-  return FiringLoop({.clock = ports.clock,
-                     .cluster = cluster,
-                     .segments = segments,
-                     .leases = leases,
-                     .executors = executors,
-                     .definitions = definitions,
-                     .feed = feed,
-                     .events = events,
-                     .loads = loads,
-                     .skips = skips,
-                     .producer = ports.producer,
-                     .signer = ports.signer,
-                     .metrics = ports.metrics,
-                     .paused = [this] { return ports.settings.paused(); },
-                     .look_again =
-                         [this] {
-                           sweep.NudgeDue();
-                           WakeOf("plan").Wake();
-                         },
-                     .begin_workflow =
-                         [this](const PendingRun& run, const JobDefinition& job) {
-                           if (workflows.Offer({run, OverlapRulesOf(job)}).ok()) return;
-                           ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
-                         }},
-                    {.self = options.self.id,
-                     .capacity = options.wheel_capacity,
-                     .dispatch_timeout = options.tuning.dispatch_timeout,
-                     .dispatch_interval = options.dispatch_interval,
-                     .dispatch_per_step = options.dispatch_per_step,
-                     .ageing_per_priority = options.ageing_per_priority,
-                     .prefetch_max = options.prefetch_max,
-                     .seed = seeds.Next(),
-                     .bus_format = options.tuning.bus_format});
+  return FiringLoop(
+      {.clock = ports.clock,
+       .cluster = cluster,
+       .segments = segments,
+       .leases = leases,
+       .executors = executors,
+       .definitions = definitions,
+       .feed = feed,
+       .events = events,
+       .loads = loads,
+       .skips = skips,
+       .producer = ports.producer,
+       .signer = ports.signer,
+       .metrics = ports.metrics,
+       .paused = [this] { return ports.settings.paused(); },
+       .look_again =
+           [this] {
+             sweep.NudgeDue();
+             WakeOf("plan").Wake();
+           },
+       .begin_workflow =
+           [this](const PendingRun& run, const JobDefinition& job) {
+             if (workflows.Offer({run, OverlapRulesOf(job)}).ok()) return;
+             ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
+           }},
+      {.self = options.self.id,
+       .capacity = options.wheel_capacity,
+       .dispatch_timeout = options.tuning.dispatch_timeout,
+       .dispatch_interval = options.dispatch_interval,
+       .dispatch_per_step = options.dispatch_per_step,
+       .ageing_per_priority = options.ageing_per_priority,
+       .prefetch_max = options.prefetch_max,
+       .seed = seeds.Next(),
+       .bus_format = options.tuning.bus_format});
 }
 
 SegmentPlanner Member::Rooms::MakePlanner() {

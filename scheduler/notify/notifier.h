@@ -28,8 +28,8 @@
 
 namespace carillon::scheduler {
 
-// The failure of a workflow's node is told with that of the workflow, if that fails at all. Whoever gives the
-// node's job events or addresses of its own wants to hear of it in any case.
+// The failure of a workflow's node is told with that of the workflow, if that fails at all. Whoever
+// gives the node's job events or addresses of its own wants to hear of it in any case.
 bool IsToldWithItsWorkflow(const OpenNotice& one);
 
 class Notifier final : public Stepper {

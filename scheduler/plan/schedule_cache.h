@@ -1,5 +1,5 @@
-// Cache of compiled schedules by (schedule, version, version of its calendars). Parsing an expression costs more
-// than evaluating it.
+// Cache of compiled schedules by (schedule, version, version of its calendars). Parsing an
+// expression costs more than evaluating it.
 //
 // Threads  Not thread-safe; the planner owns it.
 // Errors   Get: the error of Schedule::Compile. Failures are not cached. The planner sets

@@ -292,8 +292,8 @@ bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
 void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned,
                           WallTime now) {
   // Runs that jitter delays beyond the horizon may stay in memory for an hour. Above half of the
-  // limit they are left out, because a backlog at the limit stops all planning; the sweep is told to
-  // find them when they are due.
+  // limit they are left out, because a backlog at the limit stops all planning; the sweep is told
+  // to find them when they are due.
   const bool half = ports_.backlog() >= options_.backlog_max / 2;
   const WallTime last_due = half ? now + horizon_.load() : kNever;
   std::vector<PendingRun> runs;

@@ -59,10 +59,12 @@ std::string_view Name(ResultVerdict verdict) {
   return "unknown";
 }
 
-// No process could be started for a reason of the host, or the warden died with it: its fault. An attempt that could
-// not be started because of its job, or that the end of its lease killed, says nothing about the host.
+// No process could be started for a reason of the host, or the warden died with it: its fault. An
+// attempt that could not be started because of its job, or that the end of its lease killed, says
+// nothing about the host.
 HostWord WordOnHost(const AttemptResult& result) {
-  if (result.reason == reason::kHost || result.reason == reason::kWardenDied) return HostWord::kFault;
+  if (result.reason == reason::kHost || result.reason == reason::kWardenDied)
+    return HostWord::kFault;
   const bool says_nothing = result.state == RunState::kLost || result.reason == reason::kSpawn;
   return says_nothing ? HostWord::kNothing : HostWord::kWorks;
 }
@@ -388,7 +390,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   if (freed) ports_.slot_freed();
   if (completed) ports_.completed();
   if (!jobs.empty()) ports_.ended(jobs);
-  for (const auto& [cause, count] : causes) ports_.metrics.counter("carillon_retries_total", cause).Add(count);
+  for (const auto& [cause, count] : causes)
+    ports_.metrics.counter("carillon_retries_total", cause).Add(count);
   if (again.empty()) return;
   if (!ports_.feed.Push(std::move(again)).ok()) {
     // The sweep finds these runs when they are due.

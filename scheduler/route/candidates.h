@@ -1,5 +1,6 @@
-// The executors that may run the runs of one lane: those that match its selector and have the features that
-// it needs. Rebuilt when executors, labels or features change, which is seldom; a pick only reads it.
+// The executors that may run the runs of one lane: those that match its selector and have the
+// features that it needs. Rebuilt when executors, labels or features change, which is seldom; a
+// pick only reads it.
 //
 // Threads  Not thread-safe; the firing loop owns it.
 #pragma once

@@ -14,7 +14,8 @@ constexpr Duration kQuietMax = 10s;
 // Twice the measured number of tasks in transit. So a slow window does not throttle the
 // next window.
 constexpr double kGain = 2.0;
-// Parts of the weighted load. Busy slots count as much as the processor, because they count at once.
+// Parts of the weighted load. Busy slots count as much as the processor, because they count
+// at once.
 constexpr double kCpuPart = 0.35;
 constexpr double kMemoryPart = 0.2;
 constexpr double kIoPart = 0.1;
@@ -173,7 +174,8 @@ double ExecutorCredits::WeightedLoad(Index index, SlotClass slots) const {
   const int all = slots == SlotClass::kProcess ? std::max(1, executor.slots) : room.most_free;
   const double busy = 1.0 - static_cast<double>(Unused(room)) / all;
   const ExecutorLoad& load = executor.load;
-  const double sum = kCpuPart * load.cpu + kMemoryPart * load.memory + kIoPart * load.io + kBusyPart * busy;
+  const double sum =
+      kCpuPart * load.cpu + kMemoryPart * load.memory + kIoPart * load.io + kBusyPart * busy;
   const bool full = load.memory > kNearlyFull || load.disk > kNearlyFull;
   return sum / executor.weight + (full ? kLast : 0);
 }

@@ -81,11 +81,11 @@ class ExecutorCredits {
     bool usable = false;
     bool one_at_a_time = false;  // the next task when the last one was claimed
     std::map<std::string, std::string> labels = {};
-    int slots = 0;             // process slots
-    int free_slots = 0;        // process slots
-    int free_light_slots = 0;  // in-process slots
+    int slots = 0;                                       // process slots
+    int free_slots = 0;                                  // process slots
+    int free_light_slots = 0;                            // in-process slots
     std::map<std::string, int> free_handler_slots = {};  // by the name of the handler
-    uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
+    uint64_t heartbeats = 0;  // heartbeats received so far; a higher number means a new report
     Features features = {};
     ExecutorLoad load = {};  // averages of about 10 s
   };
@@ -113,7 +113,8 @@ class ExecutorCredits {
     const auto place = static_cast<size_t>(slots);
     return place < open_.size() ? open_[place] : none_;
   }
-  // Grows when an executor gets into the set of open ones, or may have become eligible for other runs.
+  // Grows when an executor gets into the set of open ones, or may have become eligible for
+  // other runs.
   uint64_t openings() const { return openings_; }
   // Grows when the executors, their labels or their features change.
   uint64_t changes() const { return changes_; }
@@ -128,8 +129,8 @@ class ExecutorCredits {
   }
   // The label `weight`, 1 to 100; 1 without one.
   int Weight(Index index) const { return executors_[index].weight; }
-  // The load of the host and the share of its slots in use, by its weight; kLast is added if its memory or its disk
-  // is nearly full.
+  // The load of the host and the share of its slots in use, by its weight; kLast is added if its
+  // memory or its disk is nearly full.
   double WeightedLoad(Index index, SlotClass slots) const;
   static constexpr double kLast = 1000;
   bool Matches(Index index, const Selector& selector) const {
@@ -212,7 +213,8 @@ class ExecutorCredits {
     return place < rooms.size() ? rooms[place] : no_room_;
   }
   void ChargeHere(Index index, SlotClass slots, Charge& charge);
-  // Follows a change of the executor in the sets of open ones; the second one a change of these slots.
+  // Follows a change of the executor in the sets of open ones; the second one a change of
+  // these slots.
   void Reopen(Index index);
   void Reopen(Index index, SlotClass slots);
   void ReopenOne(Index index, SlotClass slots);
@@ -221,8 +223,8 @@ class ExecutorCredits {
   const int prefetch_max_;
   std::vector<Executor> executors_;
   std::map<ExecutorId, Index> index_;
-  std::vector<Index> leaving_;  // forgotten, but not freed yet
-  std::vector<Index> unused_;   // free for reuse
+  std::vector<Index> leaving_;                             // forgotten, but not freed yet
+  std::vector<Index> unused_;                              // free for reuse
   std::vector<IndexSet> open_ = std::vector<IndexSet>(2);  // by SlotClass; grows
   const IndexSet none_;
   const Room no_room_;

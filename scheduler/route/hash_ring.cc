@@ -20,7 +20,8 @@ void HashRing::Follow(const ExecutorCredits& credits) {
   changes_ = credits.changes();
   std::erase_if(members_, [&](const auto& one) {
     const auto& [id, member] = one;
-    const bool stays = credits.Find(id) == member.index && credits.Weight(member.index) == member.weight;
+    const bool stays =
+        credits.Find(id) == member.index && credits.Weight(member.index) == member.weight;
     if (!stays) Change(id, member, false);
     return !stays;
   });
@@ -54,7 +55,8 @@ std::optional<HashRing::Index> HashRing::Pick(const ExecutorCredits& credits, ui
   // The first bucket comes twice: after the place, and at the end before it.
   for (size_t i = 0; i <= kBuckets && walked < kWalkMax; ++i) {
     const std::vector<Point>& bucket = buckets_[(first + i) % kBuckets];
-    auto at = i == 0 ? std::lower_bound(bucket.begin(), bucket.end(), Point{place, 0}) : bucket.begin();
+    auto at =
+        i == 0 ? std::lower_bound(bucket.begin(), bucket.end(), Point{place, 0}) : bucket.begin();
     for (; at != bucket.end() && walked < kWalkMax; ++at, ++walked) {
       const Index index = at->second;
       if (index != avoid && open.Contains(index) && able.Contains(index)) return index;

@@ -1,7 +1,9 @@
-// Consistent hashing: each executor has points on a ring, and a run goes to the first executor with room after its own
-// place. A new executor takes only its share of the places, and one that leaves gives up only its own.
+// Consistent hashing: each executor has points on a ring, and a run goes to the first executor with
+// room after its own place. A new executor takes only its share of the places, and one that leaves
+// gives up only its own.
 //
-// The points depend on the id and the weight of an executor only, so every member has the same ring.
+// The points depend on the id and the weight of an executor only, so every member has the
+// same ring.
 //
 // Threads  Not thread-safe; the firing loop owns it.
 #pragma once
@@ -20,13 +22,14 @@ class HashRing {
  public:
   using Index = ExecutorCredits::Index;
   static constexpr int kPointsPerWeight = 160;
-  // After so many points without a choice, the executors with room are few. One of them is then chosen by its own
-  // hash and the place.
+  // After so many points without a choice, the executors with room are few. One of them is then
+  // chosen by its own hash and the place.
   static constexpr size_t kWalkMax = 2'048;
 
   // Takes over changes of executors. Cheap if there are none.
   void Follow(const ExecutorCredits& credits);
-  // The executor for `place` among those in both sets, except `avoid`; nullopt if there is no other.
+  // The executor for `place` among those in both sets, except `avoid`; nullopt if there is no
+  // other.
   std::optional<Index> Pick(const ExecutorCredits& credits, uint64_t place, const IndexSet& open,
                             const IndexSet& able, Index avoid) const;
 

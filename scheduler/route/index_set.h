@@ -1,5 +1,5 @@
-// A set of small numbers as a bitmap, for executors by their index. 10,000 of them are 157 words, so that
-// a search of two sets together takes less than a microsecond.
+// A set of small numbers as a bitmap, for executors by their index. 10,000 of them are 157 words,
+// so that a search of two sets together takes less than a microsecond.
 //
 // Threads  Not thread-safe.
 #pragma once

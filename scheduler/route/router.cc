@@ -38,8 +38,8 @@ std::optional<Index> Router::Pick(const ExecutorCredits& credits, const RouteReq
     case Routing::kRoundRobin: picked = RoundRobin(open, able, request.avoid); break;
     case Routing::kRandom: picked = Random(open, able, request.avoid); break;
     case Routing::kLeastLoaded:
-      picked = Lowest(credits, request, able,
-                      [&](Index at) { return credits.Busy(at, request.slots); });
+      picked =
+          Lowest(credits, request, able, [&](Index at) { return credits.Busy(at, request.slots); });
       break;
     case Routing::kWeighted:
       picked = Lowest(credits, request, able,
@@ -86,8 +86,8 @@ std::optional<Index> Router::Lowest(const ExecutorCredits& credits, const RouteR
   double least = 0;
   Index from = next_;
   for (size_t i = 0; i < (exact ? count : size_t{kDrawn}); ++i) {
-    // The first one after a random place, which is quicker to find than the n-th one. One after a gap is drawn more
-    // often, and then is busier than the others.
+    // The first one after a random place, which is quicker to find than the n-th one. One after a
+    // gap is drawn more often, and then is busier than the others.
     if (!exact) from = rng_.Below(credits.size());
     const auto at = FirstFrom(open, able, from, request.avoid);
     if (!at) break;

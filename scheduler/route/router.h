@@ -31,13 +31,15 @@ struct RouteRequest {
 class Router {
  public:
   using Index = ExecutorCredits::Index;
-  // Up to this many open candidates, least_loaded and weighted find the least busy one. Among more it takes the better of
-  // kDrawn random ones, which keeps the load as even and does not look at all.
+  // Up to this many open candidates, least_loaded and weighted find the least busy one. Among
+  // more it takes the better of kDrawn random ones, which keeps the load as even and does not
+  // look at all.
   static constexpr size_t kExactMax = 64;
   static constexpr int kDrawn = 4;
 
   explicit Router(uint64_t seed) : rng_(seed) {}
-  // nullopt: no eligible executor has room. `candidates` are those of runs with this selector and these needs.
+  // nullopt: no eligible executor has room. `candidates` are those of runs with this selector and
+  // these needs.
   std::optional<Index> Pick(const ExecutorCredits& credits, const RouteRequest& request,
                             Candidates& candidates);
 
@@ -50,7 +52,7 @@ class Router {
                               const IndexSet& able, const Cost& cost);
 
   Rng rng_;
-  HashRing ring_;  // followed only while runs are routed by it
+  HashRing ring_;   // followed only while runs are routed by it
   Index next_ = 0;  // where the next round robin begins
 };
 

@@ -62,15 +62,14 @@ void SaveKeeper::Write(std::vector<SaveArrival> arrivals) {
 void SaveKeeper::Answer(const SaveArrival& arrival, SaveVerdict verdict) {
   ports_.metrics.counter("carillon_saves_total", LabelOfSave(verdict)).Add();
   const RunSave& save = arrival.save;
-  const Status sent =
-      ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
-                      SaveAnswer{.attempt = {.key = save.key,
-                                             .segment = save.segment,
-                                             .job_no = save.job_no,
-                                             .attempt = save.attempt,
-                                             .token = save.token},
-                                 .seq = save.seq,
-                                 .kept = verdict != SaveVerdict::kRefused});
+  const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
+                                      SaveAnswer{.attempt = {.key = save.key,
+                                                             .segment = save.segment,
+                                                             .job_no = save.job_no,
+                                                             .attempt = save.attempt,
+                                                             .token = save.token},
+                                                 .seq = save.seq,
+                                                 .kept = verdict != SaveVerdict::kRefused});
   // If the stream broke, the executor sends its content again over the next one.
   if (!sent.ok()) log::Debug("saves", "answer: {}", sent.error().message);
 }

@@ -3,8 +3,8 @@
 // Place    Beside step 8 of docs/life-of-a-run.md; no fire waits for it.
 // Threads  One loop calls Step.
 // Errors   Without a write there is no answer, and the executor sends the content of then again.
-// Always   A save is answered only after the commit. Saves of segments that this member does not own are
-//          left to their owner.
+// Always   A save is answered only after the commit. Saves of segments that this member does not
+//          own are left to their owner.
 #pragma once
 
 #include <vector>

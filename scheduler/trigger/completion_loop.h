@@ -1,18 +1,19 @@
-// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, and starts
-// the runs of dependents.
+// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, and
+// starts the runs of dependents.
 //
-// Place    After step 9 of docs/life-of-a-run.md: the end of a run is stored with its completion. The
-//          planner then plans the next fire like any other. The run of a dependent is due at once; its
-//          owner is told if it is this member, and otherwise finds it with its next scan for due runs.
+// Place    After step 9 of docs/life-of-a-run.md: the end of a run is stored with its completion.
+//          The planner then plans the next fire like any other. The run of a dependent is due at
+//          once; its owner is told if it is this member, and otherwise finds it with its next scan
+//          for due runs.
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Time     Looks at once after a Nudge, every 100 ms while completions come in, and otherwise every
-//          second. An end that another member wrote, by a cancel through its API, is therefore acted
-//          upon within a second. The next fire counts from the end, not from this look. After this
-//          host's clock was set, ends wait until the cluster's time was sampled again.
-// Errors   A batch that the store refuses is halved until the bad completion is alone. That one is set
-//          aside for 10 s, counted and logged; the others are acted upon.
-// Always   The store decides, in fenced transactions that also delete the completions. Runs while the
-//          whole cluster is paused: what it makes due then waits like all other runs.
+//          second. An end that another member wrote, by a cancel through its API, is therefore
+//          acted upon within a second. The next fire counts from the end, not from this look. After
+//          this host's clock was set, ends wait until the cluster's time was sampled again.
+// Errors   A batch that the store refuses is halved until the bad completion is alone. That one is
+//          set aside for 10 s, counted and logged; the others are acted upon.
+// Always   The store decides, in fenced transactions that also delete the completions. Runs while
+//          the whole cluster is paused: what it makes due then waits like all other runs.
 #pragma once
 
 #include <atomic>
@@ -37,7 +38,8 @@ class CompletionLoop final : public Stepper {
     SegmentTable& segments;
     FencedWriter& fences;
     Metrics& metrics;
-    // Called after a schedule got a fire so near that the planner should not wait for its next scan.
+    // Called after a schedule got a fire so near that the planner should not wait for its
+    // next scan.
     std::function<void()> fires_soon = [] {};
     // Called for each run of a dependent that was started, whoever owns its segment.
     std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
@@ -58,7 +60,8 @@ class CompletionLoop final : public Stepper {
 
   // Returns the number of completions that were read.
   size_t ActOnSome(const Look& look, const std::vector<SegmentId>& segments);
-  // Returns false if the store does not answer, or the segments are lost: nothing is set aside then.
+  // Returns false if the store does not answer, or the segments are lost: nothing is set
+  // aside then.
   bool Write(const Look& look, std::vector<RunCompletion> ends);
   void Count(const std::vector<RunCompletion>& ends, const std::vector<CompletionEffect>& effects,
              WallTime cluster_now);

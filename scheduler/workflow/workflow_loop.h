@@ -1,17 +1,18 @@
-// Begins the due runs of workflows, and takes their steps: releases nodes whose upstream nodes have ended,
-// and ends the run when all nodes have.
+// Begins the due runs of workflows, and takes their steps: releases nodes whose upstream nodes have
+// ended, and ends the run when all nodes have.
 //
 // Place    Between steps 9 and 2 of docs/life-of-a-run.md: the end of a node's run is stored with a
-//          wake-up, and a node that is released is due, so that its owner fires it like any other run. The
-//          firing loop hands over due runs of workflows, which need no executor.
+//          wake-up, and a node that is released is due, so that its owner fires it like any other
+//          run. The firing loop hands over due runs of workflows, which need no executor.
 // Threads  One loop calls Step; Offer, Nudge and open are thread-safe.
 // Time     Looks for wake-ups at once after a Nudge, every 100 ms while workflow runs are open, and
-//          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or at 200
-//          runs a second: that finds deadlines, cancels that were cut off, and lost wake-ups.
-// Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A run that
-//          cannot begin now stays due, and the sweep offers it again.
-// Always   The store decides, in one fenced transaction a step. While the whole cluster is paused nothing
-//          begins; steps go on, and what they release waits like all other runs.
+//          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or
+//          at 200 runs a second: that finds deadlines, cancels that were cut off, and lost
+//          wake-ups.
+// Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A
+//          run that cannot begin now stays due, and the sweep offers it again.
+// Always   The store decides, in one fenced transaction a step. While the whole cluster is paused
+//          nothing begins; steps go on, and what they release waits like all other runs.
 #pragma once
 
 #include <atomic>

@@ -1,13 +1,15 @@
-// A fleet of simulated executors: each has a connection of its own to one member, registers and sends heartbeats.
+// A fleet of simulated executors: each has a connection of its own to one member, registers and
+// sends heartbeats.
 //
-//   bench_executors --address HOST:PORT --secret-file FILE [--executors N] [--interval-ms MS] [--seconds S]
+//   bench_executors --address HOST:PORT --secret-file FILE [--executors N] [--interval-ms MS]
+//   [--seconds S]
 //
-// Prints "registered" when all are, and then one line of JSON with the heartbeats that were answered in S seconds.
-// tests/bench/executors.py starts it and measures the member.
-#include <CLI/CLI.hpp>
+// Prints "registered" when all are, and then one line of JSON with the heartbeats that were
+// answered in S seconds. tests/bench/executors.py starts it and measures the member.
 #include <fmt/core.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
+#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -53,10 +55,11 @@ class SimulatedExecutor final : public grpc::ClientBidiReactor<grpc::ByteBuffer,
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, rpc::kKeepaliveMs);
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 30'000);  // the fleet shares two cores with the member
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                     30'000);  // the fleet shares two cores with the member
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    grpc::GenericStub stub(grpc::CreateCustomChannel(
-        options.address, grpc::InsecureChannelCredentials(), arguments));
+    grpc::GenericStub stub(
+        grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(), arguments));
     stub.PrepareBidiStreamingCall(&context_, rpc::kAttachMethod, grpc::StubOptions(), this);
     AddHold();
     StartRead(&incoming_);
@@ -77,7 +80,8 @@ class SimulatedExecutor final : public grpc::ClientBidiReactor<grpc::ByteBuffer,
     if (!ok) return;
     const auto message = DecodeToExecutor(rpc::ToBytes(incoming_));
     if (message.ok() && std::holds_alternative<Welcome>(*message)) Register();
-    if (message.ok() && std::holds_alternative<ToExecutor>(*message)) Take(std::get<ToExecutor>(*message));
+    if (message.ok() && std::holds_alternative<ToExecutor>(*message))
+      Take(std::get<ToExecutor>(*message));
     StartRead(&incoming_);
   }
   void OnWriteDone(bool ok) override {
@@ -128,7 +132,8 @@ class Fleet {
     }
     for (int i = 0; i < 6000 && count_.registered < options_.executors; ++i) {
       Beats(10ms);
-      if (i % 500 == 499) fmt::print(stderr, "{} of {}\n", count_.registered.load(), options_.executors);
+      if (i % 500 == 499)
+        fmt::print(stderr, "{} of {}\n", count_.registered.load(), options_.executors);
     }
     return count_.registered == options_.executors;
   }
@@ -139,8 +144,9 @@ class Fleet {
     const SteadyTime begin = clock_.Steady();
     Beats(std::chrono::seconds(options_.seconds));
     const std::chrono::duration<double> took = clock_.Steady() - begin;
-    fmt::print("{{\"executors\": {}, \"answers_per_s\": {:.0f}, \"ended\": {}}}\n", options_.executors,
-               static_cast<double>(count_.answers - before) / took.count(), count_.ended.load());
+    fmt::print("{{\"executors\": {}, \"answers_per_s\": {:.0f}, \"ended\": {}}}\n",
+               options_.executors, static_cast<double>(count_.answers - before) / took.count(),
+               count_.ended.load());
     std::fflush(stdout);
   }
 

@@ -1,9 +1,11 @@
-// Measures the runner of handlers alone, with a real worker and without a scheduler: functions called a second.
+// Measures the runner of handlers alone, with a real worker and without a scheduler: functions
+// called a second.
 //
 //   bench_handlers [--calls N] [--open N] -- COMMAND...
 //
-// COMMAND: a worker with the handler bench/nothing, such as tests/bench/workers/nothing.py. It gets the path of the
-// socket in CARILLON_WORKER_SOCKET. --open: calls that are in progress at once. One line of JSON, as ./dev bench prints it.
+// COMMAND: a worker with the handler bench/nothing, such as tests/bench/workers/nothing.py. It gets
+// the path of the socket in CARILLON_WORKER_SOCKET. --open: calls that are in progress at once. One
+// line of JSON, as ./dev bench prints it.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -50,7 +52,8 @@ struct Counts {
   int failed = 0;
 };
 
-// Keeps `open` calls in progress until `calls` have ended. As the daemon does, it forgets those that have.
+// Keeps `open` calls in progress until `calls` have ended. As the daemon does, it forgets those
+// that have.
 Counts Call(WorkerRunner& runner, const SystemClock& clock, int calls, int open) {
   std::mutex mu;
   std::condition_variable changed;
@@ -103,7 +106,8 @@ int Measure(const std::vector<std::string>& command, int calls, int open) {
   std::mutex mu;
   std::condition_variable never;
   std::unique_lock lock(mu);
-  while (!never.wait_for(lock, std::chrono::milliseconds(10), [&] { return !(*runner)->Offers()->empty(); })) {
+  while (!never.wait_for(lock, std::chrono::milliseconds(10),
+                         [&] { return !(*runner)->Offers()->empty(); })) {
     CARILLON_CHECK(waitpid(worker, nullptr, WNOHANG) == 0, "the worker has ended");
   }
   Call(**runner, clock, calls / 10 + 1, open);  // the worker gets warm
@@ -114,8 +118,10 @@ int Measure(const std::vector<std::string>& command, int calls, int open) {
   const double ours = CpuSeconds(RUSAGE_SELF) - cpu;
   kill(worker, SIGKILL);
   waitpid(worker, nullptr, 0);
-  fmt::print("{{\"calls\": {}, \"open\": {}, \"failed\": {}, \"per_second\": {:.0f}, \"cpu_us_per_call\": {:.1f}}}\n",
-             calls, open, counts.failed, calls / took.count(), ours * 1e6 / calls);
+  fmt::print(
+      "{{\"calls\": {}, \"open\": {}, \"failed\": {}, \"per_second\": {:.0f}, \"cpu_us_per_call\": "
+      "{:.1f}}}\n",
+      calls, open, counts.failed, calls / took.count(), ours * 1e6 / calls);
   runner->reset();
   std::filesystem::remove_all(folder);
   return counts.failed == 0 ? 0 : 1;

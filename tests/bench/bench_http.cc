@@ -1,4 +1,5 @@
-// Measures the HTTP runner alone: requests a second and CPU time a request, against a server in a process of its own.
+// Measures the HTTP runner alone: requests a second and CPU time a request, against a server in a
+// process of its own.
 //
 //   bench_http [--requests N] [--open N]
 //
@@ -131,10 +132,10 @@ void Measure(int port, int requests, int open) {
     if (events.empty()) changed.wait(lock, [&] { return woken != before; });
   }
   const std::chrono::duration<double> took = clock.Steady() - begin;
-  fmt::print("{{\"requests\": {}, \"open\": {}, \"failed\": {}, \"per_second\": {:.0f}, "
-             "\"cpu_us_per_request\": {:.1f}}}\n",
-             requests, open, failed, requests / took.count(),
-             (CpuSeconds() - cpu) * 1e6 / requests);
+  fmt::print(
+      "{{\"requests\": {}, \"open\": {}, \"failed\": {}, \"per_second\": {:.0f}, "
+      "\"cpu_us_per_request\": {:.1f}}}\n",
+      requests, open, failed, requests / took.count(), (CpuSeconds() - cpu) * 1e6 / requests);
 }
 
 }  // namespace

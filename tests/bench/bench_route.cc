@@ -2,9 +2,10 @@
 //
 //   bench_route [--executors N] [--picks N] [--open SHARE]
 //
-// SHARE: the share of the executors that have room. One line of JSON a routing, as ./dev bench prints it.
-#include <CLI/CLI.hpp>
+// SHARE: the share of the executors that have room. One line of JSON a routing, as ./dev bench
+// prints it.
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "common/adapters/system/system_clock.h"
 #include "common/base/stable_hash.h"
@@ -65,16 +66,17 @@ int main(int argc, char** argv) {
   ExecutorCredits credits(100);
   Fill(options, &credits);
   const auto selector = Selector::Parse("zone = a");
-  for (const Routing routing : {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded,
-                                Routing::kFirstHealthy, Routing::kWeighted, Routing::kConsistentHash}) {
+  for (const Routing routing :
+       {Routing::kRoundRobin, Routing::kRandom, Routing::kLeastLoaded, Routing::kFirstHealthy,
+        Routing::kWeighted, Routing::kConsistentHash}) {
     for (const bool selects : {false, true}) {
       const RouteRequest request{.routing = routing,
                                  .selector = selects ? &*selector : nullptr,
                                  .needs = {Feature::kSecrets},
                                  .place = MixBits(1)};
-      fmt::print("{{\"routing\": \"{}\", \"selector\": {}, \"executors\": {}, \"ns_per_pick\": {:.0f}}}\n",
-                 Name(routing), selects, options.executors,
-                 NanosPerPick(options, credits, request));
+      fmt::print(
+          "{{\"routing\": \"{}\", \"selector\": {}, \"executors\": {}, \"ns_per_pick\": {:.0f}}}\n",
+          Name(routing), selects, options.executors, NanosPerPick(options, credits, request));
     }
   }
   return 0;

@@ -169,7 +169,8 @@ int Run(const BenchOptions& options) {
   const auto fires =
       static_cast<double>(rounds * options.lanes) * static_cast<double>(options.batch);
   const std::string line = fmt::format(
-      R"({{"fires": {:.0f}, "batch": {}, "lanes": {}, "seconds": {:.3f}, "fires_per_second": {:.0f}, )"
+      R"({{"fires": {:.0f}, "batch": {}, "lanes": {}, "seconds": {:.3f}, )"
+      R"("fires_per_second": {:.0f}, )"
       R"("us_per_fire": {{"plan": {:.1f}, "claim": {:.1f}, "result": {:.1f}}}, )"
       R"("cpu_us_per_fire": {{"server": {:.1f}, "client": {:.1f}}}}})",
       fires, options.batch, options.lanes, seconds, fires / seconds,

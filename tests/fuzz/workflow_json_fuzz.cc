@@ -1,5 +1,5 @@
-// libFuzzer: a workflow in the form of a request. An accepted workflow can be compiled, and survives
-// the store's text unchanged.
+// libFuzzer: a workflow in the form of a request. An accepted workflow can be compiled, and
+// survives the store's text unchanged.
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>

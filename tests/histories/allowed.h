@@ -1,5 +1,5 @@
-// The fields in which two stores may differ, and why. All others must be equal. The numbers that a store
-// assigns to rows are in store_ids.h.
+// The fields in which two stores may differ, and why. All others must be equal. The numbers that a
+// store assigns to rows are in store_ids.h.
 #pragma once
 
 #include <string_view>

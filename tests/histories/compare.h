@@ -1,4 +1,5 @@
-// Compares two answers field by field, and turns the arguments of a call into those for the database.
+// Compares two answers field by field, and turns the arguments of a call into those for the
+// database.
 #pragma once
 
 #include <string>
@@ -74,7 +75,8 @@ class Comparer {
       const auto ours = fields::TieFields(memory);
       const auto theirs = fields::TieFields(database);
       (CompareField<T, I>(std::get<I>(ours), std::get<I>(theirs), path), ...);
-    }(std::make_index_sequence<fields::CountFields<T>()>());
+    }
+    (std::make_index_sequence<fields::CountFields<T>()>());
   }
 
   template <typename T, size_t I, typename Field>
@@ -127,7 +129,8 @@ void TurnToDatabase(T& value, const StoreIds& ids) {
       (turn(std::get<I>(tied),
             std::integral_constant<IdOf, IdIn<T>(fields::NameOfField<T, I>())>()),
        ...);
-    }(std::make_index_sequence<fields::CountFields<T>()>());
+    }
+    (std::make_index_sequence<fields::CountFields<T>()>());
   }
 }
 

@@ -45,9 +45,8 @@ const std::vector<Explorer::Deed>& Explorer::Deeds() {
 void Explorer::Act(WallTime now, const Nudge& nudge) {
   now_ = now;
   nudge_ = &nudge;
-  const int all = std::accumulate(Deeds().begin(), Deeds().end(), 0, [](int sum, const Deed& deed) {
-    return sum + deed.weight;
-  });
+  const int all = std::accumulate(Deeds().begin(), Deeds().end(), 0,
+                                  [](int sum, const Deed& deed) { return sum + deed.weight; });
   auto drawn = static_cast<int>(Below(static_cast<uint64_t>(all)));
   for (const Deed& deed : Deeds()) {
     drawn -= deed.weight;

@@ -15,7 +15,8 @@ const std::vector<std::string> kCalendars = {"c1", "c2"};
 }  // namespace
 
 ScheduleSpec Explorer::NewSchedule() {
-  ScheduleSpec spec{.kind = ScheduleKind::kRate, .every = 1ms * (1'000 + Below(9'000)), .start = now_};
+  ScheduleSpec spec{
+      .kind = ScheduleKind::kRate, .every = 1ms * (1'000 + Below(9'000)), .start = now_};
   switch (Below(6)) {
     case 0: spec = {.kind = ScheduleKind::kCron, .cron_expression = "*/3 * * * * *"}; break;
     case 1: spec = {.kind = ScheduleKind::kOnce, .at = now_ + 1ms * Below(8'000)}; break;
@@ -83,8 +84,9 @@ JobDefinition Explorer::NewDefinition() {
     job.on_lost = Pick(kOnLost);
   }
   static const std::vector<OverlapPolicy> kPolicies = {
-      OverlapPolicy::kAllow,    OverlapPolicy::kAllow,          OverlapPolicy::kSkip,
-      OverlapPolicy::kQueueOne, OverlapPolicy::kQueueAll,       OverlapPolicy::kQueueAll,
+      OverlapPolicy::kAllow,          OverlapPolicy::kAllow,
+      OverlapPolicy::kSkip,           OverlapPolicy::kQueueOne,
+      OverlapPolicy::kQueueAll,       OverlapPolicy::kQueueAll,
       OverlapPolicy::kCancelPrevious, OverlapPolicy::kTerminatePrevious};
   job.overlap_policy = Pick(kPolicies);
   const bool limited = TakesSlots(job.overlap_policy) && !EndsPrevious(job.overlap_policy);
@@ -192,8 +194,9 @@ void Explorer::ReadJobs() {
   static_cast<void>(s_.jobs.ListDependencies(job->job_id).ok());
   static_cast<void>(s_.jobs.ListNamespaces("", 10).ok());
   static_cast<void>(s_.jobs.CountNamespaces().ok());
-  static_cast<void>(s_.jobs.FindJobs({.ids = {job->job_id, JobId("nobody")},
-                                      .names = {{job->definition.name_space, "twin"}}})
+  static_cast<void>(s_.jobs
+                        .FindJobs({.ids = {job->job_id, JobId("nobody")},
+                                   .names = {{job->definition.name_space, "twin"}}})
                         .ok());
 }
 

@@ -21,8 +21,7 @@ void Explorer::WorkOnBulk() {
   const auto taken = s_.bulk.TakeBulk(now_, until);
   if (!taken.ok() || !*taken) return;
   const BulkLease lease = (*taken)->lease;
-  const auto items =
-      s_.bulk.BeginBulkItems(lease, static_cast<int64_t>(Below(6)), now_, until);
+  const auto items = s_.bulk.BeginBulkItems(lease, static_cast<int64_t>(Below(6)), now_, until);
   if (!items.ok()) return;
   std::vector<BulkItem> done;
   for (BulkItem item : *items) {
@@ -85,12 +84,15 @@ void Explorer::Logs() {
 
 void Explorer::Audits() {
   const std::string actor = Chance(0.5) ? "anna" : "anna/token";
-  static_cast<void>(s_.audit
-                        .RecordAudits({{.at = now_, .actor = actor, .action = "job.pause",
-                                        .object_id = "x-1", .reason = "so"},
-                                       {.at = now_, .actor = "bert", .action = "run.cancel",
-                                        .object_id = "x-2"}})
-                        .ok());
+  static_cast<void>(
+      s_.audit
+          .RecordAudits({{.at = now_,
+                          .actor = actor,
+                          .action = "job.pause",
+                          .object_id = "x-1",
+                          .reason = "so"},
+                         {.at = now_, .actor = "bert", .action = "run.cancel", .object_id = "x-2"}})
+          .ok());
   AuditFilter filter{.limit = 4};
   if (Chance(0.5)) filter.actor = "anna";
   if (Chance(0.3)) filter.actions = {"job.pause"};
@@ -105,9 +107,9 @@ void Explorer::Secrets() {
   const std::string name = fmt::format("secret-{}", Below(4));
   const auto stored = s_.secrets.GetSecret(name);
   SealedValue value{.key_id = "k1", .nonce = "nonce", .ciphertext = std::to_string(++made_)};
-  StoredSecret wanted{.record = {.name = name, .user_id = "anna", .key_id = "k1", .created = now_,
-                                 .updated = now_},
-                      .value = value};
+  StoredSecret wanted{
+      .record = {.name = name, .user_id = "anna", .key_id = "k1", .created = now_, .updated = now_},
+      .value = value};
   if (stored.ok()) {
     wanted.record.version = stored->record.version - (Chance(0.2) ? 1 : 0);
     switch (Below(3)) {
@@ -149,8 +151,11 @@ void Explorer::Users() {
   }
   const std::string hash = fmt::format("t-{}", ++made_);
   static_cast<void>(s_.auth
-                        .CreateSession({.token_hash = hash, .family = "f" + hash, .user_id = id,
-                                        .created = now_, .expires = now_ + 1h})
+                        .CreateSession({.token_hash = hash,
+                                        .family = "f" + hash,
+                                        .user_id = id,
+                                        .created = now_,
+                                        .expires = now_ + 1h})
                         .ok());
   static_cast<void>(s_.auth.RotateSession(hash, hash + "x", now_, now_ + 1h).ok());
   static_cast<void>(s_.auth.FindSession("f" + hash, now_).ok());

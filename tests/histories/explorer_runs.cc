@@ -9,8 +9,9 @@ namespace carillon::test {
 namespace {
 
 const std::vector<RunState> kStates = {
-    RunState::kPending, RunState::kRunning,   RunState::kHeld, RunState::kCompleted, RunState::kFailed,
-    RunState::kTimedOut, RunState::kCancelled, RunState::kLost, RunState::kSkipped};
+    RunState::kPending,   RunState::kRunning, RunState::kHeld,
+    RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
+    RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 
 }  // namespace
 
@@ -32,9 +33,10 @@ void Explorer::Execute() {
   const std::string key = fmt::format("key-{}", ++made_);
   if (Chance(0.3)) {
     static_cast<void>(s_.idempotency.BeginRequest("anna", key, "body", now_).ok());
-    request.keyed = KeyedAnswer<CreatedRun>{"anna", key, [](const CreatedRun& run) {
-                                              return StoredAnswer{201, EncodeRunId(run.key), "", ""};
-                                            }};
+    request.keyed =
+        KeyedAnswer<CreatedRun>{"anna", key, [](const CreatedRun& run) {
+                                  return StoredAnswer{201, EncodeRunId(run.key), "", ""};
+                                }};
   }
   const auto run = s_.runs.ExecuteJob(request, Context());
   if (request.keyed) {
@@ -128,7 +130,8 @@ void Explorer::DeadLetters() {
 void Explorer::ReadRuns() {
   RunFilter filter{.limit = 1 + Below(10)};
   if (Chance(0.4)) filter.states = Some(kStates, 0.4);
-  if (Chance(0.3)) filter.kinds = Some(std::vector<RunKind>(kRunKinds.begin(), kRunKinds.end()), 0.4);
+  if (Chance(0.3))
+    filter.kinds = Some(std::vector<RunKind>(kRunKinds.begin(), kRunKinds.end()), 0.4);
   if (Chance(0.2)) filter.executor = ExecutorId("e1");
   if (Chance(0.2)) filter.namespaces = {"north", "default"};
   if (Chance(0.1)) filter.user_id = "bert";
@@ -222,7 +225,8 @@ void Explorer::Save() {
                .attempt = row.attempt,
                .token = row.claim_token,
                .seq = 1 + Below(3)};
-  if (Chance(0.7)) save.progress = RunProgress{.percent = static_cast<int>(Below(101)), .text = "on"};
+  if (Chance(0.7))
+    save.progress = RunProgress{.percent = static_cast<int>(Below(101)), .text = "on"};
   if (Chance(0.7)) save.checkpoint = "state " + std::to_string(made_);
   if (Chance(0.1)) ++save.attempt;
   const Fence fence = {{row.segment, epochs->front().epoch}};

@@ -1,5 +1,5 @@
-// Simulated worlds on two stores at once: the twin in memory and MariaDB get the same calls in the same
-// order, and must give the same answers. HISTORIES_SEEDS=10 sets the number of worlds,
+// Simulated worlds on two stores at once: the twin in memory and MariaDB get the same calls in the
+// same order, and must give the same answers. HISTORIES_SEEDS=10 sets the number of worlds,
 // HISTORIES_FIRST_SEED=1 the first seed, and HISTORIES_TRACE=1 prints every call.
 #include <gtest/gtest.h>
 
@@ -28,8 +28,9 @@ Pairing::Tracer TracerOf(bool trace) {
   return [](const std::string& call) { fmt::print(stderr, "  {}\n", call); };
 }
 
-// At step 2873 of this explorer ScanCompletions finds a completion for dependents in the database that memory does
-// not have. Which of the two is right is not known. HISTORIES_FIRST_SEED=2 HISTORIES_SEEDS=1 shows it.
+// At step 2873 of this explorer ScanCompletions finds a completion for dependents in the database
+// that memory does not have. Which of the two is right is not known. HISTORIES_FIRST_SEED=2
+// HISTORIES_SEEDS=1 shows it.
 constexpr uint64_t kKnownToDiffer = 2;
 
 class HistoriesTest : public ::testing::Test {
@@ -74,8 +75,8 @@ class HistoriesTest : public ::testing::Test {
       const auto& parting = twofold.pairing().parting();
       EXPECT_FALSE(parting.has_value()) << fmt::format("seed {}, step {}, {}", seed, outcome.step,
                                                        parting ? Describe(*parting) : "");
-      fmt::print("seed {} ({}): {} calls, {} runs\n", seed, outcome.kind,
-                 twofold.pairing().calls(), outcome.runs);
+      fmt::print("seed {} ({}): {} calls, {} runs\n", seed, outcome.kind, twofold.pairing().calls(),
+                 outcome.runs);
       calls += twofold.pairing().calls();
     }
     fmt::print("{} seeds: {} calls\n", count, calls);

@@ -24,9 +24,7 @@ namespace carillon::test {
 class PairedIdentityStore final : public Paired<IdentityStore> {
  public:
   using Paired::Paired;
-  Result<StoreIdentity> Identify() override {
-    return Both("Identify", &IdentityStore::Identify);
-  }
+  Result<StoreIdentity> Identify() override { return Both("Identify", &IdentityStore::Identify); }
   Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override {
     return Both("AdvanceMark", &IdentityStore::AdvanceMark, seen);
   }
@@ -91,7 +89,7 @@ class PairedFiringStore final : public Paired<FiringStore> {
     return Both("ScanCancelRequests", &FiringStore::ScanCancelRequests, segments, after, limit);
   }
   Result<std::vector<JobVersionRecord>> LoadDefinitions(
-                                                        const std::vector<JobVersionKey>& keys) override {
+      const std::vector<JobVersionKey>& keys) override {
     return Both("LoadDefinitions", &FiringStore::LoadDefinitions, keys);
   }
   Result<RunRequest> LoadRunRequest(const RunKey& key) override {
@@ -148,9 +146,7 @@ class PairedQueueStore final : public Paired<QueueStore> {
                                             size_t limit) override {
     return Both("ScanExpired", &QueueStore::ScanExpired, segments, now, limit);
   }
-  Result<int64_t> CountQueued() override {
-    return Both("CountQueued", &QueueStore::CountQueued);
-  }
+  Result<int64_t> CountQueued() override { return Both("CountQueued", &QueueStore::CountQueued); }
   Result<JobQueue> ReadQueue(const JobId& id, size_t limit) override {
     return Both("ReadQueue", &QueueStore::ReadQueue, id, limit);
   }

@@ -1,4 +1,5 @@
-// The store ports of records beside jobs and runs, paired: each call goes to both stores (pairing.h).
+// The store ports of records beside jobs and runs, paired: each call goes to both stores
+// (pairing.h).
 #pragma once
 
 #include <map>
@@ -173,9 +174,7 @@ class PairedSecretStore final : public Paired<SecretStore> {
 class PairedAuthStore final : public Paired<AuthStore> {
  public:
   using Paired::Paired;
-  Result<bool> NeedsSetup() override {
-    return Both("NeedsSetup", &AuthStore::NeedsSetup);
-  }
+  Result<bool> NeedsSetup() override { return Both("NeedsSetup", &AuthStore::NeedsSetup); }
   Status PutSetupLink(const std::string& token_hash, WallTime expires) override {
     return Both("PutSetupLink", &AuthStore::PutSetupLink, token_hash, expires);
   }
@@ -194,9 +193,7 @@ class PairedAuthStore final : public Paired<AuthStore> {
   Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override {
     return Both("ListUsers", &AuthStore::ListUsers, listing);
   }
-  Result<BoundedCount> CountUsers() override {
-    return Both("CountUsers", &AuthStore::CountUsers);
-  }
+  Result<BoundedCount> CountUsers() override { return Both("CountUsers", &AuthStore::CountUsers); }
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override {
     return Both("UpdateUser", &AuthStore::UpdateUser, wanted, now);
   }

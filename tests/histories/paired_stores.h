@@ -34,10 +34,9 @@ struct PairedStores {
         checkpoints(memory.checkpoints, database.checkpoints, pairing) {}
 
   Stores Ports() {
-    return {identity, segments, firing,    queues,      groups,    jobs,     runs,
-            logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
-            auth,     secrets,  bulk,      completions, backfills, calendars,
-            workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints};
   }
 
   PairedIdentityStore identity;

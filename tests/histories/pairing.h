@@ -1,5 +1,5 @@
-// Two stores that get the same calls in the same order: the twin in memory, and a database. Each pair of
-// answers is compared. The caller gets the answer from memory.
+// Two stores that get the same calls in the same order: the twin in memory, and a database. Each
+// pair of answers is compared. The caller gets the answer from memory.
 //
 // Place    Between the faults of the simulated processes and their stores, so that both stores see
 //          the same faults.
@@ -71,8 +71,8 @@ class Pairing {
     if (ours_ended != nullptr) comparer.Compare(*ours_ended, ended, "ended");
     CompareSpeed(before, between, comparer);
     if (!comparer.differences().empty()) {
-      parting_ = Parting{calls_, std::string(name), Call(name, arguments...),
-                         comparer.differences()};
+      parting_ =
+          Parting{calls_, std::string(name), Call(name, arguments...), comparer.differences()};
     }
     return ours;
   }
@@ -106,8 +106,8 @@ class Pairing {
     }
   }
 
-  // If the call writes what it ended: lets the call of the database write into `ended`, which gets what
-  // is there before the call. Returns where the call of memory writes.
+  // If the call writes what it ended: lets the call of the database write into `ended`, which gets
+  // what is there before the call. Returns where the call of memory writes.
   template <typename... A>
   static EndedRuns* RedirectEnded(std::tuple<A...>& arguments, EndedRuns& ended) {
     EndedRuns* ours = nullptr;

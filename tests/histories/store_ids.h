@@ -1,6 +1,6 @@
-// The numbers of rows that each store assigns by itself. A database leaves holes in such a sequence,
-// when a transaction is rolled back and when a statement inserts many rows. So the two stores number
-// the same rows differently; only the order is promised.
+// The numbers of rows that each store assigns by itself. A database leaves holes in such a
+// sequence, when a transaction is rolled back and when a statement inserts many rows. So the two
+// stores number the same rows differently; only the order is promised.
 //
 // Always   A number of one store stands for exactly one of the other.
 #pragma once
@@ -16,7 +16,17 @@
 
 namespace carillon::test {
 
-enum class IdOf { kNone, kCompletion, kDeadLetter, kGap, kNotice, kDelivery, kBackfill, kBulk, kAudit };
+enum class IdOf {
+  kNone,
+  kCompletion,
+  kDeadLetter,
+  kGap,
+  kNotice,
+  kDelivery,
+  kBackfill,
+  kBulk,
+  kAudit
+};
 inline constexpr size_t kIdKinds = 9;
 
 // The kind of number in field `name` of a `T`. A filter's cursor names a row, too.

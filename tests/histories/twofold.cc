@@ -24,8 +24,7 @@ Stores Twofold::Around(memory::MemoryStores& stores) {
   const StoreIdentity identity = *stores.identity.Identify();
   sides_ = std::make_unique<Sides>(identity.segment_count);
   pairing_.SetIdentities(identity, *sides_->mysql->identity.Identify());
-  sides_->paired =
-      std::make_unique<PairedStores>(stores.Ports(), sides_->mysql->Ports(), pairing_);
+  sides_->paired = std::make_unique<PairedStores>(stores.Ports(), sides_->mysql->Ports(), pairing_);
   const Stores ports = sides_->paired->Ports();
   if (options_.explores) sides_->explorer = std::make_unique<Explorer>(ports, *options_.explores);
   return ports;

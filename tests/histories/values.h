@@ -28,7 +28,10 @@ template <template <typename...> typename Kind, typename... Args>
 inline constexpr bool kIsOf<Kind<Args...>, Kind> = true;
 
 template <typename T>
-concept IsId = requires(const T& id) { id.value(); } && !kIsOf<T, std::optional>;
+concept IsId = requires(const T& id) {
+  id.value();
+}
+&&!kIsOf<T, std::optional>;
 template <typename T>
 concept IsSequence = kIsOf<T, std::vector> || kIsOf<T, std::set> || kIsOf<T, std::map>;
 
@@ -45,7 +48,8 @@ std::string TextOfFields(T& value) {
       text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, field);
     };
     (add(fields::NameOfField<std::remove_const_t<T>, I>(), Text(std::get<I>(tied))), ...);
-  }(std::make_index_sequence<fields::CountFields<std::remove_const_t<T>>()>());
+  }
+  (std::make_index_sequence<fields::CountFields<std::remove_const_t<T>>()>());
   return "{" + text + "}";
 }
 

@@ -179,8 +179,8 @@ JobDefinition Actor::NewDefinition() {
     job.max_running = 1;
   }
   if (profile_.delays) job.schedules.front() = NewDelay();
-  // Not HELD from the start: it holds up its workflow until the world rests. With `fail`, a run that is being
-  // cancelled may become HELD, too.
+  // Not HELD from the start: it holds up its workflow until the world rests. With `fail`, a run
+  // that is being cancelled may become HELD, too.
   if (profile_.workflows) job.on_lost = made_ % 2 == 0 ? OnLost::kFail : OnLost::kRetry;
   if (profile_.lost_nodes) job.on_lost = OnLost::kFail;
   if (profile_.scripts) BecomeScript(job);
@@ -207,8 +207,8 @@ void Actor::BecomeScript(JobDefinition& job) const {
 }
 
 // Decided without a random draw, as WithWindowAndJitter. Jobs 2, 4, 6, … start after the one before
-// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is created. Jobs
-// 1, 5, … have two runs of each fire.
+// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is
+// created. Jobs 1, 5, … have two runs of each fire.
 void Actor::StartAfterOthers(JobDefinition& job) const {
   if (!profile_.dependents) return;
   if (made_ % 4 == 1 && !job.schedules.empty()) {
@@ -311,7 +311,8 @@ void Actor::Edit(const StoredJob& job) {
 
 void Actor::Delete(const StoredJob& job) {
   if (IsDependent(job)) return;
-  // A workflow whose node has no job any more could not be edited, so its schedules could not be ended.
+  // A workflow whose node has no job any more could not be edited, so its schedules could not
+  // be ended.
   if (profile_.workflows && !IsWorkflow(job)) return;
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;

@@ -11,7 +11,7 @@ namespace carillon::sim {
 namespace {
 
 constexpr double kWorlds = 0.5;
-constexpr double kStarts = 0.12;   // chance per second
+constexpr double kStarts = 0.12;  // chance per second
 constexpr double kStartsOften = 0.5;
 constexpr double kControls = 0.1;  // the same, of each open backfill
 

@@ -1,5 +1,5 @@
-// Plays the users who run past fires of jobs: starts backfills, and pauses, resumes and cancels them
-// at random.
+// Plays the users who run past fires of jobs: starts backfills, and pauses, resumes and cancels
+// them at random.
 //
 // Always   Draws from a random stream of its own, so that it does not change what the actor does.
 #pragma once
@@ -46,7 +46,8 @@ class Backfiller {
   const bool acts_;
 };
 
-// A backfill that has not ended although all of its runs have; its owner has to look at it once more.
+// A backfill that has not ended although all of its runs have; its owner has to look at it
+// once more.
 std::optional<Backfill> BackfillToEnd(BackfillStore& store, const Checker& checker);
 
 // Each backfill has ended, or waits for runs that wait for a person. One that is COMPLETED has

@@ -43,16 +43,15 @@ class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
 TEST_P(BrokenRuleTest, IsNoticed) {
   const BrokenRule& rule = GetParam();
   for (uint64_t seed = rule.first; seed < rule.first + rule.seeds_max; ++seed) {
-    const Outcome outcome =
-        rule.calendars
-            ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
-            : Simulate({.seed = seed,
-                        .delays = rule.delays,
-                        .dependents = rule.dependents,
-                        .scripts = rule.scripts,
-                        .workflows = rule.workflows,
-                        .nested = rule.nested,
-                        .lost_nodes = rule.lost_nodes});
+    const Outcome outcome = rule.calendars
+                                ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
+                                : Simulate({.seed = seed,
+                                            .delays = rule.delays,
+                                            .dependents = rule.dependents,
+                                            .scripts = rule.scripts,
+                                            .workflows = rule.workflows,
+                                            .nested = rule.nested,
+                                            .lost_nodes = rule.lost_nodes});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -100,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40},
         BrokenRule{"request.any_attempt", "parameters", 40, 318},
-        // fires that are taken for done because a workflow with the same fire ran the job as a node, and
-        // such a node's run is run again
+        // fires that are taken for done because a workflow with the same fire ran the job as a
+        // node, and such a node's run is run again
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
         // the pause: missed fires skipped, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
@@ -123,8 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"node.decided_early", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"workflow.recovers", "workflows", 40, 24, false, false, false, true},
         BrokenRule{"workflow.max_parallel", "workflows", 40, 1, false, false, false, true},
-        // begins: a retry runs everything again, a backfill continues what it should begin anew, nodes
-        // do not know that they are backfilled
+        // begins: a retry runs everything again, a backfill continues what it should begin anew,
+        // nodes do not know that they are backfilled
         BrokenRule{"begin.always_anew", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"begin.never_anew", "workflows", 40, 1, false, false, false, true},
         BrokenRule{"node.origin", "workflows", 40, 1, false, false, false, true},

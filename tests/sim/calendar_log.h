@@ -1,5 +1,5 @@
-// The versions of the calendar of a world, as they were acknowledged, and what they allow, with plain
-// arithmetic on minutes instead of the scheduler's code.
+// The versions of the calendar of a world, as they were acknowledged, and what they allow, with
+// plain arithmetic on minutes instead of the scheduler's code.
 #pragma once
 
 #include <cstdint>

@@ -61,8 +61,8 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   const bool reopened =
       before != nullptr && IsFinal(before->state) && after->state == RunState::kPending;
   if (reopened) {
-    workflows_.Reopened(after->key, IsBackfilled(before, *after) ? BeginKind::kAnew
-                                                                 : BeginKind::kContinued);
+    workflows_.Reopened(after->key,
+                        IsBackfilled(before, *after) ? BeginKind::kAnew : BeginKind::kContinued);
   }
   if (const auto wrong = dependents_.RunWritten(before, after)) Fail("dependents", *wrong);
   if (const auto wrong = workflows_.RunWritten(before, *after)) Fail("workflows", *wrong);
@@ -256,8 +256,8 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
     case RunState::kLost: legal = legal || by_hand || IsFinal(after.state); break;
     default: legal = legal || by_hand; break;
   }
-  if (before.state == RunState::kSkipped && after.state != before.state && after.attempt == before.attempt &&
-      !by_hand_) {
+  if (before.state == RunState::kSkipped && after.state != before.state &&
+      after.attempt == before.attempt && !by_hand_) {
     legal = false;  // a claim of before the backfill would start it, with old parameters
   }
   // A node that failed and is skipped by a user has the next attempt, which it does not make.
@@ -274,7 +274,8 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
 void Checker::CheckParameters(const AttemptName& name, const StartAttempt& start) {
   const std::string& stored = parameters_[name];
   const auto given = start.env.find("CARILLON_PARAM_ROUND");
-  const bool wanted = !start.env.empty() && stored.find("\"round\"") != std::string::npos;  // a request has none
+  const bool wanted =
+      !start.env.empty() && stored.find("\"round\"") != std::string::npos;  // a request has none
   const bool right = given == start.env.end()
                          ? !wanted
                          : stored.find("\"round\":\"" + given->second + "\"") != std::string::npos;

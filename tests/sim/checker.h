@@ -85,7 +85,8 @@ class Checker : public WardenObserver {
   void DeleteAcknowledged(JobNo job) { jobs_[job].deleted = true; }
   void CancelAcknowledged(const RunKey& key) { cancelled_at_[key] = ++events_; }
   void GroupAcknowledged(const std::string& name, int64_t limit) { limits_[name] = limit; }
-  // Whether the backfill of a job may create runs, after it was started, resumed, paused or cancelled.
+  // Whether the backfill of a job may create runs, after it was started, resumed, paused or
+  // cancelled.
   enum class Backfilling { kAllowed, kEnded };
   void BackfillAcknowledged(JobNo job, Backfilling state) { backfills_[job] = state; }
   // BeginByHand and its end enclose a manual operation, for which some rules do not apply. If the
@@ -106,7 +107,8 @@ class Checker : public WardenObserver {
   size_t claims() const { return claims_; }
   size_t losses() const { return losses_; }                    // LOST batches written
   size_t killed_by_lease() const { return killed_by_lease_; }  // processes
-  // The due time of a run since it left the queue of its job for the last time; nullopt: it never did.
+  // The due time of a run since it left the queue of its job for the last time; nullopt: it
+  // never did.
   std::optional<WallTime> AdmittedAt(const RunKey& key) const {
     const auto found = admitted_at_.find(key);
     return found == admitted_at_.end() ? std::nullopt : std::optional(found->second);

@@ -1,4 +1,5 @@
-// The part of the checker that follows leases, as the members send them, and what comes after an attempt.
+// The part of the checker that follows leases, as the members send them, and what comes after
+// an attempt.
 #include <fmt/format.h>
 
 #include "common/domain/run/returns.h"
@@ -53,8 +54,8 @@ void Checker::LosingEnded(const std::vector<LostReport>& reports, bool answered)
   }
 }
 
-// A failure that the job excludes is retried by a user only. The version that the next attempt executes is the one
-// by which the retry was decided.
+// A failure that the job excludes is retried by a user only. The version that the next attempt
+// executes is the one by which the retry was decided.
 void Checker::CheckRetryConditions(const RunRow& before, const RunRow& after) {
   CheckGivenBack(before, after);
   const bool retried = before.state == RunState::kRunning && after.state == RunState::kPending &&
@@ -74,18 +75,19 @@ void Checker::CheckRetryConditions(const RunRow& before, const RunRow& after) {
   }
   if (RetryRulesOf(definition->second).conditions.Allow(end)) return;
   Fail("P8 retry conditions", fmt::format("run {} attempt {} was retried after {}",
-                                           EncodeRunId(after.key), before.attempt, end.reason));
+                                          EncodeRunId(after.key), before.attempt, end.reason));
 }
 
-// A run whose attempt never began waits for its next attempt, unless it was given back too often. Its end is judged only
-// if it came before the end of its lease.
+// A run whose attempt never began waits for its next attempt, unless it was given back too often.
+// Its end is judged only if it came before the end of its lease.
 void Checker::CheckGivenBack(const RunRow& before, const RunRow& after) {
   const bool lost = after.state == RunState::kLost || after.state == RunState::kFailed ||
                     after.state == RunState::kHeld;
   if (before.state != RunState::kRunning || losing_.contains(before.claim_token)) return;
   const auto truth = attempts_.find({before.key, before.attempt});
   if (truth == attempts_.end() || !truth->second.end || !NeverBegan(*truth->second.end)) return;
-  const std::string what = fmt::format("run {} attempt {}, which never began,", EncodeRunId(before.key), before.attempt);
+  const std::string what =
+      fmt::format("run {} attempt {}, which never began,", EncodeRunId(before.key), before.attempt);
   if (truth->second.starts > 0) {
     Fail("P4 no overlap between attempts", what + " was started");
   }

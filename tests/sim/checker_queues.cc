@@ -1,4 +1,5 @@
-// The part of the checker that follows the queues of jobs and groups, and the slots that runs take from them.
+// The part of the checker that follows the queues of jobs and groups, and the slots that runs take
+// from them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -27,9 +28,10 @@ void Checker::CheckOverlapPolicy(const RunRow& row) {
   }
 }
 
-// Runs leave the queue of their job in the order of their keys, and no run takes a slot while one that
-// came before it waits there. A run that waits for its group has taken the slot of its job before, and
-// keeps it when an edit makes the run due again: a run that was queued since does not hold it up.
+// Runs leave the queue of their job in the order of their keys, and no run takes a slot while one
+// that came before it waits there. A run that waits for its group has taken the slot of its job
+// before, and keeps it when an edit makes the run due again: a run that was queued since does not
+// hold it up.
 void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
   std::set<RunKey>& queued = queued_[after.job_no];
   std::set<RunKey>& holders = holders_[after.job_no];

@@ -59,8 +59,7 @@ bool ClusterPauser::SetTo(bool paused) {
     const ClusterSettings stored = *ports_.store.ReadSettings();
     settings->Adopt(stored);
     const ClusterSettings next = Changed(stored, settings->version(), paused);
-    const auto written =
-        ports_.store.WriteSettings(stored.version, next, Ended(stored, next));
+    const auto written = ports_.store.WriteSettings(stored.version, next, Ended(stored, next));
     if (!written.ok()) continue;
     settings->Adopt(*written);
     ports_.note(paused ? "the cluster is paused" : "the cluster is resumed");

@@ -302,9 +302,9 @@ void ExecutorProcess::Create() {
   if (has_python) options.interpreters[Interpreter::kPython3] = "/bin/python3";
   daemon_ = std::make_unique<executor::ExecutorDaemon>(
       executor::ExecutorDaemon::Ports{clock(), ports_->tokens, ports_->tasks, ports_->results,
-                                      ports_->link, *ports_->warden, ports_->users, ports_->http, ports_->handlers, warden_.spool(),
-                                      ports_->load, *metrics_, [this] { return world_.PublicKeys(); },
-                                      ports_->settings},
+                                      ports_->link, *ports_->warden, ports_->users, ports_->http,
+                                      ports_->handlers, warden_.spool(), ports_->load, *metrics_,
+                                      [this] { return world_.PublicKeys(); }, ports_->settings},
       options);
   for (const NamedStepper& stepper : daemon_->steppers()) AddTurn(stepper.name, *stepper.stepper);
   AddTurn("exec.http", ports_->http);

@@ -94,7 +94,8 @@ class ExecutorProcess final : public SimProcess {
   const ExecutorId& id() const { return id_; }
   SimWardenHost& warden() { return warden_; }
   const SimWardenHost& warden() const { return warden_; }
-  // True if a process or a request of this run is alive here; that of attempt `except` does not count.
+  // True if a process or a request of this run is alive here; that of attempt `except` does
+  // not count.
   bool IsAlive(const RunKey& key, int except) const;
   // Stops the process when its next claim is accepted, so that it reads the answer `wait` later.
   void StopAtAcceptance(Duration wait, std::function<void()> stopped) {

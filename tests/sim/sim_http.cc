@@ -103,8 +103,8 @@ bool SimHttp::IsAlive(const RunKey& key, int except) const {
   const SteadyTime now = ports_.clock.Steady();
   return std::any_of(open_.begin(), open_.end(), [&](const auto& one) {
     const Request& request = one.second;
-    const bool in_lease = executor::DecideWhileRunning(LeaseOf(request.start), now) ==
-                          executor::LeaseAction::kNone;
+    const bool in_lease =
+        executor::DecideWhileRunning(LeaseOf(request.start), now) == executor::LeaseAction::kNone;
     return one.first.first == key && one.first.second != except && in_lease &&
            now < std::min(request.answers_at, request.times_out_at) && !request.cancelled;
   });

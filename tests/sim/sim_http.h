@@ -1,7 +1,7 @@
 // The requests of one simulated daemon. They end with it, and stand still while it is stopped.
 //
-// The URL decides how a server behaves: "http://sim/ms=1500" answers after 1.5 s; "failures=2" makes the first two attempts
-// end with 503 and a Retry-After of 2 s.
+// The URL decides how a server behaves: "http://sim/ms=1500" answers after 1.5 s; "failures=2"
+// makes the first two attempts end with 503 and a Retry-After of 2 s.
 //
 // Time     The host's steady clock, with the lease rules of executor/warden/lease_watch.h.
 #pragma once
@@ -38,8 +38,8 @@ class SimHttp final : public HttpRunner, public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // True if a request of this run is open whose lease allows it; that of attempt `except` does not count. A stopped
-  // daemon cannot close a request, which docs/semantics.md says.
+  // True if a request of this run is open whose lease allows it; that of attempt `except` does not
+  // count. A stopped daemon cannot close a request, which docs/semantics.md says.
   bool IsAlive(const RunKey& key, int except) const;
 
  private:

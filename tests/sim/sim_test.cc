@@ -101,8 +101,8 @@ TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
   EXPECT_GE(faults, 2 * count);
 }
 
-// A delay schedule fires after the end of its last run: once, whatever the end was, and never sooner
-// than it says.
+// A delay schedule fires after the end of its last run: once, whatever the end was, and never
+// sooner than it says.
 TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
@@ -117,8 +117,8 @@ TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
   EXPECT_GT(delays, count * 10);
 }
 
-// Each end of a job that counts starts one run of the jobs that wait for it, with its fire, and nothing
-// else does.
+// Each end of a job that counts starts one run of the jobs that wait for it, with its fire, and
+// nothing else does.
 TEST_F(SimTest, DependentsStartOnceAfterEachEnd) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;
@@ -148,7 +148,8 @@ TEST_F(SimTest, ScriptsRunWhereTheyCan) {
   EXPECT_GT(scripts, count * 10);
 }
 
-// Each node of a workflow starts when the rules say so, and each workflow run ends as its nodes did.
+// Each node of a workflow starts when the rules say so, and each workflow run ends as its
+// nodes did.
 TEST_F(SimTest, WorkflowsFollowTheirGraphs) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 5 + 1;

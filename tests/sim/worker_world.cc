@@ -101,7 +101,8 @@ class WorkerWorld {
     }
   }
 
-  // What is under way ends, or is silent because its worker does not come back. That ends with its process.
+  // What is under way ends, or is silent because its worker does not come back. That ends with
+  // its process.
   void Rest() {
     Settle();
     for (const auto& [id, fate] : fates_) {
@@ -115,7 +116,8 @@ class WorkerWorld {
     }
     if (!disk_.empty()) Fail("left a record on the disk", fates_.at(disk_.begin()->first));
     for (const WorkerModel& worker : workers_) {
-      if (!worker.unconfirmed.empty()) Fail("was never confirmed", FateOf(*worker.unconfirmed.begin()));
+      if (!worker.unconfirmed.empty())
+        Fail("was never confirmed", FateOf(*worker.unconfirmed.begin()));
     }
   }
 
@@ -164,7 +166,8 @@ class WorkerWorld {
     for (const AttemptId& id : book_->TakeRemovals()) disk_.erase(id);
     for (HandlerEvent& event : book_->TakeEvents()) {
       if (auto* ended = std::get_if<AttemptEnded>(&event)) TakeEnd(std::move(*ended));
-      if (const auto* word = std::get_if<HandlerSilent>(&event)) fates_.at(IdOf(word->attempt)).silent = word->silent;
+      if (const auto* word = std::get_if<HandlerSilent>(&event))
+        fates_.at(IdOf(word->attempt)).silent = word->silent;
     }
   }
 
@@ -177,19 +180,24 @@ class WorkerWorld {
   void Look() {
     for (const auto& [id, image] : book_->Workers()) {
       const ProcessModel* process = Find(id.process);
-      const bool other = process != nullptr && image != 0 && process->image != 0 && process->image != image;
+      const bool other =
+          process != nullptr && image != 0 && process->image != 0 && process->image != image;
       if (process == nullptr || other) Decide([&] { book_->Died(id, Now()); });
     }
   }
 
   void StartAttempt() {
     if (fates_.size() >= kAttemptsMax) return;
-    HeldAttempt held{.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(++started_)},
-                     .attempt = 1,
-                     .token = {started_, 1}};
+    HeldAttempt held{
+        .key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(++started_)},
+        .attempt = 1,
+        .token = {started_, 1}};
     fates_[IdOf(held)].held = held;
     Decide([&] {
-      book_->Start({.attempt = held, .job_id = JobId("job"), .handler = "app/work", .timeout = 3600s,
+      book_->Start({.attempt = held,
+                    .job_id = JobId("job"),
+                    .handler = "app/work",
+                    .timeout = 3600s,
                     .lease_end = SteadyTime(at_ + 20s)},
                    Now());
     });
@@ -214,7 +222,8 @@ class WorkerWorld {
     Decide([&] { book_->Forget(stored); });
   }
 
-  // The next daemon has the records on the disk. The scheduler counts all else without a result as lost.
+  // The next daemon has the records on the disk. The scheduler counts all else without a result
+  // as lost.
   void CrashDaemon() {
     ++outcome_.crashes;
     for (size_t worker = 0; worker < kWorkers; ++worker) Break(worker);
@@ -225,7 +234,8 @@ class WorkerWorld {
       for (const auto& [id, record] : disk_) book_->Adopt(record, Now());
     });
     for (auto& [id, fate] : fates_) {
-      if (!disk_.contains(id) && !fate.result) Judge(fate, {.state = RunState::kLost, .reason = "daemon"});
+      if (!disk_.contains(id) && !fate.result)
+        Judge(fate, {.state = RunState::kLost, .reason = "daemon"});
     }
     Look();
   }
@@ -246,7 +256,8 @@ class WorkerWorld {
   // In place of the one before, which nobody has any more.
   void MakeWorker(size_t number) {
     const WorkerProcess& process = processes_[ProcessOf(number)].process;
-    workers_[number] = {.id = {.process = process, .instance = fmt::format("{}", ++last_instance_)}};
+    workers_[number] = {
+        .id = {.process = process, .instance = fmt::format("{}", ++last_instance_)}};
     streams_.erase(number);
     std::erase_if(old_, [&](const auto& entry) { return entry.first == number; });
   }
@@ -260,10 +271,13 @@ class WorkerWorld {
   void Connect(size_t number) {
     if (!processes_[ProcessOf(number)].alive) StartProcess(ProcessOf(number));
     WorkerModel& worker = workers_[number];
-    if (const auto stream = streams_.find(number); stream != streams_.end() && stream->second->open) return;
-    if (const auto stream = streams_.find(number); stream != streams_.end()) old_.push_back({number, stream->second});
+    if (const auto stream = streams_.find(number); stream != streams_.end() && stream->second->open)
+      return;
+    if (const auto stream = streams_.find(number); stream != streams_.end())
+      old_.push_back({number, stream->second});
     worker.session.reset();
-    WorkerHello hello{.app = "app", .handlers = {{"work", 4}}, .held = {worker.held.begin(), worker.held.end()}};
+    WorkerHello hello{
+        .app = "app", .handlers = {{"work", 4}}, .held = {worker.held.begin(), worker.held.end()}};
     for (const WorkerTicket& ticket : worker.unconfirmed) hello.done.push_back({.ticket = ticket});
     auto stream = std::make_shared<StreamModel>();
     stream->session = ++last_session_;
@@ -311,7 +325,8 @@ class WorkerWorld {
     if (processes_[number].image != 0) processes_[number].image = ++last_image_;
     for (size_t i = 0; i < kWorkersOfOne; ++i) MakeWorker(number * kWorkersOfOne + i);
   }
-  // The program gives up a worker and makes another one. Functions go on, and nobody hears of their ends.
+  // The program gives up a worker and makes another one. Functions go on, and nobody hears of
+  // their ends.
   void Drop(size_t number) {
     if (!processes_[ProcessOf(number)].alive) return;
     Break(number);
@@ -323,7 +338,8 @@ class WorkerWorld {
     if (!processes_[ProcessOf(number)].alive) return;
     // What an earlier stream has brought may be looked at only now.
     for (auto& [of, stream] : old_) {
-      if (of == number && !stream->to_worker.empty() && rng_.Chance(0.5)) return Take(worker, *stream);
+      if (of == number && !stream->to_worker.empty() && rng_.Chance(0.5))
+        return Take(worker, *stream);
     }
     const auto found = streams_.find(number);
     if (found != streams_.end() && !found->second->to_worker.empty()) Take(worker, *found->second);
@@ -365,7 +381,8 @@ class WorkerWorld {
 
   void ReadAtDaemon(size_t number) {
     const auto found = streams_.find(number);
-    if (found != streams_.end() && found->second->open && !found->second->to_daemon.empty()) TakeOne(*found->second);
+    if (found != streams_.end() && found->second->open && !found->second->to_daemon.empty())
+      TakeOne(*found->second);
   }
   void TakeOne(StreamModel& stream) {
     FromWorkerMessage message = std::move(stream.to_daemon.front());
@@ -374,12 +391,16 @@ class WorkerWorld {
   }
 
   // ---- the judge
-  Fate& FateOf(const WorkerTicket& ticket) { return fates_.at(IdOf(*WorkerBook::AttemptOf(ticket))); }
+  Fate& FateOf(const WorkerTicket& ticket) {
+    return fates_.at(IdOf(*WorkerBook::AttemptOf(ticket)));
+  }
 
   void Judge(Fate& fate, AttemptResult result) {
     if (fate.runs_in >= 0) Fail("ended while its function ran: " + result.reason, fate);
-    if (result.state == RunState::kCompleted && !fate.returned) Fail("is COMPLETED, but never returned", fate);
-    if (result.reason == reason::kNotStarted && fate.calls > 0) Fail("did not begin, but was called", fate);
+    if (result.state == RunState::kCompleted && !fate.returned)
+      Fail("is COMPLETED, but never returned", fate);
+    if (result.reason == reason::kNotStarted && fate.calls > 0)
+      Fail("did not begin, but was called", fate);
     fate.result = std::move(result);
   }
   void Fail(const std::string& what, const Fate& fate) {

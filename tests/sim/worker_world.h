@@ -1,8 +1,10 @@
-// A world of workers: one daemon's WorkerBook, processes of two workers each that behave as the SDKs do, streams that
-// break, crashes of both, programs that execute others in their place, and workers that their programs give up. Judges
-// from outside that a function is called at most once, and is over when its attempt is.
+// A world of workers: one daemon's WorkerBook, processes of two workers each that behave as the
+// SDKs do, streams that break, crashes of both, programs that execute others in their place, and
+// workers that their programs give up. Judges from outside that a function is called at most once,
+// and is over when its attempt is.
 //
-// Broken rules: worker.record, worker.instance and worker.away of the book, and worker.session of the workers.
+// Broken rules: worker.record, worker.instance and worker.away of the book, and worker.session of
+// the workers.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,9 @@ TEST_P(BrokenWorkerRuleTest, IsNoticed) {
   FAIL() << "nothing was noticed";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BrokenWorkerRuleTest, ::testing::Values("worker.record", "worker.session", "worker.instance", "worker.away"));
+INSTANTIATE_TEST_SUITE_P(All, BrokenWorkerRuleTest,
+                         ::testing::Values("worker.record", "worker.session", "worker.instance",
+                                           "worker.away"));
 
 }  // namespace
 }  // namespace carillon::sim

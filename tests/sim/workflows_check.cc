@@ -57,9 +57,8 @@ bool WorkflowsCheck::AreOfOne(const RunKey& a, const RunKey& b) const {
 
 size_t WorkflowsCheck::PositionOf(const View& view, const WorkflowEdge& edge) {
   const auto& nodes = view.definition.nodes;
-  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const WorkflowNode& node) {
-    return node.id == edge.node;
-  });
+  const auto found = std::find_if(nodes.begin(), nodes.end(),
+                                  [&](const WorkflowNode& node) { return node.id == edge.node; });
   return static_cast<size_t>(found - nodes.begin());
 }
 
@@ -94,8 +93,8 @@ WorkflowsCheck::Answer WorkflowsCheck::AnswerOf(const View& view, const Workflow
       answer = edge.on == EdgeOn::kSuccess && !failure_counts ? Answer::kFailed : Answer::kMet;
       break;
   }
-  const bool asked = answer == Answer::kMet && !edge.condition.empty() &&
-                     run.result.reason != "skipped_by_hand";
+  const bool asked =
+      answer == Answer::kMet && !edge.condition.empty() && run.result.reason != "skipped_by_hand";
   if (asked && run.result.exit_code != WantedCode(edge.condition)) return Answer::kIgnored;
   return answer;
 }
@@ -142,8 +141,7 @@ bool WorkflowsCheck::Fails(const View& view) {
   return false;
 }
 
-std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before,
-                                                       const RunRow& after) {
+std::optional<std::string> WorkflowsCheck::NodeWritten(const RunRow& before, const RunRow& after) {
   if (after.kind != RunKind::kWorkflow) return "taken from its workflow run: " + Describe(after);
   const auto place = NodePlaceOf(after.key);
   const auto view = ViewOf(place->workflow_run_no);
@@ -205,8 +203,9 @@ std::optional<std::string> WorkflowsCheck::CheckInput(const RunKey& own, uint64_
     const RunKey& before = around->nodes[PositionOf(*around, edge)]->row.key;
     const auto again = run_again_.find(before);
     if (again == run_again_.end() || again->second < begun->second) continue;
-    return fmt::format("run {} goes on with workflow run {}, which began before run {} had to run again",
-                       EncodeRunId(own), no, EncodeRunId(before));
+    return fmt::format(
+        "run {} goes on with workflow run {}, which began before run {} had to run again",
+        EncodeRunId(own), no, EncodeRunId(before));
   }
   return std::nullopt;
 }
@@ -231,9 +230,8 @@ std::optional<std::string> WorkflowsCheck::NodeMade(const RunRow& node) const {
 
 std::optional<std::string> WorkflowsCheck::OwnWritten(const View& view, const RunRow& after) const {
   if (after.state != RunState::kCompleted && after.state != RunState::kFailed) return std::nullopt;
-  const bool open = std::any_of(view.nodes.begin(), view.nodes.end(), [](const auto* node) {
-    return !IsFinal(node->row.state);
-  });
+  const bool open = std::any_of(view.nodes.begin(), view.nodes.end(),
+                                [](const auto* node) { return !IsFinal(node->row.state); });
   if (open) return "ended before its nodes: " + Describe(after);
   if (auto wrong = CheckBegin(after.key, view.entry.run.no)) return wrong;
   if (Fails(view) != (after.state == RunState::kFailed)) {

@@ -1,17 +1,19 @@
-// Rules of workflow runs, judged at each write of a run by a second implementation of the rules of a graph.
+// Rules of workflow runs, judged at each write of a run by a second implementation of the rules of
+// a graph.
 //
-// - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start, and if fewer
-//   than max_parallel nodes are active.
+// - A node is released only while its workflow run is RUNNING, if its upstream nodes let it start,
+//   and if fewer than max_parallel nodes are active.
 // - A node's run remains a part of its workflow run.
 // - A node is skipped as not_selected or upstream_failed only if its upstream nodes say so.
 // - A workflow run ends when all its nodes have ended, with the result that follows from them.
 // - No node is claimed after the acknowledged cancel of its workflow run; checker.cc does that.
-// - A run that a person retried continues the workflow run that it had; one that a backfill runs again has a
-//   new one.
-// - A nested workflow run is a new one if a node before it has run again since it began, by a person's wish.
+// - A run that a person retried continues the workflow run that it had; one that a backfill runs
+//   again has a new one.
+// - A nested workflow run is a new one if a node before it has run again since it began, by a
+//   person's wish.
 // - The nodes of a backfilled run are backfilled, and only they.
-// - No node is claimed while a process of the same workflow's run from before a new begin acts; checker.cc does
-//   that.
+// - No node is claimed while a process of the same workflow's run from before a new begin acts;
+//   checker.cc does that.
 // - At rest, no workflow run is open.
 //
 // The graphs of these worlds have conditions on exit codes only.
@@ -75,7 +77,8 @@ class WorkflowsCheck {
       REQUIRES(tables_.mu);
 
   memory::MemoryTables& tables_;
-  // By own run: what its next begin has to do, and the number of the workflow run that it had until then.
+  // By own run: what its next begin has to do, and the number of the workflow run that it had
+  // until then.
   std::map<RunKey, std::pair<BeginKind, uint64_t>> reopened_;
   uint64_t writes_ = 0;
   std::map<uint64_t, uint64_t> begun_;    // by workflow run: the write of its first node

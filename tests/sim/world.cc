@@ -26,17 +26,16 @@ uint32_t DrawSegments(Rng& rng) {
 World::World(const WorldOptions& options)
     : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
       network(clock, timers, rng.Fork()),
-      stores(clock, {.segment_count = DrawSegments(rng),
-                     .numbers_in_blocks = options.guest != nullptr}),
+      stores(clock,
+             {.segment_count = DrawSegments(rng), .numbers_in_blocks = options.guest != nullptr}),
       store_ports(options.guest == nullptr ? stores.Ports() : options.guest->Around(stores)),
       bus({.partitions = 4, .records_max = 4096}, &clock),
       checker({.now = [this] { return clock.Wall(); },
                .is_alive =
                    [this](const RunKey& key, int except) {
-                     return std::any_of(executors_.begin(), executors_.end(),
-                                        [&](const auto& executor) {
-                                          return executor->IsAlive(key, except);
-                                        });
+                     return std::any_of(
+                         executors_.begin(), executors_.end(),
+                         [&](const auto& executor) { return executor->IsAlive(key, except); });
                    },
                .epoch =
                    [this](SegmentId segment) {
@@ -292,7 +291,8 @@ Outcome World::Run() {
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
-  if (options_.nested) profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
+  if (options_.nested)
+    profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
   std::vector<ExecutorId> ids;
@@ -317,17 +317,15 @@ Outcome World::Run() {
           .after = [this](Duration wait, auto act) { After(wait, std::move(act)); },
           .note = [this](const std::string& text) { Note(text); }},
       options_.seed);
-  backfiller_ =
-      std::make_unique<Backfiller>(Backfiller::Ports{.stores = store_ports,
-                                                     .checker = checker,
-                                                     .now = [this] { return clock.Wall(); },
-                                                     .nudge =
-                                                         [this](const ChangedWork& work) {
-                                                           for (const auto& scheduler : schedulers_)
-                                                             scheduler->Nudge(work);
-                                                         }},
-                                   Backfiller::Options{.seed = options_.seed,
-                                                       .of_lost_nodes = options_.lost_nodes});
+  backfiller_ = std::make_unique<Backfiller>(
+      Backfiller::Ports{.stores = store_ports,
+                        .checker = checker,
+                        .now = [this] { return clock.Wall(); },
+                        .nudge =
+                            [this](const ChangedWork& work) {
+                              for (const auto& scheduler : schedulers_) scheduler->Nudge(work);
+                            }},
+      Backfiller::Options{.seed = options_.seed, .of_lost_nodes = options_.lost_nodes});
   for (SimProcess* process : processes_) {
     After(Between(0s, 2s), [process] { process->Start(); });
   }

@@ -46,10 +46,10 @@ struct WorldOptions {
   bool scripts = false;     // half of the jobs are scripts; some executors lack an interpreter
   bool workflows = false;   // a third of the jobs are workflows of the others
   bool nested = false;      // only with `workflows`: some of their nodes are workflows
-  // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills run the
-  // workflows again.
+  // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
+  // run the workflows again.
   bool lost_nodes = false;
-  bool trace = false;       // prints every event to stderr
+  bool trace = false;           // prints every event to stderr
   WorldGuest* guest = nullptr;  // null: none. With one, nothing is checked at the end
 };
 

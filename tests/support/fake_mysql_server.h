@@ -1,4 +1,5 @@
-// A server that greets as MySQL does, asks for the password, and keeps all that it is sent. It lets nobody in.
+// A server that greets as MySQL does, asks for the password, and keeps all that it is sent. It lets
+// nobody in.
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,7 +21,8 @@ class FakeMysqlServer {
   // It says that it can do TLS, which is not true.
   static constexpr uint32_t kOffersTls = 0x800;
 
-  // `plugin`: the way to sign in that it asks for. `answer`: its answer to the client's first packet.
+  // `plugin`: the way to sign in that it asks for. `answer`: its answer to the client's first
+  // packet.
   FakeMysqlServer(uint32_t capabilities, std::string plugin, std::string answer)
       : greeting_(Greeting(capabilities, plugin)), answer_(std::move(answer)) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -28,7 +30,8 @@ class FakeMysqlServer {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    CARILLON_CHECK(listener_ >= 0 && bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+    CARILLON_CHECK(listener_ >= 0 &&
+                       bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
                        listen(listener_, 1) == 0 &&
                        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) == 0,
                    "listen");
@@ -51,7 +54,8 @@ class FakeMysqlServer {
  private:
   static std::string Packet(uint8_t number, const std::string& body) {
     std::string packet;
-    for (int shift = 0; shift < 24; shift += 8) packet += static_cast<char>(body.size() >> shift & 0xff);
+    for (int shift = 0; shift < 24; shift += 8)
+      packet += static_cast<char>(body.size() >> shift & 0xff);
     return packet + static_cast<char>(number) + body;
   }
   static std::string Greeting(uint32_t capabilities, const std::string& plugin) {
@@ -60,9 +64,12 @@ class FakeMysqlServer {
     const auto two = [](uint32_t value) {
       return std::string{static_cast<char>(value & 0xff), static_cast<char>(value >> 8 & 0xff)};
     };
-    return Packet(0, std::string("\x0a" "9.7.4\0", 7) + std::string("\1\0\0\0", 4) + "12345678" + '\0' + two(all) +
-                         '\x2d' + two(2) + two(all >> 16) + '\x15' + std::string(10, '\0') + "123456789012" + '\0' +
-                         plugin + '\0');
+    return Packet(0, std::string("\x0a"
+                                 "9.7.4\0",
+                                 7) +
+                         std::string("\1\0\0\0", 4) + "12345678" + '\0' + two(all) + '\x2d' +
+                         two(2) + two(all >> 16) + '\x15' + std::string(10, '\0') + "123456789012" +
+                         '\0' + plugin + '\0');
   }
 
   void Serve() {

@@ -141,8 +141,8 @@ class FaultQueueStore final : public QueueStore {
   CallGate& gate_;
 };
 
-// Its scans have no faults, so that worlds without completions stay as they are. A scan that fails is
-// only repeated.
+// Its scans have no faults, so that worlds without completions stay as they are. A scan that fails
+// is only repeated.
 class FaultCompletionStore final : public CompletionStore {
  public:
   FaultCompletionStore(CompletionStore& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -240,8 +240,7 @@ class FaultWorkflowStore final : public WorkflowStore {
  public:
   FaultWorkflowStore(WorkflowStore& store, CallGate& gate) : store_(store), gate_(gate) {}
 
-  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
-                           WallTime now) override;
+  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override;
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override;
   Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
@@ -293,11 +292,11 @@ struct FaultStores {
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
-    return {identity,           segments,    firing,       queues,         stores.groups,
-            stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
-            stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
-            stores.secrets,     stores.bulk, completions,  backfills,      calendars,
-            workflows, stores.checkpoints};
+    return {identity,           segments,          firing,       queues,         stores.groups,
+            stores.jobs,        stores.runs,       stores.logs,  stores.notices, executors,
+            stores.idempotency, settings,          stores.audit, housekeeping,   stores.auth,
+            stores.secrets,     stores.bulk,       completions,  backfills,      calendars,
+            workflows,          stores.checkpoints};
   }
 
   FaultIdentityStore identity;

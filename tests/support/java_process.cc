@@ -20,18 +20,19 @@ namespace {
 std::vector<std::string> Command(const std::vector<std::string>& arguments) {
   const char* jars = std::getenv("CARILLON_JARS");
   CARILLON_CHECK(jars != nullptr, "CARILLON_JARS names the directory of the server jars");
-  std::vector<std::string> command = {"setpriv",
-                                      "--pdeathsig",
-                                      "KILL",
-                                      "java",
-                                      "-Xmx192m",
-                                      "-XX:+UseSerialGC",
-                                      "-XX:TieredStopAtLevel=1",
-                                      "-XX:-UsePerfData",
-                                      "-Dzookeeper.preAllocSize=64",
-                                      "-Dlogback.configurationFile=" + SourceFile("deploy/servers/logback.xml"),
-                                      "-cp",
-                                      std::string(jars) + "/*"};
+  std::vector<std::string> command = {
+      "setpriv",
+      "--pdeathsig",
+      "KILL",
+      "java",
+      "-Xmx192m",
+      "-XX:+UseSerialGC",
+      "-XX:TieredStopAtLevel=1",
+      "-XX:-UsePerfData",
+      "-Dzookeeper.preAllocSize=64",
+      "-Dlogback.configurationFile=" + SourceFile("deploy/servers/logback.xml"),
+      "-cp",
+      std::string(jars) + "/*"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }

@@ -74,8 +74,8 @@ inline int64_t StatusOf(mysql::Session& session, const std::string& variable) {
   return std::stoll(rows->Text(2));
 }
 
-// A derived table with the column `seq`: the numbers from 1 to `count`, at most 100,000, in any order. The
-// query must give it an alias.
+// A derived table with the column `seq`: the numbers from 1 to `count`, at most 100,000, in any
+// order. The query must give it an alias.
 inline std::string Sequence(int64_t count) {
   const std::string digits =
       "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 "

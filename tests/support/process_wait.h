@@ -26,8 +26,9 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// The limit of waits that a working product ends in a moment: long enough for a machine under any load, because a test
-// that passes does not reach it. A shorter limit is for what must not happen, or for a time that is promised.
+// The limit of waits that a working product ends in a moment: long enough for a machine under any
+// load, because a test that passes does not reach it. A shorter limit is for what must not happen,
+// or for a time that is promised.
 constexpr Duration kPatience = 120s;
 
 // Calls `done` every few milliseconds until it returns true. Returns false if that takes longer

@@ -1,5 +1,5 @@
-// A database for each test, which looks new but is used again: what a test has written is deleted, because making
-// the tables anew takes longer than most tests.
+// A database for each test, which looks new but is used again: what a test has written is deleted,
+// because making the tables anew takes longer than most tests.
 //
 // Header only, because it needs the MySQL room, which not every build has.
 #pragma once
@@ -22,8 +22,9 @@ class RestorableDatabase {
     database_.Open(segment_count);
     session_ = database_.Connect();
     partitions_ = Partitions();
-    for (const std::string& table : TextsOf("SELECT table_name FROM information_schema.tables WHERE table_schema = "
-                                            "DATABASE() AND table_type = 'BASE TABLE'"))
+    for (const std::string& table :
+         TextsOf("SELECT table_name FROM information_schema.tables WHERE table_schema = "
+                 "DATABASE() AND table_type = 'BASE TABLE'"))
       tables_[table] = {};
     CARILLON_CHECK(!tables_.empty(), "a new database has no tables");
     Keep();
@@ -34,7 +35,8 @@ class RestorableDatabase {
     for (const std::string& table : Written()) {
       Run("DELETE FROM " + table);
       if (const std::string& columns = tables_.at(table); !columns.empty())
-        Run("INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " + CopyOf(table));
+        Run("INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " +
+            CopyOf(table));
     }
     return true;
   }
@@ -44,37 +46,43 @@ class RestorableDatabase {
  private:
   static std::string CopyOf(const std::string& table) { return "kept_" + table; }
 
-  // Copies the rows that a new database has. The names of the columns stay with the table: only they can be written.
+  // Copies the rows that a new database has. The names of the columns stay with the table: only
+  // they can be written.
   void Keep() {
     Run("SET foreign_key_checks = 0");
     for (const std::string& table : Written()) {
       std::string columns;
       for (const std::string& column :
-           TextsOf("SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name "
-                   "= '" + table + "' AND extra NOT LIKE '%GENERATED%' ORDER BY ordinal_position"))
+           TextsOf("SELECT column_name FROM information_schema.columns WHERE table_schema = "
+                   "DATABASE() AND table_name "
+                   "= '" +
+                   table + "' AND extra NOT LIKE '%GENERATED%' ORDER BY ordinal_position"))
         columns += (columns.empty() ? "`" : ", `") + column + "`";
       Run("CREATE TABLE " + CopyOf(table) + " AS SELECT " + columns + " FROM " + table);
       tables_[table] = columns;
     }
   }
 
-  // The tables that have rows, and those that had some when they were new: a test may have changed or deleted them.
+  // The tables that have rows, and those that had some when they were new: a test may have changed
+  // or deleted them.
   std::set<std::string> Written() {
     std::string question;
     std::set<std::string> found;
     for (const auto& [table, columns] : tables_) {
       if (!columns.empty()) found.insert(table);
-      question += (question.empty() ? "SELECT '" : " UNION ALL SELECT '") + table + "' FROM DUAL WHERE EXISTS (SELECT 1 FROM " +
-                  table + ")";
+      question += (question.empty() ? "SELECT '" : " UNION ALL SELECT '") + table +
+                  "' FROM DUAL WHERE EXISTS (SELECT 1 FROM " + table + ")";
     }
     for (std::string& table : TextsOf(question)) found.insert(std::move(table));
     return found;
   }
 
   std::vector<std::string> Partitions() {
-    return TextsOf("SELECT CONCAT(table_name, '.', partition_name, '.', partition_description) FROM "
-                   "information_schema.partitions WHERE table_schema = DATABASE() AND partition_name IS NOT NULL "
-                   "ORDER BY 1");
+    return TextsOf(
+        "SELECT CONCAT(table_name, '.', partition_name, '.', partition_description) FROM "
+        "information_schema.partitions WHERE table_schema = DATABASE() AND partition_name IS NOT "
+        "NULL "
+        "ORDER BY 1");
   }
 
   std::vector<std::string> TextsOf(const std::string& question) {
@@ -92,10 +100,12 @@ class RestorableDatabase {
   MariadbDatabase database_;
   std::unique_ptr<mysql::Session> session_;
   std::vector<std::string> partitions_;
-  std::map<std::string, std::string> tables_;  // the columns of those that have rows when they are new
+  std::map<std::string, std::string>
+      tables_;  // the columns of those that have rows when they are new
 };
 
-// One empty store for a test, on which any number of handles can be opened. They must be closed before it goes.
+// One empty store for a test, on which any number of handles can be opened. They must be closed
+// before it goes.
 class ReusedDatabase {
  public:
   explicit ReusedDatabase(uint32_t segment_count) : segment_count_(segment_count) {
@@ -113,7 +123,9 @@ class ReusedDatabase {
   ReusedDatabase(const ReusedDatabase&) = delete;
   ReusedDatabase& operator=(const ReusedDatabase&) = delete;
 
-  std::unique_ptr<mysql::MysqlStores> Open() const { return used_->database().Open(segment_count_); }
+  std::unique_ptr<mysql::MysqlStores> Open() const {
+    return used_->database().Open(segment_count_);
+  }
 
  private:
   static std::vector<std::unique_ptr<RestorableDatabase>>& Free() {

@@ -1,5 +1,5 @@
-// A container engine that is a shell script, without a daemon. A container is a process of this host without any
-// isolation; its command is the last word of `create`.
+// A container engine that is a shell script, without a daemon. A container is a process of this
+// host without any isolation; its command is the last word of `create`.
 #pragma once
 
 #include <sys/stat.h>
@@ -33,7 +33,8 @@ class ScriptEngine {
   }
   // A container that runs until it is killed, of no attempt.
   void Add(const std::string& name, const std::string& warden_id) const {
-    RunProgram({program(), "create", "--name", name, "--label", "carillon.warden=" + warden_id, "image", "sleep 1000"});
+    RunProgram({program(), "create", "--name", name, "--label", "carillon.warden=" + warden_id,
+                "image", "sleep 1000"});
   }
   // From now on `start` leaves a process behind, as engines do. Returns its id, or 0.
   void LeaveProcesses() const { WriteFile(folder_ / "leave", "x"); }
@@ -41,7 +42,9 @@ class ScriptEngine {
     const std::vector<pid_t> pids = ReadPids(folder_ / "left");
     return pids.empty() ? 0 : pids.back();
   }
-  bool Has(const std::string& name) const { return !ReadFile(folder_ / ("containers/" + name + "/id")).empty(); }
+  bool Has(const std::string& name) const {
+    return !ReadFile(folder_ / ("containers/" + name + "/id")).empty();
+  }
   std::string ReadOf(const std::string& name, const std::string& file) const {
     return ReadFile(folder_ / ("containers/" + name + "/" + file));
   }
@@ -52,7 +55,11 @@ dir=${0%/*}; verb=$1; shift
 echo "$verb $*" >>"$dir/calls"
 while [ -e "$dir/hold-$verb" ]; do read -rt 0.02 <> <(:); done
 [ -e "$dir/fail-$verb" ] && exit 1
-of() { for one in "$dir"/containers/*/; do [ "$(cat "$one/id" 2>/dev/null)" = "$1" ] && echo "$one"; done; }
+of() {
+  for one in "$dir"/containers/*/; do
+    [ "$(cat "$one/id" 2>/dev/null)" = "$1" ] && echo "$one"
+  done
+}
 alive() { [ -e "$1/pid" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null; }
 case $verb in
 create)
@@ -64,13 +71,16 @@ create)
   one=$dir/containers/$name; mkdir "$one" || exit 125
   cat "$env" >"$one/env"; env >"$one/client"; echo "$label" >"$one/label"; echo "$1" >"$one/command"
   echo created >"$one/status"
-  echo "$name" | sha256sum | cut -d' ' -f1 >"$one/id.new"; mv "$one/id.new" "$one/id"; cat "$one/id" ;;
+  echo "$name" | sha256sum | cut -d' ' -f1 >"$one/id.new"
+  mv "$one/id.new" "$one/id"; cat "$one/id" ;;
 start)
   for id; do :; done
   one=$(of "$id"); echo running >"$one/status"
   [ -e "$dir/leave" ] && (setsid sleep 1000 >/dev/null 2>&1 & echo $! >>"$dir/left")
   setsid sh -c "echo \$\$ >'$one/pid'; exec sh -c \"\$(cat '$one/command')\"; " &
-  wait $!; code=$?; [ -d "$one" ] && { echo $code >"$one/code"; echo exited >"$one/status"; }; exit $code ;;
+  wait $!; code=$?
+  [ -d "$one" ] && { echo $code >"$one/code"; echo exited >"$one/status"; }
+  exit $code ;;
 inspect)
   for id; do :; done
   one=$(of "$id"); [ -n "$one" ] || exit 1
@@ -80,7 +90,9 @@ inspect)
 ps)
   for one in "$dir"/containers/*/; do
     [ -e "$one/id" ] || continue
-    case "$*" in *"carillon.warden=$(cat "$one/label")"*) one=${one%/}; echo "$(cat "$one/id") ${one##*/}" ;; esac
+    case "$*" in
+    *"carillon.warden=$(cat "$one/label")"*) one=${one%/}; echo "$(cat "$one/id") ${one##*/}" ;;
+    esac
   done ;;
 kill|rm|stop)
   for id; do

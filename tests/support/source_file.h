@@ -1,4 +1,5 @@
-// Paths of files of the source tree that tests read or write, such as pages that are compared with the code.
+// Paths of files of the source tree that tests read or write, such as pages that are compared with
+// the code.
 #pragma once
 
 #include <string>

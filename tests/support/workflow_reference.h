@@ -30,8 +30,8 @@ struct ReferenceFate {
   bool operator==(const ReferenceFate&) const = default;
 };
 
-// The final rows of nodes that were started, or were ended by a person or at their release; not those
-// that the rules have skipped.
+// The final rows of nodes that were started, or were ended by a person or at their release; not
+// those that the rules have skipped.
 using ReferenceEnds = std::map<std::string, NodeRow>;
 
 // The fates of all nodes that are neither in `ends` nor `running`.

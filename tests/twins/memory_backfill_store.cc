@@ -247,7 +247,7 @@ RunRow MemoryBackfillStore::Insert(const Backfill& backfill, const JobEntry& job
 }
 
 Result<RunRow> MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& job,
-                                     const RunKey& key, WallTime now) {
+                                             const RunKey& key, WallTime now) {
   const BackfillTerms& terms = backfill.terms;
   RunEntry entry = *tables_.FindRun(key);
   AttemptResult ended = entry.result;

@@ -47,8 +47,8 @@ class MemoryBackfillStore final : public BackfillStore {
                     BackfillEffect* effect) REQUIRES(tables_.mu);
   RunRow Insert(const Backfill& backfill, const JobEntry& job, WallTime fire, WallTime now)
       REQUIRES(tables_.mu);
-  Result<RunRow> RunAgain(const Backfill& backfill, const JobEntry& job, const RunKey& key, WallTime now)
-      REQUIRES(tables_.mu);
+  Result<RunRow> RunAgain(const Backfill& backfill, const JobEntry& job, const RunKey& key,
+                          WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;
 };

@@ -11,7 +11,8 @@
 namespace carillon::memory {
 namespace {
 
-SlotFacts SlotsOf(const MemoryTables& tables, const JobEntry& job, const RunKey& key) REQUIRES(tables.mu) {
+SlotFacts SlotsOf(const MemoryTables& tables, const JobEntry& job, const RunKey& key)
+    REQUIRES(tables.mu) {
   const bool has_slot = job.active.contains(key);
   const auto ahead = [&](const RunKey& other) {
     return other < key || (other != key && tables.FindRun(other)->row.state != RunState::kPending);
@@ -99,13 +100,14 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   // A request that names another segment was checked against the wrong fence.
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables, request.executor)};
-  if (found != nullptr) facts.slots = SlotsOf(tables, *tables.FindJob(found->row.job_no), request.key);
+  if (found != nullptr)
+    facts.slots = SlotsOf(tables, *tables.FindJob(found->row.job_no), request.key);
   GroupEntry* const group = GroupOf(tables, request);
   if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
   const bool on_behalf = found != nullptr && (found->row.flags & run_flag::kOnBehalf) != 0;
   if (on_behalf && !failpoint::Broken("claim.rights")) {
-    facts.refusal = RefusalOf(BackersOfRun(tables, *found),
-                              tables.FindJob(found->row.job_no)->definition);
+    facts.refusal =
+        RefusalOf(BackersOfRun(tables, *found), tables.FindJob(found->row.job_no)->definition);
   }
   ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.for_group && group == nullptr) {

@@ -46,8 +46,8 @@ CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, Wall
 }
 
 // `gone`: for the ends of this batch that left a gap, the fires that their runs would have had.
-CompletionEffect MemoryCompletionStore::StartDependents(
-    const RunCompletion& end, WallTime now, std::map<ScheduleId, StartedRuns>* gone) {
+CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end, WallTime now,
+                                                        std::map<ScheduleId, StartedRuns>* gone) {
   CompletionEffect effect;
   for (const auto& [schedule_id, entry] : tables_.dependencies) {
     if (entry.upstream != end.job_no || !IsStartedBy(entry.dependent, end)) continue;

@@ -25,8 +25,7 @@ class MemoryCompletionStore final : public CompletionStore {
   bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
   // `asked`: the keys of the runs that ends of the same batch ask for.
   CompletionEffect StartDependents(const RunCompletion& end, WallTime now,
-                                   std::map<ScheduleId, StartedRuns>* gone)
-      REQUIRES(tables_.mu);
+                                   std::map<ScheduleId, StartedRuns>* gone) REQUIRES(tables_.mu);
   CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -100,8 +100,7 @@ Status CheckNodeJobs(MemoryTables& tables, const JobId& id, FreshDependencies& f
     const auto before = tables.node_jobs.find(fresh.self);
     const bool stays = before != tables.node_jobs.end() && before->second.contains(node->job_no);
     if (node->deleted && !stays) return UnknownNodeJob(definition, named);
-    CARILLON_ASSIGN_OR_RETURN(const auto names,
-                              CycleWith(tables, fresh, node->job_no, fresh.self));
+    CARILLON_ASSIGN_OR_RETURN(const auto names, CycleWith(tables, fresh, node->job_no, fresh.self));
     if (!names.empty()) return NodeCycle(definition, named, names);
     fresh.rows.emplace(node->job_no, fresh.self);
   }
@@ -125,16 +124,14 @@ JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on) REQUIR
 
 Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
                      const JobDefinition& definition, const std::map<JobId, size_t>& siblings) {
-  FreshDependencies fresh{.self = job == nullptr ? JobNo{} : job->job_no,
-                          .definition = definition};
+  FreshDependencies fresh{.self = job == nullptr ? JobNo{} : job->job_no, .definition = definition};
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
     if (definition.schedules[i].kind != ScheduleKind::kAfter) continue;
     if (definition.schedules[i].upstream == id.value()) {
       return DependencyCycle(i, {definition.name, definition.name});
     }
     const auto sibling = siblings.find(JobId(definition.schedules[i].upstream));
-    CARILLON_TRY(
-        CheckOne(tables, job, i, fresh, sibling == siblings.end() ? 0 : sibling->second));
+    CARILLON_TRY(CheckOne(tables, job, i, fresh, sibling == siblings.end() ? 0 : sibling->second));
   }
   return CheckNodeJobs(tables, id, fresh);
 }

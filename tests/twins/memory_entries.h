@@ -70,8 +70,9 @@ struct QueueEntry {
   WallTime expires = kNever;
 };
 
-// Numbers for jobs, schedules, groups or workflow runs. In blocks, it numbers them as a database does: a call reserves its numbers
-// before it is known whether it will succeed. Otherwise each number is taken when it is used.
+// Numbers for jobs, schedules, groups or workflow runs. In blocks, it numbers them as a database
+// does: a call reserves its numbers before it is known whether it will succeed. Otherwise each
+// number is taken when it is used.
 class NumberSequence {
  public:
   explicit NumberSequence(bool in_blocks) : in_blocks_(in_blocks) {}
@@ -86,9 +87,7 @@ class NumberSequence {
     return std::exchange(next_, next_ + count);
   }
   // Returns number `place` of the reserved ones, or the next one.
-  uint64_t Take(uint64_t first, uint64_t place) {
-    return in_blocks_ ? first + place : unused_++;
-  }
+  uint64_t Take(uint64_t first, uint64_t place) { return in_blocks_ ? first + place : unused_++; }
   // Drops the rest of the block.
   void Forget() { next_ = end_; }
 
@@ -164,7 +163,7 @@ struct WorkflowEntry {
   int64_t def_version = 0;
   State state = State::kRunning;
   WallTime deadline = kNever;
-  bool is_late = false;  // its nodes are ended because of the deadline
+  bool is_late = false;                // its nodes are ended because of the deadline
   RenderedParameters parameters = {};  // of the own run, with the defaults
 };
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "common/base/check.h"
-#include "common/domain/job/job_types.h"
 #include "common/base/failpoint.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/run/plain.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
@@ -297,8 +297,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
   }
   for (const size_t place : split.others) effects[place] = ApplyOne(reports[place], now);
   for (size_t i = 0; i < reports.size(); ++i) {
-    const bool completed = effects[i].verdict == ResultVerdict::kApplied &&
-                           effects[i].state == RunState::kCompleted;
+    const bool completed =
+        effects[i].verdict == ResultVerdict::kApplied && effects[i].state == RunState::kCompleted;
     if (reports[i].result.saved && completed) tables_.saved.erase(reports[i].key);
   }
   return effects;

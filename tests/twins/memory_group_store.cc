@@ -53,7 +53,8 @@ Result<Group> MemoryGroupStore::PutGroup(const std::string& name, int64_t limit,
     if (tables_.groups.size() >= kGroupsMax) {
       return {ErrorCode::kExhausted, "there are too many concurrency groups"};
     }
-    tables_.groups[name] = {.group_no = GroupNo(tables_.group_numbers.Take(reserved, 0)), .limit = limit};
+    tables_.groups[name] = {.group_no = GroupNo(tables_.group_numbers.Take(reserved, 0)),
+                            .limit = limit};
   }
   GroupEntry& entry = tables_.groups.at(name);
   entry.limit_before = entry.limit;

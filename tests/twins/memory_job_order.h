@@ -1,4 +1,5 @@
-// Filter and order of lists of jobs, and what is known without a definition, as the database has them.
+// Filter and order of lists of jobs, and what is known without a definition, as the database
+// has them.
 #pragma once
 
 #include <string>

@@ -53,8 +53,8 @@ StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
   return stored;
 }
 
-ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, ScheduleId id,
-                                       const ScheduleSpec& spec, WallTime now) {
+ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, ScheduleId id, const ScheduleSpec& spec,
+                                       WallTime now) {
   tables_.PutSchedule(NewSchedule(tables_.Calendars(), job, id, spec, now));
   return id;
 }
@@ -85,8 +85,9 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const Numbers& numbers,
 Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
                                             const WriteContext& context) {
   MutexLock lock(tables_.mu);
-  const Numbers numbers = {.job = tables_.job_numbers.Reserve(1),
-                           .schedule = tables_.schedule_numbers.Reserve(ScheduleNumbersOf(definition))};
+  const Numbers numbers = {
+      .job = tables_.job_numbers.Reserve(1),
+      .schedule = tables_.schedule_numbers.Reserve(ScheduleNumbersOf(definition))};
   RaiseFlags(tables_, definition);
   CARILLON_TRY(CheckUpstream(tables_, id, nullptr, definition));
   CARILLON_TRY(CheckGroup(tables_, definition));
@@ -248,7 +249,8 @@ void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReaso
 
 bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
   // A later run of this schedule stays if a user has cancelled it early, or cancelled and retried
-  // it, or if a backfill runs it. If the schedule moved back to before such a run, its key would be planned twice.
+  // it, or if a backfill runs it. If the schedule moved back to before such a run, its key would be
+  // planned twice.
   const auto& runs = tables_.runs();
   for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
     const RunRow& other = later->second.row;
@@ -316,8 +318,8 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
   }
 }
 
-void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old,
-                                      uint64_t first_new, WallTime now) {
+void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new,
+                                      WallTime now) {
   std::vector<const ScheduleSpec*> specs;
   for (const ScheduleId id : job.schedules) {
     const ScheduleEntry& entry = *tables_.FindSchedule(id);
@@ -415,7 +417,8 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   const bool moves = old.concurrency_group != definition.concurrency_group ||
                      TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
   if (moves) LeaveGroup(tables_, *job, context.now);
-  if (TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy)) job->slots = job->active;
+  if (TakesSlots(definition.overlap_policy) && !TakesSlots(old.overlap_policy))
+    job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   StampPending(*job);

@@ -42,9 +42,11 @@ void ReportEnds(MemoryTables& tables, const WriteContext& context) REQUIRES(tabl
 
 // kInvalid: the definition names a concurrency group that does not exist.
 Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) REQUIRES(tables.mu);
-// The runs of a schedule that an edit removes keep its parameters, if they may make another attempt.
+// The runs of a schedule that an edit removes keep its parameters, if they may make another
+// attempt.
 void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) REQUIRES(tables.mu);
-// The job has a new owner. The former one gave runs parameters, or released nodes, as their own job's.
+// The job has a new owner. The former one gave runs parameters, or released nodes, as their
+// own job's.
 void AskFormerOwner(MemoryTables& tables, const JobEntry& job) REQUIRES(tables.mu);
 // The job leaves its group: runs that wait for it are due again, and reserved slots become free.
 void LeaveGroup(MemoryTables& tables, const JobEntry& job, WallTime now) REQUIRES(tables.mu);

@@ -49,8 +49,8 @@ struct MemoryStores {
   bool QueuesAgree() const;
   // True if a run of the job that waits for a slot need not wait: its job has a slot.
   bool HasFreeSlot(JobNo job_no);
-  // The name of the group for which the run is queued; empty = none. For observers, which are called
-  // with the tables locked.
+  // The name of the group for which the run is queued; empty = none. For observers, which are
+  // called with the tables locked.
   std::string GroupAwaitedLocked(const RunKey& key) REQUIRES(tables.mu);
   // True if each delay schedule either has a next fire, or awaits a run that is open or whose
   // completion is left.
@@ -68,10 +68,9 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity, segments, firing,    queues,      groups,    jobs,     runs,
-            logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
-            auth,     secrets,  bulk,      completions, backfills, calendars,
-            workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints};
   }
 
   MemoryTables tables;

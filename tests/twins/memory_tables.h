@@ -143,7 +143,7 @@ class MemoryTables {
   std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);
   uint64_t last_completion_id GUARDED_BY(mu) = 0;
   std::map<ScheduleId, DependencyEntry> dependencies GUARDED_BY(mu);
-  std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);  // of workflows
+  std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);       // of workflows
   std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
   std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
   NumberSequence job_numbers GUARDED_BY(mu);

@@ -18,9 +18,8 @@ namespace {
 // earlier attempts.
 bool MayItselfStillRun(const RunEntry& entry) {
   const bool reported =
-      std::any_of(entry.attempts.begin(), entry.attempts.end(), [&](const RunAttempt& known) {
-        return known.attempt == entry.row.attempt;
-      });
+      std::any_of(entry.attempts.begin(), entry.attempts.end(),
+                  [&](const RunAttempt& known) { return known.attempt == entry.row.attempt; });
   return entry.row.may_still_run && !reported;
 }
 
@@ -39,14 +38,13 @@ RunAttempt LastAttempt(const RunEntry& entry) {
 Error NestedIn(MemoryTables& tables, const WorkflowEntry& nested) REQUIRES(tables.mu) {
   const WorkflowEntry* outermost = &nested;
   while (const WorkflowEntry* outer = tables.WorkflowOfNode(outermost->own)) outermost = outer;
-  return {ErrorCode::kConflict,
-          "retry: the workflow run " + EncodeRunId(nested.own) +
-              " is a node of another one; retry the outermost run " + EncodeRunId(outermost->own)};
+  return {ErrorCode::kConflict, "retry: the workflow run " + EncodeRunId(nested.own) +
+                                    " is a node of another one; retry the outermost run " +
+                                    EncodeRunId(outermost->own)};
 }
 
 // An ended run begins again, if its job still exists.
-Status CheckMayBeginAgain(MemoryTables& tables, const WorkflowEntry& workflow)
-    REQUIRES(tables.mu) {
+Status CheckMayBeginAgain(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu) {
   if (!IsFinal(tables.FindRun(workflow.own)->row.state)) return {};
   const JobEntry& job = *tables.FindJob(workflow.job_no);
   if (job.deleted) {
@@ -86,8 +84,8 @@ Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
                                  const WorkflowRetry& retry, bool begins_again) {
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables, workflow));
   WorkflowRetryPlan planned{.workflow = &workflow, .plan = {}, .nested = {}};
-  CARILLON_ASSIGN_OR_RETURN(
-      planned.plan, PlanRetry(graph, NodeRowsOf(tables, workflow), retry, begins_again));
+  CARILLON_ASSIGN_OR_RETURN(planned.plan,
+                            PlanRetry(graph, NodeRowsOf(tables, workflow), retry, begins_again));
   if (planned.plan.refused()) {
     return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow.own) + ": " +
                                       RefusalSentence(graph, planned.plan)};
@@ -134,8 +132,7 @@ Result<WorkflowGraph> GraphOf(MemoryTables& tables, const WorkflowEntry& workflo
 }
 
 RunKey NodeKeyOf(const WorkflowEntry& workflow, size_t position) {
-  return NodeKey(workflow.run.fire,
-                 {.workflow_run_no = workflow.run.no, .position = position})
+  return NodeKey(workflow.run.fire, {.workflow_run_no = workflow.run.no, .position = position})
       .value();
 }
 
@@ -265,18 +262,16 @@ void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, Wa
   const bool was_tried = own.row.state != RunState::kSkipped;
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
   own.row.flags &= ~run_flag::kAnew;
-  const RunChange change{
-      .state = RunState::kPending,
-      .attempt = own.row.attempt + (was_tried ? 1 : 0),
-      .due = now,
-      .def_version = is_workflow ? job.version : own.row.def_version,
-      .priority = NextPriority(own.row, job.definition.priority),
-      .record_attempt = was_tried,
-      .clear_token = true};
+  const RunChange change{.state = RunState::kPending,
+                         .attempt = own.row.attempt + (was_tried ? 1 : 0),
+                         .due = now,
+                         .def_version = is_workflow ? job.version : own.row.def_version,
+                         .priority = NextPriority(own.row, job.definition.priority),
+                         .record_attempt = was_tried,
+                         .clear_token = true};
   const AttemptResult ended = LastAttempt(own).result;
-  CARILLON_CHECK(
-      WriteChange(tables, std::move(own), change, ended, now, Reopener::kWorkflows).ok(),
-      "a workflow reopens its own run");
+  CARILLON_CHECK(WriteChange(tables, std::move(own), change, ended, now, Reopener::kWorkflows).ok(),
+                 "a workflow reopens its own run");
   workflow.state = WorkflowEntry::State::kWaiting;
   workflow.is_late = false;
 }

@@ -22,7 +22,8 @@ RunKey NodeKeyOf(const WorkflowEntry& workflow, size_t position);
 // By position. Of a workflow run that housekeeping has not deleted, all of them.
 std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workflow)
     REQUIRES(tables.mu);
-// True if a process may still run of the run's last attempt, or, if it is of a workflow, of a node's below it.
+// True if a process may still run of the run's last attempt, or, if it is of a workflow, of a
+// node's below it.
 bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu);
 NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRES(tables.mu);
 
@@ -31,8 +32,8 @@ NodeRows NodeRowsOf(MemoryTables& tables, const WorkflowEntry& workflow) REQUIRE
 bool CancelWithNodes(MemoryTables& tables, const RunKey& key, const WriteContext& context)
     REQUIRES(tables.mu);
 
-// Drops the wake-ups of the workflow run that were written after the one with number `last`: the caller
-// wakes it up itself, or acts on the ends at once.
+// Drops the wake-ups of the workflow run that were written after the one with number `last`: the
+// caller wakes it up itself, or acts on the ends at once.
 void DropWakeUpsSince(MemoryTables& tables, const WorkflowRunId& run, uint64_t last)
     REQUIRES(tables.mu);
 
@@ -40,8 +41,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
                       const std::vector<NodeChange>& changes, WallTime now) REQUIRES(tables.mu);
 
 // The id of the node if the run is a node's that was released and waits.
-std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key)
-    REQUIRES(tables.mu);
+std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) REQUIRES(tables.mu);
 
 struct WorkflowRetryPlan {
   WorkflowEntry* workflow = nullptr;
@@ -51,8 +51,7 @@ struct WorkflowRetryPlan {
 // The retry of a workflow run or of a node's run; nullopt: the run is neither. Errors as
 // RunStore::RetryRun.
 Result<std::optional<WorkflowRetryPlan>> PlanWorkflowRetry(MemoryTables& tables, const RunKey& key,
-                                                           WorkflowRetry retry)
-    REQUIRES(tables.mu);
+                                                           WorkflowRetry retry) REQUIRES(tables.mu);
 void WriteWorkflowRetry(MemoryTables& tables, const WorkflowRetryPlan& retry, WallTime now)
     REQUIRES(tables.mu);
 

@@ -25,8 +25,8 @@ bool AllFinal(const NodeRows& rows) {
 
 class Step {
  public:
-  Step(MemoryTables& tables, WorkflowEntry& workflow, const WorkflowGraph& graph,
-       WallTime now) REQUIRES(tables.mu)
+  Step(MemoryTables& tables, WorkflowEntry& workflow, const WorkflowGraph& graph, WallTime now)
+      REQUIRES(tables.mu)
       : tables_(tables),
         workflow_(workflow),
         graph_(graph),
@@ -62,8 +62,8 @@ class Step {
 
   void Write(const NodeDecision& decision, const RunRow& own) REQUIRES(tables_.mu) {
     const RunEntry node = *tables_.FindRun(NodeKeyOf(workflow_, decision.position));
-    const WriteContext cancel{
-        .now = now_, .cancel_mode = own.cancel_requested.value_or(CancelMode::kGraceful)};
+    const WriteContext cancel{.now = now_,
+                              .cancel_mode = own.cancel_requested.value_or(CancelMode::kGraceful)};
     switch (decision.action) {
       case NodeAction::kRelease: Release(decision.position, node); break;
       case NodeAction::kSkip: Skip(decision.position, node, decision.reason); break;
@@ -124,7 +124,8 @@ class Step {
   void End(const WorkflowEnd& end) REQUIRES(tables_.mu) {
     workflow_.state = WorkflowEntry::State::kEnded;
     RunEntry own = *tables_.FindRun(workflow_.own);
-    if (IsFinal(own.row.state)) return;  // it was cancelled, or skipped, while it waited for its begin
+    if (IsFinal(own.row.state))
+      return;  // it was cancelled, or skipped, while it waited for its begin
     const RunKey key = own.row.key;
     const JobEntry& job = *tables_.FindJob(own.row.job_no);
     const bool held_slot = job.slots.contains(key);

@@ -44,8 +44,8 @@ Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job
   if (own.row.def_version == job.version && schedule != job.schedules.end()) {
     const auto place = static_cast<size_t>(schedule - job.schedules.begin());
     const Parameters& fixed = definition.schedules[place].parameters;
-    merged = MergeParameters(std::move(merged),
-                             own.trigger ? FillTrigger(fixed, *own.trigger) : fixed);
+    merged =
+        MergeParameters(std::move(merged), own.trigger ? FillTrigger(fixed, *own.trigger) : fixed);
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own.parameters_json));
   given.values = MergeParameters(std::move(merged), given.values);
@@ -87,8 +87,7 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
                                const WorkflowEntry* workflow) REQUIRES(tables.mu) {
   const RunRow& row = own.row;
   const BeginKind kind = KindOfBegin(row, workflow != nullptr);
-  const int64_t version =
-      kind == BeginKind::kContinued ? workflow->def_version : row.def_version;
+  const int64_t version = kind == BeginKind::kContinued ? workflow->def_version : row.def_version;
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition* definition,
                             WorkflowVersion(tables, row.job_no, version));
   CARILLON_ASSIGN_OR_RETURN(WorkflowGraph graph, WorkflowGraph::Compile(*definition->workflow));
@@ -115,7 +114,8 @@ void Replace(MemoryTables& tables, WorkflowEntry& before, WallTime now) REQUIRES
   before.state = WorkflowState::kEnded;
 }
 
-// Makes the workflow run of an own run that was just claimed. `reserved`: its number (NumberSequence).
+// Makes the workflow run of an own run that was just claimed. `reserved`: its number
+// (NumberSequence).
 WorkflowEntry& AddWorkflowRun(MemoryTables& tables, const RunRow& own, Beginning beginning,
                               uint64_t reserved, WallTime now) REQUIRES(tables.mu) {
   const WorkflowGraph& graph = beginning.graph;
@@ -173,8 +173,8 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
     workflow->is_late = false;
     tables_.WakeUpWorkflow(*workflow, now);
   }
-  const bool runs = reply.verdict == ClaimVerdict::kAccepted ||
-                    reply.verdict == ClaimVerdict::kAcceptedAgain;
+  const bool runs =
+      reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
   if (runs && workflow != nullptr) reply.run = workflow->run;
   return reply;
 }
@@ -225,8 +225,8 @@ Result<StepEffect> MemoryWorkflowStore::Step(const StepRequest& request, const F
   CARILLON_TRY(tables_.CheckFence(fence));
   const auto found = tables_.workflow_runs.find(request.run.no);
   WorkflowEntry* workflow = found == tables_.workflow_runs.end() ? nullptr : &found->second;
-  const bool astray = workflow != nullptr && (workflow->run != request.run ||
-                                              workflow->segment != request.segment);
+  const bool astray =
+      workflow != nullptr && (workflow->run != request.run || workflow->segment != request.segment);
   if (astray) workflow = nullptr;
   const bool works = workflow != nullptr && workflow->state != WorkflowState::kEnded &&
                      tables_.FindRun(workflow->own)->row.state != RunState::kPending;
@@ -280,9 +280,8 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   if (workflow == nullptr) return NoWorkflowRun(request.key);
   CARILLON_TRY(CheckMaySkip(tables_.FindRun(workflow->own)->row, workflow->is_late));
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
-  CARILLON_ASSIGN_OR_RETURN(
-      const RetryPlan plan,
-      PlanSkip(graph, NodeRowsOf(tables_, *workflow), request.node, context.overlap()));
+  CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanSkip(graph, NodeRowsOf(tables_, *workflow),
+                                                           request.node, context.overlap()));
   if (plan.refused()) {
     return {ErrorCode::kConflict, "skip: " + RefusalSentence(graph, plan)};
   }

@@ -81,8 +81,9 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
     if (takes_pieces) outbox_.CutBulk();
     // Sent before Add, because other threads can send after Add, and the first message must
     // identify the member.
-    const Status welcomed = Send(EncodeWelcome(
-        {.member = board.options().member, .public_key = board.options().public_key, .takes_pieces = true}));
+    const Status welcomed = Send(EncodeWelcome({.member = board.options().member,
+                                                .public_key = board.options().public_key,
+                                                .takes_pieces = true}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
     board_.acceptor()->Know(connection_);
     board_.Add(peer_, this);
@@ -211,7 +212,8 @@ bool HasCheckpoint(const ClaimBatchReply::Item& item) { return item.checkpoint.h
 OutboxLane LaneOf(const ToExecutor& message) {
   if (std::holds_alternative<CarriedRecord>(message)) return OutboxLane::kRecords;
   const auto* reply = std::get_if<ClaimBatchReply>(&message);
-  const bool bulk = reply != nullptr && std::any_of(reply->items.begin(), reply->items.end(), HasCheckpoint);
+  const bool bulk =
+      reply != nullptr && std::any_of(reply->items.begin(), reply->items.end(), HasCheckpoint);
   return bulk ? OutboxLane::kBulk : OutboxLane::kControl;
 }
 
@@ -320,13 +322,14 @@ class Hub final : public GrpcHub, LinkAcceptor::Taker {
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
     using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
-    connections_ =
-        builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, ServerCredentials(options.identity));
+    connections_ = builder.experimental().AddExternalConnectionAcceptor(
+        Type::FROM_FD, ServerCredentials(options.identity));
     builder.RegisterCallbackGenericService(&service_);
-    CARILLON_ASSIGN_OR_RETURN(
-        acceptor_,
-        LinkAcceptor::Listen(
-            {.address = options.address, .port = options.port, .strangers_max = options.strangers_max}, *this));
+    CARILLON_ASSIGN_OR_RETURN(acceptor_,
+                              LinkAcceptor::Listen({.address = options.address,
+                                                    .port = options.port,
+                                                    .strangers_max = options.strangers_max},
+                                                   *this));
     server_ = builder.BuildAndStart();
     if (!server_) return {ErrorCode::kUnavailable, "control link: cannot start the server"};
     board_.SetAcceptor(acceptor_.get());

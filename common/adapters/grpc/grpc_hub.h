@@ -7,9 +7,10 @@
 //          Send: kUnavailable: the executor has no stream. kExhausted: the stream's queue is full.
 // Always   An executor must present the join secret or, with TLS, its own certificate. Otherwise
 //          its stream is refused and counted before any message of the stream is read.
-//          At most `strangers_max` connections of an address are open without a stream, for 5 s without a handshake; all
-//          connections take at most half of the process's descriptors. What is beyond is closed at once.
-//          While the inbox is full, no stream is read. Messages wait in the executors' queues.
+//          At most `strangers_max` connections of an address are open without a stream, for 5 s
+//          without a handshake; all connections take at most half of the process's descriptors.
+//          What is beyond is closed at once. While the inbox is full, no stream is read. Messages
+//          wait in the executors' queues.
 #pragma once
 
 #include <memory>

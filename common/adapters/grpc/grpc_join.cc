@@ -37,8 +37,7 @@ Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity
                       status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
                       status.error_code() == grpc::StatusCode::INVALID_ARGUMENT;
   return Error{denied ? ErrorCode::kDenied : ErrorCode::kUnavailable,
-               "join: member=" + id + " at " + target.address + ": " +
-                   status.error_message()};
+               "join: member=" + id + " at " + target.address + ": " + status.error_message()};
 }
 
 }  // namespace carillon::rpc

@@ -33,9 +33,9 @@ namespace {
 constexpr const char* kWorkerMethod = "/carillon.worker.v1.WorkerService/Attach";
 constexpr int kWorkerMessageBytesMax = 16 << 20;
 constexpr int kBacklog = 128;
-// The numbers of accepted descriptors come from the upper half of those that the process may have, at most this many, in
-// turn. So a number is used again only after many others, and a stream of a connection that has ended is not taken for
-// one of a later connection.
+// The numbers of accepted descriptors come from the upper half of those that the process may have,
+// at most this many, in turn. So a number is used again only after many others, and a stream of a
+// connection that has ended is not taken for one of a later connection.
 constexpr int kNumbersMax = 4000;
 constexpr int kRetryAcceptMs = 100;
 // Workers, and those that have not said who they are.
@@ -74,8 +74,8 @@ class Door final : public WorkerDoor {
   void Know(int number);
 
  private:
-  // `own` is another descriptor of the same socket than that of gRPC, so that it can be closed whatever gRPC does, and its
-  // end be noticed.
+  // `own` is another descriptor of the same socket than that of gRPC, so that it can be closed
+  // whatever gRPC does, and its end be noticed.
   struct Connection {
     WorkerPeer peer;
     int own = -1;  // -1: it is over
@@ -85,7 +85,8 @@ class Door final : public WorkerDoor {
   class Service final : public grpc::Service {
    public:
     explicit Service(Door& door) {
-      using Handler = grpc::internal::BidiStreamingHandler<Door, grpc::ByteBuffer, grpc::ByteBuffer>;
+      using Handler =
+          grpc::internal::BidiStreamingHandler<Door, grpc::ByteBuffer, grpc::ByteBuffer>;
       AddMethod(new grpc::internal::RpcServiceMethod(
           kWorkerMethod, grpc::internal::RpcMethod::BIDI_STREAMING,
           new Handler([](Door* self, grpc::ServerContext* context,
@@ -118,7 +119,8 @@ class Door final : public WorkerDoor {
   uint64_t next_telling_ = 0;  // of the acceptor
   std::mutex mu_;
   uint64_t tick_ = 0;
-  std::map<int, Connection> connections_;  // by the number of gRPC's descriptor; those that are over, until it is reused
+  std::map<int, Connection>
+      connections_;  // by the number of gRPC's descriptor; those that are over, until it is reused
   std::thread acceptor_;
 };
 
@@ -151,7 +153,8 @@ Status Door::Open(const std::string& path, bool for_all) {
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return Failed("cannot read the limit of open files for", path);
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+    return Failed("cannot read the limit of open files for", path);
   first_number_ = static_cast<int>(std::min<rlim_t>(files.rlim_cur, INT_MAX) / 2);
   end_number_ = first_number_ + std::min(first_number_, kNumbersMax);
   next_number_ = first_number_;
@@ -159,7 +162,8 @@ Status Door::Open(const std::string& path, bool for_all) {
   stop_ = eventfd(0, EFD_CLOEXEC);
   timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   const itimerspec ticks{.it_interval = kTick, .it_value = kTick};
-  if (listener_ < 0 || stop_ < 0 || timer_ < 0 || timerfd_settime(timer_, 0, &ticks, nullptr) != 0) return Failed("cannot make a socket for", path);
+  if (listener_ < 0 || stop_ < 0 || timer_ < 0 || timerfd_settime(timer_, 0, &ticks, nullptr) != 0)
+    return Failed("cannot make a socket for", path);
   // What an earlier process left; only one process uses the directory.
   unlink(path.c_str());
   const mode_t before = umask(for_all ? 0111 : 0177);
@@ -262,7 +266,8 @@ void Door::CloseLate() {
   std::lock_guard lock(mu_);
   tick_ += ticks;
   for (auto& [number, connection] : connections_) {
-    if (connection.own < 0 || connection.known || tick_ - connection.since < kHelloWithinTicks) continue;
+    if (connection.own < 0 || connection.known || tick_ - connection.since < kHelloWithinTicks)
+      continue;
     Cut(connection);
   }
 }
@@ -287,7 +292,8 @@ int Door::Renumber(int fd) {
 
 // Empty: nothing speaks against it.
 std::string Door::WhyNot(const ucred& peer) {
-  if (!host_.Admits(peer.uid)) return fmt::format("the user {} may run no application (executor.worker_users)", peer.uid);
+  if (!host_.Admits(peer.uid))
+    return fmt::format("the user {} may run no application (executor.worker_users)", peer.uid);
   std::lock_guard lock(mu_);
   size_t open = 0;
   size_t strangers = 0;
@@ -295,7 +301,8 @@ std::string Door::WhyNot(const ucred& peer) {
     open += connection.own >= 0;
     strangers += connection.own >= 0 && !connection.known && connection.peer.uid == peer.uid;
   }
-  if (strangers >= kStrangersOfUserMax) return fmt::format("{} others of the user {} are silent", strangers, peer.uid);
+  if (strangers >= kStrangersOfUserMax)
+    return fmt::format("{} others of the user {} are silent", strangers, peer.uid);
   if (open >= kConnectionsMax) return fmt::format("there are {}", open);
   return {};
 }
@@ -315,7 +322,8 @@ void Door::Admit(int fd) {
     std::lock_guard lock(mu_);
     Connection& connection = connections_[number];
     End(connection);  // gRPC has closed the one before
-    connection = {.peer = {.uid = credentials.uid, .pid = credentials.pid}, .own = fd, .since = tick_};
+    connection = {
+        .peer = {.uid = credentials.uid, .pid = credentials.pid}, .own = fd, .since = tick_};
   }
   grpc::AddInsecureChannelFromFd(server_.get(), number);
 }
@@ -355,7 +363,8 @@ grpc::Status Door::Attach(grpc::ServerContext& context, Grpc& stream) {
 
 }  // namespace
 
-Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all, WorkerHost& host) {
+Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all,
+                                                     WorkerHost& host) {
   auto door = std::make_unique<Door>(host);
   CARILLON_TRY(door->Open(path, for_all));
   return std::unique_ptr<WorkerDoor>(std::move(door));

@@ -1,7 +1,7 @@
 // WorkerDoor with gRPC on a unix socket.
 //
-// The kernel says which user and process is at the other end. gRPC does not ask for that, so the door accepts the
-// connections itself and hands them to gRPC.
+// The kernel says which user and process is at the other end. gRPC does not ask for that, so the
+// door accepts the connections itself and hands them to gRPC.
 //
 // Errors   kUnavailable: the socket cannot be made.
 #pragma once
@@ -13,6 +13,7 @@
 
 namespace carillon::rpc {
 
-Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all, WorkerHost& host);
+Result<std::unique_ptr<WorkerDoor>> ListenForWorkers(const std::string& path, bool for_all,
+                                                     WorkerHost& host);
 
 }  // namespace carillon::rpc

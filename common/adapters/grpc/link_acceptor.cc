@@ -37,19 +37,22 @@ std::optional<PeerName> NameOf(const sockaddr_storage& peer, socklen_t size) {
   char host[NI_MAXHOST];
   char port[NI_MAXSERV];
   const auto* given = reinterpret_cast<const sockaddr*>(&peer);
-  if (getnameinfo(given, size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+  if (getnameinfo(given, size, host, sizeof(host), port, sizeof(port),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return std::nullopt;
   }
   constexpr std::string_view kMapped = "::ffff:";
   std::string address = host;
-  if (address.starts_with(kMapped) && address.find('.') != std::string::npos) address.erase(0, kMapped.size());
+  if (address.starts_with(kMapped) && address.find('.') != std::string::npos)
+    address.erase(0, kMapped.size());
   return PeerName{std::move(address), port};
 }
 
 // gRPC names a peer "ipv4:192.0.2.1:80" or, as a URI, "ipv6:%5B2001:db8::1%5D:80".
 std::string KeyOf(std::string peer) {
   for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
-    for (size_t at = 0; (at = peer.find(bracket, at)) != std::string::npos;) peer.erase(at, bracket.size());
+    for (size_t at = 0; (at = peer.find(bracket, at)) != std::string::npos;)
+      peer.erase(at, bracket.size());
   }
   for (size_t at = 0; (at = peer.find("%25", at)) != std::string::npos;) peer.replace(at, 3, "%");
   const size_t first = peer.find(':');
@@ -82,7 +85,8 @@ int ListenAt(const addrinfo& at) {
   const bool listens = setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
                        (at.ai_family != AF_INET6 ||
                         setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0) &&
-                       bind(listener, at.ai_addr, at.ai_addrlen) == 0 && listen(listener, kBacklog) == 0;
+                       bind(listener, at.ai_addr, at.ai_addrlen) == 0 &&
+                       listen(listener, kBacklog) == 0;
   if (listens) return listener;
   const int error = errno;
   close(listener);
@@ -114,14 +118,17 @@ Status LinkAcceptor::Open() {
   const std::string shown = options_.address + ":" + std::to_string(options_.port);
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0) return Failed("listen on " + shown, std::strerror(errno));
-  const addrinfo wanted{.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+  const addrinfo wanted{
+      .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
   const std::string host = WithoutBrackets(options_.address);
-  const int code = getaddrinfo(host.c_str(), std::to_string(options_.port).c_str(), &wanted, &found);
+  const int code =
+      getaddrinfo(host.c_str(), std::to_string(options_.port).c_str(), &wanted, &found);
   if (code != 0) return Failed("listen on " + shown, gai_strerror(code));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> freed(found, freeaddrinfo);
   // A name may have an address of a family that this host does not use.
-  for (const addrinfo* one = found; one != nullptr && listener_ < 0; one = one->ai_next) listener_ = ListenAt(*one);
+  for (const addrinfo* one = found; one != nullptr && listener_ < 0; one = one->ai_next)
+    listener_ = ListenAt(*one);
   if (listener_ < 0) return Failed("listen on " + shown, std::strerror(errno));
   sockaddr_storage bound{};
   socklen_t size = sizeof(bound);
@@ -153,7 +160,8 @@ LinkAcceptor::~LinkAcceptor() {
 
 void LinkAcceptor::Run() {
   while (true) {
-    pollfd fds[] = {{.fd = stop_, .events = POLLIN, .revents = 0}, {.fd = listener_, .events = POLLIN, .revents = 0}};
+    pollfd fds[] = {{.fd = stop_, .events = POLLIN, .revents = 0},
+                    {.fd = listener_, .events = POLLIN, .revents = 0}};
     const int ready = poll(fds, 2, kLookMs);
     if (fds[0].revents != 0) return;
     if (ready > 0) {
@@ -166,17 +174,20 @@ void LinkAcceptor::Run() {
 }
 
 void LinkAcceptor::DropEnded() {
-  std::erase_if(connections_, [](const auto& entry) { return CookieOf(entry.second.fd) != entry.second.cookie; });
+  std::erase_if(connections_,
+                [](const auto& entry) { return CookieOf(entry.second.fd) != entry.second.cookie; });
 }
 
 // A connection that is over may still have its place, because nobody says when gRPC closes one.
 void LinkAcceptor::AcceptOne() {
   sockaddr_storage peer{};
   socklen_t size = sizeof(peer);
-  const int fd = accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  const int fd =
+      accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
     if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR) return;
-    // Without free descriptors the connection stays in the queue, and would be tried without a pause.
+    // Without free descriptors the connection stays in the queue, and would be tried without
+    // a pause.
     log::Warn("link", "cannot accept a connection: {}", std::strerror(errno));
     pollfd stop{.fd = stop_, .events = POLLIN, .revents = 0};
     poll(&stop, 1, kRetryAcceptMs);
@@ -193,7 +204,8 @@ void LinkAcceptor::AcceptOne() {
       if (!place) place = places_.Take(name->address);
     }
     if (place && connections_.size() < options_.connections_max) {
-      connections_[name->Key()] = {.fd = fd, .cookie = cookie, .address = name->address, .place = place};
+      connections_[name->Key()] = {
+          .fd = fd, .cookie = cookie, .address = name->address, .place = place};
     } else {
       place = nullptr;
     }
@@ -212,7 +224,10 @@ void LinkAcceptor::Tell(const std::string& address) {
   const int64_t now = Seconds();
   if (told_ != 0 && now - told_ < kTellEveryS) return;
   told_ = now;
-  log::Warn("link", "a connection from {} is refused: too many connections have no executor yet, or are open", address);
+  log::Warn(
+      "link",
+      "a connection from {} is refused: too many connections have no executor yet, or are open",
+      address);
 }
 
 void LinkAcceptor::Know(const std::string& peer) {
@@ -224,7 +239,8 @@ void LinkAcceptor::Know(const std::string& peer) {
 void LinkAcceptor::Forget(const std::string& peer) {
   MutexLock lock(mu_);
   const auto found = connections_.find(KeyOf(peer));
-  // Without a free place the connection is not counted; gRPC closes it when it has been idle for a while.
+  // Without a free place the connection is not counted; gRPC closes it when it has been idle for
+  // a while.
   if (found != connections_.end()) found->second.place = places_.Take(found->second.address);
 }
 

@@ -1,10 +1,13 @@
-// Accepts the connections of the control link for gRPC, which by itself takes as many as anybody opens.
+// Accepts the connections of the control link for gRPC, which by itself takes as many as
+// anybody opens.
 //
 // Threads  One thread of its own; the methods are thread-safe.
-// Owns     The listening socket. An accepted descriptor belongs to gRPC, and is only looked at here: its socket has a number
-//          that no other one ever has, which tells whether the connection is still there.
-// Always   At most `strangers_max` connections of one address are held that no executor has attached on. All connections
-//          together take at most `connections_max` descriptors, so that the rest of the process has some left.
+// Owns     The listening socket. An accepted descriptor belongs to gRPC, and is only looked at
+//          here: its socket has a number that no other one ever has, which tells whether the
+//          connection is still there.
+// Always   At most `strangers_max` connections of one address are held that no executor has
+//          attached on. All connections together take at most `connections_max` descriptors, so
+//          that the rest of the process has some left.
 #pragma once
 
 #include <map>
@@ -38,7 +41,8 @@ class LinkAcceptor {
     // A connection was closed at once.
     virtual void Refused() = 0;
   };
-  // kUnavailable: the port is taken, or the address is not one of this host. `taker` must outlive the acceptor.
+  // kUnavailable: the port is taken, or the address is not one of this host. `taker` must outlive
+  // the acceptor.
   static Result<std::unique_ptr<LinkAcceptor>> Listen(Options options, Taker& taker);
   // Accepts nothing any more. Connections that were taken live on.
   ~LinkAcceptor();

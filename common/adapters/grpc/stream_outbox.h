@@ -1,9 +1,10 @@
 // Queues of the messages that a stream has yet to write. gRPC accepts one write at a time.
 //
 // Threads  Not thread-safe; guarded by its stream.
-// Always   Records of the bus and bulk messages, those with checkpoints, never delay a control message
-//          by more than the record or the piece that is being written: a heartbeat behind a queue of logs
-//          would end leases. A peer of an earlier version takes no pieces, and gets bulk messages whole.
+// Always   Records of the bus and bulk messages, those with checkpoints, never delay a control
+//          message by more than the record or the piece that is being written: a heartbeat behind a
+//          queue of logs would end leases. A peer of an earlier version takes no pieces, and gets
+//          bulk messages whole.
 #pragma once
 
 #include <array>

@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 
-#include "common/base/address_places.h"
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_server.h"
 #include "common/adapters/http/tls_certificate.h"
+#include "common/base/address_places.h"
 
 namespace carillon::http {
 

@@ -5,8 +5,8 @@
 // Threads  Thread-safe. The bus outlives its producers and consumers.
 // Owns     The records. A partition drops a record when every group with a live consumer has
 //          committed past it. Groups without a live consumer do not delay this.
-// Errors   Send: kExhausted when the partition holds `records_max` records, or `bytes_max` bytes, that
-//          the group of some live consumer has not committed.
+// Errors   Send: kExhausted when the partition holds `records_max` records, or `bytes_max` bytes,
+//          that the group of some live consumer has not committed.
 // Always   Records of a partition stay in order. A position is never before the oldest kept record.
 #pragma once
 
@@ -31,7 +31,8 @@ class MemoryBus {
   struct Options {
     int partitions = 8;           // partitions of each topic
     size_t records_max = 65'536;  // limit of one partition
-    size_t bytes_max = size_t{64} << 20;  // likewise, of the payloads; a larger record fits if alone
+    size_t bytes_max =
+        size_t{64} << 20;  // likewise, of the payloads; a larger record fits if alone
   };
   MemoryBus() : MemoryBus(Options{}) {}
   // `clock` gives the times at which records are sent. Without a clock every record has the time
@@ -60,7 +61,7 @@ class MemoryBus {
   struct Partition {
     int64_t first = 0;  // offset of records.front()
     std::deque<SentRecord> records;
-    size_t bytes = 0;  // of their payloads
+    size_t bytes = 0;                          // of their payloads
     std::map<std::string, int64_t> committed;  // by group: the next offset to read
     std::set<std::string> live;                // groups with a consumer
   };

@@ -45,10 +45,9 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity, segments, firing,    queues,      groups,    jobs,     runs,
-            logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
-            auth,     secrets,  bulk,      completions, backfills, calendars,
-            workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints};
   }
 
   MysqlDatabase db;

@@ -23,8 +23,8 @@ Status ClusterTree::Make(Session& session) const {
 }
 
 // If the response to an earlier create was lost, a node whose name begins with the incarnation may
-// exist already. If the node belongs to `session`, uses the node. Otherwise deletes the node, because
-// it would end with the session that it belongs to.
+// exist already. If the node belongs to `session`, uses the node. Otherwise deletes the node,
+// because it would end with the session that it belongs to.
 Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInfo& self) const {
   const std::string prefix = self.incarnation.value() + "-";
   const std::string text = MemberText(self);

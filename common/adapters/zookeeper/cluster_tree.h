@@ -9,7 +9,8 @@
 //   ROOT/assignment                        the intended owner of each segment, and the generation
 //   ROOT/config                            a copy of the store's settings
 //   ROOT/store                             the trusted store; read on demand, not watched, because
-//                                          it changes every few seconds and executors do not need it
+//                                          it changes every few seconds and executors do not need
+//                                          it
 //
 // Threads  Thread-safe.
 #pragma once

@@ -43,9 +43,8 @@ std::string RefusalOf(const std::vector<Backer>& backers, const JobDefinition& j
 }
 
 uint32_t BehalfFlag(const std::vector<Backer>& backers, std::string_view owner) {
-  const bool all_own = std::all_of(backers.begin(), backers.end(), [&](const Backer& backer) {
-    return backer.user_id == owner;
-  });
+  const bool all_own = std::all_of(backers.begin(), backers.end(),
+                                   [&](const Backer& backer) { return backer.user_id == owner; });
   return all_own ? 0 : run_flag::kOnBehalf;
 }
 

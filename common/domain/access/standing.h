@@ -1,14 +1,15 @@
-// Decides whether a person may run a job at a time when no request of theirs can be asked: the owner of a
-// workflow, or somebody who gave a run parameters. Pure.
+// Decides whether a person may run a job at a time when no request of theirs can be asked: the
+// owner of a workflow, or somebody who gave a run parameters. Pure.
 //
-// Place    Asked when a step releases a node (workflow_release.h), and at the claim of every attempt of a
-//          run that has the flag kOnBehalf, because a run may wait for long between the two.
+// Place    Asked when a step releases a node (workflow_release.h), and at the claim of every
+//          attempt of a run that has the flag kOnBehalf, because a run may wait for long between
+//          the two.
 //
-//   the job belongs to the person                          yes: the job's own schedules go on as well
+//   the job belongs to the person                          yes: the job's own schedules go on
 //   enabled account with jobs:run for all jobs             yes
 //   enabled account with jobs:run for its own jobs         if a share covers the job
 //   disabled or deleted account                            no
-//   not an account                                         yes: only an administrator names such an owner
+//   not an account                                         yes: only an administrator names one
 #pragma once
 
 #include <cstdint>
@@ -52,7 +53,8 @@ bool MayRun(const Backer& backer, const JobDefinition& job);
 std::string MayNotRunSentence(const Backer& backer);
 // The sentence for the first of them who may not run the job; empty if all may.
 std::string RefusalOf(const std::vector<Backer>& backers, const JobDefinition& job);
-// run_flag::kOnBehalf if one of them is not the owner of the job, whose own runs need no right; otherwise 0.
+// run_flag::kOnBehalf if one of them is not the owner of the job, whose own runs need no right;
+// otherwise 0.
 uint32_t BehalfFlag(const std::vector<Backer>& backers, std::string_view owner);
 
 }  // namespace carillon

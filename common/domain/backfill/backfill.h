@@ -86,15 +86,15 @@ struct BackfillSchedules {
 };
 
 // Decides about a fire by the runs of its job at that instant. Only runs of fires of the job's own
-// schedules count: no manual run, no node of a workflow, and no run that another job started. Those of
-// the job's other present schedules do not count either, which fire for themselves. A run of a former
-// schedule counts: an edit replaced that schedule by another one.
+// schedules count: no manual run, no node of a workflow, and no run that another job started. Those
+// of the job's other present schedules do not count either, which fire for themselves. A run of a
+// former schedule counts: an edit replaced that schedule by another one.
 BackfillChoice DecideBackfill(const std::vector<RunRow>& runs, const BackfillSchedules& schedules,
                               BackfillRerun rerun);
 
-// The change of a run that is run again (kRunAgain): due now, by the job's present version. A SKIPPED run has a
-// new attempt, too, because an executor may still ask for the one from before, with its old parameters. As nobody
-// was called, that one counts as given back (returns.h).
+// The change of a run that is run again (kRunAgain): due now, by the job's present version. A
+// SKIPPED run has a new attempt, too, because an executor may still ask for the one from before,
+// with its old parameters. As nobody was called, that one counts as given back (returns.h).
 RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int> priority,
                          WallTime now);
 // Makes the row of such a run one of kind BACKFILL. It loses its claim token, because a repeated

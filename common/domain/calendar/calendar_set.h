@@ -68,8 +68,9 @@ struct CalendarUse {
 
   auto operator<=>(const CalendarUse&) const = default;
 };
-// The versions that took effect before `before` and that nothing needs any more: neither is it the newest of its
-// calendar, nor the first after a version by which a schedule was planned. `changes`: all that there are.
+// The versions that took effect before `before` and that nothing needs any more: neither is it the
+// newest of its calendar, nor the first after a version by which a schedule was planned. `changes`:
+// all that there are.
 std::vector<int64_t> UnusedVersions(const std::vector<CalendarChange>& changes,
                                     const std::set<CalendarUse>& uses, WallTime before);
 

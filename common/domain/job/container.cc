@@ -61,7 +61,8 @@ std::vector<Error> FindContainerMistakes(const ContainerDefinition& container,
     note("/container/image", "a container job needs an image");
   } else if (!IsWord(container.image, kImageBytesMax, "._-/:@+")) {
     note("/container/image",
-         "must be the name of an image, such as alpine:3.20: at most 512 letters, digits and . _ - / : @ +");
+         "must be the name of an image, such as alpine:3.20: at most 512 letters, digits and . _ - "
+         "/ : @ +");
   }
   if (!container.user.empty() && !IsWord(container.user, kUserBytesMax, "._-:")) {
     note("/container/user",
@@ -71,9 +72,9 @@ std::vector<Error> FindContainerMistakes(const ContainerDefinition& container,
     note("/container/command/0", "the program must not be empty");
   }
   if (container.command.size() + container.args.size() > kContainerArgsMax) {
-    note("/container/args", fmt::format("command and args have {} entries; at most {} are allowed",
-                                        container.command.size() + container.args.size(),
-                                        kContainerArgsMax));
+    note("/container/args",
+         fmt::format("command and args have {} entries; at most {} are allowed",
+                     container.command.size() + container.args.size(), kContainerArgsMax));
     return mistakes;
   }
   const auto check = [&](std::string_view field, const std::vector<std::string>& texts) {
@@ -87,7 +88,9 @@ std::vector<Error> FindContainerMistakes(const ContainerDefinition& container,
   for (const auto& [name, value] : env) {
     // The engines read variables line by line.
     if (value.find_first_of("\r\n") == std::string::npos) continue;
-    note("/env/" + name, "may have no line break in a container; a parameter of the job may: CARILLON_PARAM_<NAME>");
+    note(
+        "/env/" + name,
+        "may have no line break in a container; a parameter of the job may: CARILLON_PARAM_<NAME>");
   }
   return mistakes;
 }

@@ -30,8 +30,8 @@ constexpr size_t kRegexBytesMax = 1'024;
 constexpr size_t kPointerBytesMax = 1'024;
 constexpr std::string_view kContentType = "content-type";
 // They say where the request goes and where it ends, which libcurl decides.
-constexpr std::array<std::string_view, 5> kReservedHeaders = {
-    "content-length", "transfer-encoding", "connection", "host", "expect"};
+constexpr std::array<std::string_view, 5> kReservedHeaders = {"content-length", "transfer-encoding",
+                                                              "connection", "host", "expect"};
 
 std::optional<int> ReadStatus(std::string_view text) {
   int status = 0;
@@ -163,8 +163,9 @@ std::string_view Name(HttpMethod value) { return NameIn(kMethods, value); }
 Result<HttpMethod> ParseHttpMethod(std::string_view text) { return ValueIn(kMethods, text); }
 
 Result<HttpStatusRange> ParseHttpStatusRange(std::string_view text) {
-  const Error wrong{ErrorCode::kInvalid,
-                    fmt::format("'{}' is not a status such as 404, 200-204 or 5xx", text.substr(0, 64))};
+  const Error wrong{
+      ErrorCode::kInvalid,
+      fmt::format("'{}' is not a status such as 404, 200-204 or 5xx", text.substr(0, 64))};
   if (text.size() == 3 && text.ends_with("xx") && text[0] >= '1' && text[0] <= '5') {
     const int hundreds = (text[0] - '0') * 100;
     return HttpStatusRange{hundreds, hundreds + 99};
@@ -220,10 +221,10 @@ bool IsHttpToken(std::string_view text) {
 }
 
 Status CheckHttpUrl(std::string_view url) {
-  const auto wrong = [](std::string why) -> Status { return {ErrorCode::kInvalid, std::move(why)}; };
-  const size_t scheme = url.starts_with("https://")  ? 8
-                        : url.starts_with("http://") ? 7
-                                                     : 0;
+  const auto wrong = [](std::string why) -> Status {
+    return {ErrorCode::kInvalid, std::move(why)};
+  };
+  const size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
   if (scheme == 0) return wrong("must begin with http:// or https://");
   if (HasControl(url)) return wrong("contains a control character");
   const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);

@@ -31,9 +31,9 @@ Result<HttpStatusRange> ParseHttpStatusRange(std::string_view text);
 
 // All conditions must hold.
 struct HttpExpect {
-  std::vector<std::string> status = {"2xx"};     // 1-16 ranges, of which one must match
-  std::string contains = {};                     // a part of the body, <= 8,192 bytes; "" = any body
-  std::string regex = {};                        // RE2, found somewhere in the body, <= 1,024 bytes
+  std::vector<std::string> status = {"2xx"};  // 1-16 ranges, of which one must match
+  std::string contains = {};                  // a part of the body, <= 8,192 bytes; "" = any body
+  std::string regex = {};                     // RE2, found somewhere in the body, <= 1,024 bytes
   std::map<std::string, ParameterValue> json = {};  // values by their JSON pointer, <= 16
 
   bool LooksAtBody() const { return !contains.empty() || !regex.empty() || !json.empty(); }
@@ -42,13 +42,13 @@ struct HttpExpect {
 
 struct HttpDefinition {
   HttpMethod method = HttpMethod::kGet;
-  std::string url = {};                          // 1-8,192 bytes, a template without secrets
+  std::string url = {};                             // 1-8,192 bytes, a template without secrets
   std::map<std::string, std::string> headers = {};  // <= 64 templates of <= 8,192 bytes
-  std::string body = {};                         // a template of <= 262,144 bytes
+  std::string body = {};                            // a template of <= 262,144 bytes
   HttpExpect expect = {};
-  int64_t follow = 0;                            // 0-5 redirects
-  int64_t connect_timeout_s = 10;                // 1-60
-  bool tls_verify = true;                        // false: any certificate is accepted
+  int64_t follow = 0;              // 0-5 redirects
+  int64_t connect_timeout_s = 10;  // 1-60
+  bool tls_verify = true;          // false: any certificate is accepted
 
   bool operator==(const HttpDefinition&) const = default;
 };
@@ -94,7 +94,8 @@ bool IsHttpToken(std::string_view text);
 // kInvalid, with the end of a sentence: no URL that a request may have.
 Status CheckHttpUrl(std::string_view url);
 
-// The mistakes of a request, each with a pointer such as "/http/url". The placeholders are checked by ValidateTemplates.
+// The mistakes of a request, each with a pointer such as "/http/url". The placeholders are checked
+// by ValidateTemplates.
 std::vector<Error> FindHttpMistakes(const HttpDefinition& http);
 
 }  // namespace carillon

@@ -53,8 +53,8 @@ Result<std::string> RenderUrl(std::string_view url, const TemplateValues& values
 
 using EscapeFn = std::function<Result<std::string>(std::string_view value)>;
 
-Result<SecretText> RenderText(std::string_view text, const TemplateValues& values,
-                              size_t bytes_max, const EscapeFn& escape) {
+Result<SecretText> RenderText(std::string_view text, const TemplateValues& values, size_t bytes_max,
+                              const EscapeFn& escape) {
   SecretText pieces;
   size_t bytes = 0;
   const auto add = [&](std::string_view part) {
@@ -116,12 +116,15 @@ std::set<std::string> PlainHttpParameters(const HttpDefinition& http) {
     return Status();
   };
   // A malformed text was refused when the job was written; it has the names before its end.
-  static_cast<void>(ScanTemplate(
-                        http.url, [&](std::string_view text) { before += text; },
-                        [&](std::string_view name) { return IsPastHost(before) ? Status() : note(name); })
-                        .ok());
+  static_cast<void>(
+      ScanTemplate(
+          http.url, [&](std::string_view text) { before += text; },
+          [&](std::string_view name) { return IsPastHost(before) ? Status() : note(name); })
+          .ok());
   if (BodyFormatOf(ContentTypeOf(http.headers)) == BodyFormat::kPlain) {
-    static_cast<void>(ScanTemplate(http.body, [](std::string_view) {}, note).ok());
+    static_cast<void>(ScanTemplate(
+                          http.body, [](std::string_view) {}, note)
+                          .ok());
   }
   return names;
 }

@@ -12,9 +12,9 @@
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
-#include "common/domain/run/retry_conditions.h"
 #include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 #include "common/domain/selector.h"
@@ -113,7 +113,8 @@ Status CheckHandlerField(const JobDefinition& job) {
   if (job.handler.empty()) return Wrong("/handler", "is missing");
   if (IsFullHandlerName(job.handler)) return {};
   return Wrong("/handler",
-               "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in NAME also dots");
+               "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in "
+               "NAME also dots");
 }
 
 Status CheckContainerField(const JobDefinition& job) {
@@ -127,7 +128,8 @@ Status CheckContainerField(const JobDefinition& job) {
 Status CheckIsolation(const JobDefinition& job) {
   const bool process = StartsProcess(job.type);
   if (job.limits && !process) {
-    return Wrong("/limits", fmt::format("a {} job starts no process that could be limited", Name(job.type)));
+    return Wrong("/limits",
+                 fmt::format("a {} job starts no process that could be limited", Name(job.type)));
   }
   if (!job.run_as.empty() && !process) {
     return Wrong("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
@@ -137,7 +139,8 @@ Status CheckIsolation(const JobDefinition& job) {
   }
   if (!job.run_as.empty() && !IsUserName(job.run_as)) {
     return Wrong("/run_as",
-                 "must be the name of a user: at most 32 letters, digits, _, . and -, and first a letter or _");
+                 "must be the name of a user: at most 32 letters, digits, _, . and -, and first a "
+                 "letter or _");
   }
   return job.limits ? CheckLimits(*job.limits) : Status();
 }
@@ -146,25 +149,24 @@ Status CheckIsolation(const JobDefinition& job) {
 Status CheckWorkflowField(const JobDefinition& job) {
   if (job.type != JobType::kWorkflow) {
     if (!job.workflow) return {};
-    return Wrong("/workflow", fmt::format("a {} job has no nodes; set type to workflow",
-                                          Name(job.type)));
+    return Wrong("/workflow",
+                 fmt::format("a {} job has no nodes; set type to workflow", Name(job.type)));
   }
   const JobDefinition usual;
   struct Foreign {
     std::string_view field;
     bool is_set;
   };
-  const std::array foreign = {
-      Foreign{"env", !job.env.empty()},
-      Foreign{"retry_count", job.retry_count != 0},
-      Foreign{"retry_on", !job.retry_on.empty()},
-      Foreign{"no_retry_on", !job.no_retry_on.empty()},
-      Foreign{"concurrency_group", !job.concurrency_group.empty()},
-      Foreign{"executor_id", !job.executor_id.empty()},
-      Foreign{"executor_selector", !job.executor_selector.empty()},
-      Foreign{"routing", job.routing != usual.routing},
-      Foreign{"kill_grace", job.kill_grace_s != usual.kill_grace_s},
-      Foreign{"on_lost", job.on_lost != usual.on_lost}};
+  const std::array foreign = {Foreign{"env", !job.env.empty()},
+                              Foreign{"retry_count", job.retry_count != 0},
+                              Foreign{"retry_on", !job.retry_on.empty()},
+                              Foreign{"no_retry_on", !job.no_retry_on.empty()},
+                              Foreign{"concurrency_group", !job.concurrency_group.empty()},
+                              Foreign{"executor_id", !job.executor_id.empty()},
+                              Foreign{"executor_selector", !job.executor_selector.empty()},
+                              Foreign{"routing", job.routing != usual.routing},
+                              Foreign{"kill_grace", job.kill_grace_s != usual.kill_grace_s},
+                              Foreign{"on_lost", job.on_lost != usual.on_lost}};
   for (const auto& [field, is_set] : foreign) {
     if (!is_set) continue;
     return Wrong(fmt::format("/{}", field),
@@ -395,8 +397,8 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   }
   note(CheckSchedules(job));
   note(CheckNumbers(job));
-  for (const auto& [field, texts] : {std::pair("retry_on", &job.retry_on),
-                                     std::pair("no_retry_on", &job.no_retry_on)}) {
+  for (const auto& [field, texts] :
+       {std::pair("retry_on", &job.retry_on), std::pair("no_retry_on", &job.no_retry_on)}) {
     for (Error& mistake : FindConditionMistakes(field, *texts)) {
       mistakes.push_back(std::move(mistake));
     }
@@ -437,9 +439,8 @@ bool IsPlain(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); 
 bool IsShortName(std::string_view text, std::string_view more) {
   constexpr size_t kBytesMax = 63;
   return !text.empty() && text.size() <= kBytesMax && IsPlain(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
-           return IsPlain(c) || more.find(c) != std::string_view::npos;
-         });
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return IsPlain(c) || more.find(c) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/isolation.h"
 #include "common/domain/job/container.h"
 #include "common/domain/job/http_request.h"
-#include "common/domain/isolation.h"
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"
@@ -20,7 +20,8 @@
 
 namespace carillon {
 
-// kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in job_types.h.
+// kWorkflow: its run is no process; it runs other jobs, as the nodes of a graph. More in
+// job_types.h.
 enum class JobType { kShell, kNoop, kWorkflow, kScript, kHttp, kHandler, kContainer };
 // Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
@@ -34,8 +35,8 @@ enum class OverlapPolicy {
 enum class RetryBackoff { kFixed, kExponential };
 // The effect on a run whose executor was lost: run again, fail, or wait for a person.
 enum class OnLost { kRetry, kFail, kHold };
-// The choice among the executors with free slots. kFirstHealthy: the lowest id. kWeighted: the lowest load of the host
-// for its weight. kConsistentHash: by the routing key.
+// The choice among the executors with free slots. kFirstHealthy: the lowest id. kWeighted: the
+// lowest load of the host for its weight. kConsistentHash: by the routing key.
 enum class Routing {
   kRoundRobin,
   kRandom,
@@ -60,23 +61,23 @@ struct ParameterRule {
 struct JobDefinition {
   std::string name = {};  // 1-200 characters
   JobType type = JobType::kShell;
-  std::string command = {};                  // shell: 1-65,536 bytes; others: empty;
-                                             // a template (template.h)
-  std::optional<ScriptDefinition> script = {};      // of a script, and only there
-  std::optional<HttpDefinition> http = {};          // of an http job, and only there
+  std::string command = {};                           // shell: 1-65,536 bytes; others: empty;
+                                                      // a template (template.h)
+  std::optional<ScriptDefinition> script = {};        // of a script, and only there
+  std::optional<HttpDefinition> http = {};            // of an http job, and only there
   std::optional<ContainerDefinition> container = {};  // of a container job, and only there
-  std::string handler = {};  // of a handler job: "app/name"; others: empty
-  std::optional<WorkflowDefinition> workflow = {};  // of a workflow, and only there
-  std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
-  std::string time_zone = "UTC";             // for schedules without a zone of their own
-  int64_t timeout_s = 3600;                  // 1-604,800; of a workflow: for all its nodes together
-  int64_t kill_grace_s = 10;                 // 0-3,600: from SIGTERM to SIGKILL
-  int64_t queue_timeout_s = 0;               // 0 = none
-  int64_t retry_count = 0;                   // 0-100 tries after the first
-  int64_t retry_interval_s = 60;             // 0-86,400
+  std::string handler = {};                           // of a handler job: "app/name"; others: empty
+  std::optional<WorkflowDefinition> workflow = {};    // of a workflow, and only there
+  std::vector<ScheduleSpec> schedules = {};           // <= 32; none = manual only
+  std::string time_zone = "UTC";                      // for schedules without a zone of their own
+  int64_t timeout_s = 3600;       // 1-604,800; of a workflow: for all its nodes together
+  int64_t kill_grace_s = 10;      // 0-3,600: from SIGTERM to SIGKILL
+  int64_t queue_timeout_s = 0;    // 0 = none
+  int64_t retry_count = 0;        // 0-100 tries after the first
+  int64_t retry_interval_s = 60;  // 0-86,400
   RetryBackoff retry_backoff = RetryBackoff::kFixed;
   std::vector<int64_t> retry_intervals_s = {};  // waits between the attempts; the last one repeats
-  std::vector<std::string> retry_on = {};     // retry_conditions.h; none = every failure
+  std::vector<std::string> retry_on = {};       // retry_conditions.h; none = every failure
   std::vector<std::string> no_retry_on = {};
   OnLost on_lost = OnLost::kRetry;
   int priority = 0;  // 0-100, higher first
@@ -97,10 +98,10 @@ struct JobDefinition {
   std::string executor_id = {};        // only this executor; "" = any that the selector allows
   std::string executor_selector = {};  // selector.h; "" = any executor
   std::map<std::string, ParameterValue> parameters =
-      {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
-  std::map<std::string, std::string> env = {};     // the same names, <= 100
+      {};                                       // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
+  std::map<std::string, std::string> env = {};  // the same names, <= 100
   std::optional<Limits> limits = {};  // of shell, script and container jobs; of its processes
-  std::string run_as = {};            // of shell and script jobs: IsUserName; "" = the executor's own user
+  std::string run_as = {};  // of shell and script jobs: IsUserName; "" = the executor's own user
   std::map<std::string, std::string> labels = {};  // <= 32
   int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
   std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for
@@ -119,8 +120,8 @@ Status ValidateJob(const JobDefinition& job);
 // The default of a workflow's timeout_s.
 inline constexpr int64_t kWorkflowTimeoutS = 86'400;
 
-// Checks the parameters of an execute request or a schedule, without their job: at most 100, named as in
-// JobDefinition, and no two names that differ only in case (both would set the same variable
+// Checks the parameters of an execute request or a schedule, without their job: at most 100, named
+// as in JobDefinition, and no two names that differ only in case (both would set the same variable
 // CARILLON_PARAM_…). Pointers begin with "/parameters".
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
 

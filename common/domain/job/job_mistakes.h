@@ -7,8 +7,8 @@
 
 namespace carillon {
 
-// Returns all mistakes of a workflow, and the first one of each other part of the job (its name, its schedules, its routing, …), in
-// the order of ValidateJob. Every error has a pointer.
+// Returns all mistakes of a workflow, and the first one of each other part of the job (its name,
+// its schedules, its routing, …), in the order of ValidateJob. Every error has a pointer.
 std::vector<Error> FindMistakes(const JobDefinition& job);
 
 }  // namespace carillon

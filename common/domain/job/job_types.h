@@ -1,5 +1,5 @@
-// The table of job types. A new type is one row here and one in executor/tasks/task_kinds.cc, the check of its
-// fields in job.cc, and its form in the console.
+// The table of job types. A new type is one row here and one in executor/tasks/task_kinds.cc, the
+// check of its fields in job.cc, and its form in the console.
 #pragma once
 
 #include "common/domain/features.h"
@@ -22,7 +22,8 @@ inline bool StartsProcess(JobType type) { return RunnerOf(type) == Runner::kWard
 // The features that an executor must have to run the job.
 Features NeedsOf(const JobDefinition& job);
 
-// True if nobody but the job's own code can end an attempt: at the end of its lease it may still run.
+// True if nobody but the job's own code can end an attempt: at the end of its lease it may
+// still run.
 inline bool IsCooperative(JobType type) { return RunnerOf(type) == Runner::kWorker; }
 
 }  // namespace carillon

@@ -68,9 +68,9 @@ struct LateRun {
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
 // no scheduler or executor was available. Returns true if the run must still be started. A run
-// of a manual or delay schedule always must. Returns false if the run becomes SKIPPED with the reason misfire. The run's own
-// lateness is that of its row, because an edit may have changed the jitter since it was planned;
-// `schedule` only says how many newer fires are misfires too.
+// of a manual or delay schedule always must. Returns false if the run becomes SKIPPED with the
+// reason misfire. The run's own lateness is that of its row, because an edit may have changed the
+// jitter since it was planned; `schedule` only says how many newer fires are misfires too.
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times = {});
 

@@ -32,9 +32,7 @@ constexpr std::array<NameOf<Interpreter>, 7> kNames{{{Interpreter::kSh, "sh"},
                                                      {Interpreter::kPhp, "php"},
                                                      {Interpreter::kPwsh, "pwsh"}}};
 
-const Row& RowOf(Interpreter interpreter) {
-  return kRows.at(static_cast<size_t>(interpreter));
-}
+const Row& RowOf(Interpreter interpreter) { return kRows.at(static_cast<size_t>(interpreter)); }
 
 void CheckText(std::string pointer, std::string_view text, size_t bytes_max,
                std::vector<Error>& mistakes) {
@@ -90,15 +88,15 @@ std::optional<Interpreter> InterpreterOf(std::string_view file_name, std::string
 std::vector<Error> FindScriptMistakes(const ScriptDefinition& script) {
   std::vector<Error> mistakes;
   if (script.body.empty()) {
-    mistakes.push_back({ErrorCode::kInvalid, "a script job needs the text of its script",
-                        "/script/body"});
+    mistakes.push_back(
+        {ErrorCode::kInvalid, "a script job needs the text of its script", "/script/body"});
   }
   CheckText("/script/body", script.body, kScriptBytesMax, mistakes);
   if (script.args.size() > kScriptArgsMax) {
-    mistakes.push_back({ErrorCode::kInvalid,
-                        fmt::format("has {} entries; at most {} are allowed", script.args.size(),
-                                    kScriptArgsMax),
-                        "/script/args"});
+    mistakes.push_back(
+        {ErrorCode::kInvalid,
+         fmt::format("has {} entries; at most {} are allowed", script.args.size(), kScriptArgsMax),
+         "/script/args"});
     return mistakes;
   }
   for (size_t i = 0; i < script.args.size(); ++i) {

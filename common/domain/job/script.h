@@ -19,7 +19,8 @@ const std::vector<Interpreter>& AllInterpreters();
 // The suffix that the interpreter expects of its files, such as ".py".
 std::string_view SuffixOf(Interpreter interpreter);
 Feature FeatureOf(Interpreter interpreter);
-// The interpreter that the first line of `text` ("#!/usr/bin/env python3") or else the suffix of `file_name` names.
+// The interpreter that the first line of `text` ("#!/usr/bin/env python3") or else the suffix of
+// `file_name` names.
 std::optional<Interpreter> InterpreterOf(std::string_view file_name, std::string_view text);
 
 struct ScriptDefinition {

@@ -1,7 +1,8 @@
 // Gives the symbol H in the cron fields of a job its seed: a hash of the job's id.
 //
-// Place    Wherever a definition gets its job: a request with the id, and every read from the store. The
-//          JSON form has no seed, so that one file means the same for each job that it is applied to.
+// Place    Wherever a definition gets its job: a request with the id, and every read from the
+//          store. The JSON form has no seed, so that one file means the same for each job that it
+//          is applied to.
 // Always   The seed of an id never changes, in no version: the fires of existing jobs would move.
 #pragma once
 

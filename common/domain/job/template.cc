@@ -188,9 +188,10 @@ Status CheckSecret(std::string_view name, Place place) {
     return Invalid(fmt::format("'{}' is not allowed here", name.substr(0, kNameShownMax)));
   }
   if (place == Place::kUrl) {
-    return Invalid(fmt::format("'{}' is allowed in headers and the body only, because URLs are "
-                               "stored and logged",
-                               name.substr(0, kNameShownMax)));
+    return Invalid(
+        fmt::format("'{}' is allowed in headers and the body only, because URLs are "
+                    "stored and logged",
+                    name.substr(0, kNameShownMax)));
   }
   return Invalid(
       fmt::format("'{}' is allowed in `env` only, because commands are stored and visible in "
@@ -328,7 +329,8 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
     return attempt;
   }
   if (!job.handler.empty()) {
-    // The function runs in a process that is there already; only the job's own variables are sent to it.
+    // The function runs in a process that is there already; only the job's own variables are sent
+    // to it.
     if (!job.env.contains("PATH")) attempt.env.erase("PATH");
     return attempt;
   }
@@ -415,7 +417,8 @@ Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
 }
 
 TemplateValues::TemplateValues(const AttemptFacts& facts)
-    : built_ins_(BuiltIns(CarillonVariables(facts), facts.trigger)), parameters_(facts.parameters) {}
+    : built_ins_(BuiltIns(CarillonVariables(facts), facts.trigger)),
+      parameters_(facts.parameters) {}
 
 Result<std::string> TemplateValues::Find(std::string_view name) const {
   return ValueOf(name, built_ins_, parameters_, nullptr);
@@ -425,7 +428,8 @@ Result<std::string> RenderPlain(std::string_view text, const AttemptFacts& facts
   const TemplateValues values(facts);
   std::string rendered;
   Room room;
-  CARILLON_TRY(Render(text, [&](std::string_view name) { return values.Find(name); }, room, rendered));
+  CARILLON_TRY(Render(
+      text, [&](std::string_view name) { return values.Find(name); }, room, rendered));
   return rendered;
 }
 

@@ -22,7 +22,8 @@ using TemplateNameFn = std::function<Status(std::string_view name)>;
 Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
                     const TemplateNameFn& on_name);
 
-// The values of the placeholders of one attempt, except {{env.…}} and {{secrets.…}}. `facts` outlives it.
+// The values of the placeholders of one attempt, except {{env.…}} and {{secrets.…}}. `facts`
+// outlives it.
 class TemplateValues {
  public:
   explicit TemplateValues(const AttemptFacts& facts);

@@ -9,8 +9,8 @@
 namespace carillon {
 
 inline std::string UnreadableSentence(const JobId& id, int64_t version, std::string_view detail) {
-  return "The definition of job " + id.value() + " (version " + std::to_string(version) + ") cannot be read: " +
-         std::string(detail) + ". Replace it, or delete the job.";
+  return "The definition of job " + id.value() + " (version " + std::to_string(version) +
+         ") cannot be read: " + std::string(detail) + ". Replace it, or delete the job.";
 }
 
 }  // namespace carillon

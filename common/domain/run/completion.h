@@ -16,7 +16,8 @@
 namespace carillon {
 
 // The receivers of an end: the schedule of the run (a delay), other jobs (dependents.h), or the
-// workflow run of which it is a node. That one has an owner and a store of its own (workflow_store.h).
+// workflow run of which it is a node. That one has an owner and a store of its own
+// (workflow_store.h).
 enum class CompletionTarget { kSchedule, kDependents, kWorkflow };
 
 struct RunCompletion {
@@ -46,11 +47,11 @@ struct DelayWait {
   WallTime awaited = WallTime{};  // the fire whose run is open; zero: the schedule awaits nothing
 };
 
-// Returns the next fire of a delay schedule after the end of one of its runs: `every` after the end,
-// but later than the last fire. nullopt: the schedule does not wait for this run. That is so for
-// every end after the first: if a user retried the run, or a late result replaced LOST.
-// `now` is cluster time, read after the end was; the clock of the host that reported the end may be
-// ahead of it.
+// Returns the next fire of a delay schedule after the end of one of its runs: `every` after the
+// end, but later than the last fire. nullopt: the schedule does not wait for this run. That is so
+// for every end after the first: if a user retried the run, or a late result replaced LOST. `now`
+// is cluster time, read after the end was; the clock of the host that reported the end may be ahead
+// of it.
 std::optional<WallTime> DecideNextFire(const DelayWait& wait, const RunCompletion& end,
                                        WallTime now);
 

@@ -1,16 +1,16 @@
 // Concurrency groups: a limit of running attempts over all jobs that name the group. Pure.
 //
-// Place    Step 7 of docs/life-of-a-run.md, after the slot of the job (overlap.h), and the admission
-//          of runs that are queued for a group.
+// Place    Step 7 of docs/life-of-a-run.md, after the slot of the job (overlap.h), and the
+//          admission of runs that are queued for a group.
 //
-// A slot of a group belongs to the attempt: the claim takes it, or the admission reserves it, and it
-// is free again when the run leaves RUNNING for anything but HELD. A run whose claim finds no free
-// slot is queued for the group (PENDING with `due` kQueued) and keeps the slot of its job meanwhile.
-// Two runs cannot wait for each other: who holds a slot of a group waits for nothing.
+// A slot of a group belongs to the attempt: the claim takes it, or the admission reserves it, and
+// it is free again when the run leaves RUNNING for anything but HELD. A run whose claim finds no
+// free slot is queued for the group (PENDING with `due` kQueued) and keeps the slot of its job
+// meanwhile. Two runs cannot wait for each other: who holds a slot of a group waits for nothing.
 //
-// Example  Group db, limit 1; the jobs a and b name it. Run A of a is claimed and holds the slot. Run
-//          B of b becomes due and is queued for the group. A fails and waits for its retry: the slot
-//          is free, and B is admitted. The retry of A is queued behind B.
+// Example  Group db, limit 1; the jobs a and b name it. Run A of a is claimed and holds the slot.
+//          Run B of b becomes due and is queued for the group. A fails and waits for its retry: the
+//          slot is free, and B is admitted. The retry of A is queued behind B.
 #pragma once
 
 #include <compare>
@@ -23,8 +23,8 @@ namespace carillon {
 
 inline constexpr int64_t kGroupLimitMax = 10'000;
 inline constexpr size_t kGroupsMax = 1'000;
-// An admitted run whose claim does not come within this time gives the slot back, because perhaps no
-// executor can take it. It stays due, and its claim asks for a slot again.
+// An admitted run whose claim does not come within this time gives the slot back, because perhaps
+// no executor can take it. It stays due, and its claim asks for a slot again.
 inline constexpr Duration kGroupGrantKept = 30s;
 
 // The order in which runs get slots of a group.
@@ -45,8 +45,8 @@ struct GroupFacts {
   bool free = false;           // one may be taken
   bool queued_before = false;  // a run that goes before this one is queued for the group
 };
-// False: the run is queued for the group, and gives back a reserved slot: after the limit was lowered,
-// no attempt starts until enough of the others have ended.
+// False: the run is queued for the group, and gives back a reserved slot: after the limit was
+// lowered, no attempt starts until enough of the others have ended.
 bool MayStartInGroup(const GroupFacts& facts);
 
 // The slots that may be given away. Attempts that run since before the limit was lowered count too.
@@ -58,9 +58,10 @@ struct GroupWait {
   GroupPlace place = {};
   SegmentId segment = {};
 };
-// The runs of `own` that get slots, in order. `queue`: the first runs that are queued for the group,
-// at least `free` of them if there are so many. A run gets a slot only if fewer runs go before it
-// than slots are free. So the order holds although each owner admits only the runs of its segments.
+// The runs of `own` that get slots, in order. `queue`: the first runs that are queued for the
+// group, at least `free` of them if there are so many. A run gets a slot only if fewer runs go
+// before it than slots are free. So the order holds although each owner admits only the runs of
+// its segments.
 std::vector<RunKey> DecideGroupAdmission(const std::vector<GroupWait>& queue,
                                          const std::vector<SegmentId>& own, int64_t free);
 

@@ -1,5 +1,6 @@
-// The attempt that a piece of a log says to be of, and whether that can be so. What an executor says is believed only for
-// attempts that it was given: everybody who can send a piece can name any run.
+// The attempt that a piece of a log says to be of, and whether that can be so. What an executor
+// says is believed only for attempts that it was given: everybody who can send a piece can name
+// any run.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,8 @@ struct LogOrigin {
   ExecutorId executor;  // who sent it
 };
 
-// The stored facts of the run: its current attempt, and the executor of the earlier attempt that the origin names.
+// The stored facts of the run: its current attempt, and the executor of the earlier attempt that
+// the origin names.
 struct LogOwner {
   int attempt = 1;
   ClaimToken token;

@@ -11,8 +11,8 @@
 //
 // Empty lines between outputs are ignored. The last value of a name counts.
 //
-// Errors   kInvalid, with a sentence that names the line. It never repeats a text of the file, which
-//          may contain a secret.
+// Errors   kInvalid, with a sentence that names the line. It never repeats a text of the file,
+//          which may contain a secret.
 #pragma once
 
 #include <map>

@@ -64,7 +64,7 @@ Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& 
 MakeRoom DecideMakeRoom(const RunRow& holder, const RunKey& newest) {
   if (newest < holder.key) return MakeRoom::kKeep;
   return holder.state == RunState::kPending && IsFirstTry(holder) ? MakeRoom::kSkip
-                                                                     : MakeRoom::kCancel;
+                                                                  : MakeRoom::kCancel;
 }
 
 std::string ReplacedSentence(const OverlapRules& rules, const RunKey& by) {

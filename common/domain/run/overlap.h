@@ -1,5 +1,5 @@
-// Decides whether a due run may start beside the other runs of its job (overlap_policy, max_running),
-// and which queued runs may start when one of those ends. Pure.
+// Decides whether a due run may start beside the other runs of its job (overlap_policy,
+// max_running), and which queued runs may start when one of those ends. Pure.
 //
 // Place    Step 7 of docs/life-of-a-run.md, and the admission of queued runs.
 //
@@ -8,9 +8,9 @@
 // waits for a slot is queued: PENDING with `due` kQueued.
 //
 // Example  queue_all, max_running 1. Run A is claimed and holds the slot. B and C become due and
-//          are claimed by executors: DecideSlot queues both. A ends; DecideAdmission admits B, which
-//          holds the slot from now on, although it is only due, not claimed. A run D that becomes
-//          due now is queued behind C.
+//          are claimed by executors: DecideSlot queues both. A ends; DecideAdmission admits B,
+//          which holds the slot from now on, although it is only due, not claimed. A run D that
+//          becomes due now is queued behind C.
 #pragma once
 
 #include <optional>
@@ -34,10 +34,10 @@ OverlapRules OverlapRulesOf(const JobDefinition& job);
 // ---- a run that is claimed ---------------------------------------------------------------------
 
 struct SlotFacts {
-  bool has_slot = false;       // the run holds one: it was admitted, or claimed before
-  int64_t taken = 0;           // slots that other runs of the job hold
-  int64_t ahead = 0;           // those of runs that run or are HELD, or have an earlier key than this one
-  int64_t queued = 0;          // queued runs of the job
+  bool has_slot = false;  // the run holds one: it was admitted, or claimed before
+  int64_t taken = 0;      // slots that other runs of the job hold
+  int64_t ahead = 0;   // those of runs that run or are HELD, or have an earlier key than this one
+  int64_t queued = 0;  // queued runs of the job
   bool queued_before = false;  // one of them has an earlier key than this run
 };
 
@@ -49,8 +49,8 @@ enum class SlotVerdict {
 };
 // A free slot is not enough: a queued run with an earlier key goes first. Nor is a slot of its own:
 // after an edit that lowers the limit, more runs may hold slots than may be active. Those with the
-// earliest keys go on first. The others are queued under every policy, because a skip would end what has
-// begun. A run that is queued gives its slot back.
+// earliest keys go on first. The others are queued under every policy, because a skip would end
+// what has begun. A run that is queued gives its slot back.
 SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts);
 
 // ---- the queue of a job ------------------------------------------------------------------------
@@ -60,8 +60,8 @@ struct Admission {
   std::vector<RunKey> replaced = {};  // SKIPPED, reason replaced
   std::optional<CancelMode> holders = {};  // how the runs that hold slots are cancelled
 };
-// `queue`: queued runs of the job, by key. `taken`: slots in use. The rules are those of the job now,
-// so an edit of the policy also applies to runs that were queued before it.
+// `queue`: queued runs of the job, by key. `taken`: slots in use. The rules are those of the job
+// now, so an edit of the policy also applies to runs that were queued before it.
 Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& queue,
                           int64_t taken);
 

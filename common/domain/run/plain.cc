@@ -96,8 +96,9 @@ bool IsPlain(const PlainRow& run, const ResultReport& report) {
 
 bool MayBePlain(const ResultReport& report) {
   const AttemptResult& result = report.result;
-  return report.token != ClaimToken{} && result.state == RunState::kCompleted && result.reason.empty() && result.error.empty() &&
-         result.output.empty() && result.outputs.empty();
+  return report.token != ClaimToken{} && result.state == RunState::kCompleted &&
+         result.reason.empty() && result.error.empty() && result.output.empty() &&
+         result.outputs.empty();
 }
 
 }  // namespace carillon

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kUsage = "usage";
 constexpr std::string_view kHttp = "http";
-constexpr std::string_view kRetry = "retry";  // seconds
+constexpr std::string_view kRetry = "retry";          // seconds
 constexpr std::string_view kUnlimited = "unlimited";  // "memory_mb+cpu"
 
 std::optional<int> ReadNumber(std::string_view text, int least, int64_t most) {

@@ -84,25 +84,26 @@ bool RetryConditions::Allow(const AttemptResult& result) const {
 
 bool RetryConditions::Names(const AttemptResult& result) {
   return result.state == RunState::kTimedOut || result.reason == reason::kExitCode ||
-         result.reason == reason::kSignal || result.reason == reason::kSpawn || result.reason == reason::kHost ||
-         result.reason == reason::kHttpStatus || result.reason == reason::kHttpBody ||
-         result.reason == reason::kHttpError;
+         result.reason == reason::kSignal || result.reason == reason::kSpawn ||
+         result.reason == reason::kHost || result.reason == reason::kHttpStatus ||
+         result.reason == reason::kHttpBody || result.reason == reason::kHttpError;
 }
 
 std::vector<Error> FindConditionMistakes(std::string_view field,
                                          const std::vector<std::string>& texts) {
   std::vector<Error> mistakes;
   if (texts.size() > kRetryConditionsMax) {
-    mistakes.push_back({ErrorCode::kInvalid,
-                        fmt::format("has {} entries; at most {} are allowed", texts.size(),
-                                    kRetryConditionsMax),
-                        fmt::format("/{}", field)});
+    mistakes.push_back(
+        {ErrorCode::kInvalid,
+         fmt::format("has {} entries; at most {} are allowed", texts.size(), kRetryConditionsMax),
+         fmt::format("/{}", field)});
     return mistakes;
   }
   for (size_t i = 0; i < texts.size(); ++i) {
     const auto parsed = ParseRetryCondition(texts[i]);
     if (parsed.ok()) continue;
-    mistakes.push_back({ErrorCode::kInvalid, parsed.error().message, fmt::format("/{}/{}", field, i)});
+    mistakes.push_back(
+        {ErrorCode::kInvalid, parsed.error().message, fmt::format("/{}/{}", field, i)});
   }
   return mistakes;
 }

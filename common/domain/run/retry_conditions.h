@@ -1,8 +1,8 @@
 // The failures after which a job is retried: its `retry_on` and `no_retry_on`. Pure.
 //
-// A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn, and of requests http:503, http:500-599, http:5xx
-// and http:error, which is a request without a response. A lost executor is none of them; on_lost
-// decides about it.
+// A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn, and of requests
+// http:503, http:500-599, http:5xx and http:error, which is a request without a response. A lost
+// executor is none of them; on_lost decides about it.
 #pragma once
 
 #include <string>
@@ -37,7 +37,8 @@ struct RetryConditions {
   bool operator==(const RetryConditions&) const = default;
 };
 
-// The mistakes of a list of texts, each with a pointer such as "/retry_on/0"; `field` is the list's name.
+// The mistakes of a list of texts, each with a pointer such as "/retry_on/0"; `field` is the
+// list's name.
 std::vector<Error> FindConditionMistakes(std::string_view field,
                                          const std::vector<std::string>& texts);
 // Of a valid definition. A text that cannot be parsed is left out.

@@ -1,8 +1,9 @@
-// Attempts that provably never began (LOST, kNotStarted, and FAILED, kHost): nobody was called, so the run is given back.
-// Whatever on_lost and retry_on say, it waits for its next attempt as if it had not been claimed, and the attempt does
-// not count as a try (retry_count).
+// Attempts that provably never began (LOST, kNotStarted, and FAILED, kHost): nobody was called, so
+// the run is given back. Whatever on_lost and retry_on say, it waits for its next attempt as if it
+// had not been claimed, and the attempt does not count as a try (retry_count).
 //
-// Always   A run is given back at most kReturnsMax times. After that such an attempt is lost, or failed, like any other.
+// Always   A run is given back at most kReturnsMax times. After that such an attempt is lost, or
+//          failed, like any other.
 #pragma once
 
 #include <algorithm>

@@ -35,12 +35,12 @@ constexpr bool IsFinal(RunState state) {
   return state != RunState::kPending && state != RunState::kRunning && state != RunState::kHeld;
 }
 
-// The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past fires).
-// kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a node.
-// run_kind.h lists the differences.
+// The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past
+// fires). kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a
+// node. run_kind.h lists the differences.
 enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow };
-inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
-                                         RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
+inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,    RunKind::kOnce,
+                                         RunKind::kManual, RunKind::kDelay,   RunKind::kBackfill,
                                          RunKind::kAfter,  RunKind::kWorkflow};
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
@@ -58,25 +58,28 @@ namespace reason {
 inline constexpr std::string_view kExitCode = "exit_code";  // FAILED: non-zero exit
 inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by a signal
 inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
-// FAILED: could not be started, because its executor's host had no process, memory, descriptor or disk for it.
+// FAILED: could not be started, because its executor's host had no process, memory, descriptor or
+// disk for it.
 inline constexpr std::string_view kHost = "host";
-// FAILED: the kernel killed a process of it, because they used more than memory_mb of its job's limits.
+// FAILED: the kernel killed a process of it, because they used more than memory_mb of its
+// job's limits.
 inline constexpr std::string_view kOom = "oom";
 // FAILED: it exited with 0, but its outputs are too large or not readable.
 inline constexpr std::string_view kBadOutputs = "bad_outputs";
-// FAILED, of a request: the response has another status than expected, or another body, or there was none, or the executor
-// does not allow requests to the address.
+// FAILED, of a request: the response has another status than expected, or another body, or there
+// was none, or the executor does not allow requests to the address.
 inline constexpr std::string_view kHttpStatus = "http_status";
 inline constexpr std::string_view kHttpBody = "http_body";
 inline constexpr std::string_view kHttpError = "http_error";
 inline constexpr std::string_view kHttpForbidden = "http_forbidden";
-// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about to end.
+// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about
+// to end.
 inline constexpr std::string_view kHandlerError = "handler_error";
 inline constexpr std::string_view kWorkerDied = "worker_died";
 inline constexpr std::string_view kWorkerStopped = "worker_stopped";
 // LOST: the attempt provably never began, which gives the run back (returns.h).
 inline constexpr std::string_view kNotStarted = "not_started";
-inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
+inline constexpr std::string_view kTimeout = "timeout";  // TIMED_OUT
 // FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
 inline constexpr std::string_view kNotRetryable = "not_retryable";
 inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
@@ -119,8 +122,8 @@ bool MayStillRun(RunState state, std::string_view reason);
 // so that a scan for due runs does not find them.
 //
 // kNever    Its job is paused. A resume makes the run due.
-// kQueued   A slot of its job (overlap.h) or of its group (group.h). Admission makes the run due. Exactly the queued runs are
-//           in the store's queues (queue_store.h).
+// kQueued   A slot of its job (overlap.h) or of its group (group.h). Admission makes the run due.
+//           Exactly the queued runs are in the store's queues (queue_store.h).
 // kBlocked  Upstream nodes of its workflow run (workflow_step.h). A step makes the run due.
 inline constexpr WallTime kQueued = kNever - 1s;
 inline constexpr WallTime kBlocked = kNever - 2s;
@@ -135,7 +138,8 @@ inline constexpr uint32_t kAwaited = 7;      // any of these: something waits fo
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
 inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workflow_begin.h)
-// Others than the owner of its job stand behind it: their rights are asked at its claim (standing.h).
+// Others than the owner of its job stand behind it: their rights are asked at its claim
+// (standing.h).
 inline constexpr uint32_t kOnBehalf = 64;
 inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
 }  // namespace run_flag
@@ -176,13 +180,14 @@ struct AttemptResult {
   WallTime ended = WallTime{};
   std::string output = {};  // any bytes; limited by the executor
   bool output_truncated = false;
-  Outputs outputs = {};  // only if its process exited by itself
-  std::optional<ResourceUsage> usage = {};  // nullopt: no process, or not known
+  Outputs outputs = {};                               // only if its process exited by itself
+  std::optional<ResourceUsage> usage = {};            // nullopt: no process, or not known
   std::vector<std::string> limits_not_enforced = {};  // fields of its job's limits: "memory_mb", …
-  std::optional<int> http_status = {};      // 100-599, of the last response to a request
+  std::optional<int> http_status = {};                // 100-599, of the last response to a request
   // The server asked for this wait before the next attempt (Retry-After); not stored.
   std::optional<Duration> retry_after = {};
-  bool saved = false;  // progress or a checkpoint of the run may be stored; not stored with the result
+  bool saved =
+      false;  // progress or a checkpoint of the run may be stored; not stored with the result
 
   bool operator==(const AttemptResult&) const = default;
 };

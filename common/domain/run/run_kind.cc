@@ -10,8 +10,8 @@ WallTime QueueExpiry(const RunRow& row, Duration queue_timeout, WallTime queued)
 Status CheckReopening(const RunRow& row, RunState to, Reopener by) {
   const bool reopens = IsFinal(row.state) && to == RunState::kPending;
   if (!reopens || by == Reopener::kWorkflows || !IsMovedByWorkflow(row.kind)) return {};
-  return {ErrorCode::kConflict, "run " + EncodeRunId(row.key) +
-                                    " is of a node: only its workflow may run it again"};
+  return {ErrorCode::kConflict,
+          "run " + EncodeRunId(row.key) + " is of a node: only its workflow may run it again"};
 }
 
 }  // namespace carillon

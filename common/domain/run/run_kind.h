@@ -1,7 +1,7 @@
 // Questions that other code asks about the kind of a run. Pure.
 //
-// Place    The only file that compares kinds, with run.cc (names) and run_rows.cc (numbers); the tidy
-//          test refuses others. SQL asks through KindsWith of run_rows.h.
+// Place    The only file that compares kinds, with run.cc (names) and run_rows.cc (numbers); the
+//          tidy test refuses others. SQL asks through KindsWith of run_rows.h.
 // Always   RulesOf answers every question for every kind: a kind without a row, or a row without an
 //          answer, does not compile.
 //
@@ -171,8 +171,8 @@ constexpr bool MayStartDependents(RunKind kind, uint32_t flags) {
   return RulesOf(kind).starts_dependents && !IsBackground(flags);
 }
 
-// The time at which a run that was queued at `queued` is skipped for queue_timeout of its job; kNever:
-// it waits as long as it takes.
+// The time at which a run that was queued at `queued` is skipped for queue_timeout of its job;
+// kNever: it waits as long as it takes.
 WallTime QueueExpiry(const RunRow& row, Duration queue_timeout, WallTime queued);
 
 // The store that changes a run.

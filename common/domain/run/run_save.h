@@ -1,8 +1,8 @@
-// State that an attempt saves while it runs: progress for those who watch, and a checkpoint from which a
-// later attempt of the run continues. Pure.
+// State that an attempt saves while it runs: progress for those who watch, and a checkpoint from
+// which a later attempt of the run continues. Pure.
 //
-// Always   A save is kept only while the run is RUNNING under the claim of the saving attempt, so that an
-//          attempt that was given up cannot overwrite what its successor has saved.
+// Always   A save is kept only while the run is RUNNING under the claim of the saving attempt, so
+//          that an attempt that was given up cannot overwrite what its successor has saved.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace carillon {
 // Name the two files, in the environment of a process.
 inline constexpr char kProgressFileVariable[] = "CARILLON_PROGRESS_FILE";
 inline constexpr char kCheckpointFileVariable[] = "CARILLON_CHECKPOINT_FILE";
-inline constexpr size_t kProgressBytesMax = 4u << 10;     // of the file
+inline constexpr size_t kProgressBytesMax = 4u << 10;  // of the file
 inline constexpr size_t kCheckpointBytesMax = 1u << 20;
 
 // The changes that an attempt has made since its last save.

@@ -90,9 +90,10 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
   if (HasRetryLeft(job->retry, TriesOf(row))) {
     if (job->retry.conditions.Allow(result) || failpoint::Broken("retry.conditions")) {
       const Duration wait = RetryDelay(job->retry, TriesOf(row), SeedOf(row.key));
-      const Duration asked = failpoint::Broken("retry.after")
-                                 ? Duration{}
-                                 : std::min(result.retry_after.value_or(Duration{}), kRetryAfterMax);
+      const Duration asked =
+          failpoint::Broken("retry.after")
+              ? Duration{}
+              : std::min(result.retry_after.value_or(Duration{}), kRetryAfterMax);
       return NextAttempt(row, *job, now + std::max(wait, asked));
     }
     // Other failures are rarer, and their reason says more.
@@ -158,8 +159,8 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
-  // A workflow run begins without an executor, so none can be the wrong one. Its job may have been of another
-  // type when a user chose the executor.
+  // A workflow run begins without an executor, so none can be the wrong one. Its job may have been
+  // of another type when a user chose the executor.
   const bool pinned = !row->pinned_executor.empty() && !request.executor.empty();
   if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
@@ -167,7 +168,8 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   // Before the slots: it would wait for one in vain.
   if (!facts.refusal.empty()) return {ClaimVerdict::kSkipped, ClaimReason::kForbidden};
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
-  // A skip would be the end of a run that has ended otherwise already, and of which a person wants more.
+  // A skip would be the end of a run that has ended otherwise already, and of which a person
+  // wants more.
   const bool waits = IsQueuedWithoutSlot(row->kind) || !IsFirstTry(*row);
   switch (DecideSlot(request.overlap, facts.slots)) {
     case SlotVerdict::kSkip:
@@ -196,8 +198,8 @@ std::string_view SkipReasonOf(const ClaimDecision& decision) {
 }
 
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
-  return request.late_after > Duration::zero() && IsFirstTry(row) && MayBeLate(row.kind, row.flags) &&
-         now - row.due > request.late_after;
+  return request.late_after > Duration::zero() && IsFirstTry(row) &&
+         MayBeLate(row.kind, row.flags) && now - row.due > request.late_after;
 }
 
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
@@ -249,8 +251,7 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
     return std::nullopt;
   }
   JobRow policy = job;
-  const auto rules =
-      job.attempt_rules.value_or(LossRules{job.retry.on_lost, job.cooperative});
+  const auto rules = job.attempt_rules.value_or(LossRules{job.retry.on_lost, job.cooperative});
   const OnLost started_under =
       rules.cooperative && rules.on_lost == OnLost::kRetry ? OnLost::kHold : rules.on_lost;
   const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
@@ -329,8 +330,8 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
   // A manual run is due at once and never counts as planned ahead. Its fire is the next free
   // microsecond after its acceptance and may be slightly later than `now`.
   const bool planned_ahead = IsPlannedAhead(row.kind) && row.attempt == 1 && row.key.fire > now;
-  // A resume would make a blocked run due ahead of its upstream nodes. The step that releases it asks
-  // whether the job is paused.
+  // A resume would make a blocked run due ahead of its upstream nodes. The step that releases it
+  // asks whether the job is paused.
   const bool blocked = row.due == kBlocked;
   if (blocked && change == JobChange::kPaused) return PendingEffect::kKeep;
   switch (change) {
@@ -339,7 +340,7 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
     case JobChange::kPaused:
       if (planned_ahead) return PendingEffect::kUnplan;
       return IsFirstTry(row) && IsSkippedByPause(row.kind) ? PendingEffect::kSkip
-                                                            : PendingEffect::kHoldBack;
+                                                           : PendingEffect::kHoldBack;
     case JobChange::kDeleted:
       if (planned_ahead) return PendingEffect::kUnplan;
       return IsFirstTry(row) ? PendingEffect::kSkip : PendingEffect::kCancel;

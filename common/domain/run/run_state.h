@@ -1,5 +1,6 @@
-// All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database adapter
-// and the in-memory store call these functions inside their transactions, so they decide alike.
+// All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database
+// adapter and the in-memory store call these functions inside their transactions, so they
+// decide alike.
 //
 // Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
 // Time     `now` is cluster time (the database's).
@@ -26,7 +27,7 @@ struct JobRow {
   int priority = 0;
   OverlapRules overlap = {};
   RetryRules retry = {};
-  bool cooperative = false;  // job_types.h
+  bool cooperative = false;                     // job_types.h
   std::optional<LossRules> attempt_rules = {};  // of the attempt's version, if it is another one
   SegmentId segment = {};
   bool has_dependents = false;  // others wait for its ends, or once did
@@ -42,8 +43,8 @@ enum class ClaimReason {
   kGone,          // no such row (removed by an edit, pause or delete)
   kNotPending,    // RUNNING with another token, or final
   kAttemptMoved,  // the task is for another attempt
-  kVersionMoved,   // the job was edited since the task was published, or the run is of another job
-  kNotDue,  // too early by cluster time
+  kVersionMoved,  // the job was edited since the task was published, or the run is of another job
+  kNotDue,        // too early by cluster time
   kPaused,
   kCancelled,
   kExecutorDisabled,
@@ -103,9 +104,10 @@ struct ClaimDecision {
 };
 
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
-// executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped: write SKIPPED,
-// SkipReasonOf, and `refusal` as the error. kEnqueued: put the run into a queue. Otherwise write nothing.
-// kAcceptedAgain comes first: an earlier reply was lost, and the attempt may already run.
+// executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
+// write SKIPPED, SkipReasonOf, and `refusal` as the error. kEnqueued: put the run into a queue.
+// Otherwise write nothing. kAcceptedAgain comes first: an earlier reply was lost, and the attempt
+// may already run.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 std::string_view SkipReasonOf(const ClaimDecision& decision);
 
@@ -127,7 +129,7 @@ struct RunChange {
   bool dead_letter = false;     // no attempt is left
   // When PENDING: a repeated result of the old attempt is only recorded, and the slot is free.
   bool clear_token = false;
-  bool given_back = false;   // when PENDING: the writer counts it in the row (returns.h)
+  bool given_back = false;  // when PENDING: the writer counts it in the row (returns.h)
 };
 
 enum class ResultVerdict {
@@ -153,14 +155,17 @@ struct ResultDecision {
 };
 
 // Decides what follows the result of an attempt, by the state of its run:
-//   RUNNING   Ends with the result. A failure is retried while attempts are left, unless the job's retry conditions
-//             exclude it, a cancel was requested or the job was deleted. An attempt that never began gives the run back
-//             (returns.h); any other loss follows on_lost, as in DecideLost.
-//   HELD      The same, but other losses (the process is dead) complete a cancel or lead to the retry of a handler.
+//   RUNNING   Ends with the result. A failure is retried while attempts are left, unless the job's
+//             retry conditions exclude it, a cancel was requested or the job was deleted. An
+//             attempt that never began gives the run back (returns.h); any other loss follows
+//             on_lost, as in DecideLost.
+//   HELD      The same, but other losses (the process is dead) complete a cancel or lead to the
+//             retry of a handler.
 //   PENDING   A late success of the previous attempt completes the run.
 //   LOST      A late result of the last attempt replaces LOST.
 // Everything else is kRecordedOnly: other states, tokens and attempts, and repeated results.
-ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report, WallTime now);
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
+                            WallTime now);
 
 // The attempt whose lease ended.
 struct LostReport {

@@ -1,7 +1,7 @@
 // Ends a PENDING run without an attempt: SKIPPED, with a reason. Pure.
 //
-// Place    docs/run-states.md. The owner of a run's segment decides that the run is to be skipped; the
-//          store calls these functions inside its transaction.
+// Place    docs/run-states.md. The owner of a run's segment decides that the run is to be skipped;
+//          the store calls these functions inside its transaction.
 #pragma once
 
 #include <optional>
@@ -30,8 +30,8 @@ struct SkipItem {
 // example, the reason of the skip may no longer be true.
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
-// True if `row`, just written as SKIPPED, had failed attempts: its end counts as a failure. Not of a node
-// that was blocked for a retry: its workflow decides against another attempt.
+// True if `row`, just written as SKIPPED, had failed attempts: its end counts as a failure. Not of
+// a node that was blocked for a retry: its workflow decides against another attempt.
 bool SkipIsFailure(const RunRow& row);
 
 }  // namespace carillon

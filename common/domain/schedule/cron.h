@@ -12,8 +12,8 @@
 //   - a field that begins with '*' or '?' is unrestricted; if both day fields are restricted, a day
 //     that satisfies either matches, otherwise it must satisfy both;
 //   - "a/n" means from a to the field's maximum in steps of n;
-//   - H is a value of its field that a seed decides. The parsed expression has the value, so nothing
-//     else knows H. For the day of month it is at most 28, which every month has.
+//   - H is a value of its field that a seed decides. The parsed expression has the value, so
+//     nothing else knows H. For the day of month it is at most 28, which every month has.
 #pragma once
 
 #include <array>

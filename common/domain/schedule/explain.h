@@ -16,12 +16,13 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 std::string ExplainRate(Duration every, WallTime start);
 // "Once at 2026-03-01 02:00:00 UTC".
 std::string ExplainOnce(WallTime at);
-// "10 seconds after its last run ended, from 2026-03-01 00:00:00 UTC"; no ending if `start` is zero.
+// "10 seconds after its last run ended, from 2026-03-01 00:00:00 UTC"; no ending if `start`
+// is zero.
 std::string ExplainDelay(Duration every, WallTime start);
 std::string ExplainAfter(std::string_view upstream, AfterOutcome on);
 // Endings of the sentence of a cron or rate schedule: ", from 2026-03-01 00:00:00 UTC until
-// 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and `end`
-// is kNever, or if there is no jitter.
+// 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and
+// `end` is kNever, or if there is no jitter.
 std::string ExplainWindow(WallTime start, WallTime end);
 std::string ExplainJitter(Duration jitter);
 // Ending of the sentence of a cron schedule with H, whose value the sentence names.

@@ -35,9 +35,9 @@ class Schedule {
                                   ScheduleCalendars calendars = {});
 
   // The earliest fire strictly after `after`, or nullopt if there is none (once, manual, a date
-  // that never occurs). Of a delay schedule only the first fire is known, and only if it has a start
-  // in the future: the others follow the ends of its runs (run/completion.h). Bounded work: cron
-  // gives up 100 years after `after`, and a schedule with a calendar after kCalendarLook.
+  // that never occurs). Of a delay schedule only the first fire is known, and only if it has a
+  // start in the future: the others follow the ends of its runs (run/completion.h). Bounded work:
+  // cron gives up 100 years after `after`, and a schedule with a calendar after kCalendarLook.
   std::optional<Fire> Next(WallTime after) const;
 
   // The number of fires in [from, until). Exact, and fast for any number: computed by months (cron)

@@ -39,8 +39,8 @@ struct ScheduleSpec {
   std::string time_zone = "UTC";     // kCron: IANA name
   // kRate: between two fires. kDelay: from the end of a run to the next fire. Whole milliseconds.
   Duration every = {};
-  // kCron: no fire lies before it. kRate: the first fire; the fires are start + n * every. kDelay: the
-  // first fire; a zero or past time: at once.
+  // kCron: no fire lies before it. kRate: the first fire; the fires are start + n * every. kDelay:
+  // the first fire; a zero or past time: at once.
   WallTime start = WallTime{};
   WallTime end = kNever;     // kCron, kRate: no fire lies at or after it
   Duration jitter = {};      // kCron, kRate: spreads the starts (jitter.h); 0 to 1 h, whole seconds

@@ -34,8 +34,8 @@ std::set<std::string> CodeParameters(const JobDefinition& job, std::string_view 
   return parameters;
 }
 
-// Every word of a container's command line: which of them is code is up to the program, and the entry point of
-// the image, a shell for example, is unknown here.
+// Every word of a container's command line: which of them is code is up to the program, and the
+// entry point of the image, a shell for example, is unknown here.
 std::set<std::string> ContainerParameters(const JobDefinition& job) {
   std::set<std::string> parameters;
   for (const auto* words : {&job.container->command, &job.container->args}) {

@@ -95,7 +95,8 @@ Value CompareNumbers(Op op, const ConditionNumber& left, const ConditionNumber& 
   }
 }
 
-// The parser has refused what cannot be compared, except for outputs, whose texts are known only now.
+// The parser has refused what cannot be compared, except for outputs, whose texts are known
+// only now.
 Value Compare(Op op, const Value& left, const Value& right) {
   if (Is<NotComputable>(left) || Is<NotComputable>(right)) return NotComputable{};
   if (Is<Anything>(left) || Is<Anything>(right)) return Anything{};

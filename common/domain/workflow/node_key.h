@@ -33,17 +33,18 @@ Result<RunKey> NodeKey(WallTime fire, const NodePlace& place);
 // nullopt: the run is not a node's.
 std::optional<NodePlace> NodePlaceOf(const RunKey& key);
 
-// True if a failure of the run leaves a dead letter. That of a node belongs to its workflow, the outermost one.
+// True if a failure of the run leaves a dead letter. That of a node belongs to its workflow, the
+// outermost one.
 bool LeavesDeadLetter(const RunKey& key);
 
 // The priority of a node's run: that of its job, or that of the workflow's own run if it is higher.
 int PriorityOfNode(int of_job, const RunRow& own);
-// The priority of a run after an edit of its job, and for its next attempt. A node may have the one of its
-// workflow's run, so it never becomes lower.
+// The priority of a run after an edit of its job, and for its next attempt. A node may have the one
+// of its workflow's run, so it never becomes lower.
 int NextPriority(const RunRow& row, int of_job);
 
-// True for the run of a workflow while it runs: no executor has claimed it, so it has no lease and is
-// never lost. Its owner ends it when its nodes have ended (workflow_step.h).
+// True for the run of a workflow while it runs: no executor has claimed it, so it has no lease and
+// is never lost. Its owner ends it when its nodes have ended (workflow_step.h).
 bool IsRunningWorkflow(const RunRow& row);
 
 // One line, for the store. nullopt: the text says something else, or this version cannot read it.

@@ -10,11 +10,11 @@
 // The condition of an edge is asked where the table says met, except if a person skipped the
 // upstream node. False: ignored. Not computable: broken.
 //
-// Trigger rule `all`: starts when all upstream have ended, none is failed or broken, and one is met;
-// or if there is no upstream. `any`, or a number: starts when that many edges are met. A node that
-// does not start is skipped, but not before all upstream have ended, so that the order in which they
-// end does not matter: bad_condition if an edge is broken, else upstream_failed if one is failed,
-// else not_selected.
+// Trigger rule `all`: starts when all upstream have ended, none is failed or broken, and one is
+// met; or if there is no upstream. `any`, or a number: starts when that many edges are met. A node
+// that does not start is skipped, but not before all upstream have ended, so that the order in
+// which they end does not matter: bad_condition if an edge is broken, else upstream_failed if one
+// is failed, else not_selected.
 #pragma once
 
 #include <optional>
@@ -93,9 +93,9 @@ bool IsSkippedByRule(const NodeRow& row);
 // started, or skipped by a person.
 bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
 
-// Positions of the nodes that make the workflow run fail: failures without allow_failure that are not
-// repaired. A node that is upstream_failed although no upstream failed counts too: the late success
-// of a run that was lost has come after the node had been skipped.
+// Positions of the nodes that make the workflow run fail: failures without allow_failure that are
+// not repaired. A node that is upstream_failed although no upstream failed counts too: the late
+// success of a run that was lost has come after the node had been skipped.
 std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows);
 
 }  // namespace carillon

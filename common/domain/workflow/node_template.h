@@ -4,16 +4,16 @@
 //   {{workflow.parameters.NAME}} {{workflow.run_id}}
 //
 // Grammar as in the templates of jobs: {{{{ stands for a literal {{. A text that is nothing but one
-// placeholder takes the value with its type: a workflow parameter keeps its own, exit_code is a whole
-// number. Everything else becomes text. Values are inserted unchanged and are not templates
+// placeholder takes the value with its type: a workflow parameter keeps its own, exit_code is a
+// whole number. Everything else becomes text. Values are inserted unchanged and are not templates
 // themselves. Names of parameters are no templates.
 //
-// Text from outside is untrusted: outputs, and parameters that the workflow run has from an event or
-// from the outputs of another run. A value that contains some is untrusted as a whole, and must not
-// become part of a command (command_parameters.h).
+// Text from outside is untrusted: outputs, and parameters that the workflow run has from an event
+// or from the outputs of another run. A value that contains some is untrusted as a whole, and must
+// not become part of a command (command_parameters.h).
 //
-// Errors   kInvalid with the pointer ("/parameters/path"): a placeholder is unknown, has no value or
-//          is not closed, or the values break the limits of parameters.
+// Errors   kInvalid with the pointer ("/parameters/path"): a placeholder is unknown, has no value
+//          or is not closed, or the values break the limits of parameters.
 #pragma once
 
 #include <map>
@@ -43,7 +43,8 @@ struct NodeExpression {
 };
 Result<NodeExpression> ParseNodeExpression(std::string_view text);
 
-// All placeholders of a value, in order. kInvalid: one is malformed. Numbers and booleans have none.
+// All placeholders of a value, in order. kInvalid: one is malformed. Numbers and booleans
+// have none.
 Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value);
 
 // Names of the parameters that contain an output. Values that cannot be parsed contain none.

@@ -22,8 +22,7 @@ BeginKind KindOfBegin(const RunRow& own, bool begun) {
 }
 
 uint32_t FlagsOfNode(const RunRow& own, bool has_dependents) {
-  const uint32_t origin =
-      failpoint::Broken("node.origin") ? 0 : own.flags & run_flag::kBackground;
+  const uint32_t origin = failpoint::Broken("node.origin") ? 0 : own.flags & run_flag::kBackground;
   const uint32_t flags = run_flag::kNode | run_flag::kHasRequest | origin;
   return flags | EndFlags(RunKind::kWorkflow, flags, has_dependents);
 }

@@ -1,9 +1,11 @@
-// Decides what the begin of a workflow's run does, and what the runs of its nodes take over from it. Pure.
+// Decides what the begin of a workflow's run does, and what the runs of its nodes take over from
+// it. Pure.
 //
 // Place    A store calls these functions in the transaction that begins the run.
 //
-// A run that begins once more continues its workflow run, or begins anew. Whoever made the run PENDING
-// again has decided that and said so with run_flag::kAnew; the begin does not infer it from the nodes.
+// A run that begins once more continues its workflow run, or begins anew. Whoever made the run
+// PENDING again has decided that and said so with run_flag::kAnew; the begin does not infer it from
+// the nodes.
 //
 //   made PENDING again by                                              the begin
 //   a person's retry of the run                                        continues
@@ -21,7 +23,7 @@ namespace carillon {
 enum class BeginKind {
   kFirst,      // there is no workflow run yet
   kContinued,  // the graph, the parameters and the nodes' runs stay
-  kAnew,       // a new workflow run replaces it: present version, new parameters, new runs of all nodes
+  kAnew,  // a new workflow run replaces it: present version, new parameters, new runs of all nodes
 };
 std::string_view Name(BeginKind kind);  // "first", …
 

@@ -1,7 +1,7 @@
 // Finds all mistakes of a workflow's definition. Pure.
 //
-// Place    Before a workflow is written, and for a question whether it could be. Mistakes of the form
-//          (a field of the wrong type) are found earlier: common/wire/json/workflow_json.h.
+// Place    Before a workflow is written, and for a question whether it could be. Mistakes of the
+//          form (a field of the wrong type) are found earlier: common/wire/json/workflow_json.h.
 #pragma once
 
 #include <optional>
@@ -54,11 +54,11 @@ struct WorkflowCheckOptions {
 
 // Empty: WorkflowGraph::Compile accepts the definition.
 //
-// A node never starts if fewer edges than it needs can be met. An edge cannot be met if its condition
-// is false or not computable for every end of the upstream node with which the edge is met, whatever
-// the exit code and the outputs are: `on: success` with `if: state == "FAILED"`. Skips by a person
-// do not count, and an upstream node that never starts counts as one that may, so that each mistake
-// is reported once.
+// A node never starts if fewer edges than it needs can be met. An edge cannot be met if its
+// condition is false or not computable for every end of the upstream node with which the edge is
+// met, whatever the exit code and the outputs are: `on: success` with `if: state == "FAILED"`.
+// Skips by a person do not count, and an upstream node that never starts counts as one that may, so
+// that each mistake is reported once.
 WorkflowProblems CheckWorkflow(const WorkflowDefinition& workflow,
                                const WorkflowCheckOptions& options = {});
 
@@ -79,8 +79,8 @@ class WorkflowLookup {
   virtual Result<std::optional<WorkflowJob>> Find(const JobId& job) = 0;
 };
 
-// Checks the jobs of the nodes. `self` is the id of the workflow's own job, which need not exist yet.
-// Looks up each job once. An error is that of the lookup.
+// Checks the jobs of the nodes. `self` is the id of the workflow's own job, which need not exist
+// yet. Looks up each job once. An error is that of the lookup.
 Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, const JobId& self,
                                            WorkflowLookup& lookup);
 

@@ -16,19 +16,22 @@ std::string_view ReasonOf(RunState state) {
 
 }  // namespace
 
-WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph, WallTime now) {
+WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph,
+                        WallTime now) {
   const std::string why(ReasonOf(end.state));
-  return {.change = {.state = end.state,
-                     .attempt = own.attempt,
-                     .def_version = own.def_version,
-                     .reason = why,
-                     .store_result = true,
-                     .dead_letter = end.state == RunState::kFailed || end.state == RunState::kTimedOut},
-          .result = {.state = end.state,
-                     .reason = why,
-                     .error = end.failures.empty() ? std::string() : FailureSentence(graph, end.failures),
-                     .started = own.claimed,
-                     .ended = now}};
+  return {
+      .change = {.state = end.state,
+                 .attempt = own.attempt,
+                 .def_version = own.def_version,
+                 .reason = why,
+                 .store_result = true,
+                 .dead_letter = end.state == RunState::kFailed || end.state == RunState::kTimedOut},
+      .result = {
+          .state = end.state,
+          .reason = why,
+          .error = end.failures.empty() ? std::string() : FailureSentence(graph, end.failures),
+          .started = own.claimed,
+          .ended = now}};
 }
 
 }  // namespace carillon

@@ -13,6 +13,7 @@ struct WorkflowEnding {
 };
 
 // `own` is the row of the workflow run.
-WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph, WallTime now);
+WorkflowEnding EndingOf(const RunRow& own, const WorkflowEnd& end, const WorkflowGraph& graph,
+                        WallTime now);
 
 }  // namespace carillon

@@ -90,8 +90,7 @@ class JobsChecker {
         if (!*job || (*job)->may_run) continue;
         Note(Mistake::kForbidden, i, "parameters",
              fmt::format("they reach job '{}' in workflow '{}', and you may not run it",
-                         (*job)->visible ? inner.value() : std::string("(hidden)"),
-                         outer.value()));
+                         (*job)->visible ? inner.value() : std::string("(hidden)"), outer.value()));
         return {};
       }
     }

@@ -28,8 +28,8 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
   }
   auto rendered = RenderNodeParameters(graph, position, rows, facts);
   if (!rendered.ok()) {
-    return Skipped(reason::kBadParameters, fmt::format("{}: {}", rendered.error().pointer,
-                                                       rendered.error().message));
+    return Skipped(reason::kBadParameters,
+                   fmt::format("{}: {}", rendered.error().pointer, rendered.error().message));
   }
   const Status fit = CheckGivenParameters(definition, rendered->values);
   if (!fit.ok()) {

@@ -1,10 +1,10 @@
-// Decides about the release of a node whose upstream nodes let it start: the parameters of its run, or
-// why it is skipped instead. Pure.
+// Decides about the release of a node whose upstream nodes let it start: the parameters of its run,
+// or why it is skipped instead. Pure.
 //
-// All backers of the workflow run must be allowed to run the node's job now, because its definition and its
-// parameters are theirs, and may become part of the job's command. The claim asks them again, for a node may
-// wait for its job, for a slot or for its next attempt. If the node is a workflow and has parameters, they come
-// from all of them.
+// All backers of the workflow run must be allowed to run the node's job now, because its definition
+// and its parameters are theirs, and may become part of the job's command. The claim asks them
+// again, for a node may wait for its job, for a slot or for its next attempt. If the node is a
+// workflow and has parameters, they come from all of them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@
 namespace carillon {
 
 // One step releases no further node after so many bytes of rendered parameters: it is one
-// transaction, which must fit into a packet of the database and not take long. The next step goes on.
+// transaction, which must fit into a packet of the database and not take long. The next step
+// goes on.
 inline constexpr size_t kReleasedBytesPerStep = 4u << 20;
 
 struct NodeRelease {
@@ -33,8 +34,8 @@ NodeRelease DecideRelease(const WorkflowGraph& graph, size_t position, const Nod
                           const WorkflowFacts& facts, const JobRow& job,
                           const JobDefinition& definition);
 
-// The sentence for the `error` of a workflow run that failed because of these nodes: at most ten of them
-// by name.
+// The sentence for the `error` of a workflow run that failed because of these nodes: at most ten of
+// them by name.
 std::string FailureSentence(const WorkflowGraph& graph, const std::vector<size_t>& failures);
 
 }  // namespace carillon

@@ -87,7 +87,8 @@ class Planner {
               [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
     for (NodeChange& change : plan_.changes) {
       if (change.to != To::kAgain) continue;
-      const bool old_input = from_start || !HasFailed(change.position) || UpstreamChanges(change.position);
+      const bool old_input =
+          from_start || !HasFailed(change.position) || UpstreamChanges(change.position);
       change.anew = old_input && !failpoint::Broken("retry.nested_continues");
       plan_.run_again.push_back(graph_.node(change.position).id);
     }
@@ -95,8 +96,8 @@ class Planner {
   }
 
  private:
-  // A node that an earlier retry has blocked may be a nested workflow run that is to continue. What it worked
-  // with is no longer true if a node before it runs again as well.
+  // A node that an earlier retry has blocked may be a nested workflow run that is to continue. What
+  // it worked with is no longer true if a node before it runs again as well.
   void ChangeWhatWouldContinue() {
     Chosen again(graph_.size());
     for (const NodeChange& change : plan_.changes) again[change.position] = change.to == To::kAgain;
@@ -173,11 +174,12 @@ bool WaitAlready(const NodeRows& rows, const WorkflowRetry& retry, const Chosen&
 Status CheckGoesOn(std::string_view what, const RunRow& own, bool timed_out) {
   const bool late = timed_out && !IsFinal(own.state);
   if (!own.cancel_requested && !late) return {};
-  return {ErrorCode::kConflict,
-          fmt::format("{}: the workflow run {}; if it waits for a HELD node, cancel it with "
-                      "confirm_overlap",
-                      what,
-                      own.cancel_requested ? "is being cancelled" : "has reached its deadline and ends")};
+  return {
+      ErrorCode::kConflict,
+      fmt::format(
+          "{}: the workflow run {}; if it waits for a HELD node, cancel it with "
+          "confirm_overlap",
+          what, own.cancel_requested ? "is being cancelled" : "has reached its deadline and ends")};
 }
 
 Error CannotSkip(const WorkflowGraph& graph, size_t position, const NodeRow& row) {

@@ -1,5 +1,5 @@
-// Decides what follows in a workflow run from the rows of its node runs. Pure, and idempotent: a step
-// that is repeated decides the same.
+// Decides what follows in a workflow run from the rows of its node runs. Pure, and idempotent: a
+// step that is repeated decides the same.
 //
 // Place    The owner of a workflow run calls it, inside a transaction, after each end of a node run
 //          and after each request. node_rules.h has the rules of nodes.

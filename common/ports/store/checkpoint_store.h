@@ -19,8 +19,9 @@ namespace carillon {
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  // Decides each save by DecideSave with the run's row locked, and writes those that are kept; progress and
-  // checkpoint that a save does not have stay as they are. One verdict per save, in order.
+  // Decides each save by DecideSave with the run's row locked, and writes those that are kept;
+  // progress and checkpoint that a save does not have stay as they are. One verdict per save,
+  // in order.
   virtual Result<std::vector<SaveVerdict>> Save(const std::vector<RunSave>& saves,
                                                 const Fence& fence, WallTime now) = 0;
   // Those of `keys` that have a checkpoint.

@@ -35,8 +35,8 @@ inline constexpr size_t kHandlersMax = 1024;  // at one executor
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
-// An executor: as it registered, its state, and its last heartbeat.
-// A member gives an executor no work, or one run at a time, because its host could not run the last ones.
+// An executor: as it registered, its state, and its last heartbeat. A member gives an executor no
+// work, or one run at a time, because its host could not run the last ones.
 struct BreakerView {
   bool half_open = false;  // one run at a time
   Duration pause{};        // the length of the current pause, or of the last one
@@ -60,11 +60,11 @@ struct ExecutorRecord {
   WallTime registered;
   std::string version;
   // Known only from heartbeats, not stored:
-  int64_t config_version = 0;                // version of the live settings in force
-  std::optional<int64_t> tasks_behind = {};  // unread records of its partition
-  std::optional<Features> features = {};     // nullopt: it has no link to this member
+  int64_t config_version = 0;                         // version of the live settings in force
+  std::optional<int64_t> tasks_behind = {};           // unread records of its partition
+  std::optional<Features> features = {};              // nullopt: it has no link to this member
   std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"
-  std::vector<HostCheck> checks = {};        // its start-up report; empty: likewise, or an older version
+  std::vector<HostCheck> checks = {};  // its start-up report; empty: likewise, or an older version
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
   // Known to this member only, from the results of the runs that it owns:

@@ -42,7 +42,8 @@ struct DueSchedule {
   CalendarNumbers calendars = {};
   int64_t calendar_version = 0;  // by which `next_fire` was computed; 0 without calendars
   uint32_t run_flags = 0;        // run_flag of each of its runs, because others wait for its job
-  // False: this version cannot read the row. It is listed so that the scan does not fail for the others.
+  // False: this version cannot read the row. It is listed so that the scan does not fail for
+  // the others.
   bool readable = true;
 };
 
@@ -138,8 +139,8 @@ struct ClaimReply {
 struct RunEffect {
   RunKey key;
   ResultVerdict verdict = ResultVerdict::kApplied;
-  RunState state = RunState::kPending;  // as written; only for kApplied
-  std::optional<RunRow> again = {};     // the row as written, if PENDING
+  RunState state = RunState::kPending;           // as written; only for kApplied
+  std::optional<RunRow> again = {};              // the row as written, if PENDING
   bool dead_letter = false, given_back = false;  // returns.h
   bool freed_slot = false;  // a queued run of its job or of its group may be admitted
   bool completed = false;   // a completion was written (completion_store.h)

@@ -6,8 +6,9 @@
 //          kExists: the job_id is taken (a deleted job keeps its id). kTimeout: outcome unknown;
 //          the caller reads again before it answers. kCorrupt: the job's definition is unreadable.
 //          Such a job can still be replaced or deleted, and its runs cancelled. ListJobs
-//          leaves it out, unless it is asked for. kInvalid with a code of dependents.h: a write names an upstream job
-//          that is not there (it must exist before the call), or that waits for this one.
+//          leaves it out, unless it is asked for. kInvalid with a code of dependents.h: a write
+//          names an upstream job that is not there (it must exist before the call), or that waits
+//          for this one.
 // Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
 
@@ -44,7 +45,8 @@ struct StoredJob {
   std::string pause_reason;               // reason of the last pause; empty if enabled
   WallTime created;
   WallTime updated;
-  std::string problem = {};  // UnreadableSentence, as GetJob says it; then only what JobHead has is known
+  std::string problem =
+      {};  // UnreadableSentence, as GetJob says it; then only what JobHead has is known
 };
 
 struct NewJob {
@@ -125,9 +127,9 @@ struct JobFilter {
   std::string name = {};                     // exact; empty = any
   std::string name_contains = {};            // in name or job_id, case-insensitive
   std::optional<JobType> type = {};
-  JobOrder order = JobOrder::kJobId;         // jobs with equal keys are sorted by job_id
-  bool descending = false;                   // also applies to job_id
-  std::optional<JobListPlace> after = {};    // cursor: strictly after this place
+  JobOrder order = JobOrder::kJobId;       // jobs with equal keys are sorted by job_id
+  bool descending = false;                 // also applies to job_id
+  std::optional<JobListPlace> after = {};  // cursor: strictly after this place
   size_t limit = 50;
   bool unreadable = false;  // with jobs that have a StoredJob::problem
   // Bounds a search without an index to about this many jobs; see JobPage.
@@ -154,8 +156,8 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
   return PlaceOf(filter.order, page.jobs.back());
 }
 
-// A job before or after another one: because the later one has a schedule that names the earlier, or
-// because it is a workflow, one of whose nodes runs the earlier.
+// A job before or after another one: because the later one has a schedule that names the earlier,
+// or because it is a workflow, one of whose nodes runs the earlier.
 enum class DependencyKind { kAfter, kNode };
 constexpr std::string_view Name(DependencyKind kind) {
   return kind == DependencyKind::kAfter ? "after" : "node";
@@ -221,10 +223,10 @@ class JobStore {
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 
-  // A schedule that fires alike in both definitions (FiresAlike, ContinuedSchedules) keeps its id. Other
-  // schedules are removed or added. The first fire of an added schedule is strictly after now.
-  // Unclaimed runs change as DecidePendingEffect says. definition.enabled = false also pauses the
-  // job, true also resumes it.
+  // A schedule that fires alike in both definitions (FiresAlike, ContinuedSchedules) keeps its id.
+  // Other schedules are removed or added. The first fire of an added schedule is strictly after
+  // now. Unclaimed runs change as DecidePendingEffect says. definition.enabled = false also pauses
+  // the job, true also resumes it.
   virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;

@@ -5,8 +5,8 @@
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   As FiringStore.
 // Always   A run is in a queue exactly while it is PENDING with `due` kQueued: every write that
-//          gives it another state or due time also takes it out. Queues of jobs are ordered by RunKey,
-//          those of groups by GroupPlace.
+//          gives it another state or due time also takes it out. Queues of jobs are ordered by
+//          RunKey, those of groups by GroupPlace.
 #pragma once
 
 #include <optional>
@@ -86,21 +86,21 @@ class QueueStore {
   virtual Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments,
                                                       GroupNo after, size_t limit) = 0;
 
-  // Locks the group against a change of its limit, and its first queued runs of the fenced segments,
-  // applies DecideGroupAdmission, and writes. At most kBatchRowsMax queued runs are looked at.
-  // The fence has the segments of `group`.
+  // Locks the group against a change of its limit, and its first queued runs of the fenced
+  // segments, applies DecideGroupAdmission, and writes. At most kBatchRowsMax queued runs are
+  // looked at. The fence has the segments of `group`.
   virtual Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
                                              WallTime now) = 0;
 
-  // Slots of groups that nobody uses: of admitted runs of `segments` whose claim did not come within
-  // kGroupGrantKept, and of runs of `segments`, or of runs that are gone, that a member of a version
-  // without groups ended without freeing them. A call may look at a part of the slots, and the next one at
-  // the next part. Takes no locks.
+  // Slots of groups that nobody uses: of admitted runs of `segments` whose claim did not come
+  // within kGroupGrantKept, and of runs of `segments`, or of runs that are gone, that a member of a
+  // version without groups ended without freeing them. A call may look at a part of the slots, and
+  // the next one at the next part. Takes no locks.
   virtual Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
                                                           WallTime now, size_t limit) = 0;
 
-  // Frees those of the slots that are still unused and whose runs are in the fenced segments or gone.
-  // An admitted run stays due without its slot. Returns the number of freed slots.
+  // Frees those of the slots that are still unused and whose runs are in the fenced segments or
+  // gone. An admitted run stays due without its slot. Returns the number of freed slots.
   virtual Result<size_t> ReclaimSlots(const std::vector<UnusedSlot>& slots, const Fence& fence,
                                       WallTime now) = 0;
 

@@ -16,9 +16,9 @@ class SettingsStore {
 
   virtual Result<ClusterSettings> ReadSettings() = 0;
   // Replaces all stored settings by `next`, and returns `next`. The version of `next` must be above
-  // `expected`. kConflict: the stored version is not `expected`. `paused` is the length of a pause of the
-  // cluster that this ends: the deadlines of all open workflow runs are so much later, because their nodes
-  // could not start meanwhile.
+  // `expected`. kConflict: the stored version is not `expected`. `paused` is the length of a pause
+  // of the cluster that this ends: the deadlines of all open workflow runs are so much later,
+  // because their nodes could not start meanwhile.
   virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next,
                                                 Duration paused = Duration::zero()) = 0;
 };

@@ -1,16 +1,16 @@
-// Port of workflow runs: the owner of a workflow's segment begins its runs and takes steps; any member
-// shows them and skips nodes. Cancels and retries of them are those of RunStore.
+// Port of workflow runs: the owner of a workflow's segment begins its runs and takes steps; any
+// member shows them and skips nodes. Cancels and retries of them are those of RunStore.
 //
-// A workflow run has an own run, of the workflow's job, and one run for each node, of that node's job.
-// The state of a node is the state of its run; there is no second copy. The own run is RUNNING from its
-// begin to its end, without an executor. When it begins anew (workflow_begin.h) it has another workflow run
-// from then on; the one before and its nodes' runs are only history.
+// A workflow run has an own run, of the workflow's job, and one run for each node, of that node's
+// job. The state of a node is the state of its run; there is no second copy. The own run is RUNNING
+// from its begin to its end, without an executor. When it begins anew (workflow_begin.h) it has
+// another workflow run from then on; the one before and its nodes' runs are only history.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
-// Errors   As FiringStore for calls with a fence, as RunStore for the others. kCorrupt: the definition
-//          of the run's version is unreadable or gone.
-// Always   Each call is one transaction. Begin and Step change nothing when they are repeated after an
-//          unknown outcome.
+// Errors   As FiringStore for calls with a fence, as RunStore for the others. kCorrupt: the
+//          definition of the run's version is unreadable or gone.
+// Always   Each call is one transaction. Begin and Step change nothing when they are repeated after
+//          an unknown outcome.
 #pragma once
 
 #include <optional>
@@ -54,27 +54,28 @@ struct OpenWorkflowRun {
 struct BeginReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
-  WorkflowRunId run = {};  // if accepted
+  WorkflowRunId run = {};              // if accepted
   BeginKind kind = BeginKind::kFirst;  // of kAccepted
 };
 
 struct StepRequest {
   WorkflowRunId run;
   SegmentId segment;
-  // The wake-ups of this run that were read before: they are deleted. The step reads the nodes later, so
-  // it sees what they tell of.
+  // The wake-ups of this run that were read before: they are deleted. The step reads the nodes
+  // later, so it sees what they tell of.
   std::vector<uint64_t> wake_ups = {};
 };
 
 struct StepEffect {
-  std::vector<RunRow> released = {};  // due now, of whatever segments; those of paused jobs are not here
+  std::vector<RunRow> released =
+      {};  // due now, of whatever segments; those of paused jobs are not here
   int64_t skipped = 0;
   int64_t cancelled = 0;
-  int64_t stopping = 0;                 // were asked to stop, and have not ended
-  std::optional<RunState> ended = {};   // the own run ended
-  bool freed_slot = false;              // a queued run of the workflow may be admitted
-  bool completed = false;               // a completion of the own run was written
-  bool again = false;                   // more is to be done; the next step need not wait
+  int64_t stopping = 0;                // were asked to stop, and have not ended
+  std::optional<RunState> ended = {};  // the own run ended
+  bool freed_slot = false;             // a queued run of the workflow may be admitted
+  bool completed = false;              // a completion of the own run was written
+  bool again = false;                  // more is to be done; the next step need not wait
 };
 
 struct WorkflowNodeRun {
@@ -102,32 +103,33 @@ class WorkflowStore {
  public:
   virtual ~WorkflowStore() = default;
 
-  // Decides by DecideClaim, for a request without an executor. If accepted, the own run becomes RUNNING
-  // and takes its slots, and all nodes' runs are written, blocked (kBlocked); those of deleted jobs are
-  // SKIPPED. KindOfBegin decides about a run that has begun before: if it continues, its nodes' runs stay as
-  // the retry has left them; if it begins anew, the workflow run that it had is replaced, and what waits of
-  // that one is cancelled. kAcceptedAgain: it runs already.
+  // Decides by DecideClaim, for a request without an executor. If accepted, the own run becomes
+  // RUNNING and takes its slots, and all nodes' runs are written, blocked (kBlocked); those of
+  // deleted jobs are SKIPPED. KindOfBegin decides about a run that has begun before: if it
+  // continues, its nodes' runs stay as the retry has left them; if it begins anew, the workflow run
+  // that it had is replaced, and what waits of that one is cancelled. kAcceptedAgain: it runs
+  // already.
   virtual Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
                                    WallTime now) = 0;
 
   // The oldest wake-ups of `segments`, by id; as ScanCompletions.
   virtual Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                                   size_t limit) = 0;
-  // Workflow runs of `segments` that have not ended and whose number is greater than `after`, by number.
-  // Takes no locks.
+  // Workflow runs of `segments` that have not ended and whose number is greater than `after`, by
+  // number. Takes no locks.
   virtual Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
                                                         uint64_t after, size_t limit) = 0;
 
-  // Applies StepWorkflow and DecideRelease. If the own run has ended in another way, by a cancel while
-  // it waited for its begin, its blocked nodes are cancelled. Does nothing to a run that has ended, except
-  // for deleting the wake-ups.
-  virtual Result<StepEffect> Step(const StepRequest& request, const Fence& fence,
-                                  WallTime now) = 0;
+  // Applies StepWorkflow and DecideRelease. If the own run has ended in another way, by a cancel
+  // while it waited for its begin, its blocked nodes are cancelled. Does nothing to a run that has
+  // ended, except for deleting the wake-ups.
+  virtual Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) = 0;
 
   // kNotFound: the run is not of a workflow, or has never begun.
   virtual Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) = 0;
 
-  // Applies PlanSkip. kConflict: the node cannot be skipped, or the run has ended or is being cancelled.
+  // Applies PlanSkip. kConflict: the node cannot be skipped, or the run has ended or is being
+  // cancelled.
   virtual Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
                                            const WriteContext& context) = 0;
 

@@ -26,7 +26,8 @@ Error InvalidLimit(std::string pointer, std::string why) {
   return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
 }
 
-Status ReadLimit(std::string_view name, const json& value, const std::string& pointer, Limits& limits) {
+Status ReadLimit(std::string_view name, const json& value, const std::string& pointer,
+                 Limits& limits) {
   if (value.is_null()) return {};
   for (const WholeLimit& one : kWholeLimits) {
     if (one.name == name) return Read(value, pointer, limits.*one.value);
@@ -44,9 +45,9 @@ Status ReadLimit(std::string_view name, const json& value, const std::string& po
     limits.enforce = *enforce;
     return {};
   }
-  return InvalidLimit(pointer,
-                 "unknown field '" + std::string(name) + "' in limits" +
-                     DidYouMean(name, {"memory_mb", "cpu", "pids", "open_files", "file_size_mb", "enforce"}));
+  return InvalidLimit(pointer, "unknown field '" + std::string(name) + "' in limits" +
+                                   DidYouMean(name, {"memory_mb", "cpu", "pids", "open_files",
+                                                     "file_size_mb", "enforce"}));
 }
 
 }  // namespace

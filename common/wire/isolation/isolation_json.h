@@ -1,5 +1,5 @@
-// JSON of the field `limits` of a job: {"memory_mb": 512, "cpu": 0.5, "enforce": "required"}. Limits that are not set
-// are left out. Limits that limit nothing are none.
+// JSON of the field `limits` of a job: {"memory_mb": 512, "cpu": 0.5, "enforce": "required"}.
+// Limits that are not set are left out. Limits that limit nothing are none.
 //
 // Errors   kInvalid with a pointer that begins with the given one.
 #pragma once
@@ -12,7 +12,8 @@
 
 namespace carillon {
 
-Status ReadLimits(const nlohmann::json& value, const std::string& pointer, std::optional<Limits>& out);
+Status ReadLimits(const nlohmann::json& value, const std::string& pointer,
+                  std::optional<Limits>& out);
 nlohmann::json LimitsToJson(const Limits& limits);
 
 }  // namespace carillon

@@ -7,9 +7,9 @@
 
 namespace carillon {
 
-// Indexes of the documents, in their order, except that a job comes after those of the list after which
-// it starts, and a workflow after the jobs of its nodes. Documents that would start each other stay as
-// they are; the store refuses one of them.
+// Indexes of the documents, in their order, except that a job comes after those of the list after
+// which it starts, and a workflow after the jobs of its nodes. Documents that would start each
+// other stay as they are; the store refuses one of them.
 std::vector<size_t> UpstreamFirst(const nlohmann::json& documents);
 
 }  // namespace carillon

@@ -1,6 +1,6 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
-// from outputs of other runs or from events. Such text must not become part of a command. Of the run of a
-// request, and of a workflow, also the ids of the users who gave them.
+// from outputs of other runs or from events. Such text must not become part of a command. Of the
+// run of a request, and of a workflow, also the ids of the users who gave them.
 //
 //   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"]}
 #pragma once
@@ -20,17 +20,18 @@ inline constexpr const char* kGivers = "$given_by";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
-// The parameters of a run that is to keep those of its schedule, which the owner of the job has set: they have no
-// giver and are trusted, and those of the run itself go first.
+// The parameters of a run that is to keep those of its schedule, which the owner of the job has
+// set: they have no giver and are trusted, and those of the run itself go first.
 Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule);
 // "" for no parameters.
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.
 nlohmann::json GivenValues(std::string_view text);
-// The parameters of a request with its user. Unchanged without parameters, or for a caller who is no user:
-// only administrators' tokens belong to nobody.
+// The parameters of a request with its user. Unchanged without parameters, or for a caller who is
+// no user: only administrators' tokens belong to nobody.
 std::string WithGiver(std::string text, const std::string& user_id);
-// run_flag::kOnBehalf if others than `owner`, that of the run's job, gave these parameters; otherwise 0.
+// run_flag::kOnBehalf if others than `owner`, that of the run's job, gave these parameters;
+// otherwise 0.
 uint32_t BehalfFlagOf(std::string_view text, std::string_view owner);
 
 }  // namespace carillon

@@ -39,8 +39,7 @@ Status Read(const json& value, const std::string& pointer, ParameterRule& out) {
   return ReadParameterRule(value, pointer, out);
 }
 
-Status Read(const json& value, const std::string& pointer,
-            std::optional<WorkflowDefinition>& out) {
+Status Read(const json& value, const std::string& pointer, std::optional<WorkflowDefinition>& out) {
   return ReadWorkflowField(value, pointer, out);
 }
 
@@ -52,7 +51,8 @@ Status Read(const json& value, const std::string& pointer, std::optional<HttpDef
   return ReadHttp(value, pointer, out);
 }
 
-Status Read(const json& value, const std::string& pointer, std::optional<ContainerDefinition>& out) {
+Status Read(const json& value, const std::string& pointer,
+            std::optional<ContainerDefinition>& out) {
   return ReadContainer(value, pointer, out);
 }
 

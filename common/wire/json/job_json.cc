@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-// The cron expression of a job whose only schedule is a cron schedule in the job's own zone, without
-// a window and jitter; else null.
+// The cron expression of a job whose only schedule is a cron schedule in the job's own zone,
+// without a window and jitter; else null.
 json CronExpressionOf(const JobDefinition& job) {
   if (job.schedules.size() != 1) return nullptr;
   const ScheduleSpec& only = job.schedules[0];
@@ -51,8 +51,9 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
 
 // Fields of `body` that only a GET fills in.
 bool IsReadOnly(std::string_view name) {
-  constexpr std::array kNames = {"version",     "state",        "next_fire_time",  "create_time",
-                                 "update_time", "pause_reason", "allowed_actions", "schedule_problem", "problem"};
+  constexpr std::array kNames = {
+      "version",      "state",           "next_fire_time",   "create_time", "update_time",
+      "pause_reason", "allowed_actions", "schedule_problem", "problem"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -109,8 +110,8 @@ Error UnknownField(const std::string& name) {
 
 constexpr size_t kMistakesMax = 20;  // reported mistakes of one body
 
-// Reads the workflow of a request, and notes all mistakes of its form. FindMistakes reports the others
-// once the parameters of the job are known.
+// Reads the workflow of a request, and notes all mistakes of its form. FindMistakes reports the
+// others once the parameters of the job are known.
 void ReadWorkflowOf(const json& value, JobDefinition& job, Mistakes& mistakes) {
   ParsedWorkflow read = ReadWorkflow(value);
   job.workflow = std::move(read.definition);
@@ -130,26 +131,17 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 20> kDependences = {{{"/command", "/type"},
-                                                     {"/limits", "/type"},
-                                                     {"/run_as", "/type"},
-                                                     {"/script", "/type"},
-                                                     {"/script", "/script"},
-                                                     {"/script", "/parameters"},
-                                                     {"/http", "/type"},
-                                                     {"/http", "/http"},
-                                                     {"/http", "/parameters"},
-                                                     {"/handler", "/type"},
-                                                     {"/handler", "/handler"},
-                                                     {"/container", "/type"},
-                                                     {"/container", "/container"},
-                                                     {"/container", "/parameters"},
-                                                     {"/workflow", "/type"},
-                                                     {"/workflow", "/workflow"},
-                                                     {"/workflow", "/parameters"},
-                                                     {"/command", "/parameters"},
-                                                     {"/env", "/parameters"},
-                                                     {"/cron_expression", "/schedules"}}};
+constexpr std::array<Dependence, 20> kDependences = {
+    {{"/command", "/type"},        {"/limits", "/type"},
+     {"/run_as", "/type"},         {"/script", "/type"},
+     {"/script", "/script"},       {"/script", "/parameters"},
+     {"/http", "/type"},           {"/http", "/http"},
+     {"/http", "/parameters"},     {"/handler", "/type"},
+     {"/handler", "/handler"},     {"/container", "/type"},
+     {"/container", "/container"}, {"/container", "/parameters"},
+     {"/workflow", "/type"},       {"/workflow", "/workflow"},
+     {"/workflow", "/parameters"}, {"/command", "/parameters"},
+     {"/env", "/parameters"},      {"/cron_expression", "/schedules"}}};
 
 // True if the mistake `found` is probably a consequence of the mistake `known`, so that it is not
 // reported: a part that could not be read has its default value, which may not fit other parts.
@@ -248,8 +240,8 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   Mistakes unknown;
   const std::vector<std::string_view> fields = JobFieldNames();
   for (const auto& [name, value] : patch.items()) {
-    // Unknown fields must be found before the merge, because the merge drops fields whose value is null.
-    // `merged` lacks some fields that are not set.
+    // Unknown fields must be found before the merge, because the merge drops fields whose value is
+    // null. `merged` lacks some fields that are not set.
     const bool is_field = std::find(fields.begin(), fields.end(), name) != fields.end();
     if (is_field || merged.contains(name) || IsReadOnly(name)) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));

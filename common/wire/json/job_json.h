@@ -28,8 +28,8 @@ struct ParsedJob {
 
 // A complete job, as in POST and PUT. Missing fields get their defaults. Read-only fields that a
 // GET returns (version, state, next_fire_time, allowed_actions, …) are accepted and ignored, so
-// that a client can send back what it has read. The result is validated. Without a job_id in the body,
-// the caller sets the seeds of H (SetSpread) once it has an id.
+// that a client can send back what it has read. The result is validated. Without a job_id in the
+// body, the caller sets the seeds of H (SetSpread) once it has an id.
 Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 
@@ -45,11 +45,13 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
 // A job as the REST API returns it. `cron_expression` is null unless the job's only schedule is a
 // cron schedule in the job's own zone. `schedules` always lists all schedules. `next_fire_time` is
 // the earliest fire of all schedules strictly after `now`; null if there is none, if the
-// job is paused, or if `calendars` lacks a calendar that a schedule names. With `calendars`, `schedule_problem` says why
-// a schedule of a job that is not paused cannot be planned; without such a schedule it is absent.
+// job is paused, or if `calendars` lacks a calendar that a schedule names. With `calendars`,
+// `schedule_problem` says why a schedule of a job that is not paused cannot be planned; without
+// such a schedule it is absent.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now,
                          const CalendarSet* calendars = nullptr);
-// The definition alone, for the version records of the store: lossless for a reader that knows the job.
+// The definition alone, for the version records of the store: lossless for a reader that knows
+// the job.
 std::string DefinitionToText(const JobDefinition& definition);
 Result<JobDefinition> DefinitionFromText(std::string_view text, const JobId& id);
 

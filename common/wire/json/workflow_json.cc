@@ -317,8 +317,7 @@ Status ReadWorkflowField(const json& value, const std::string& pointer,
   if (value.is_null()) return {};
   auto workflow = WorkflowFromJson(value);
   if (!workflow.ok()) {
-    return Error{ErrorCode::kInvalid, workflow.error().message,
-                 pointer + workflow.error().pointer};
+    return Error{ErrorCode::kInvalid, workflow.error().message, pointer + workflow.error().pointer};
   }
   out = std::move(*workflow);
   return {};

@@ -7,8 +7,8 @@
 //               "after": [{"node": "audit", "on": "failure", "if": "exit_code == 3",
 //                          "recovers": true}]}]}
 //
-// An entry of `after` is an object, or the id of a node for {"node": id, "on": "success"}. A trigger
-// rule is "all", "any" or the number of entries that must be met.
+// An entry of `after` is an object, or the id of a node for {"node": id, "on": "success"}. A
+// trigger rule is "all", "any" or the number of entries that must be met.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -41,11 +41,12 @@ nlohmann::json WorkflowToJson(const WorkflowDefinition& workflow);
 nlohmann::json CompleteNodeToJson(const WorkflowNode& node);
 nlohmann::json NodeParametersToJson(const WorkflowNode& node);
 
-// A definition as text, for the store. From text: kCorrupt; the limits are not checked, and unknown fields
-// are skipped, as in DefinitionFromText.
+// A definition as text, for the store. From text: kCorrupt; the limits are not checked, and unknown
+// fields are skipped, as in DefinitionFromText.
 std::string WorkflowToText(const WorkflowDefinition& workflow);
 Result<WorkflowDefinition> WorkflowFromText(std::string_view text);
-// The field of a job; null: none. kInvalid with the pointer: it cannot be read. ValidateJob checks the rest.
+// The field of a job; null: none. kInvalid with the pointer: it cannot be read. ValidateJob checks
+// the rest.
 Status ReadWorkflowField(const nlohmann::json& value, const std::string& pointer,
                          std::optional<WorkflowDefinition>& out);
 Result<WorkflowDefinition> WorkflowFromJson(const nlohmann::json& body);

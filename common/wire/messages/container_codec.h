@@ -1,6 +1,7 @@
 // Encodes and decodes the container of a task.
 //
-// Errors   nullopt for what no member sends: an unknown network, or a word that an engine could read as an option.
+// Errors   nullopt for what no member sends: an unknown network, or a word that an engine could
+//          read as an option.
 #pragma once
 
 #include <optional>

@@ -85,7 +85,8 @@ void Encode(const Register& from, v1::FromExecutor& message) {
 
 // Leaves out a check with a state of a later version.
 Result<std::vector<HostCheck>> DecodeChecks(const v1::Register& from) {
-  if (static_cast<size_t>(from.checks_size()) > kHostChecksMax) return BadMessage("too many checks");
+  if (static_cast<size_t>(from.checks_size()) > kHostChecksMax)
+    return BadMessage("too many checks");
   std::vector<HostCheck> checks;
   for (const v1::HostCheck& check : from.checks()) {
     if (std::max({check.name().size(), check.detail().size(), check.cure().size()}) >

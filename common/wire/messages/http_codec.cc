@@ -7,7 +7,8 @@
 namespace carillon::wire {
 namespace {
 
-// The limits of a definition are for the text alone; the names of secrets, which are in its template, come on top.
+// The limits of a definition are for the text alone; the names of secrets, which are in its
+// template, come on top.
 constexpr size_t kNamesOfSecrets = 2;  // factor
 
 bool ContainsNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }

@@ -11,14 +11,19 @@ namespace {
 
 constexpr size_t kMessageBytesMax = 16u << 20;
 constexpr int kField = v1::FromExecutor::kPieceFieldNumber;
-static_assert(kField == v1::ToExecutor::kPieceFieldNumber, "a piece looks the same in both directions");
+static_assert(kField == v1::ToExecutor::kPieceFieldNumber,
+              "a piece looks the same in both directions");
 
-// A message has one field, and begins with its tag: the number of the field, and 2 for bytes that follow.
+// A message has one field, and begins with its tag: the number of the field, and 2 for bytes
+// that follow.
 constexpr int kTag = kField << 3 | 2;
 static_assert(kTag >= 1 << 7 && kTag < 1 << 14, "a tag of two bytes");
-constexpr char kTagBytes[] = {static_cast<char>((kTag & 0x7f) | 0x80), static_cast<char>(kTag >> 7)};
+constexpr char kTagBytes[] = {static_cast<char>((kTag & 0x7f) | 0x80),
+                              static_cast<char>(kTag >> 7)};
 
-bool IsPiece(std::string_view bytes) { return bytes.starts_with(std::string_view(kTagBytes, sizeof(kTagBytes))); }
+bool IsPiece(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(kTagBytes, sizeof(kTagBytes)));
+}
 
 }  // namespace
 
@@ -38,12 +43,14 @@ Result<std::optional<std::string>> PieceJoiner::Take(std::string bytes) {
   if (!IsPiece(bytes)) return std::optional(std::move(bytes));
   wire::SilenceProtobuf();
   v1::FromExecutor carrier;
-  if (!carrier.ParseFromArray(bytes.data(), static_cast<int>(std::min(bytes.size(), kMessageBytesMax))) ||
+  if (!carrier.ParseFromArray(bytes.data(),
+                              static_cast<int>(std::min(bytes.size(), kMessageBytesMax))) ||
       !carrier.has_piece()) {
     return wire::BadMessage("piece");
   }
   const v1::Piece& piece = carrier.piece();
-  if (piece.bytes().size() > kPieceBytes || begun_.size() + piece.bytes().size() > kMessageBytesMax) {
+  if (piece.bytes().size() > kPieceBytes ||
+      begun_.size() + piece.bytes().size() > kMessageBytesMax) {
     return wire::BadMessage("too many bytes in pieces");
   }
   begun_ += piece.bytes();

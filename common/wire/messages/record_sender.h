@@ -1,5 +1,6 @@
-// The executor from which a record has come, as the control link has authenticated it. It replaces what the messages of
-// the record say about their executor. A record that came through Kafka has none.
+// The executor from which a record has come, as the control link has authenticated it. It
+// replaces what the messages of the record say about their executor. A record that came through
+// Kafka has none.
 #pragma once
 
 #include <optional>

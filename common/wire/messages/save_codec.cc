@@ -19,7 +19,8 @@ void Encode(const AttemptSave& from, v1::FromExecutor& message) {
   to.set_seq(save.seq);
   if (save.progress) {
     v1::Progress& progress = *to.mutable_progress();
-    if (save.progress->percent) progress.set_percent(static_cast<uint32_t>(*save.progress->percent));
+    if (save.progress->percent)
+      progress.set_percent(static_cast<uint32_t>(*save.progress->percent));
     progress.set_text(save.progress->text);
   }
   if (save.checkpoint) to.set_checkpoint(*save.checkpoint);

@@ -9,15 +9,16 @@
 namespace carillon {
 namespace {
 
-// Wider than the limits of a job if templates or Carillon's own variables make a value longer, but never more than the
-// receiver can handle.
+// Wider than the limits of a job if templates or Carillon's own variables make a value longer, but
+// never more than the receiver can handle.
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kVariablesMax = 256;
 constexpr size_t kNameBytesMax = 128;
 
 Error TooLarge(std::string_view what, size_t size, size_t max, std::string_view unit) {
   return {ErrorCode::kInvalid,
-          fmt::format("with the values of this run {} {} {}, and at most {} are possible", what, size, unit, max)};
+          fmt::format("with the values of this run {} {} {}, and at most {} are possible", what,
+                      size, unit, max)};
 }
 
 // A process's environment and command are C strings: a NUL would truncate them silently.
@@ -63,10 +64,12 @@ Status CheckTask(const TaskMessage& task) {
   constexpr size_t kArgsMax = wire::kEnvironmentBytesMax;
   if (args_bytes > kArgsMax) return TooLarge("the arguments have", args_bytes, kArgsMax, "bytes");
   if (task.container && !IsRenderedContainer(*task.container)) {
-    return {ErrorCode::kInvalid, "with the values of this run the container's command or arguments are too long"};
+    return {ErrorCode::kInvalid,
+            "with the values of this run the container's command or arguments are too long"};
   }
   if (task.handler && task.handler->parameters_json.size() > kHandlerParametersBytesMax) {
-    return TooLarge("the parameters have", task.handler->parameters_json.size(), kHandlerParametersBytesMax, "bytes");
+    return TooLarge("the parameters have", task.handler->parameters_json.size(),
+                    kHandlerParametersBytesMax, "bytes");
   }
   return CheckVariables(task);
 }
@@ -75,7 +78,9 @@ namespace wire {
 
 bool IsEnvironmentName(std::string_view name) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   if (name.empty() || name.size() > kNameBytesMax || digit(name[0])) return false;
   return std::all_of(name.begin(), name.end(), [&](char c) { return digit(c) || letter(c); });
 }

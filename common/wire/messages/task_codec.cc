@@ -10,12 +10,12 @@
 #include "common/domain/job/retry.h"
 #include "common/domain/job_text.h"
 #include "common/domain/trace.h"
+#include "common/wire/isolation/isolation_codec.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/messages/bundle_items.h"
-#include "common/wire/messages/decode_checks.h"
 #include "common/wire/messages/container_codec.h"
+#include "common/wire/messages/decode_checks.h"
 #include "common/wire/messages/http_codec.h"
-#include "common/wire/isolation/isolation_codec.h"
 
 namespace carillon {
 namespace {
@@ -52,7 +52,8 @@ bool IsReason(std::string_view reason) {
 Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
   SecretVariables variables;
   for (const auto& [name, text] : from.secret_env()) {
-    if (!wire::IsEnvironmentName(name) || from.env().contains(name)) return Corrupt("environment entry");
+    if (!wire::IsEnvironmentName(name) || from.env().contains(name))
+      return Corrupt("environment entry");
     auto pieces = wire::DecodeSecretText(text, wire::kEnvironmentBytesMax);
     if (!pieces) return Corrupt("environment entry");
     variables[name] = std::move(*pieces);
@@ -155,7 +156,8 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.shard_total = from.shard_total();
   if (!from.trace_id().empty() && !IsTraceId(from.trace_id())) return Corrupt("trace_id");
   task.trace_id = from.trace_id();
-  if (const Status checked = CheckTask(task); !checked.ok()) return Corrupt(checked.error().message);
+  if (const Status checked = CheckTask(task); !checked.ok())
+    return Corrupt(checked.error().message);
   return task;
 }
 
@@ -354,8 +356,8 @@ Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& ar
   return item;
 }
 
-// Parses the items of a record, on `arena`, except those of segments for which `wanted` is false. Null stands for an
-// unreadable item.
+// Parses the items of a record, on `arena`, except those of segments for which `wanted` is false.
+// Null stands for an unreadable item.
 template <typename Item>
 Result<std::vector<const Item*>> ItemsOf(std::string_view bytes, google::protobuf::Arena& arena,
                                          const std::function<bool(SegmentId)>& wanted = {}) {
@@ -369,7 +371,8 @@ Result<std::vector<const Item*>> ItemsOf(std::string_view bytes, google::protobu
     if (!left_out) items.push_back(item);
     return items;
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto parts, wire::ItemsOfBundle(bytes, Item::kSegmentFieldNumber));
+  CARILLON_ASSIGN_OR_RETURN(const auto parts,
+                            wire::ItemsOfBundle(bytes, Item::kSegmentFieldNumber));
   if (parts.size() > kBundleTasksMax) return Corrupt("too many in a bundle");
   for (const wire::BundleItem& part : parts) {
     if (part.segment && wanted && !wanted(*part.segment)) continue;
@@ -382,7 +385,8 @@ Result<std::vector<const Item*>> ItemsOf(std::string_view bytes, google::protobu
 
 // Decodes each item. Errors go to `unreadable`; without it, the first one is returned.
 template <typename Item, typename Decode>
-auto DecodeEach(const std::vector<const Item*>& items, const Decode& decode, std::vector<Error>* unreadable)
+auto DecodeEach(const std::vector<const Item*>& items, const Decode& decode,
+                std::vector<Error>* unreadable)
     -> Result<std::vector<typename decltype(decode(*items.front()))::value_type>> {
   std::vector<typename decltype(decode(*items.front()))::value_type> decoded;
   decoded.reserve(items.size());
@@ -414,7 +418,8 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format)
   return ToJson(bundle->tasks(0));
 }
 
-Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes, std::vector<Error>* unreadable) {
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes,
+                                             std::vector<Error>* unreadable) {
   google::protobuf::Arena arena;
   CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf<v1::Task>(bytes, arena));
   return DecodeEach(items, DecodeTask, unreadable);

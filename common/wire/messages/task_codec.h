@@ -22,8 +22,9 @@ inline constexpr size_t kBundleTasksMax = 256;
 
 // The function to call.
 struct HandlerCall {
-  std::string name;                     // "app/name"
-  std::string parameters_json = "{}";  // an object of texts, numbers and booleans; <= kHandlerParametersBytesMax
+  std::string name;  // "app/name"
+  std::string parameters_json =
+      "{}";  // an object of texts, numbers and booleans; <= kHandlerParametersBytesMax
 
   bool operator==(const HandlerCall&) const = default;
 };
@@ -42,13 +43,13 @@ struct TaskMessage {
   WallTime created;  // time of publication
   JobType type = JobType::kShell;
   std::string command;  // templates are already rendered; of a script: its text
-  std::optional<Interpreter> interpreter = {};  // of a script
-  std::vector<std::string> args = {};           // of a script
-  std::optional<HttpCall> http = {};            // of an http job
-  std::optional<HandlerCall> handler = {};      // of a handler job
+  std::optional<Interpreter> interpreter = {};        // of a script
+  std::vector<std::string> args = {};                 // of a script
+  std::optional<HttpCall> http = {};                  // of an http job
+  std::optional<HandlerCall> handler = {};            // of a handler job
   std::optional<ContainerDefinition> container = {};  // of a container job, rendered
-  std::optional<Limits> limits = {};            // of a process
-  std::string run_as = {};                      // likewise; "" = the executor's own user
+  std::optional<Limits> limits = {};                  // of a process
+  std::string run_as = {};                            // likewise; "" = the executor's own user
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;
@@ -76,16 +77,17 @@ inline constexpr size_t TasksPerRecord(BusFormat format) {
   return format == BusFormat::kJson ? 1 : kBundleTasksMax;
 }
 
-// Checks what a writer cannot see in a definition: the sizes of what templates, parameters and Carillon's own
-// variables make, which a decoder would refuse. kInvalid: a sentence for users.
+// Checks what a writer cannot see in a definition: the sizes of what templates, parameters and
+// Carillon's own variables make, which a decoder would refuse. kInvalid: a sentence for users.
 Status CheckTask(const TaskMessage& task);
 
 // At most TasksPerRecord(format) tasks; for JSON exactly one. Each must pass CheckTask.
 std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
                         BusFormat format = BusFormat::kBinary);
-// With `unreadable`, invalid tasks of a bundle are left out, and their errors are added to it. Without it, one makes
-// the whole record kCorrupt.
-Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes, std::vector<Error>* unreadable = nullptr);
+// With `unreadable`, invalid tasks of a bundle are left out, and their errors are added to it.
+// Without it, one makes the whole record kCorrupt.
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes,
+                                             std::vector<Error>* unreadable = nullptr);
 
 // A result of docs/protocol.md. Carillon finds the run by its key; job_id is for other readers.
 struct ResultMessage {

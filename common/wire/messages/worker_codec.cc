@@ -50,14 +50,17 @@ bool IsTicket(std::string_view ticket) {
 
 void Drop(std::vector<WorkerDropped>& dropped, const std::string& ticket, std::string_view what) {
   if (dropped.size() >= kWorkerBatchMax) return;  // they say enough
-  dropped.push_back({.ticket = IsTicket(ticket) ? ticket : WorkerTicket(), .what = std::string(what)});
+  dropped.push_back(
+      {.ticket = IsTicket(ticket) ? ticket : WorkerTicket(), .what = std::string(what)});
 }
 
 // The end of a function is never dropped, because nothing else would end its attempt.
-void DecodeDone(const worker::v1::Done& from, std::vector<WorkerDone>& all, std::vector<WorkerDropped>& dropped) {
+void DecodeDone(const worker::v1::Done& from, std::vector<WorkerDone>& all,
+                std::vector<WorkerDropped>& dropped) {
   if (!IsTicket(from.ticket())) return Drop(dropped, from.ticket(), "an end with a wrong ticket");
   const auto state = StateOf(from.state());
-  WorkerDone& done = all.emplace_back(WorkerDone{.ticket = from.ticket(), .state = state.value_or(RunState::kFailed)});
+  WorkerDone& done = all.emplace_back(
+      WorkerDone{.ticket = from.ticket(), .state = state.value_or(RunState::kFailed)});
   done.error = ToValidUtf8(from.error().substr(0, kDoneErrorBytesMax));
   done.outputs = {from.outputs().begin(), from.outputs().end()};
   done.never_began = done.state == RunState::kLost && from.never_began();
@@ -72,7 +75,8 @@ void EncodeDone(const WorkerDone& from, worker::v1::Done& to) {
   to.set_never_began(from.never_began);
 }
 
-Result<WorkerHello> DecodeHello(const worker::v1::Hello& from, std::vector<WorkerDropped>& dropped) {
+Result<WorkerHello> DecodeHello(const worker::v1::Hello& from,
+                                std::vector<WorkerDropped>& dropped) {
   WorkerHello hello{.protocol = from.protocol(),
                     .app = from.app(),
                     .version = from.version().substr(0, kWorkerTextBytesMax),
@@ -151,7 +155,8 @@ void EncodeRun(const WorkerRun& from, worker::v1::Run& to) {
 }
 
 void DecodeWorkerSave(const worker::v1::Save& from, FromWorkerMessage& message) {
-  if (!IsTicket(from.ticket())) return Drop(message.dropped, from.ticket(), "a save with a wrong ticket");
+  if (!IsTicket(from.ticket()))
+    return Drop(message.dropped, from.ticket(), "a save with a wrong ticket");
   WorkerSave save{.ticket = from.ticket()};
   if (from.progress().size() > kProgressBytesMax) {
     Drop(message.dropped, from.ticket(), "a progress with too many bytes");
@@ -167,7 +172,8 @@ void DecodeWorkerSave(const worker::v1::Save& from, FromWorkerMessage& message) 
 }
 
 void DecodeLogLine(const worker::v1::LogLine& from, FromWorkerMessage& message) {
-  if (!IsTicket(from.ticket())) return Drop(message.dropped, from.ticket(), "a line with a wrong ticket");
+  if (!IsTicket(from.ticket()))
+    return Drop(message.dropped, from.ticket(), "a line with a wrong ticket");
   message.logs.push_back({.ticket = from.ticket(),
                           .time = FromUnixMicros(from.wall_us()),
                           .error = from.error(),
@@ -199,7 +205,8 @@ std::string EncodeFromWorker(const FromWorkerMessage& message) {
 
 Result<FromWorkerMessage> DecodeFromWorker(std::string_view bytes) {
   worker::v1::FromWorker from;
-  if (bytes.size() > kWorkerMessageBytesMax || !from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (bytes.size() > kWorkerMessageBytesMax ||
+      !from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return BadWorkerMessage("message");
   }
   FromWorkerMessage message{.draining = from.draining()};
@@ -236,7 +243,8 @@ std::string EncodeToWorker(const ToWorkerMessage& message) {
   for (const WorkerAsk& ask : message.asks) {
     worker::v1::Ask& out = *to.add_asks();
     out.set_ticket(ask.ticket);
-    out.set_why(ask.why == WorkerAsk::Why::kCancel ? worker::v1::Ask::CANCEL : worker::v1::Ask::TIMEOUT);
+    out.set_why(ask.why == WorkerAsk::Why::kCancel ? worker::v1::Ask::CANCEL
+                                                   : worker::v1::Ask::TIMEOUT);
   }
   for (const WorkerTicket& ticket : message.done_stored) to.add_done_stored(ticket);
   return to.SerializeAsString();

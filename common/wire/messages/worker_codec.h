@@ -1,7 +1,9 @@
-// Encodes and decodes the messages between an executor and the workers of its host (proto/carillon/v1/worker.proto).
+// Encodes and decodes the messages between an executor and the workers of its host
+// (proto/carillon/v1/worker.proto).
 //
-// Errors   Decode: kCorrupt for bytes that are no message, and for a Hello with a name that is none or a list above its
-//          limit. Another wrong item is dropped, and said in `dropped`. Never throws.
+// Errors   Decode: kCorrupt for bytes that are no message, and for a Hello with a name that is none
+//          or a list above its limit. Another wrong item is dropped, and said in `dropped`. Never
+//          throws.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@ namespace carillon {
 
 inline constexpr uint32_t kWorkerProtocol = 2;
 inline constexpr uint32_t kWorkerProtocolMin = 1;  // is served as well
-inline constexpr uint32_t kWorkerInstances = 2;    // from this one on, a worker says which instance it is
+inline constexpr uint32_t kWorkerInstances =
+    2;  // from this one on, a worker says which instance it is
 inline constexpr size_t kWorkerBatchMax = 256;  // items of one kind in one message
 
 // An attempt in these messages: bytes that the executor made and that the worker only repeats.

@@ -56,9 +56,11 @@ Result<RunProgress> ParseProgress(std::string_view text) {
   if (trimmed.starts_with('{')) return FromJson(trimmed);
   double percent = 0;
   const char* const end = trimmed.data() + trimmed.size();
-  const auto [next, error] = std::from_chars(trimmed.data(), end, percent, std::chars_format::fixed);
+  const auto [next, error] =
+      std::from_chars(trimmed.data(), end, percent, std::chars_format::fixed);
   if (error != std::errc() || (next != end && kBlank.find(*next) == std::string_view::npos)) {
-    return {ErrorCode::kInvalid, "the text begins neither with a percentage nor with a JSON object"};
+    return {ErrorCode::kInvalid,
+            "the text begins neither with a percentage nor with a JSON object"};
   }
   RunProgress progress;
   CARILLON_ASSIGN_OR_RETURN(progress.percent, PercentOf(percent));

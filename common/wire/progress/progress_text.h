@@ -9,8 +9,8 @@
 
 namespace carillon {
 
-// Ignores white space around the text, and rounds the percentage down. kInvalid, with a sentence: the text
-// is neither form, its percentage is outside 0 to 100, or it is not UTF-8.
+// Ignores white space around the text, and rounds the percentage down. kInvalid, with a sentence:
+// the text is neither form, its percentage is outside 0 to 100, or it is not UTF-8.
 Result<RunProgress> ParseProgress(std::string_view text);
 // The text that ParseProgress reads as this progress.
 std::string FormatProgress(const RunProgress& progress);

@@ -35,9 +35,9 @@ Status ReadContainerField(std::string_view name, const json& value, const std::s
   if (name == "read_only") return Read(value, pointer, container.read_only);
   if (name == "user") return Read(value, pointer, container.user);
   if (name == "pull") return ReadChoice(value, pointer, container.pull);
-  return BadContainer(
-      pointer, "unknown field '" + std::string(name) + "' in a container" +
-                   DidYouMean(name, {"image", "command", "args", "network", "read_only", "user", "pull"}));
+  return BadContainer(pointer, "unknown field '" + std::string(name) + "' in a container" +
+                                   DidYouMean(name, {"image", "command", "args", "network",
+                                                     "read_only", "user", "pull"}));
 }
 
 }  // namespace
@@ -57,12 +57,9 @@ Status ReadContainer(const json& value, const std::string& pointer,
 }
 
 json ContainerToJson(const ContainerDefinition& container) {
-  return {{"image", container.image},
-          {"command", container.command},
-          {"args", container.args},
-          {"network", Name(container.network)},
-          {"read_only", container.read_only},
-          {"user", container.user},
+  return {{"image", container.image},         {"command", container.command},
+          {"args", container.args},           {"network", Name(container.network)},
+          {"read_only", container.read_only}, {"user", container.user},
           {"pull", Name(container.pull)}};
 }
 

@@ -1,4 +1,5 @@
-// JSON of the field `container` of a job: {"image": "alpine:3.20", "args": ["date"], "network": "none", …}.
+// JSON of the field `container` of a job: {"image": "alpine:3.20", "args": ["date"], "network":
+// "none", …}.
 //
 // Errors   kInvalid with a pointer that begins with the given one.
 #pragma once

@@ -13,7 +13,8 @@ std::vector<std::vector<Item>> FramesOf(const std::vector<Item>& items) {
   std::vector<std::vector<Item>> parts;
   for (size_t i = 0; i < items.size(); i += kHeldPerFrameMax) {
     const auto begin = items.begin() + static_cast<ptrdiff_t>(i);
-    parts.emplace_back(begin, begin + static_cast<ptrdiff_t>(std::min(kHeldPerFrameMax, items.size() - i)));
+    parts.emplace_back(
+        begin, begin + static_cast<ptrdiff_t>(std::min(kHeldPerFrameMax, items.size() - i)));
   }
   return parts;
 }

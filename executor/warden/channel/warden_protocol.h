@@ -188,29 +188,29 @@ struct Note {
 struct StartContainer {
   StartAttempt start;
 };
-// daemon -> warden, at once after Welcome: the engine at which the warden removes what is left of its containers
+// daemon -> warden, at once after Welcome: the engine at which the warden removes what is left of
+// its containers
 struct UseEngine {
   std::string engine;  // absolute path
 };
 
 }  // namespace warden_message
 
-using WardenMessage =
-    std::variant<warden_message::Hello, warden_message::Start, warden_message::Renew,
-                 warden_message::Cancel, warden_message::List, warden_message::Forget,
-                 warden_message::Leave, warden_message::Welcome, warden_message::Refused,
-                 warden_message::Started, warden_message::Ended, warden_message::ListRunning,
-                 warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
-                 warden_message::Follow, warden_message::OutputKept, warden_message::Output,
-                 warden_message::StartMasked, warden_message::Kill, warden_message::Ping,
-                 warden_message::Pong, warden_message::TakeOutputs, warden_message::EndedOutputs,
-                 warden_message::ListEndedOutputs, warden_message::StartScript,
-                 warden_message::TakeWhole, warden_message::EndedWhole,
-                 warden_message::ListEndedWhole, warden_message::StartIsolated,
-                 warden_message::AskIsolation, warden_message::Isolation, warden_message::Note,
-                 warden_message::StartContainer, warden_message::UseEngine>;
+using WardenMessage = std::variant<
+    warden_message::Hello, warden_message::Start, warden_message::Renew, warden_message::Cancel,
+    warden_message::List, warden_message::Forget, warden_message::Leave, warden_message::Welcome,
+    warden_message::Refused, warden_message::Started, warden_message::Ended,
+    warden_message::ListRunning, warden_message::ListEnded, warden_message::ListEnd,
+    warden_message::Readiness, warden_message::Follow, warden_message::OutputKept,
+    warden_message::Output, warden_message::StartMasked, warden_message::Kill, warden_message::Ping,
+    warden_message::Pong, warden_message::TakeOutputs, warden_message::EndedOutputs,
+    warden_message::ListEndedOutputs, warden_message::StartScript, warden_message::TakeWhole,
+    warden_message::EndedWhole, warden_message::ListEndedWhole, warden_message::StartIsolated,
+    warden_message::AskIsolation, warden_message::Isolation, warden_message::Note,
+    warden_message::StartContainer, warden_message::UseEngine>;
 
-// The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs and usage.
+// The parts of an end that the daemon takes. Ended and ListEnded carry the result without outputs
+// and usage.
 enum class EndParts { kResult, kOutputs, kWhole };
 // The message in which such a daemon gets this end.
 WardenMessage WithParts(WardenMessage message, EndParts parts);

@@ -150,7 +150,8 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
   {
     MutexLock lock(mu_);
     for (const HeldAttempt& held : attempts) unanswered_.erase(NameOf(held));
-    for (auto& part : FramesOf(attempts)) CARILLON_TRY(Enqueue(warden_message::Forget{std::move(part)}));
+    for (auto& part : FramesOf(attempts))
+      CARILLON_TRY(Enqueue(warden_message::Forget{std::move(part)}));
   }
   Poke();
   return {};
@@ -187,7 +188,8 @@ Result<Warden::Inventory> WardenClient::List() {
   });
   Listing listing = std::move(listings_[request]);
   listings_.erase(request);
-  if (!listing.done) return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
+  if (!listing.done)
+    return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
   return std::move(listing.inventory);
 }
 
@@ -451,7 +453,8 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   version_ = welcome.version;
   if (version_ < warden_message::Welcome{}.version) {
     log::Warn(kRoom,
-              "warden {} was started before an upgrade and cannot do everything; restart the executor when nothing "
+              "warden {} was started before an upgrade and cannot do everything; restart the "
+              "executor when nothing "
               "runs on it",
               pid);
   }

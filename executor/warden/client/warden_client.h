@@ -36,12 +36,12 @@ namespace carillon::executor {
 class WardenClient : public Warden {
  public:
   struct Options {
-    std::string directory;        // directory of the warden; created (0700) when missing
-    std::string executable = {};  // empty = beside this process's executable
-    std::string run_directory = {};  // WardenCommand
-    uint64_t open_files = 0;         // likewise
+    std::string directory;              // directory of the warden; created (0700) when missing
+    std::string executable = {};        // empty = beside this process's executable
+    std::string run_directory = {};     // WardenCommand
+    uint64_t open_files = 0;            // likewise
     std::string container_engine = {};  // absolute path; empty: none
-    Duration idle_exit = 60s;     // the warden exits after being idle for so long
+    Duration idle_exit = 60s;           // the warden exits after being idle for so long
     Duration list_timeout = 5s;
     size_t log_bytes_max = 16u << 20;  // bytes of one attempt's log
   };

@@ -30,17 +30,19 @@ Status LaunchWarden(const WardenCommand& command) {
   std::string idle_flag = "--idle-exit-ms";
   std::string run_directory_flag = "--run-directory";
   std::string run_directory = command.run_directory;
-  std::vector<char*> arguments = {program.data(), directory_flag.data(), directory.data(), idle_flag.data(),
-                                  idle_exit.data()};
+  std::vector<char*> arguments = {program.data(), directory_flag.data(), directory.data(),
+                                  idle_flag.data(), idle_exit.data()};
   if (!run_directory.empty()) {
     arguments.insert(arguments.end(), {run_directory_flag.data(), run_directory.data()});
   }
   std::string open_files_flag = "--open-files";
   std::string open_files = fmt::format("{}", command.open_files);
-  if (command.open_files > 0) arguments.insert(arguments.end(), {open_files_flag.data(), open_files.data()});
+  if (command.open_files > 0)
+    arguments.insert(arguments.end(), {open_files_flag.data(), open_files.data()});
   arguments.push_back(nullptr);
   pid_t child = -1;
-  const int error = posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
+  const int error =
+      posix_spawn(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ);
   if (error != 0) {
     return {ErrorCode::kUnavailable,
             fmt::format("start {}: {}", command.executable, std::strerror(error))};

@@ -27,13 +27,15 @@ void WriteAnswer(int fd, std::string_view text) {
 std::string ReadAnswer(int fd) {
   std::string text;
   char buffer[65536];
-  for (ssize_t n = 0; (n = pread(fd, buffer, sizeof(buffer), static_cast<off_t>(text.size()))) > 0;) {
+  for (ssize_t n = 0;
+       (n = pread(fd, buffer, sizeof(buffer), static_cast<off_t>(text.size()))) > 0;) {
     text.append(buffer, static_cast<size_t>(n));
   }
   return text;
 }
 
-// Runs `work` in a child without the warden's descriptors, and keeps what it returns. False: there can be none now.
+// Runs `work` in a child without the warden's descriptors, and keeps what it returns. False: there
+// can be none now.
 template <typename Child, typename Work>
 bool InChild(Child& child, const Work& work) {
   FileDescriptor answer(memfd_create("carillon-answer", MFD_CLOEXEC));
@@ -52,8 +54,8 @@ bool InChild(Child& child, const Work& work) {
   _exit(0);
 }
 
-// The containers of the records there, with their engines in place of their ids; nullopt: the disk does not say.
-// A record that cannot be read, or is of another version, is left alone.
+// The containers of the records there, with their engines in place of their ids; nullopt: the disk
+// does not say. A record that cannot be read, or is of another version, is left alone.
 std::optional<std::vector<ListedContainer>> ReadRecords(const std::string& records) {
   const auto names = ListRecords(records);
   if (!names.ok()) return std::nullopt;
@@ -74,7 +76,8 @@ std::string EncodeAnswer(const std::optional<std::vector<ListedContainer>>& list
 
 void ContainerCleaner::Remove(ContainerToRemove container) {
   if (container.warden_id.empty()) container.warden_id = options_.warden_id;
-  if (container.record_file.empty()) container.record_file = options_.records + "/" + container.name;
+  if (container.record_file.empty())
+    container.record_file = options_.records + "/" + container.name;
   const std::string name = container.name;
   waiting_.try_emplace(name, Waiting{.container = std::move(container)});
 }
@@ -178,7 +181,8 @@ void ContainerCleaner::TakeSwept(SteadyTime now) {
     return RemoveOf(*listed);
   }
   next_sweep_ = now + kSweepEvery;
-  // An attempt is known before its container is created, so one that was listed and has no attempt now is nobody's.
+  // An attempt is known before its container is created, so one that was listed and has no attempt
+  // now is nobody's.
   for (const ListedContainer& container : *listed) {
     if (!known_.HasContainer(container.name) && !waiting_.contains(container.name)) {
       swept_ids_.push_back(container.id);

@@ -1,10 +1,12 @@
-// Removes containers in child processes of the warden: those of attempts that have ended, and, now and then, those with
-// the warden's label that no attempt has.
+// Removes containers in child processes of the warden: those of attempts that have ended, and, now
+// and then, those with the warden's label that no attempt has.
 //
-// Place    docs/containers.md. The engine and the disk may take long, so the warden's loop never asks them itself.
+// Place    docs/containers.md. The engine and the disk may take long, so the warden's loop never
+//          asks them itself.
 // Threads  The warden's loop.
-// Always   At most three children: for removals that were not tried yet, for those that were, because an engine that
-//          hangs at one container must not delay the others, and for the sweep. If the warden dies, they die.
+// Always   At most three children: for removals that were not tried yet, for those that were,
+//          because an engine that hangs at one container must not delay the others, and for the
+//          sweep. If the warden dies, they die.
 #pragma once
 
 #include <sys/types.h>
@@ -34,12 +36,13 @@ class ContainerCleaner {
     std::string records;  // their directory
     std::string warden_id;
   };
-  ContainerCleaner(const KnownContainers& known, Options options) 
+  ContainerCleaner(const KnownContainers& known, Options options)
       : known_(known), options_(std::move(options)), records_read_(options_.records.empty()) {}
 
   // The command line of the engine; from now on containers of no attempt are removed.
   void UseEngine(std::string engine) { engine_ = std::move(engine); }
-  // Removes this container, by the engine of UseEngine if it names none. A second call for the same does nothing.
+  // Removes this container, by the engine of UseEngine if it names none. A second call for the same
+  // does nothing.
   void Remove(ContainerToRemove container);
   struct Removed {
     std::string name;

@@ -57,23 +57,26 @@ class ContainerDriver {
     const std::string id = Create();
     if (terminated_) return kExitTerminated;
     if (id.empty()) {
-      return TellNotStarted(record_file_, "the engine could not create the container; the output has its reason");
+      return TellNotStarted(record_file_,
+                            "the engine could not create the container; the output has its reason");
     }
     if (const std::string missing = MissingLimits(id); !missing.empty()) {
-      return TellNotStarted(record_file_, "the engine does not enforce " + missing + "; the container was not started");
+      return TellNotStarted(record_file_, "the engine does not enforce " + missing +
+                                              "; the container was not started");
     }
     if (terminated_) return kExitTerminated;
     if (!Attach(id)) return TellNotStarted(record_file_, "cannot start " + record_.engine);
     ContainerEnd end = WaitForEnd(id);
     end.stopped = stopper_ > 0;
-    const auto patterns = input_.masked.empty() ? nullptr : std::make_shared<const SecretPatterns>(input_.masked);
+    const auto patterns =
+        input_.masked.empty() ? nullptr : std::make_shared<const SecretPatterns>(input_.masked);
     AddOutputsOf(end, record_.outputs_file, patterns);
     return TellEnd(record_file_, end);
   }
 
  private:
-  // Waits for the client to exit. After SIGTERM it returns false at once, and then each second: an engine that was
-  // asked to stop the container before it ran has done nothing.
+  // Waits for the client to exit. After SIGTERM it returns false at once, and then each second: an
+  // engine that was asked to stop the container before it ran has done nothing.
   bool WaitFor(pid_t client) {
     for (;;) {
       if (waitpid(client, nullptr, WNOHANG) == client) return true;
@@ -92,9 +95,12 @@ class ContainerDriver {
     const FileDescriptor read_end(fds[0]);
     FileDescriptor write_end(fds[1]);
     fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-    const pid_t client = StartClient(
-        {.engine = record_.engine, .arguments = record_.create, .env = env, .quiet = false, .input = input_.env_file},
-        write_end.get());
+    const pid_t client = StartClient({.engine = record_.engine,
+                                      .arguments = record_.create,
+                                      .env = env,
+                                      .quiet = false,
+                                      .input = input_.env_file},
+                                     write_end.get());
     write_end.Close();
     if (client < 0 || !WaitFor(client)) return {};
     // The id fits into the pipe.
@@ -103,7 +109,8 @@ class ContainerDriver {
     return n > 0 ? ParseId(std::string_view(buffer, static_cast<size_t>(n))) : std::string();
   }
 
-  // Some engines warn about a limit that they cannot enforce, and go on without it. Names the first of these.
+  // Some engines warn about a limit that they cannot enforce, and go on without it. Names the first
+  // of these.
   std::string MissingLimits(const std::string& id) {
     if (!record_.limits) return {};
     const EngineWords inspect = InspectLimitsCommand(id);
@@ -120,7 +127,8 @@ class ContainerDriver {
   bool Attach(const std::string& id) {
     const EngineWords start = StartCommand(id);
     const pid_t client = StartClient(
-        {.engine = record_.engine, .arguments = start, .env = record_.client_env, .quiet = false}, -1);
+        {.engine = record_.engine, .arguments = start, .env = record_.client_env, .quiet = false},
+        -1);
     if (client < 0) return false;
     while (!WaitFor(client)) Stop(id);
     return true;
@@ -129,7 +137,8 @@ class ContainerDriver {
   void Stop(const std::string& id) {
     const EngineWords stop = StopCommand(id, record_.grace_s);
     if (stopper_ > 0 && waitpid(stopper_, nullptr, WNOHANG) != stopper_) return;
-    stopper_ = StartClient({.engine = record_.engine, .arguments = stop, .env = record_.client_env}, -1);
+    stopper_ =
+        StartClient({.engine = record_.engine, .arguments = stop, .env = record_.client_env}, -1);
   }
 
   // The connection to the output may break while the container runs on.

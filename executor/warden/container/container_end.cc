@@ -51,7 +51,7 @@ std::optional<ContainerEnd> ParseEnd(std::string_view bytes) {
 }
 
 void AddOutputsOf(ContainerEnd& end, const std::string& outputs_file,
-                 const std::shared_ptr<const SecretPatterns>& patterns) {
+                  const std::shared_ptr<const SecretPatterns>& patterns) {
   if (end.kind != ContainerEnd::Kind::kExited) return;
   const std::optional<OutputFile> file = ReadOutputFile(outputs_file);
   if (!file) return;

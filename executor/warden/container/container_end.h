@@ -26,8 +26,9 @@ struct ContainerEnd {
 std::string EncodeEnd(const ContainerEnd& end);
 std::optional<ContainerEnd> ParseEnd(std::string_view bytes);
 
-// Reads the file of outputs of a container that has exited, and masks them. `patterns`: null if nothing is masked.
+// Reads the file of outputs of a container that has exited, and masks them. `patterns`: null if
+// nothing is masked.
 void AddOutputsOf(ContainerEnd& end, const std::string& outputs_file,
-                 const std::shared_ptr<const SecretPatterns>& patterns);
+                  const std::shared_ptr<const SecretPatterns>& patterns);
 
 }  // namespace carillon::executor

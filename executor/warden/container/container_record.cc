@@ -45,7 +45,8 @@ Error ReadError(const std::string& path, int error) {
 
 Result<std::string> ReadSmallFile(const std::string& path) {
   const std::filesystem::path whole(path);
-  const FileDescriptor directory(open(whole.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(
+      open(whole.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A directory that is not there says nothing about what was in it.
   if (!directory.open()) return Error{ErrorCode::kUnavailable, ReadError(path, errno).message};
   const FileDescriptor file(
@@ -80,17 +81,19 @@ bool SyncDirectoryOf(const std::string& path) {
 }
 
 bool PutInPlace(const std::string& beside, const std::string& path, std::string_view text) {
-  const FileDescriptor file(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const FileDescriptor file(
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   return file.open() && WriteAll(file.get(), text) && fsync(file.get()) == 0 &&
          rename(beside.c_str(), path.c_str()) == 0 && SyncDirectoryOf(path);
 }
 
 bool IsClientVariable(std::string_view name) {
-  constexpr std::array<std::string_view, 11> kNames{"PATH",       "HOME",       "USER",     "LOGNAME",
-                                                    "TMPDIR",     "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-                                                    "http_proxy", "https_proxy", "no_proxy"};
-  constexpr std::array<std::string_view, 10> kPrefixes{"DOCKER_", "BUILDKIT_", "CONTAINER_", "CONTAINERS_", "XDG_",
-                                                       "DBUS_",   "SSL_",      "REGISTRY_",  "PODMAN_",     "STORAGE_"};
+  constexpr std::array<std::string_view, 11> kNames{
+      "PATH",        "HOME",     "USER",       "LOGNAME",     "TMPDIR",  "HTTP_PROXY",
+      "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"};
+  constexpr std::array<std::string_view, 10> kPrefixes{
+      "DOCKER_", "BUILDKIT_", "CONTAINER_", "CONTAINERS_", "XDG_",
+      "DBUS_",   "SSL_",      "REGISTRY_",  "PODMAN_",     "STORAGE_"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -152,7 +155,9 @@ Result<ContainerRecord> ReadRecord(const std::string& path) {
   return *std::move(record);
 }
 
-std::string RecordsIn(const std::string& warden_directory) { return warden_directory + "/containers"; }
+std::string RecordsIn(const std::string& warden_directory) {
+  return warden_directory + "/containers";
+}
 
 Result<std::vector<std::string>> ListRecords(const std::string& records) {
   std::vector<std::string> names;
@@ -160,9 +165,11 @@ Result<std::vector<std::string>> ListRecords(const std::string& records) {
   std::filesystem::directory_iterator entry(records, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     const std::string name = entry->path().filename();
-    if (name.find('.') == std::string::npos) names.push_back(name);  // neither an end nor a file beside one
+    if (name.find('.') == std::string::npos)
+      names.push_back(name);  // neither an end nor a file beside one
   }
-  if (error) return Error{ErrorCode::kUnavailable, fmt::format("list {}: {}", records, error.message())};
+  if (error)
+    return Error{ErrorCode::kUnavailable, fmt::format("list {}: {}", records, error.message())};
   return names;
 }
 
@@ -187,7 +194,8 @@ Result<std::string> WardenIdOf(const std::string& warden_directory) {
   if (!known.ok() && known.code() != ErrorCode::kNotFound) return known.error();
   // The kernel's files have no size, but this one is short.
   CARILLON_ASSIGN_OR_RETURN(const std::string fresh, ReadSmallFile(kUuidSource));
-  if (fresh.size() < kUuidBytes) return Error{ErrorCode::kUnavailable, fmt::format("read {}", kUuidSource)};
+  if (fresh.size() < kUuidBytes)
+    return Error{ErrorCode::kUnavailable, fmt::format("read {}", kUuidSource)};
   CARILLON_TRY(WriteWhole(path, std::string_view(fresh).substr(0, kUuidBytes)));
   return fresh.substr(0, kUuidBytes);
 }

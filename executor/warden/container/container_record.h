@@ -1,9 +1,12 @@
-// The files of a container in the warden's directory: its record, which its driver needs and which names its engine, and
-// its end beside it. They stay until the end of its attempt is in the journal.
+// The files of a container in the warden's directory: its record, which its driver needs and which
+// names its engine, and its end beside it. They stay until the end of its attempt is in the
+// journal.
 //
-// Threads  Stateless. Waits for the disk: never called by the warden's own loop, except at its start.
-// Errors   kNotFound only if the directory could be opened and says that there is no such file. kUnavailable: the disk
-//          does not say. kCorrupt: the file is no record, or one of another version.
+// Threads  Stateless. Waits for the disk: never called by the warden's own loop, except at its
+//          start.
+// Errors   kNotFound only if the directory could be opened and says that there is no such file.
+//          kUnavailable: the disk does not say. kCorrupt: the file is no record, or one of another
+//          version.
 // Always   Readers see a whole file, or none, also after a power cut.
 #pragma once
 
@@ -43,13 +46,15 @@ std::string EndFileOf(const std::string& record_file);
 Status WriteEnd(const std::string& record_file, const ContainerEnd& end);
 Result<ContainerEnd> ReadEnd(const std::string& record_file);
 
-// The id of the warden with this directory, made if there is none. Unlike its path it is unique among all wardens that
-// use one engine. An id that cannot be read is never replaced: the containers with its label would be nobody's.
+// The id of the warden with this directory, made if there is none. Unlike its path it is unique
+// among all wardens that use one engine. An id that cannot be read is never replaced: the
+// containers with its label would be nobody's.
 Result<std::string> WardenIdOf(const std::string& warden_directory);
 
 Status WriteWhole(const std::string& path, std::string_view text);
 
-// The variables of this process that an engine's command line needs. Nothing of a job is among them.
+// The variables of this process that an engine's command line needs. Nothing of a job is
+// among them.
 std::vector<std::string> ClientEnvironment();
 
 }  // namespace carillon::executor

@@ -59,7 +59,8 @@ class Removal {
     return by_name;
   }
 
-  // True if it is known not to run any more. Takes the engine's word for the end if nobody has written it.
+  // True if it is known not to run any more. Takes the engine's word for the end if nobody has
+  // written it.
   bool HasEnded(size_t at, const std::string& id) {
     if (answers_[at].end) return true;
     if (!containers_[at].ask_engine) return false;
@@ -81,7 +82,9 @@ class Removal {
   const std::vector<std::string> env_ = ClientEnvironment();
 };
 
-void PutEnd(ByteWriter& out, const std::optional<ContainerEnd>& end) { out.Text(end ? EncodeEnd(*end) : ""); }
+void PutEnd(ByteWriter& out, const std::optional<ContainerEnd>& end) {
+  out.Text(end ? EncodeEnd(*end) : "");
+}
 
 }  // namespace
 
@@ -99,7 +102,8 @@ std::vector<RemovedContainer> RemoveContainers(const std::vector<ContainerToRemo
     if (!engine.first.empty()) Removal(containers, mine, answers).Run();
   }
   // The end may be on the disk although the disk does not show it now.
-  for (size_t at = 0; at < containers.size(); ++at) answers[at].gone = answers[at].gone && !unreadable[at];
+  for (size_t at = 0; at < containers.size(); ++at)
+    answers[at].gone = answers[at].gone && !unreadable[at];
   return answers;
 }
 
@@ -136,7 +140,8 @@ void RemoveWithoutWarden(const ContainerToRemove& container) {
   }
 }
 
-std::optional<std::vector<ListedContainer>> ListContainers(const std::string& engine, const std::string& warden_id) {
+std::optional<std::vector<ListedContainer>> ListContainers(const std::string& engine,
+                                                           const std::string& warden_id) {
   const std::vector<std::string> env = ClientEnvironment();
   const EngineAnswer answer = AskEngine({engine, ListCommand(warden_id), env});
   return answer.ok ? ParseList(answer.text) : std::nullopt;

@@ -36,8 +36,9 @@ Status AddVariable(const std::string& name, const std::string& value, DriverInpu
   // No program of the host is steered by these.
   if (!name.starts_with("CARILLON_")) {
     return {ErrorCode::kInvalid,
-            fmt::format("give the container its variable {}: it has a line break, or more than {} bytes", name,
-                        kEnvLineBytesMax)};
+            fmt::format(
+                "give the container its variable {}: it has a line break, or more than {} bytes",
+                name, kEnvLineBytesMax)};
   }
   by_name.push_back(name);
   input.variables.push_back(line);

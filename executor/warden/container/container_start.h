@@ -1,17 +1,19 @@
-// The record of a container and the input of its driver, from the start of its attempt; and the result, from its end.
-// Pure, except for the environment of this process, some of which the engine's command line needs.
+// The record of a container and the input of its driver, from the start of its attempt; and the
+// result, from its end. Pure, except for the environment of this process, some of which the
+// engine's command line needs.
 #pragma once
 
 #include "executor/warden/container/container_record.h"
 
 namespace carillon::executor {
 
-// The standard input of the driver. Values of variables may be secrets, so they are on no disk, and they would steer
-// programs of the host, so they are in no environment.
+// The standard input of the driver. Values of variables may be secrets, so they are on no disk, and
+// they would steer programs of the host, so they are in no environment.
 struct DriverInput {
-  std::string env_file;                     // lines NAME=value, as the engines read them
-  std::vector<std::string> variables = {};  // NAME=value with line breaks, which a line cannot have; CARILLON_* only
-  std::vector<std::string> masked = {};     // values that the outputs must not show
+  std::string env_file;  // lines NAME=value, as the engines read them
+  std::vector<std::string> variables =
+      {};  // NAME=value with line breaks, which a line cannot have; CARILLON_* only
+  std::vector<std::string> masked = {};  // values that the outputs must not show
 
   bool operator==(const DriverInput&) const = default;
 };

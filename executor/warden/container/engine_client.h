@@ -20,18 +20,19 @@ struct EngineCall {
   const std::string& engine;
   const EngineWords& arguments;
   const std::vector<std::string>& env;
-  bool quiet = true;  // discards what it writes to stderr
+  bool quiet = true;            // discards what it writes to stderr
   std::string_view input = {};  // its standard input
 };
 struct EngineAnswer {
   bool ok = false;  // exit code 0
   std::string text = {};
 };
-// Runs it to its end and returns what it has written. A command line that is silent for too long is killed.
+// Runs it to its end and returns what it has written. A command line that is silent for too long
+// is killed.
 EngineAnswer AskEngine(const EngineCall& call, int silence_ms = kEngineSilenceMillis);
 
-// Starts it in a process group of its own, with no signal blocked. It dies with this thread. `output`: its stdout, -1 for that of this process.
-// Returns -1 if that is impossible.
+// Starts it in a process group of its own, with no signal blocked. It dies with this thread.
+// `output`: its stdout, -1 for that of this process. Returns -1 if that is impossible.
 pid_t StartClient(const EngineCall& call, int output);
 
 }  // namespace carillon::executor

@@ -70,23 +70,15 @@ std::optional<NamedAttempt> ParseContainerName(std::string_view name) {
 
 EngineWords CreateCommand(const ContainerPlan& plan) {
   const ContainerDefinition& definition = plan.definition;
-  EngineWords out = {"create",
-                   "--name",
-                   plan.name,
-                   "--label",
-                   fmt::format("{}={}", kWardenLabel, plan.warden_id),
-                   "--log-driver",  // the attempt has the output; a copy at the engine would have no limit
-                   "none",
-                   "--pull",
-                   std::string(Name(definition.pull)),
-                   "--network",
-                   std::string(Name(definition.network)),
-                   "--volume",
-                   fmt::format("{}:{}", plan.control_directory, kControlDirectory),
-                   // Whoever calls the engine gives it the variables so: no argument that all users can see, and no
-                   // environment of a program on the host.
-                   "--env-file",
-                   "/dev/stdin"};
+  EngineWords out = {
+      "create", "--name", plan.name, "--label", fmt::format("{}={}", kWardenLabel, plan.warden_id),
+      "--log-driver",  // the attempt has the output; a copy at the engine would have no limit
+      "none", "--pull", std::string(Name(definition.pull)), "--network",
+      std::string(Name(definition.network)), "--volume",
+      fmt::format("{}:{}", plan.control_directory, kControlDirectory),
+      // Whoever calls the engine gives it the variables so: no argument that all users can see, and
+      // no environment of a program on the host.
+      "--env-file", "/dev/stdin"};
   if (definition.read_only) out.emplace_back("--read-only");
   if (!definition.user.empty()) out.insert(out.end(), {"--user", definition.user});
   if (plan.limits) AddLimits(*plan.limits, out);
@@ -114,7 +106,9 @@ EngineWords InspectCommand(const std::string& id) {
 
 EngineWords InspectLimitsCommand(const std::string& id) {
   return {"inspect", "--format",
-          "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}} {{.HostConfig.PidsLimit}}", id};
+          "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}} "
+          "{{.HostConfig.PidsLimit}}",
+          id};
 }
 
 EngineWords KillCommand(const std::vector<std::string>& ids) {
@@ -124,9 +118,13 @@ EngineWords KillCommand(const std::vector<std::string>& ids) {
 }
 
 EngineWords ListCommand(const std::string& warden_id) {
-  return {"ps",       "--all",    "--no-trunc",
-          "--filter", fmt::format("label={}={}", kWardenLabel, warden_id),
-          "--format", "{{.ID}} {{.Names}}"};
+  return {"ps",
+          "--all",
+          "--no-trunc",
+          "--filter",
+          fmt::format("label={}={}", kWardenLabel, warden_id),
+          "--format",
+          "{{.ID}} {{.Names}}"};
 }
 
 EngineWords RemoveCommand(const std::vector<std::string>& ids) {
@@ -163,8 +161,10 @@ Inspection DecideAfterInspect(std::string_view answer) {
              .text = "the engine could not start the container; the output has its reason"}};
   }
   if (words[0] != "exited" && words[0] != "stopped" && words[0] != "dead") return {};
-  // The kernel may also have killed one of several processes, after which the container ended by itself.
-  if (words[2] == "true" && *code == kExitKilled) return {AfterInspect::kOver, {.kind = ContainerEnd::Kind::kOutOfMemory}};
+  // The kernel may also have killed one of several processes, after which the container ended
+  // by itself.
+  if (words[2] == "true" && *code == kExitKilled)
+    return {AfterInspect::kOver, {.kind = ContainerEnd::Kind::kOutOfMemory}};
   return {AfterInspect::kOver, {.exit_code = *code}};
 }
 
@@ -172,7 +172,8 @@ std::string FindMissingLimit(const Limits& limits, std::string_view answer) {
   while (answer.ends_with('\n')) answer.remove_suffix(1);
   const std::vector<std::string_view> words = SplitAt(answer, ' ');
   const auto set = [&words](size_t at) {
-    return at < words.size() && !words[at].empty() && words[at].front() >= '1' && words[at].front() <= '9';
+    return at < words.size() && !words[at].empty() && words[at].front() >= '1' &&
+           words[at].front() <= '9';
   };
   if (limits.memory_mb != 0 && !set(0)) return "memory_mb";
   if (limits.cpu != 0 && !set(1) && !set(2)) return "cpu";

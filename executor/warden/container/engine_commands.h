@@ -1,7 +1,7 @@
 // Command lines for a container engine, and what its answers mean. Pure.
 //
-// Always   A container is removed only if it has the label of this warden: its name alone proves nothing, because two
-//          wardens on one host may have attempts of the same name.
+// Always   A container is removed only if it has the label of this warden: its name alone proves
+//          nothing, because two wardens on one host may have attempts of the same name.
 #pragma once
 
 #include <optional>
@@ -37,15 +37,18 @@ struct ContainerPlan {
   std::string control_directory;  // of the host
   ContainerDefinition definition;
   std::optional<Limits> limits = {};
-  std::vector<std::string> variables = {};  // by name: the engine's command line has their values in its environment
+  std::vector<std::string> variables =
+      {};  // by name: the engine's command line has their values in its environment
 };
 EngineWords CreateCommand(const ContainerPlan& plan);
 EngineWords StartCommand(const std::string& id);  // attached to its output
 EngineWords StopCommand(const std::string& id, int64_t grace_s);
 EngineWords InspectCommand(const std::string& id);
 EngineWords InspectLimitsCommand(const std::string& id);
-EngineWords KillCommand(const std::vector<std::string>& ids);  // at once: a removal may give a grace of its own
-EngineWords ListCommand(const std::string& warden_id);  // of the containers with the label of this warden
+EngineWords KillCommand(
+    const std::vector<std::string>& ids);  // at once: a removal may give a grace of its own
+EngineWords ListCommand(
+    const std::string& warden_id);  // of the containers with the label of this warden
 EngineWords RemoveCommand(const std::vector<std::string>& ids);
 struct ListedContainer {
   std::string id;
@@ -67,7 +70,8 @@ struct Inspection {
 // `answer`: to InspectCommand. An answer that cannot be read is none.
 Inspection DecideAfterInspect(std::string_view answer);
 
-// `answer`: to InspectLimitsCommand. Returns the name of a limit that the engine does not enforce; "": it enforces all.
+// `answer`: to InspectLimitsCommand. Returns the name of a limit that the engine does not enforce;
+// "": it enforces all.
 std::string FindMissingLimit(const Limits& limits, std::string_view answer);
 
 }  // namespace carillon::executor

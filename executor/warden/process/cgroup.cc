@@ -53,7 +53,8 @@ std::string ReadText(const std::string& path) {
   std::string text;
   char buffer[4096];
   ssize_t n = 0;
-  while (file.open() && text.size() < kFileBytesMax && (n = read(file.get(), buffer, sizeof(buffer))) > 0) {
+  while (file.open() && text.size() < kFileBytesMax &&
+         (n = read(file.get(), buffer, sizeof(buffer))) > 0) {
     text.append(buffer, static_cast<size_t>(n));
   }
   return text;
@@ -76,8 +77,8 @@ CgroupHost None(std::string detail, std::string cure) {
                     .cure = std::move(cure)}};
 }
 
-// Starts a child in a group with the limit and kills it by the group. Returns false, with the reason in errno, if any of
-// that fails.
+// Starts a child in a group with the limit and kills it by the group. Returns false, with the
+// reason in errno, if any of that fails.
 bool TryGroup(const std::string& path, const std::vector<CgroupSetting>& settings) {
   int fds[2];
   if (!MakeCgroup(path, settings) || pipe2(fds, O_CLOEXEC) != 0) return false;
@@ -177,7 +178,8 @@ int64_t OomKills(const std::string& path) {
 }
 
 CgroupHost PrepareCgroups() {
-  const std::string path = CgroupPath(ReadText("/proc/self/cgroup"), ReadText("/proc/self/mountinfo"));
+  const std::string path =
+      CgroupPath(ReadText("/proc/self/cgroup"), ReadText("/proc/self/mountinfo"));
   if (path.empty()) {
     return None("This host has no control groups of version 2.",
                 "Boot it with the unified hierarchy (systemd.unified_cgroup_hierarchy=1).");
@@ -185,19 +187,24 @@ CgroupHost PrepareCgroups() {
   const std::string offered = ReadText(path + "/cgroup.controllers");
   if (offered.find_first_not_of(" \n") == std::string::npos) {
     return None(fmt::format("{} has no controllers.", path),
-                "Boot the host with the unified hierarchy, and start the warden by a unit with Delegate=yes.");
+                "Boot the host with the unified hierarchy, and start the warden by a unit with "
+                "Delegate=yes.");
   }
-  constexpr char kUnitCure[] = "Start the warden by a unit of its own with Delegate=yes (carillon-warden.service).";
+  constexpr char kUnitCure[] =
+      "Start the warden by a unit of its own with Delegate=yes (carillon-warden.service).";
   std::string_view members = std::string_view();
   const std::string processes = ReadText(path + "/cgroup.procs");
   members = processes;
   const std::string self = fmt::format("{}", getpid());
   if (Take(members, '\n') != self || !members.empty()) {
-    return None(fmt::format("The warden shares its group {} with other processes.", path), kUnitCure);
+    return None(fmt::format("The warden shares its group {} with other processes.", path),
+                kUnitCure);
   }
   const std::string leaf = path + "/" + kWardenLeaf;
-  if ((mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) || !WriteValue(leaf + "/cgroup.procs", "0")) {
-    return None(fmt::format("{} is not delegated to the warden: {}.", path, std::strerror(errno)), kUnitCure);
+  if ((mkdir(leaf.c_str(), 0755) != 0 && errno != EEXIST) ||
+      !WriteValue(leaf + "/cgroup.procs", "0")) {
+    return None(fmt::format("{} is not delegated to the warden: {}.", path, std::strerror(errno)),
+                kUnitCure);
   }
   CgroupHost host{.path = path, .check = {.name = "cgroup"}};
   std::vector<std::string> works;
@@ -217,7 +224,8 @@ CgroupHost PrepareCgroups() {
   if (fails.empty()) return host;
   host.check.state = HostCheckState::kPartly;
   host.check.detail += fmt::format(" Not: {}.", fmt::join(fails, ", "));
-  host.check.cure = "Delegate these controllers, too (Delegate=yes, and the controllers of its slice).";
+  host.check.cure =
+      "Delegate these controllers, too (Delegate=yes, and the controllers of its slice).";
   return host;
 }
 

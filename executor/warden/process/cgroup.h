@@ -1,14 +1,15 @@
 // A control group (version 2) for each attempt with limits on its memory, CPU or processes.
 //
-// The warden moves into a leaf, because a group with processes of its own cannot pass controllers on; beside it lie the
-// groups of attempts:
+// The warden moves into a leaf, because a group with processes of its own cannot pass controllers
+// on; beside it lie the groups of attempts:
 //
 //   …/carillon-warden.service   delegated to the warden
 //     warden                    the warden and its keepers
 //     RUN.ATTEMPT               what an attempt has started; made and removed by its keeper
 //
-// The command writes itself into its group between fork and exec. Being born there (CLONE_INTO_CGROUP) would be cheaper,
-// but needs a stack of its own for a child that shares its keeper's memory, or a copy of that memory.
+// The command writes itself into its group between fork and exec. Being born there
+// (CLONE_INTO_CGROUP) would be cheaper, but needs a stack of its own for a child that shares its
+// keeper's memory, or a copy of that memory.
 //
 // Threads  Stateless.
 #pragma once
@@ -33,7 +34,8 @@ struct CgroupSetting {
 // The settings of the limits for which the host has the feature. Pure.
 std::vector<CgroupSetting> CgroupSettings(const Limits& limits, Features host);
 
-// The group of a process, from the texts of its /proc/PID/cgroup and mountinfo; empty: there is no hierarchy of version
+// The group of a process, from the texts of its /proc/PID/cgroup and mountinfo; empty: there is no
+// hierarchy of version
 // 2. Pure.
 std::string CgroupPath(std::string_view cgroup, std::string_view mountinfo);
 // The number after `name` in a text of lines such as "oom_kill 3"; 0 without it. Pure.
@@ -54,9 +56,9 @@ struct CgroupHost {
   Features features = {};
   HostCheck check = {};
 };
-// Moves the calling process into a leaf of its group, and tries what attempts need: makes a group with limits, and kills
-// a child in it. The group must hold no other process. It can hold none from then on, so whoever starts the next warden
-// makes it anew, as systemd does.
+// Moves the calling process into a leaf of its group, and tries what attempts need: makes a group
+// with limits, and kills a child in it. The group must hold no other process. It can hold none from
+// then on, so whoever starts the next warden makes it anew, as systemd does.
 CgroupHost PrepareCgroups();
 
 }  // namespace carillon::executor

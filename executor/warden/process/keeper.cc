@@ -67,7 +67,8 @@ struct CommandImage {
     env.reserve(spec.env.size() + 1);
     for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
     env.push_back(nullptr);
-    for (const std::string& one : spec.arguments) arguments.push_back(const_cast<char*>(one.c_str()));
+    for (const std::string& one : spec.arguments)
+      arguments.push_back(const_cast<char*>(one.c_str()));
     arguments.push_back(nullptr);
   }
   std::vector<char*> env;
@@ -90,8 +91,8 @@ bool LowerLimit(decltype(RLIMIT_NOFILE) resource, std::optional<rlim_t> most) {
   return setrlimit(resource, &limit) == 0;
 }
 
-// System calls, because the functions of the C library change all threads of a process, and this one shares its memory
-// with the keeper.
+// System calls, because the functions of the C library change all threads of a process, and this
+// one shares its memory with the keeper.
 bool BecomeUser(const ProcessUser& user) {
   return syscall(SYS_setgroups, user.groups.size(), user.groups.data()) == 0 &&
          syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
@@ -112,7 +113,8 @@ SpawnFailure BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   setrlimit(RLIMIT_NOFILE, &spec.open_files);
-  if (!LowerLimit(RLIMIT_NOFILE, spec.open_files_max) || !LowerLimit(RLIMIT_FSIZE, spec.file_bytes_max)) {
+  if (!LowerLimit(RLIMIT_NOFILE, spec.open_files_max) ||
+      !LowerLimit(RLIMIT_FSIZE, spec.file_bytes_max)) {
     return {SpawnStep::kLimits, errno};
   }
   umask(022);
@@ -186,7 +188,8 @@ class Keeper {
     const Result<ContainerEnd> end = ReadEnd(spec_.script_file);
     if (!end.ok()) return;  // the warden asks again
     const std::string text = EncodeEnd(*end);
-    ReportText({ShimReportKind::kContainer, SpawnStep::kNone, static_cast<int32_t>(text.size())}, text);
+    ReportText({ShimReportKind::kContainer, SpawnStep::kNone, static_cast<int32_t>(text.size())},
+               text);
   }
 
   // The warden removes the container, and then says so.
@@ -217,7 +220,8 @@ class Keeper {
     // warden's exec.
     signal(SIGCHLD, SIG_DFL);
     CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
-    if (spec_.user) setgroups(0, nullptr);  // files of the user are read as the user, without root's groups
+    if (spec_.user)
+      setgroups(0, nullptr);  // files of the user are read as the user, without root's groups
     sigemptyset(&awaited_);
     for (const int wanted : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&awaited_, wanted);
   }
@@ -275,10 +279,12 @@ class Keeper {
     return spec_.read_outputs(spec_.output_file);
   }
 
-  // No process of the attempt is left, so only one that somebody else has put into the group delays this.
+  // No process of the attempt is left, so only one that somebody else has put into the group
+  // delays this.
   void RemoveGroup() {
     const timespec wait{0, kWaitNanos};
-    for (int waits = 0; !RemoveCgroup(spec_.cgroup) && errno == EBUSY && waits < kLeftoverWaitsMax; ++waits) {
+    for (int waits = 0; !RemoveCgroup(spec_.cgroup) && errno == EBUSY && waits < kLeftoverWaitsMax;
+         ++waits) {
       KillCgroup(spec_.cgroup);
       sigtimedwait(&awaited_, nullptr, &wait);
     }
@@ -304,8 +310,8 @@ class Keeper {
     if (spec_.script_file.empty()) return true;
     if (spec_.container) return WriteWhole(spec_.script_file, spec_.script).ok();
     RemoveTree(spec_.script_file);  // a remainder
-    const int fd = open(spec_.script_file.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
+    const int fd =
+        open(spec_.script_file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400);
     if (fd < 0) return false;
     if (spec_.user && fchown(fd, spec_.user->uid, spec_.user->gid) != 0) {
       const int error = errno;
@@ -332,7 +338,8 @@ class Keeper {
     if (spec_.input.empty()) return FileDescriptor();
     FileDescriptor file(memfd_create("carillon-input", MFD_CLOEXEC));
     const auto size = static_cast<ssize_t>(spec_.input.size());
-    const bool written = file.open() && write(file.get(), spec_.input.data(), spec_.input.size()) == size;
+    const bool written =
+        file.open() && write(file.get(), spec_.input.data(), spec_.input.size()) == size;
     return written && lseek(file.get(), 0, SEEK_SET) == 0 ? std::move(file) : FileDescriptor();
   }
 
@@ -344,7 +351,8 @@ class Keeper {
              MakeUserDirectory(spec_.user_directory, uid, gid);
     }
     if (!directory_.Take()) return false;
-    // The user of a container is none of this host. Only the engine can reach the directory: its parent is closed.
+    // The user of a container is none of this host. Only the engine can reach the directory: its
+    // parent is closed.
     if (spec_.container && chmod(spec_.work_directory.path.c_str(), 0777) != 0) return false;
     RemoveTree(spec_.output_file);  // a remainder
     return true;

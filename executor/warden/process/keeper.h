@@ -38,12 +38,13 @@ namespace carillon::executor {
 struct ShimSpec {
   std::string program;                 // absolute path
   std::vector<std::string> arguments;  // from argv[0] on
-  std::string script_file = {};        // written before the start and removed at the end; empty: none
-  std::string script = {};             // its text
-  // Of a container: the script is its record. Its descendants are the engine's, and only the command is killed. The warden
-  // removes the container, and the files; if it dies, the keeper removes the container.
+  std::string script_file = {};  // written before the start and removed at the end; empty: none
+  std::string script = {};       // its text
+  // Of a container: the script is its record. Its descendants are the engine's, and only the
+  // command is killed. The warden removes the container, and the files; if it dies, the keeper
+  // removes the container.
   std::optional<ContainerToRemove> container = {};
-  std::string input = {};  // the standard input of the command; empty: that of the warden
+  std::string input = {};        // the standard input of the command; empty: that of the warden
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
   std::string output_file;
@@ -54,9 +55,10 @@ struct ShimSpec {
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
   std::optional<rlim_t> open_files_max = {};  // below that: a limit of the job
   std::optional<rlim_t> file_bytes_max = {};  // likewise
-  std::string cgroup = {};  // path of its control group, made and removed by the keeper; empty: none
+  std::string cgroup =
+      {};  // path of its control group, made and removed by the keeper; empty: none
   std::vector<CgroupSetting> cgroup_settings = {};
-  std::optional<ProcessUser> user = {};       // the command's; nullopt: the warden's
+  std::optional<ProcessUser> user = {};  // the command's; nullopt: the warden's
   // With a user: holds the working directory and the other files (user_directory.h).
   std::string user_directory = {};
 };
@@ -70,9 +72,20 @@ enum class ShimReportKind : uint32_t {
   kOutputs = 4,
   kUsage = 5,
   kOom = 6,  // before kEnded: the kernel has killed a process of the attempt for its memory
-  kContainer = 7,  // before kEnded, if the driver has left one: the number of bytes of the container's end, which follow
+  // Before kEnded, if the driver has left one: the size of the container's end, which follows.
+  kContainer = 7,
 };
-enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec, kScript, kLimits, kUser, kEnter, kCgroup };
+enum class SpawnStep : uint32_t {
+  kNone,
+  kDirectory,
+  kFork,
+  kExec,
+  kScript,
+  kLimits,
+  kUser,
+  kEnter,
+  kCgroup
+};
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed
@@ -86,7 +99,8 @@ static_assert(std::is_trivially_copyable_v<ResourceUsage>);
 
 // The name of a keeper in /proc/<pid>/comm.
 inline constexpr char kShimName[] = "carillon-keeper";
-// That of one whose warden has died, and which only removes its container any more: the next warden need not wait for it.
+// That of one whose warden has died, and which only removes its container any more: the next warden
+// need not wait for it.
 inline constexpr char kRemoverName[] = "carillon-remove";
 
 // Called in the forked child; `warden` is the parent's process id.

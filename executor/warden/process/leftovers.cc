@@ -108,12 +108,13 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
     if (entry.pid == getpid() || entry.state == 'Z') continue;
     const std::string environment = ReadEnvironment(entry.pid);
     if (environment.find("CARILLON_RUN_ID=") == std::string::npos) continue;
-    const bool contained = environment.find(std::string(kContainerVariable) + "=") != std::string::npos;
+    const bool contained =
+        environment.find(std::string(kContainerVariable) + "=") != std::string::npos;
     for (size_t i = 0; i < waiting_.size(); ++i) {
       const Mark mark = MarkOf(waiting_[i]);
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;
-      // In a container it may be another warden's, and its parents do not show that. The removal of the container ends
-      // it. A process of any other attempt may have set this variable itself.
+      // In a container it may be another warden's, and its parents do not show that. The removal of
+      // the container ends it. A process of any other attempt may have set this variable itself.
       if (contained && waiting_[i].container) continue;
       const Lineage::Owner owner = lineage.OwnerOf(entry.pid);
       if (owner == Lineage::Owner::kOtherKeeper) continue;

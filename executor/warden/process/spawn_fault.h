@@ -5,9 +5,9 @@
 
 namespace carillon::executor {
 
-// `error` is the errno of the step that failed; `limited`: the job has limits of its own. A command that is too long,
-// a missing program or a user who may not run it says nothing about the host: if it counted, two broken jobs could
-// keep the work of all others away from it.
+// `error` is the errno of the step that failed; `limited`: the job has limits of its own. A command
+// that is too long, a missing program or a user who may not run it says nothing about the host: if
+// it counted, two broken jobs could keep the work of all others away from it.
 bool IsFaultOfHost(SpawnStep step, int error, bool limited);
 
 }  // namespace carillon::executor

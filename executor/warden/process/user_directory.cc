@@ -36,8 +36,8 @@ bool MakeRunDirectory(const std::string& path) {
   if (errno != EEXIST) return false;
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return false;
-  const bool safe = S_ISDIR(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 022) == 0 &&
-                    (info.st_mode & 001) != 0;
+  const bool safe = S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+                    (info.st_mode & 022) == 0 && (info.st_mode & 001) != 0;
   if (!safe) errno = EPERM;
   return safe;
 }

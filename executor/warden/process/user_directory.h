@@ -23,12 +23,13 @@ std::string WorkDirectoryIn(const std::string& path);
 std::string OutputFileIn(const std::string& path);
 std::string ScriptFileIn(const std::string& path);  // without suffix
 
-// Creates the directory below which the directories of attempts lie, if it is missing. False, with the reason in errno:
-// also if somebody else could put something in the place of an attempt's directory.
+// Creates the directory below which the directories of attempts lie, if it is missing. False, with
+// the reason in errno: also if somebody else could put something in the place of an attempt's
+// directory.
 bool MakeRunDirectory(const std::string& path);
 
-// While it lives, the calling thread uses files with the permissions of the user, and not those of root: what the user
-// has put there may lead to files of others.
+// While it lives, the calling thread uses files with the permissions of the user, and not those of
+// root: what the user has put there may lead to files of others.
 class FileIdentity {
  public:
   FileIdentity(uid_t uid, gid_t gid);

@@ -43,7 +43,8 @@ void RemoveTree(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::remove_all(path, error);
-  // No permissions stop root, and a process that shares the directory could lead a change of them astray.
+  // No permissions stop root, and a process that shares the directory could lead a change of
+  // them astray.
   if (!error || geteuid() == 0) return;
   // Some directory was made unwritable: restore the permissions, then try once more.
   fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);

@@ -64,10 +64,14 @@ bool IsNode(const std::string& id) {
   return key.ok() && NodePlaceOf(*key).has_value();
 }
 
-enum class Since { kNothing, kReleased, kStarted };  // kReleased: a node, by the retry of its whole run
+enum class Since {
+  kNothing,
+  kReleased,
+  kStarted
+};  // kReleased: a node, by the retry of its whole run
 
-// Tells how far the run has come since the action was requested. kNothing, too, if it cannot be read: the
-// retry itself says why.
+// Tells how far the run has come since the action was requested. kNothing, too, if it cannot be
+// read: the retry itself says why.
 Since LookSince(const Call& call, const std::string& id, WallTime requested) {
   const auto key = DecodeRunId(id);
   if (!key.ok()) return Since::kNothing;
@@ -110,7 +114,8 @@ Reply DoItem(const Call& call, const BulkOperation& operation, const std::string
   const auto since = [&] {
     return RetriesRuns(verb) ? LookSince(call, id, operation.requested) : Since::kNothing;
   };
-  // A node must not be run twice, and its workflow run may have begun again with all that was to be retried.
+  // A node must not be run twice, and its workflow run may have begun again with all that was to
+  // be retried.
   if (IsNode(id) && since() == Since::kStarted) return may();
   Reply reply = Ask(call, request, note, Asking::kDo, key);
   if (reply.ok() || reply.error().code != "conflict" || since() == Since::kNothing) return reply;

@@ -35,8 +35,9 @@ HttpRequest AskedRequest(const Call& call, std::string_view method,
 // returns the problem.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
-// Executes the operation on the object with this id. The retry of a run is done if the run was started since
-// the action was requested: the retry of another item of the same workflow run has run it again.
+// Executes the operation on the object with this id. The retry of a run is done if the run was
+// started since the action was requested: the retry of another item of the same workflow run has
+// run it again.
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
              AuditNote& note, const std::optional<ItemKey>& key = {});
 // Checks that the object exists and that the caller may act on it. Has no effect.

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/embedded_file.h"
 #include "common/base/live_settings.h"
 #include "common/base/metrics.h"
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
 #include "common/ops/health.h"
 #include "common/ports/store/stores.h"
-#include "common/base/embedded_file.h"
 #include "scheduler/explain/status_source.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/keyring.h"

@@ -128,15 +128,16 @@ Reply ListHandlers(const Call& call) {
   std::map<std::string, json> handlers;
   for (ExecutorRecord& stored : executors) {
     const ExecutorRecord executor = heard.Latest(std::move(stored));
-    const bool usable = executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
+    const bool usable =
+        executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
     if (!usable) continue;
     for (const auto& [name, slots] : executor.handlers) {
-      json& handler = handlers
-                          .try_emplace(name, json{{"name", name},
-                                                  {"executors", json::array()},
-                                                  {"slots", 0},
-                                                  {"free", 0}})
-                          .first->second;
+      json& handler =
+          handlers
+              .try_emplace(
+                  name,
+                  json{{"name", name}, {"executors", json::array()}, {"slots", 0}, {"free", 0}})
+              .first->second;
       handler["executors"].push_back(executor.id.value());
       handler["slots"] = handler["slots"].get<int>() + slots.slots;
       handler["free"] = handler["free"].get<int>() + slots.free;

@@ -35,8 +35,9 @@ Reply CreateJoinToken(const Call& call) {
   if (call.api.link_authority.empty() && call.api.one_process) {
     return Problem{.status = 409,
                    .code = "executors_not_accepted",
-                   .detail = "This server runs jobs on its own host only. Start it with --executors "
-                             "HOST:PORT to accept executors of other hosts."};
+                   .detail =
+                       "This server runs jobs on its own host only. Start it with --executors "
+                       "HOST:PORT to accept executors of other hosts."};
   }
   if (call.api.link_authority.empty()) {
     return Problem{.status = 409,
@@ -59,14 +60,14 @@ Reply CreateJoinToken(const Call& call) {
   call.note.object_id = executor;
   call.note.reason = token.token_id;
   const tls::JoinToken whole{.secret = secret, .authority = call.api.link_authority};
-  HttpResponse response = JsonResponse(201, {{"token_id", token.token_id},
-                                             {"executor_id", executor},
-                                             {"expires_at", FormatRfc3339(*token.expires)},
-                                             {"authority_fingerprint", authority.fingerprint},
-                                             {"join_token", whole.Text()},
-                                             {"link_address", call.api.link_address.empty()
-                                                                  ? json()
-                                                                  : json(call.api.link_address)}});
+  HttpResponse response = JsonResponse(
+      201,
+      {{"token_id", token.token_id},
+       {"executor_id", executor},
+       {"expires_at", FormatRfc3339(*token.expires)},
+       {"authority_fingerprint", authority.fingerprint},
+       {"join_token", whole.Text()},
+       {"link_address", call.api.link_address.empty() ? json() : json(call.api.link_address)}});
   response.headers.emplace_back("Location", "/api/tokens/" + token.token_id);
   return response;
 }

@@ -12,7 +12,8 @@ std::vector<JobId> JobsBefore(const JobDefinition& definition);
 
 // What a deletion needs of a job: a request may find many of them.
 StoredJob OutlineOf(const StoredJob& job);
-// The jobs in their order, except that a job comes after those that start after it, or run it as a node.
+// The jobs in their order, except that a job comes after those that start after it, or run it as
+// a node.
 std::vector<StoredJob> DependentsFirst(std::vector<StoredJob> jobs);
 
 }  // namespace carillon::scheduler

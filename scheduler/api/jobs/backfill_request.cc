@@ -153,7 +153,8 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   terms.schedule_id = schedule.schedule_id;
   CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
                             ReadParameters(body, job.definition, schedule.spec));
-  const bool given = body.contains("parameters") && !body["parameters"].empty();  // null is empty, too
+  const bool given =
+      body.contains("parameters") && !body["parameters"].empty();  // null is empty, too
   if (given) {
     CARILLON_ASSIGN_OR_RETURN(
         terms.parameters_json,
@@ -162,7 +163,8 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   if (given && job.definition.workflow) {
     CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
   }
-  if (given) terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);
+  if (given)
+    terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

@@ -227,7 +227,11 @@ Reply GetBackfill(const Call& call) {
 }
 
 Reply PauseBackfill(const Call& call) { return Control(call, &BackfillStore::PauseBackfill, 200); }
-Reply ResumeBackfill(const Call& call) { return Control(call, &BackfillStore::ResumeBackfill, 200); }
-Reply CancelBackfill(const Call& call) { return Control(call, &BackfillStore::CancelBackfill, 202); }
+Reply ResumeBackfill(const Call& call) {
+  return Control(call, &BackfillStore::ResumeBackfill, 200);
+}
+Reply CancelBackfill(const Call& call) {
+  return Control(call, &BackfillStore::CancelBackfill, 202);
+}
 
 }  // namespace carillon::scheduler

@@ -53,13 +53,14 @@ Problem HasDependents(const Call& call, const JobId& id) {
     listed += (i > 0 ? ", " : "") + names[i];
   }
   if (names.size() > kNamesShown) listed += fmt::format(" and {} more", names.size() - kNamesShown);
-  Problem problem{.status = 409,
-                  .code = "has_dependents",
-                  .detail = fmt::format(
-                      "Jobs start after this one or run it as a node: {}. Change them first, or "
-                      "repeat the request with force=true; they then start only after its runs that "
-                      "are under way, and workflows skip the node.",
-                      listed)};
+  Problem problem{
+      .status = 409,
+      .code = "has_dependents",
+      .detail = fmt::format(
+          "Jobs start after this one or run it as a node: {}. Change them first, or "
+          "repeat the request with force=true; they then start only after its runs that "
+          "are under way, and workflows skip the node.",
+          listed)};
   problem.members["details"] = {{"jobs", names}};
   return problem;
 }

@@ -105,7 +105,8 @@ class JobApplier {
   std::set<size_t> ambiguous_;        // indexes of documents that are ambiguous (FindAmbiguous)
   KnownJobs known_;                   // of the current piece
   std::vector<Queued> queued_;
-  std::set<JobId> named_;  // jobs after which a job with a document starts, or that it runs as nodes
+  std::set<JobId>
+      named_;  // jobs after which a job with a document starts, or that it runs as nodes
   std::set<JobId> pruned_;
   std::map<size_t, Outcome<Fate>> fates_;  // by index
   size_t changes_bytes_ = 0;

@@ -77,14 +77,16 @@ Outcome<bool> CheckAccess(const Call& call, const JobBase* before,
 }
 
 // A job that runs as another user has the rights of that user, so who may edit it may use them.
-Outcome<bool> CheckRunAs(const Call& call, const JobDefinition* before, const JobDefinition& definition) {
+Outcome<bool> CheckRunAs(const Call& call, const JobDefinition* before,
+                         const JobDefinition& definition) {
   if (call.owns_all) return true;
   const bool had_user = before != nullptr && !before->run_as.empty();
   if (!had_user && definition.run_as.empty()) return true;
-  Problem problem{.status = 403,
-                  .code = "run_as_forbidden",
-                  .detail = "Only an administrator can create or change a job with run_as.",
-                  .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
+  Problem problem{
+      .status = 403,
+      .code = "run_as_forbidden",
+      .detail = "Only an administrator can create or change a job with run_as.",
+      .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
   problem.members["permission"] = Name(Permission::kWriteJobs);
   return problem;
 }

@@ -30,10 +30,10 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 Outcome<ParsedJob> ReadParsed(const nlohmann::json& body,
                               const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Returns true if the caller may write this definition, the job may use the secrets that it names and run
-// the jobs of its nodes (node_job_check.h), and all members follow it (upgrade_check.h), otherwise the
-// problem. A caller with access through a share may add secrets of the owner only if the caller may use
-// them too.
+// Returns true if the caller may write this definition, the job may use the secrets that it names
+// and run the jobs of its nodes (node_job_check.h), and all members follow it (upgrade_check.h),
+// otherwise the problem. A caller with access through a share may add secrets of the owner only if
+// the caller may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
                         const JobDefinition& definition, const ComingJobs& coming = {});
 

@@ -186,17 +186,16 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
       "No such executor. Omit it to use any, or choose one from GET /api/executors.");
 }
 
-// The run keeps who gave its parameters, because it may start later. A workflow itself runs on no executor,
-// and the parameters reach the jobs of its nodes. A job that cannot be read is left to the store, which
-// reports the error.
+// The run keeps who gave its parameters, because it may start later. A workflow itself runs on no
+// executor, and the parameters reach the jobs of its nodes. A job that cannot be read is left to
+// the store, which reports the error.
 Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
   if (request.executor.empty() && request.parameters_json.empty()) return true;
   const auto job = call.stores.jobs.GetJob(request.job_id);
   if (!job.ok()) return true;
-  CARILLON_ASSIGN_OR_RETURN(
-      request.parameters_json,
-      MarkOutside(call, job->definition, GivenValues(request.parameters_json),
-                  request.parameters_json));
+  CARILLON_ASSIGN_OR_RETURN(request.parameters_json,
+                            MarkOutside(call, job->definition, GivenValues(request.parameters_json),
+                                        request.parameters_json));
   request.parameters_json = WithGiver(std::move(request.parameters_json), call.caller.user_id);
   if (!job->definition.workflow) return true;
   if (!request.executor.empty()) {
@@ -217,10 +216,11 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 }  // namespace
 
 Reply ListJobs(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request,
-                                                           {"status", "type", "user_id", "q", "selector",
-                                                            "sort", "page_size", "page_token"},
-                                                           {"namespace"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const Query query,
+      Query::Read(call.request,
+                  {"status", "type", "user_id", "q", "selector", "sort", "page_size", "page_token"},
+                  {"namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
   CARILLON_ASSIGN_OR_RETURN(JobFilter filter,
                             WithOrder({.user_id = query.Text("user_id"),
@@ -245,7 +245,8 @@ Reply ListJobs(const Call& call) {
   if (const auto text = query.Text("type")) {
     const auto type = ParseName<JobType>(*text);
     if (!type.ok()) {
-      return InvalidField("?type", "unknown_value", "Must be a type of jobs, such as shell or http.");
+      return InvalidField("?type", "unknown_value",
+                          "Must be a type of jobs, such as shell or http.");
     }
     filter.type = *type;
   }
@@ -288,10 +289,11 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   ResolveRelativeTimes(body, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(body, [&](Mistakes* further) {
-                                                       return carillon::ParseReplacement(
-                                                           base.job, body, further);
-                                                     }),
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(body,
+                                                                [&](Mistakes* further) {
+                                                                  return carillon::ParseReplacement(
+                                                                      base.job, body, further);
+                                                                }),
                                                      id));
   JobDefinition& definition = parsed.definition;
   if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
@@ -308,10 +310,11 @@ Reply PatchJobFields(const Call& call) {
   ResolveRelativeTimes(patch, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(patch, [&](Mistakes* further) {
-                                                       return carillon::PatchJob(base.job, patch,
-                                                                                 further);
-                                                     }),
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(patch,
+                                                                [&](Mistakes* further) {
+                                                                  return carillon::PatchJob(
+                                                                      base.job, patch, further);
+                                                                }),
                                                      id));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
   return WriteDefinition(call, base, parsed.definition, now);

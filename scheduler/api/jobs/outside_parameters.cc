@@ -39,9 +39,10 @@ Outcome<std::string> MarkOutside(const Call& call, const JobDefinition& job, con
     if (!marked.untrusted.contains(name)) continue;
     return InvalidField(
         JsonPointer("/parameters", name), "unsafe_parameter",
-        fmt::format("It is part of the command, which only those who may change the job may write. In the "
-                    "command, use $CARILLON_PARAM_{} instead, or give the parameter choices.",
-                    AsciiUpper(name)));
+        fmt::format(
+            "It is part of the command, which only those who may change the job may write. In the "
+            "command, use $CARILLON_PARAM_{} instead, or give the parameter choices.",
+            AsciiUpper(name)));
   }
   return GivenToText(marked);
 }

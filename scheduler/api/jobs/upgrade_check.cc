@@ -43,10 +43,9 @@ constexpr std::array kNewFields = {
              [](const JobDefinition& job) {
                return job.routing == Routing::kWeighted || job.routing == Routing::kConsistentHash;
              }},
-    NewField{"retry_on",
-             [](const JobDefinition& job) {
-               return !job.retry_on.empty() || !job.no_retry_on.empty();
-             }},
+    NewField{
+        "retry_on",
+        [](const JobDefinition& job) { return !job.retry_on.empty() || !job.no_retry_on.empty(); }},
     NewField{"overlap_policy", QueuesOrEnds},
     // A job that queues already has a limit that older members do not know.
     NewField{"max_running",

@@ -22,10 +22,12 @@ json Changes(const std::optional<JobDefinition>& from, const std::optional<JobDe
   // A field such as `script` is left out where it is not set.
   for (const auto& [field, value] : after.items()) {
     const json earlier = before.value(field, json(nullptr));
-    if (earlier != value) changes.push_back({{"field", field}, {"before", earlier}, {"after", value}});
+    if (earlier != value)
+      changes.push_back({{"field", field}, {"before", earlier}, {"after", value}});
   }
   for (const auto& [field, value] : before.items()) {
-    if (!after.contains(field)) changes.push_back({{"field", field}, {"before", value}, {"after", nullptr}});
+    if (!after.contains(field))
+      changes.push_back({{"field", field}, {"before", value}, {"after", nullptr}});
   }
   return changes;
 }

@@ -49,8 +49,9 @@ inline bool IsShown(const LogEntry& entry, const std::optional<LogStream>& only)
   return !only || entry.stream == *only;
 }
 
-// A new daemon of an executor does not know the numbers of a function's log, and goes on at the microseconds since the
-// start of the attempt: at least as many numbers are left out then, and usually no entry.
+// A new daemon of an executor does not know the numbers of a function's log, and goes on at the
+// microseconds since the start of the attempt: at least as many numbers are left out then, and
+// usually no entry.
 inline constexpr uint64_t kNumbersOfRestart = 1'000'000;
 inline bool IsRestart(uint64_t first_seq, uint64_t last_seq) {
   return first_seq > last_seq && first_seq - last_seq > kNumbersOfRestart;

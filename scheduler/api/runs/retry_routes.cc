@@ -92,15 +92,14 @@ Outcome<bool> ReadFrom(const json& value, WorkflowRetry& retry) {
 }
 
 Outcome<RetryBody> ReadRetry(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const json body, ReadObject(call.request, Body::kOptional,
-                                  {"confirm_overlap", "reason", "from", "skip", "dry_run"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body,
+                            ReadObject(call.request, Body::kOptional,
+                                       {"confirm_overlap", "reason", "from", "skip", "dry_run"}));
   RetryBody retry;
   CARILLON_ASSIGN_OR_RETURN(retry.confirm_overlap, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(retry.dry_run, FlagMember(body, "dry_run"));
   CARILLON_ASSIGN_OR_RETURN(retry.reason, TextMember(body, "reason", kReasonCharactersMax));
-  retry.workflow.overlap =
-      retry.confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed;
+  retry.workflow.overlap = retry.confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed;
   const auto given = [&](const char* name) { return body.contains(name) && !body[name].is_null(); };
   if (given("from")) CARILLON_TRY(ReadFrom(body["from"], retry.workflow));
   if (given("skip")) {
@@ -111,10 +110,10 @@ Outcome<RetryBody> ReadRetry(const Call& call) {
 }
 
 Problem NoNodes(const RunKey& key) {
-  return {.status = 422,
-          .code = "no_nodes",
-          .detail = fmt::format("Run {} is not of a workflow, or has not begun.",
-                                EncodeRunId(key))};
+  return {
+      .status = 422,
+      .code = "no_nodes",
+      .detail = fmt::format("Run {} is not of a workflow, or has not begun.", EncodeRunId(key))};
 }
 
 Problem ExplainRetry(const Error& error) {
@@ -123,7 +122,8 @@ Problem ExplainRetry(const Error& error) {
   return problem;
 }
 
-// The retry of a node's run also runs the nodes after it, so the caller must be able to retry the workflow run.
+// The retry of a node's run also runs the nodes after it, so the caller must be able to retry the
+// workflow run.
 Outcome<bool> CheckWorkflowOf(const Call& call, const RunDetail& run) {
   if (!run.node) return true;
   CARILLON_ASSIGN_OR_RETURN(const RunDetail own, call.stores.runs.GetRun(run.node->workflow_run));
@@ -132,8 +132,8 @@ Outcome<bool> CheckWorkflowOf(const Call& call, const RunDetail& run) {
   return NotOwner(Permission::kRunJobs);
 }
 
-// The nodes that the retry would change. Changes nothing, so there is no audit record, and an Idempotency-Key
-// may be used again.
+// The nodes that the retry would change. Changes nothing, so there is no audit record, and an
+// Idempotency-Key may be used again.
 Reply Preview(const Call& call, const RunKey& key, const WorkflowRetry& retry) {
   call.note.told = true;
   if (!call.idempotency_key.empty()) {

@@ -1,8 +1,9 @@
-// Lists the actions that a caller may take on a run, or on a node of a workflow run, now: those of the caller's
-// permissions (allowed_actions.h), without those that the decisions of the domain would refuse.
+// Lists the actions that a caller may take on a run, or on a node of a workflow run, now: those of
+// the caller's permissions (allowed_actions.h), without those that the decisions of the domain
+// would refuse.
 //
-// A process that may still run excludes nothing here, because the caller can confirm the overlap; only the skip of
-// a node has no confirmation.
+// A process that may still run excludes nothing here, because the caller can confirm the overlap;
+// only the skip of a node has no confirmation.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,9 +13,10 @@
 
 namespace carillon::scheduler {
 
-// Of "cancel", "execute", "retry" and "skip". A workflow's run can be retried from its start, so it needs no
-// failure. "execute" is about the job: the caller may run it again, whatever the state of this run. So the list
-// is empty only if the caller may not act on the run, or if its job is deleted.
+// Of "cancel", "execute", "retry" and "skip". A workflow's run can be retried from its start, so it
+// needs no failure. "execute" is about the job: the caller may run it again, whatever the state of
+// this run. So the list is empty only if the caller may not act on the run, or if its job is
+// deleted.
 Outcome<nlohmann::json> ActionsOnRun(const Call& call, const RunDetail& run);
 
 // The nodes of a workflow run, as far as actions depend on them.

@@ -32,8 +32,8 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// Parses the schedules of a preview in the same way as those of a job that is written at `after`. The
-// values of H are those of the job `own`, or examples if it is not a valid id.
+// Parses the schedules of a preview in the same way as those of a job that is written at `after`.
+// The values of H are those of the job `own`, or examples if it is not a valid id.
 Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after, const std::string& own) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {

@@ -23,7 +23,8 @@ pre { padding: .75em 1em; overflow-x: auto; }
 <p>This is the scheduler of a Carillon installation, version )html";
 
 constexpr std::string_view kRest = R"html(. It was built without the web
-console: <code>./dev build</code> in a clone of the source builds both. The REST API below <code>/api</code>
+console: <code>./dev build</code> in a clone of the source builds both. The REST API below
+<code>/api</code>
 and the <code>carillon</code> command are here as ever.</p>
 <p>Every request needs the token that was made at the first start:</p>
 <pre>curl -H "Authorization: Bearer $(cat DATA_DIR/admin.token)" \

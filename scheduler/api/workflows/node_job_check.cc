@@ -40,7 +40,8 @@ bool SchedulesGiveNothingNew(const JobDefinition& before, const JobDefinition& d
   });
 }
 
-// True if nothing that CheckWorkflowJobs looks at, or that the caller gives to the nodes, has changed.
+// True if nothing that CheckWorkflowJobs looks at, or that the caller gives to the nodes, has
+// changed.
 bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
   return before != nullptr && before->workflow == definition.workflow &&
          before->parameters == definition.parameters &&
@@ -125,8 +126,8 @@ Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefini
 void NameWorkflowMistakes(const json& body, Problem& problem) {
   if (!body.is_object() || !body.contains("workflow")) return;
   std::map<std::string, std::string> codes;  // by pointer
-  // Without the parameters of the job: what names an unknown one is the only mistake below that has no
-  // code here.
+  // Without the parameters of the job: what names an unknown one is the only mistake below that has
+  // no code here.
   for (const WorkflowProblem& one : ParseWorkflow(body["workflow"]).problems) {
     codes.emplace("/workflow" + one.pointer, Name(one.code));
   }

@@ -1,5 +1,5 @@
-// Mistakes of a workflow's definition in the terms of the API: 400 for its form, 422 for the jobs that its
-// nodes run.
+// Mistakes of a workflow's definition in the terms of the API: 400 for its form, 422 for the jobs
+// that its nodes run.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace carillon::scheduler {
 // Jobs that the same request creates, by id. They are not in the store yet.
 using ComingJobs = std::set<std::string>;
 
-// The jobs of a workflow's nodes, with the rights of the caller. Reads all jobs of a level together.
-// `call` and `coming` must outlive it.
+// The jobs of a workflow's nodes, with the rights of the caller. Reads all jobs of a level
+// together. `call` and `coming` must outlive it.
 //
 // Threads  One request owns it.
 class NodeJobs final : public WorkflowLookup {
@@ -34,13 +34,15 @@ class NodeJobs final : public WorkflowLookup {
   std::map<JobId, std::optional<WorkflowJob>> known_;
 };
 
-// 422 with the codes of Name(WorkflowMistake) and pointers below /workflow: a job is unknown, or the caller
-// may not run it, or workflows contain each other or are nested too deep, or a parameter is not safe.
-// `before` is the stored definition, or null; a workflow that stays as it is there is not checked.
+// 422 with the codes of Name(WorkflowMistake) and pointers below /workflow: a job is unknown, or
+// the caller may not run it, or workflows contain each other or are nested too deep, or a parameter
+// is not safe. `before` is the stored definition, or null; a workflow that stays as it is there is
+// not checked.
 Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition* before,
                             const JobDefinition& definition, const ComingJobs& coming);
 
-// Replaces the codes of mistakes in the form of the workflow in `body` by those of Name(WorkflowMistake).
+// Replaces the codes of mistakes in the form of the workflow in `body` by those of
+// Name(WorkflowMistake).
 void NameWorkflowMistakes(const nlohmann::json& body, Problem& problem);
 
 }  // namespace carillon::scheduler

@@ -65,10 +65,8 @@ Reply NodesResponse(const Call& call, const WorkflowRunView& view) {
   const WallTime now = TimeOf(call);
   CARILLON_ASSIGN_OR_RETURN(const json permitted,
                             AllowedActions(call, Owned::kRun, view.own.job_id));
-  const JudgedWorkflow workflow{.view = view,
-                                .graph = judged.graph,
-                                .rows = judged.rows,
-                                .is_late = IsLate(call, view, now)};
+  const JudgedWorkflow workflow{
+      .view = view, .graph = judged.graph, .rows = judged.rows, .is_late = IsLate(call, view, now)};
   json nodes = json::array();
   for (size_t i = 0; i < view.nodes.size(); ++i) {
     nodes.push_back(ShowRunNode(view.nodes[i].detail, judged, i));
@@ -91,10 +89,10 @@ Problem ExplainNodes(const Call& call, const RunKey& key, const Error& error) {
   if (error.code != ErrorCode::kNotFound) return ToProblem(error);
   const auto run = call.stores.runs.GetRun(key);
   if (!run.ok()) return ToProblem(run.error());
-  return {.status = 422,
-          .code = "no_nodes",
-          .detail = fmt::format("Run {} is not of a workflow, or has not begun.",
-                                EncodeRunId(key))};
+  return {
+      .status = 422,
+      .code = "no_nodes",
+      .detail = fmt::format("Run {} is not of a workflow, or has not begun.", EncodeRunId(key))};
 }
 
 Problem ExplainSkip(const Call& call, const SkipNodeRequest& request, const Error& error) {
@@ -123,8 +121,7 @@ Reply GetRunNodes(const Call& call) {
 
 Reply SkipRunNode(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kOptional, {"reason"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());

@@ -25,13 +25,13 @@ class LinkAuthority {
   tls::Identity Issue(const std::string& name, tls::Purpose purpose, Duration life = 1h) const {
     const std::string key = tls::NewKey();
     auto issued = authority_.IssueFor(
-        key,
-        {.common_name = name,
-         .dns = purpose == tls::Purpose::kServer
-                    ? std::vector<std::string>{std::string(tls::kAnyMember)}
-                    : std::vector<std::string>{},
-         .purpose = purpose,
-         .from = Now() - 30min, .until = Now() + life});
+        key, {.common_name = name,
+              .dns = purpose == tls::Purpose::kServer
+                         ? std::vector<std::string>{std::string(tls::kAnyMember)}
+                         : std::vector<std::string>{},
+              .purpose = purpose,
+              .from = Now() - 30min,
+              .until = Now() + life});
     EXPECT_TRUE(issued.ok()) << issued.error().message;
     return {.authority = authority_.certificate(), .certificate = *issued, .key = key};
   }

@@ -63,7 +63,8 @@ TEST(StreamOutboxTest, AHeartbeatIsBehindOnePieceOfACheckpointAtMost) {
   EXPECT_LT((*first)->Length(), kPieceBytes + 100);
   ASSERT_TRUE(outbox.Put("record", rpc::OutboxLane::kRecords).ok());
   ASSERT_TRUE(outbox.Put("heartbeat").ok());
-  EXPECT_EQ(outbox.Put(std::string(1 << 20, 'd'), rpc::OutboxLane::kBulk).code(), ErrorCode::kExhausted);
+  EXPECT_EQ(outbox.Put(std::string(1 << 20, 'd'), rpc::OutboxLane::kBulk).code(),
+            ErrorCode::kExhausted);
   PieceJoiner joiner;
   EXPECT_EQ(joiner.Take(rpc::ToBytes(**first)).value(), std::nullopt);
   std::vector<std::string> others;
@@ -81,7 +82,8 @@ TEST(StreamOutboxTest, RecordsAndBulkTakeTurnsAndAnOlderPeerGetsBulkWhole) {
   rpc::StreamOutbox outbox({.messages_max = 100, .bytes_max = 100});
   ASSERT_TRUE(outbox.Put("r1", rpc::OutboxLane::kRecords).ok());
   for (const char* bulk : {"b1", "b2"}) ASSERT_TRUE(outbox.Put(bulk, rpc::OutboxLane::kBulk).ok());
-  for (const char* record : {"r2", "r3"}) ASSERT_TRUE(outbox.Put(record, rpc::OutboxLane::kRecords).ok());
+  for (const char* record : {"r2", "r3"})
+    ASSERT_TRUE(outbox.Put(record, rpc::OutboxLane::kRecords).ok());
   EXPECT_EQ(Written(outbox), (std::vector<std::string>{"b1", "r2", "b2", "r3"}));
 }
 
@@ -112,7 +114,10 @@ TEST_F(GrpcLinkTest, CheckpointsOfAMebibyteCrossInBothDirections) {
   }));
   EXPECT_EQ(saved, std::vector<std::string>(3, state));
   ClaimBatchReply reply{.batch_id = 1, .lease = 20s};
-  reply.items.push_back({.key = save.key, .token = save.token, .verdict = ClaimVerdict::kAccepted, .checkpoint = state});
+  reply.items.push_back({.key = save.key,
+                         .token = save.token,
+                         .verdict = ClaimVerdict::kAccepted,
+                         .checkpoint = state});
   ASSERT_TRUE(hub->Send(ExecutorId("e1"), Incarnation("x"), reply).ok());
   std::optional<std::string> given;
   EXPECT_TRUE(WaitUntil([&] {

@@ -24,7 +24,9 @@ class LinkStrangersTest : public GrpcLinkTest {
     for (const int fd : open_) close(fd);
   }
   void Connect(size_t count) {
-    sockaddr_in to{.sin_family = AF_INET, .sin_port = htons(PortOf(*hub_)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    sockaddr_in to{.sin_family = AF_INET,
+                   .sin_port = htons(PortOf(*hub_)),
+                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
     for (size_t i = 0; i < count; ++i) {
       const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       ASSERT_GE(fd, 0);
@@ -36,13 +38,16 @@ class LinkStrangersTest : public GrpcLinkTest {
   size_t Left() {
     std::erase_if(open_, [](int fd) {
       pollfd one{.fd = fd, .events = POLLRDHUP, .revents = 0};
-      const bool ended = poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+      const bool ended =
+          poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
       if (ended) close(fd);
       return ended;
     });
     return open_.size();
   }
-  uint64_t Refused() { return metrics_.counter("carillon_link_refused_total", "connections").value(); }
+  uint64_t Refused() {
+    return metrics_.counter("carillon_link_refused_total", "connections").value();
+  }
 
   Metrics metrics_;
   std::unique_ptr<rpc::GrpcHub> hub_;
@@ -78,7 +83,8 @@ TEST_F(LinkStrangersTest, AnAddressOfVersionSixIsInBrackets) {
   options.allow_beyond_loopback = true;
   auto hub = rpc::GrpcHub::Start(options, clock_);
   if (!hub.ok()) {  // a host without version six
-    EXPECT_NE(hub.error().message.find("assign requested address"), std::string::npos) << hub.error().message;
+    EXPECT_NE(hub.error().message.find("assign requested address"), std::string::npos)
+        << hub.error().message;
     return;
   }
   const auto link = Link("m1", (*hub)->endpoint());

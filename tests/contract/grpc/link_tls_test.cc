@@ -289,7 +289,8 @@ TEST_F(SilentJoinTest, ThoseThatSayNothingKeepNobodyOut) {
   for (size_t i = 0; i <= rpc::kJoinsUnreadMax; ++i) {
     calls.push_back(std::make_unique<SilentCall>(*stub));
   }
-  // One is given up once all have arrived. A request that came between them could be the oldest itself.
+  // One is given up once all have arrived. A request that came between them could be the
+  // oldest itself.
   EXPECT_TRUE(WaitUntil([&] { return GivenUp() > 0; }));
   EXPECT_TRUE(Ask(OnlyAuthority(), With("a token")).ok());
   const auto ended =

@@ -128,15 +128,19 @@ TEST(LinkBusTest, RecordsAreOfTheExecutorThatSentThemAndIsRegistered) {
   const auto arrives = [&] {
     BusRecord record{.payload = "x"};
     SetSender(record, ExecutorId("other"));
-    EXPECT_TRUE(link->Send(MemberId("m1"), CarriedRecord{std::string(kResultsTopic), 0, std::move(record)}).ok());
+    EXPECT_TRUE(
+        link->Send(MemberId("m1"), CarriedRecord{std::string(kResultsTopic), 0, std::move(record)})
+            .ok());
     EXPECT_TRUE(member_end.Receive(10).empty());
     const auto received = results->Poll(10);
     EXPECT_TRUE(received.ok() && results->Commit(*received).ok());
-    for (const ReceivedRecord& one : *received) EXPECT_EQ(SenderOf(one.record), TheExecutor().executor);
+    for (const ReceivedRecord& one : *received)
+      EXPECT_EQ(SenderOf(one.record), TheExecutor().executor);
     return !received->empty();
   };
   const auto answer = [&](const Incarnation& incarnation, ToExecutor message) {
-    static_cast<void>(member_end.Send(TheExecutor().executor, incarnation, std::move(message)).ok());
+    static_cast<void>(
+        member_end.Send(TheExecutor().executor, incarnation, std::move(message)).ok());
   };
   EXPECT_FALSE(arrives());
   answer(Incarnation("another process"), Registered{});
@@ -194,7 +198,8 @@ TEST(LinkBusTest, MessagesBehindManyRecordsAreNotForgotten) {
   link_bus::CarryingHub member_end(*hub, *member_side, metrics);
   Accept(member_end);
   for (size_t i = 0; i < link_bus::kRecordsPerReceive + 1; ++i) {
-    ASSERT_TRUE(link->Send(MemberId("m1"), CarriedRecord{std::string(kLogsTopic), 0, {"", {}}}).ok());
+    ASSERT_TRUE(
+        link->Send(MemberId("m1"), CarriedRecord{std::string(kLogsTopic), 0, {"", {}}}).ok());
   }
   ASSERT_TRUE(link->Send(MemberId("m1"), Heartbeat{}).ok());
   int woken = 0;

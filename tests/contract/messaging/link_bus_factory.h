@@ -30,7 +30,8 @@ class LinkBusFactory {
   LinkBusFactory(std::unique_ptr<ExecutorHub> hub, std::unique_ptr<ExecutorLink> link)
       : hub_(std::move(hub)), link_(std::move(link)) {
     // Without an answer to its registration the member takes no records of the executor.
-    static_cast<void>(member_end_.Send(TheExecutor().executor, TheExecutor().incarnation, Registered{}).ok());
+    static_cast<void>(
+        member_end_.Send(TheExecutor().executor, TheExecutor().incarnation, Registered{}).ok());
   }
 
   std::unique_ptr<BusProducer> Producer() { return std::make_unique<BothEnds>(*this); }

@@ -4,9 +4,7 @@
 
 namespace carillon::test {
 struct MysqlStoreFactory {
-  std::unique_ptr<StoreHandle> Open() {
-    return std::make_unique<MysqlHandle>(database.Open());
-  }
+  std::unique_ptr<StoreHandle> Open() { return std::make_unique<MysqlHandle>(database.Open()); }
   ReusedDatabase database{kSegments};
 };
 using StoreFactories = ::testing::Types<MysqlStoreFactory>;

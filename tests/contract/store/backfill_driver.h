@@ -1,5 +1,5 @@
-// Driver of the contract of BackfillStore: one job, one backfill, and short forms of what happens to
-// its runs.
+// Driver of the contract of BackfillStore: one job, one backfill, and short forms of what happens
+// to its runs.
 #pragma once
 
 #include "tests/contract/store/store_driver.h"

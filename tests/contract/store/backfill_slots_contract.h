@@ -104,8 +104,8 @@ TYPED_TEST(BackfillSlotsContract, PauseKeepsTheSlotOfARunThatHasStarted) {
   s.ExpectHolders({run});
 }
 
-// Otherwise the schedule would move back and plan the key of that run a second time, which the store
-// refuses again and again.
+// Otherwise the schedule would move back and plan the key of that run a second time, which the
+// store refuses again and again.
 TYPED_TEST(BackfillSlotsContract, PauseUnplansNothingBeforeAFireThatABackfillRuns) {
   BackfillSlotsDriver s = this->backfill_driver();
   s.Make();

@@ -124,8 +124,7 @@ TYPED_TEST(CheckpointContract, AttemptThatWasGivenUpCannotSave) {
   EXPECT_EQ(this->Save(s, this->SaveOf(first, 901, "zombie"), fence), SaveVerdict::kRefused);
   EXPECT_EQ(this->Save(s, this->SaveOf(second, 1, "second"), fence), SaveVerdict::kKept);
   EXPECT_EQ(this->Save(s, this->SaveOf(first, 902, "zombie"), fence), SaveVerdict::kRefused);
-  EXPECT_EQ(this->Save(s, this->ProgressOf(first, 903, 1, "zombie"), fence),
-            SaveVerdict::kRefused);
+  EXPECT_EQ(this->Save(s, this->ProgressOf(first, 903, 1, "zombie"), fence), SaveVerdict::kRefused);
   EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(first.key)), "second");
   EXPECT_EQ(s.Get(first.key).saved.checkpoint->attempt, 2);
 }

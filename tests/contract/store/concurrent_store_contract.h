@@ -150,8 +150,8 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAtOnceNeverExceedMaxRunning) {
   }
 }
 
-// Two writers claim new runs, one admits queued runs and one claims those; whoever starts a run also
-// ends it.
+// Two writers claim new runs, one admits queued runs and one claims those; whoever starts a run
+// also ends it.
 TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedMaxRunning) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

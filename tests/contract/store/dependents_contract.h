@@ -1,5 +1,5 @@
-// Contract of jobs that start after other jobs: JobStore writes their dependencies, each write that ends
-// a run tells of it, and CompletionStore starts the runs.
+// Contract of jobs that start after other jobs: JobStore writes their dependencies, each write that
+// ends a run tells of it, and CompletionStore starts the runs.
 #pragma once
 
 #include "common/domain/run/dependents.h"

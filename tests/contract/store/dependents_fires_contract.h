@@ -8,8 +8,8 @@
 
 namespace carillon::test {
 
-// Two schedules at one instant, as for two tenants; a schedule and a node of a workflow; two nodes of one
-// workflow. They end in one batch or one after the other.
+// Two schedules at one instant, as for two tenants; a schedule and a node of a workflow; two nodes
+// of one workflow. They end in one batch or one after the other.
 TYPED_TEST(DependentsContract, EachRunOfOneFireStartsARun) {
   DependentsDriver s = this->dependents();
   const auto node = [&s](WallTime fire, uint64_t no, size_t position) {
@@ -60,8 +60,7 @@ TYPED_TEST(DependentsContract, EachRunOfOneFireStartsARun) {
       ASSERT_EQ(started.size(), 2u) << id;
       std::set<RunKey> by;
       for (size_t i = 0; i < started.size(); ++i) {
-        EXPECT_EQ(started[i].key,
-                  (RunKey{fire + Duration(i), b.schedules.at(0).schedule_id, 0}));
+        EXPECT_EQ(started[i].key, (RunKey{fire + Duration(i), b.schedules.at(0).schedule_id, 0}));
         const RunDetail run = s.Get(started[i].key);
         ASSERT_TRUE(run.trigger);
         by.insert(run.trigger->run);

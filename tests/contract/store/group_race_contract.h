@@ -113,8 +113,8 @@ TYPED_TEST(ConcurrentStoreContract, NoClaimExceedsALimitThatWasAcknowledged) {
   }
 }
 
-// Two writers claim new runs, one admits queued runs and one claims those; whoever starts a run also
-// ends it.
+// Two writers claim new runs, one admits queued runs and one claims those; whoever starts a run
+// also ends it.
 TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimitOfTheGroup) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
@@ -178,8 +178,8 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
   EXPECT_EQ(detail.group.queued, 0);
 }
 
-// One writer changes the limit of the job and moves it out of its group and back, one admits, and two
-// start and end what they find due.
+// One writer changes the limit of the job and moves it out of its group and back, one admits, and
+// two start and end what they find due.
 TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -1,4 +1,5 @@
-// The contract of parameters of a schedule that an edit removes: the runs that it has made keep them.
+// The contract of parameters of a schedule that an edit removes: the runs that it has made
+// keep them.
 #pragma once
 
 #include "common/domain/run/run_kind.h"
@@ -41,9 +42,7 @@ class KeptParametersDriver : public StoreDriver {
     EXPECT_NE(after.schedules[0].schedule_id, job.schedules[0].schedule_id);
     return after;
   }
-  std::string RequestOf(const RunKey& key) {
-    return v(firing.LoadRunRequest(key)).parameters_json;
-  }
+  std::string RequestOf(const RunKey& key) { return v(firing.LoadRunRequest(key)).parameters_json; }
 
   Fence fence;
 

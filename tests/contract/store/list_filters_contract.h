@@ -1,8 +1,8 @@
 // The contract of filters of lists: a row that differs from the filter in only one field is not
 // listed and not counted, whatever else the filter asks, in each order and with each bound.
 //
-// Each case lists its fields, and names all members of the filter beside them: a new member does not
-// compile until it is one of the cases.
+// Each case lists its fields, and names all members of the filter beside them: a new member does
+// not compile until it is one of the cases.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,9 @@ class JobFiltersContract : public StoreContract<Factory> {
         {"user", [](JobDefinition& job) { job.user_id = "bob"; },
          [](JobFilter& filter) { filter.user_id = "anna"; }},
         {"spaces", [](JobDefinition& job) { job.name_space = "ops"; },
-         [](JobFilter& filter) { filter.namespaces = {"pay", "web"}; }},
+         [](JobFilter& filter) {
+           filter.namespaces = {"pay", "web"};
+         }},
         {"space", [](JobDefinition& job) { job.name_space = "web"; },
          [](JobFilter& filter) { filter.namespaces = {"pay"}; }},
         {"name", [](JobDefinition& job) { job.name = "Nightly backup 2"; },
@@ -93,7 +95,8 @@ TYPED_TEST(JobFiltersContract, AJobThatDiffersInOneFieldOnlyIsNotListed) {
   for (const auto& [id, job] : jobs) s.Create(id, job, kT0 + (++at * 5 % 7) * 1s);
   const size_t whole = (size_t{1} << fields.size()) - 1;
   for (size_t asked = 0; asked <= whole; ++asked) {
-    // Each field alone and beside each other one, and all together: the statements have no part for three.
+    // Each field alone and beside each other one, and all together: the statements have no part
+    // for three.
     if (std::popcount(asked) > 2 && asked != whole) continue;
     JobFilter filter;
     for (size_t i = 0; i < fields.size(); ++i) {
@@ -144,19 +147,30 @@ class RunFiltersContract : public StoreContract<Factory> {
         {"executor", [](Case& run) { run.executor = 2; },
          [](RunFilter& filter) { filter.executor = ExecutorId("e1"); }},
         {"state", [](Case& run) { run.state = RunState::kTimedOut; },
-         [](RunFilter& filter) { filter.states = {RunState::kFailed, RunState::kLost}; }},
+         [](RunFilter& filter) {
+           filter.states = {RunState::kFailed, RunState::kLost};
+         }},
         {"completed", [](Case& run) { run.state = RunState::kCompleted; },
          [](RunFilter& filter) { filter.states = {RunState::kFailed}; }},
         {"kind", [](Case& run) { run.kind = RunKind::kCron; },
-         [](RunFilter& filter) { filter.kinds = {RunKind::kManual, RunKind::kAfter}; }},
+         [](RunFilter& filter) {
+           filter.kinds = {RunKind::kManual, RunKind::kAfter};
+         }},
         {"space", [](Case& run) { run.job = "space", run.of.name_space = "ops"; },
-         [](RunFilter& filter) { filter.namespaces = {"pay", "web"}; }},
+         [](RunFilter& filter) {
+           filter.namespaces = {"pay", "web"};
+         }},
         {"user", [](Case& run) { run.job = "user", run.of.user_id = "bob"; },
          [](RunFilter& filter) { filter.user_id = "anna"; }},
         {"text", [](Case& run) { run.job = "text", run.of.name = "Weekly report"; },
          [](RunFilter& filter) { filter.name_contains = "NIGHT"; }},
-        {"label", [](Case& run) { run.job = "label", run.of.labels = {{"team", "web"}}; },
-         [](RunFilter& filter) { filter.labels = {{"team", {"etl", "ops"}}}; }},
+        {"label",
+         [](Case& run) {
+           run.job = "label", run.of.labels = {{"team", "web"}};
+         },
+         [](RunFilter& filter) {
+           filter.labels = {{"team", {"etl", "ops"}}};
+         }},
         {"early", [](Case& run) { run.fire = kT0 + 30min; },
          [](RunFilter& filter) { filter.since = kT0 + 1h; }},
         {"late", [](Case& run) { run.fire = kT0 + 2h; },

@@ -137,7 +137,8 @@ TYPED_TEST(LogStoreContract, APieceIsOfAnAttemptOnlyUnderItsTokenOrOfItsExecutor
   const RunRow planned = s.Execute(job, kT0);
   const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   const auto of = [](const RunRow& row, const ExecutorId& executor) {
-    return LogOrigin{.key = row.key, .attempt = row.attempt, .token = row.claim_token, .executor = executor};
+    return LogOrigin{
+        .key = row.key, .attempt = row.attempt, .token = row.claim_token, .executor = executor};
   };
   const ExecutorId evil("evil");
   LogOrigin guessed = of(first, first.executor);
@@ -148,13 +149,15 @@ TYPED_TEST(LogStoreContract, APieceIsOfAnAttemptOnlyUnderItsTokenOrOfItsExecutor
   unknown.key.shard = 77;
   using Places = std::vector<size_t>;
   EXPECT_EQ(s.v(s.logs.FindForeign({})), Places());
-  EXPECT_EQ(s.v(s.logs.FindForeign({guessed, of(first, first.executor), later, unknown, of(planned, evil)})),
+  EXPECT_EQ(s.v(s.logs.FindForeign(
+                {guessed, of(first, first.executor), later, unknown, of(planned, evil)})),
             (Places{0, 2, 3, 4}));
   // Of an earlier attempt only the executor is known.
   s.Apply(s.ReportOf(first, RunState::kFailed, kT0 + 3s), fence, kT0 + 4s);
   EXPECT_EQ(s.v(s.logs.FindForeign({of(first, evil), of(first, first.executor)})), Places{0});
   const RunRow second = s.Start(s.Get(first.key).row, 2, fence, kT0 + 1h);
-  EXPECT_EQ(s.v(s.logs.FindForeign({of(second, second.executor), of(first, first.executor), of(first, evil)})),
+  EXPECT_EQ(s.v(s.logs.FindForeign(
+                {of(second, second.executor), of(first, first.executor), of(first, evil)})),
             Places{2});
   s.Apply(s.ReportOf(second, RunState::kCompleted, kT0 + 2h), fence, kT0 + 2h);
   EXPECT_EQ(s.v(s.logs.FindForeign({of(second, second.executor)})), Places());

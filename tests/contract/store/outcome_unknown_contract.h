@@ -147,7 +147,8 @@ TYPED_TEST(OutcomeUnknownContract, LostHandlersWaitForTheWordOfTheirHost) {
     s.Lose(s.Get(run.key).row, fence, kT0 + 30s);
     return s.Get(run.key).row;
   };
-  EXPECT_EQ(lost("edited", true).state, RunState::kHeld) << "the attempt is still that of a handler";
+  EXPECT_EQ(lost("edited", true).state, RunState::kHeld)
+      << "the attempt is still that of a handler";
   const RunRow held = lost("a", false);
   EXPECT_EQ(held.state, RunState::kHeld);
   EXPECT_TRUE(held.may_still_run);

@@ -144,7 +144,8 @@ TYPED_TEST(QueueContract, RunKeepsItsSlotBetweenTwoAttempts) {
   s.ExpectAdmitted(kT0 + 2h, {waits});
 }
 
-// Two runs hold slots after an edit that allows one. The next attempt of one waits, without its slot.
+// Two runs hold slots after an edit that allows one. The next attempt of one waits, without
+// its slot.
 TYPED_TEST(QueueContract, RetryAboveALoweredLimitIsQueuedAndGivesItsSlotBack) {
   QueueDriver s = this->queue_driver();
   JobDefinition definition = s.Manual();
@@ -165,8 +166,8 @@ TYPED_TEST(QueueContract, RetryAboveALoweredLimitIsQueuedAndGivesItsSlotBack) {
   s.ExpectOffer(tried, kT0 + 1h, ClaimVerdict::kAccepted);
 }
 
-// Three runs wait for their next attempts when an edit allows one. No policy ends one of them, and they go on in
-// the order of their keys.
+// Three runs wait for their next attempts when an edit allows one. No policy ends one of them, and
+// they go on in the order of their keys.
 TYPED_TEST(QueueContract, ALoweredLimitEndsNoRunAndTheEarliestGoesOnFirst) {
   QueueDriver s = this->queue_driver();
   JobDefinition definition = s.Limited(OverlapPolicy::kSkip);

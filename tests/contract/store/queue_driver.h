@@ -5,8 +5,8 @@
 
 namespace carillon::test {
 
-// One job, and short forms of what happens to its runs. Runs are numbered by the order in which they
-// are made, which is the order of their keys.
+// One job, and short forms of what happens to its runs. Runs are numbered by the order in which
+// they are made, which is the order of their keys.
 class QueueDriver : public StoreDriver {
  public:
   explicit QueueDriver(StoreHandle& store) : StoreDriver(store), fence(Take()) {}

@@ -77,8 +77,7 @@ TYPED_TEST(ResultContract, UsageIsKeptWithEveryAttempt) {
   }
   JobDefinition definition = s.Manual();
   definition.retry_count = 1;
-  const RunRow running =
-      s.Start(s.Execute(s.Create("c", definition), kT0), 7, fence, kT0 + 1s);
+  const RunRow running = s.Start(s.Execute(s.Create("c", definition), kT0), 7, fence, kT0 + 1s);
   ResultReport report = s.ReportOf(running, RunState::kFailed);
   report.result.usage = usage;
   EXPECT_EQ(s.Apply(report, fence, kT0 + 10s).state, RunState::kPending);

@@ -1,4 +1,5 @@
-// The contract of FiringStore::ApplyResults for attempts that never began: the run is given back (P1).
+// The contract of FiringStore::ApplyResults for attempts that never began: the run is given
+// back (P1).
 #pragma once
 
 #include "common/domain/run/returns.h"
@@ -73,7 +74,8 @@ TYPED_TEST(ReturnsContract, IsCountedSoThatRetriesAreLeftAndTheLastOneIsLost) {
     EXPECT_EQ(row.attempt, returns + 1);
   }
   run();
-  EXPECT_EQ(s.Apply(s.ReportOf(row, RunState::kFailed), fence, now).state, RunState::kPending) << "its only retry";
+  EXPECT_EQ(s.Apply(s.ReportOf(row, RunState::kFailed), fence, now).state, RunState::kPending)
+      << "its only retry";
   EXPECT_EQ(ReturnsOf(s.Get(row.key).row), kReturnsMax);
   run();
   EXPECT_EQ(s.Apply(this->NeverBegan(s, row), fence, now).state, RunState::kLost);
@@ -97,7 +99,8 @@ TYPED_TEST(ReturnsContract, AHostWithoutRoomCostsNoRetry) {
   EXPECT_EQ(waiting.attempts[0].state, RunState::kFailed);
   EXPECT_EQ(waiting.attempts[0].result.reason, reason::kHost);
   const RunRow second = s.Start(waiting.row, 2, fence, kT0 + 4s);
-  const RunEffect failed = s.Apply(s.ReportOf(second, RunState::kFailed, kT0 + 5s), fence, kT0 + 6s);
+  const RunEffect failed =
+      s.Apply(s.ReportOf(second, RunState::kFailed, kT0 + 5s), fence, kT0 + 6s);
   EXPECT_EQ(failed.state, RunState::kFailed);
   EXPECT_FALSE(failed.given_back);
 }

@@ -1,4 +1,5 @@
-// The contract of the kinds of runs: every question of run_kind.h, asked of each store for every kind.
+// The contract of the kinds of runs: every question of run_kind.h, asked of each store for
+// every kind.
 #pragma once
 
 #include "common/domain/run/run_kind.h"
@@ -137,9 +138,8 @@ TYPED_TEST(RunKindsContract, MayExpire) {
         JobDefinition limited = s.Every(10h);
         limited.overlap_policy = OverlapPolicy::kQueueAll;
         if (!edited) limited.queue_timeout_s = 60;
-        const StoredJob job =
-            s.Create(std::string(Name(kind)) + (edited ? "-edited" : "") + (flags ? "-back" : ""),
-                     limited);
+        const StoredJob job = s.Create(
+            std::string(Name(kind)) + (edited ? "-edited" : "") + (flags ? "-back" : ""), limited);
         const auto claim = [&](const RunRow& row) {
           ClaimRequest request = s.ClaimOf(row, row.key.schedule_id.value());
           request.overlap = OverlapRulesOf(limited);
@@ -202,8 +202,8 @@ TYPED_TEST(RunKindsContract, StartsDependents) {
   }
 }
 
-// A backfill finds the run of a fire by its kind: a run of a former schedule is that of the fire, and
-// a run that something else started at this instant is not.
+// A backfill finds the run of a fire by its kind: a run of a former schedule is that of the fire,
+// and a run that something else started at this instant is not.
 TYPED_TEST(RunKindsContract, FireOfASchedule) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -1,5 +1,5 @@
-// The contract of claims of runs that act for others than the owner of their job: whoever lost the right to run it
-// while the run waited is refused.
+// The contract of claims of runs that act for others than the owner of their job: whoever lost the
+// right to run it while the run waited is refused.
 #pragma once
 
 #include "tests/contract/store/workflow_rights_contract.h"
@@ -137,7 +137,8 @@ TYPED_TEST(RunRightsContract, NodeThatWaitedForASlotOfItsJobIsAskedAgain) {
   s.ExpectClaim(s.NodeKeyOf(flow), kT0 + 2s, ClaimVerdict::kEnqueued);
   s.Share({"hers"});
   s.End(holder, RunState::kCompleted, kT0 + 3s);
-  EXPECT_EQ(s.v(s.queues.Admit({load.job_no, load.segment}, s.fence, kT0 + 4s)).admitted.size(), 1u);
+  EXPECT_EQ(s.v(s.queues.Admit({load.job_no, load.segment}, s.fence, kT0 + 4s)).admitted.size(),
+            1u);
   s.ExpectRefused(flow, kT0 + 5s);
   s.ExpectClaim(s.Executed("", kT0 + 6s), kT0 + 6s, ClaimVerdict::kAccepted);
 }
@@ -153,7 +154,8 @@ TYPED_TEST(RunRightsContract, OwnerOfTheWorkflowIsAskedAgain) {
 TYPED_TEST(RunRightsContract, NestedWorkflowIsAskedAgainWhenItBegins) {
   RunRightsDriver s = this->rights();
   s.Share({"outer", "hers", "load"});
-  const StoredJob outer = s.Create("outer", s.Of(s.kAnna, "outer", s.Flow({s.Given(s.Node("hers"))})));
+  const StoredJob outer =
+      s.Create("outer", s.Of(s.kAnna, "outer", s.Flow({s.Given(s.Node("hers"))})));
   const RunKey flow = s.BegunWith(outer, s.From(s.kBert));
   EXPECT_EQ(s.States(flow), "hers PENDING");
   s.Share({"outer", "load"});
@@ -185,8 +187,8 @@ TYPED_TEST(RunRightsContract, RunOfARequestIsAskedAtEachAttempt) {
 
 TYPED_TEST(RunRightsContract, RunOfABackfillIsAskedAtEachAttempt) {
   RunRightsDriver s = this->rights();
-  const StoredJob load = s.Edit([&](JobDefinition& job) { job.schedules = s.Every(1h).schedules; },
-                                kT0 + 90min);
+  const StoredJob load =
+      s.Edit([&](JobDefinition& job) { job.schedules = s.Every(1h).schedules; }, kT0 + 90min);
   const ScheduleId schedule = load.schedules.at(0).schedule_id;
   const Backfill made = s.v(s.backfills.CreateBackfill({.job_id = load.job_id,
                                                         .schedule_id = schedule,

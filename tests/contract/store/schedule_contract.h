@@ -1,4 +1,5 @@
-// The contract of JobStore on the schedules of a job: which of them an edit keeps, and what is stored.
+// The contract of JobStore on the schedules of a job: which of them an edit keeps, and what
+// is stored.
 #pragma once
 
 #include <utility>

@@ -87,7 +87,8 @@ TYPED_TEST(UnreadableContract, ListsShowWhatIsKnownOfTheJobIfTheyAreAsked) {
   for (const size_t at : {0, 2}) {
     const StoredJob& job = all[at];
     const StoredJob& before = at == 0 ? bad : paused;
-    EXPECT_TRUE(job.problem.starts_with("The definition of job " + before.job_id.value())) << job.problem;
+    EXPECT_TRUE(job.problem.starts_with("The definition of job " + before.job_id.value()))
+        << job.problem;
     EXPECT_EQ(job.job_no, before.job_no);
     EXPECT_EQ(job.version, before.version);
     EXPECT_EQ(job.created, before.created);

@@ -1,4 +1,5 @@
-// The contract of runs of workflows that begin once more: which of them continue, and which begin anew.
+// The contract of runs of workflows that begin once more: which of them continue, and which
+// begin anew.
 #pragma once
 
 #include "common/domain/run/group.h"
@@ -7,7 +8,8 @@
 
 namespace carillon::test {
 
-// "flow" runs a and then b every hour from kT0 on, and is created half an hour after its third fire.
+// "flow" runs a and then b every hour from kT0 on, and is created half an hour after its
+// third fire.
 class AgainDriver : public WorkflowDriver {
  public:
   static constexpr WallTime kNow = kT0 + 2h + 30min;
@@ -121,11 +123,14 @@ TYPED_TEST(WorkflowAgainContract, RetryContinuesWithItsGraphAndParameters) {
 
 TYPED_TEST(WorkflowAgainContract, RerunOfABackfillBeginsAnew) {
   AgainDriver s = this->again_driver();
-  const StoredJob flow = s.Create("flow", [&] {
-    s.Create("a", s.Manual());
-    s.Create("b", s.Manual());
-    return s.Hourly();
-  }(), s.kNow);
+  const StoredJob flow = s.Create(
+      "flow",
+      [&] {
+        s.Create("a", s.Manual());
+        s.Create("b", s.Manual());
+        return s.Hourly();
+      }(),
+      s.kNow);
   const RunKey key = s.Backfilled(flow, BackfillRerun::kNone);
   s.ExpectKind(key, s.kNow, BeginKind::kFirst);
   const WorkflowRunId before = s.View(key).run;
@@ -260,8 +265,7 @@ TYPED_TEST(WorkflowAgainContract, NodesOfABackfillAreBackfilled) {
   s.ExpectKind(key, s.kNow, BeginKind::kFirst);
   const RunKey inner = s.RowOf(key, "inner").key;
   s.ExpectKind(inner, s.kNow, BeginKind::kFirst);
-  constexpr uint32_t kExpected =
-      run_flag::kNode | run_flag::kHasRequest | run_flag::kBackground;
+  constexpr uint32_t kExpected = run_flag::kNode | run_flag::kHasRequest | run_flag::kBackground;
   for (const RunRow& row : {s.RowOf(key, "a"), s.RowOf(key, "inner"), s.RowOf(inner, "a")}) {
     EXPECT_EQ(row.flags, kExpected) << EncodeRunId(row.key);
     RunRow live = row;

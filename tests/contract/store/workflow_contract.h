@@ -84,8 +84,7 @@ TYPED_TEST(WorkflowContract, BeginRefusesAsAClaimDoes) {
             ClaimReason::kClusterPaused);
   request = s.RequestFor(key);
   s.Replace(flow, flow.definition, kT0 + 11s);
-  EXPECT_EQ(s.v(s.workflows.Begin(request, s.fence, kT0 + 11s)).reason,
-            ClaimReason::kVersionMoved);
+  EXPECT_EQ(s.v(s.workflows.Begin(request, s.fence, kT0 + 11s)).reason, ClaimReason::kVersionMoved);
   request = s.RequestFor(key);
   request.key.fire += 1us;
   EXPECT_EQ(s.v(s.workflows.Begin(request, s.fence, kT0 + 11s)).reason, ClaimReason::kGone);
@@ -312,11 +311,11 @@ TYPED_TEST(WorkflowContract, MaxParallelLimitsActiveNodes) {
 
 TYPED_TEST(WorkflowContract, ConditionsChooseTheNodesThatRun) {
   WorkflowDriver s = this->workflow_driver();
-  const StoredJob flow = s.CreateFlow(s.Flow(
-      {s.Node("load"), s.Node("big", {{.node = "load", .condition = "outputs.rows > 100"}}),
-       s.Node("small", {{.node = "load", .condition = "outputs.rows <= 100"}}),
-       s.Node("after-small", {{.node = "small"}}),
-       s.Node("odd", {{.node = "load", .condition = "outputs.missing > 1"}})}));
+  const StoredJob flow = s.CreateFlow(
+      s.Flow({s.Node("load"), s.Node("big", {{.node = "load", .condition = "outputs.rows > 100"}}),
+              s.Node("small", {{.node = "load", .condition = "outputs.rows <= 100"}}),
+              s.Node("after-small", {{.node = "small"}}),
+              s.Node("odd", {{.node = "load", .condition = "outputs.missing > 1"}})}));
   const RunKey key = s.Begun(flow, kT0);
   const StepEffect effect =
       s.Finish(key, "load", kT0 + 1s, RunState::kCompleted, {{"rows", "250"}});
@@ -349,12 +348,12 @@ TYPED_TEST(WorkflowContract, FailedNodeFailsTheRunWithADeadLetter) {
 
 TYPED_TEST(WorkflowContract, RepairedFailureDoesNotFailTheRun) {
   WorkflowDriver s = this->workflow_driver();
-  const RunKey key = s.Begun(
-      s.CreateFlow(s.Flow({s.Node("a"), s.Node("repair", {{.node = "a",
-                                                           .on = EdgeOn::kFailure,
-                                                           .condition = "exit_code == 3",
-                                                           .recovers = true}})})),
-      kT0);
+  const RunKey key =
+      s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("repair", {{.node = "a",
+                                                                   .on = EdgeOn::kFailure,
+                                                                   .condition = "exit_code == 3",
+                                                                   .recovers = true}})})),
+              kT0);
   s.Finish(key, "a", kT0 + 1s, RunState::kFailed);
   EXPECT_EQ(s.States(key), "a FAILED, repair PENDING");
   EXPECT_EQ(s.Finish(key, "repair", kT0 + 2s).ended, RunState::kCompleted);

@@ -23,8 +23,8 @@ TYPED_TEST(WorkflowContract, NoNodeIsClaimedAfterACancel) {
   const RunKey key = s.Begun(flow, kT0);
   const RunRow a = s.StartNode(key, "a", kT0 + 1s);
   const RunRow b = s.RowOf(key, "b");
-  EXPECT_TRUE(s.v(s.runs.CancelRun(
-      key, {.now = kT0 + 2s, .actor = "anna", .reason = "wrong day"})));
+  EXPECT_TRUE(
+      s.v(s.runs.CancelRun(key, {.now = kT0 + 2s, .actor = "anna", .reason = "wrong day"})));
   EXPECT_EQ(s.States(key), "a RUNNING, b CANCELLED, c CANCELLED");
   EXPECT_EQ(s.RowOf(key, "a").cancel_requested, CancelMode::kGraceful);
   EXPECT_EQ(s.Get(key).row.cancel_requested, CancelMode::kGraceful);
@@ -112,8 +112,8 @@ TYPED_TEST(WorkflowContract, NewerRunThatReplacesARunningOneCancelsItsNodes) {
 
 TYPED_TEST(WorkflowContract, RetryRunsWhatHasFailedAgain) {
   WorkflowDriver s = this->workflow_driver();
-  const StoredJob flow = s.CreateFlow(s.Flow(
-      {s.Node("a"), s.Node("b", {{.node = "a"}}), s.Node("c", {{.node = "b"}})}));
+  const StoredJob flow = s.CreateFlow(
+      s.Flow({s.Node("a"), s.Node("b", {{.node = "a"}}), s.Node("c", {{.node = "b"}})}));
   const RunKey key = s.Begun(flow, kT0);
   s.Finish(key, "a", kT0 + 1s);
   const RunRow failed = s.StartNode(key, "b", kT0 + 2s);
@@ -396,10 +396,9 @@ TYPED_TEST(WorkflowContract, SkipOfAFailedNodeLetsTheRunGoOn) {
 
 TYPED_TEST(WorkflowContract, SkipOfABlockedNodeCountsAsItsSuccess) {
   WorkflowDriver s = this->workflow_driver();
-  const RunKey key = s.Begun(
-      s.CreateFlow(s.Flow(
-          {s.Node("a"), s.Node("b", {{.node = "a"}}), s.Node("c", {{.node = "b"}})})),
-      kT0);
+  const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("b", {{.node = "a"}}),
+                                                  s.Node("c", {{.node = "b"}})})),
+                             kT0);
   s.v(s.workflows.SkipNode({.key = key, .node = "b"}, {.now = kT0 + 1s}));
   EXPECT_EQ(s.KeysOf(s.Steps(kT0 + 2s).released), std::vector<RunKey>{s.RowOf(key, "c").key});
   EXPECT_EQ(s.States(key), "a PENDING, b SKIPPED skipped_by_hand, c PENDING");
@@ -432,8 +431,7 @@ TYPED_TEST(WorkflowContract, SkipAndRetrySettleTheirRequests) {
       .scope = "POST retry", .key = "k", .answer = [](const RunDetail& run) {
         return StoredAnswer{200, std::to_string(run.row.attempt), "", ""};
       }};
-  const RetryRequest again{
-      .key = key, .workflow = {.from = RetryFrom::kStart}, .keyed = retry};
+  const RetryRequest again{.key = key, .workflow = {.from = RetryFrom::kStart}, .keyed = retry};
   EXPECT_CODE(s.runs.RetryRun(again, {.now = kT0 + 4s}), ErrorCode::kConflict);
   EXPECT_EQ(s.StateOf(key), RunState::kCompleted);
   s.v(s.idempotency.BeginRequest(retry.scope, retry.key, "f", kT0 + 4s));

@@ -65,8 +65,8 @@ class WorkflowDriver : public StoreDriver {
   StepEffect Step(const StepRequest& request, WallTime now) {
     return v(workflows.Step(request, fence, now));
   }
-  // Takes steps for all wake-ups, as owners do, until nothing is left to be done. Returns the sum of
-  // their effects.
+  // Takes steps for all wake-ups, as owners do, until nothing is left to be done. Returns the sum
+  // of their effects.
   StepEffect Steps(WallTime now) {
     StepEffect sum;
     for (int round = 0; round < 50; ++round) {

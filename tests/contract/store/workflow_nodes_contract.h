@@ -180,7 +180,8 @@ TYPED_TEST(WorkflowContract, DeleteOfANodesJobEndsItsRun) {
   EXPECT_EQ(s.Get(key).result.error, "A node failed: b.");
 }
 
-// Only a node that the present version has may be of a deleted job: otherwise the workflow could never be edited again.
+// Only a node that the present version has may be of a deleted job: otherwise the workflow could
+// never be edited again.
 TYPED_TEST(WorkflowContract, AWorkflowWhoseNodesJobIsGoneCanBeEdited) {
   WorkflowDriver s = this->workflow_driver();
   const StoredJob b = s.Create("b", s.Manual());
@@ -196,7 +197,8 @@ TYPED_TEST(WorkflowContract, AWorkflowWhoseNodesJobIsGoneCanBeEdited) {
   ASSERT_EQ(named.upstream.size(), 2u);
   EXPECT_TRUE(named.upstream[1].deleted);
   edited.workflow = s.Flow({s.Node("a"), s.Node("gone")}).workflow;
-  EXPECT_CODE(s.jobs.ReplaceJob(flow.job_id, flow.version, edited, {.now = kT0 + 3s}), ErrorCode::kInvalid);
+  EXPECT_CODE(s.jobs.ReplaceJob(flow.job_id, flow.version, edited, {.now = kT0 + 3s}),
+              ErrorCode::kInvalid);
   edited.workflow = s.Flow({s.Node("a")}).workflow;
   flow = s.Replace(flow, edited, kT0 + 4s);
   EXPECT_EQ(s.v(s.jobs.ListDependencies(flow.job_id)).upstream.size(), 1u);
@@ -251,8 +253,7 @@ TYPED_TEST(WorkflowContract, BegunRunOfAPausedOrDeletedWorkflowFinishes) {
 
 TYPED_TEST(WorkflowContract, DeadlineEndsTheRun) {
   WorkflowDriver s = this->workflow_driver();
-  JobDefinition definition =
-      s.Flow({s.Node("a"), s.Node("b"), s.Node("c", {{.node = "a"}})});
+  JobDefinition definition = s.Flow({s.Node("a"), s.Node("b"), s.Node("c", {{.node = "a"}})});
   definition.timeout_s = 60;
   const StoredJob flow = s.CreateFlow(definition);
   const RunKey key = s.Begun(flow, kT0);

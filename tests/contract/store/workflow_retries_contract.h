@@ -1,4 +1,5 @@
-// The contract of several retries in one workflow run, one after another, and of what its failures leave.
+// The contract of several retries in one workflow run, one after another, and of what its
+// failures leave.
 #pragma once
 
 #include "common/domain/run/returns.h"
@@ -12,10 +13,10 @@ class RetriesDriver : public WorkflowDriver {
   using WorkflowDriver::WorkflowDriver;
 
   RunKey Failed() {
-    const RunKey key = Begun(CreateFlow(Flow({Node("a"), Node("b"), Node("c"),
-                                              Node("after-a", {{.node = "a"}}),
-                                              Node("after-b", {{.node = "b", .on = EdgeOn::kDone}})})),
-                             kT0);
+    const RunKey key =
+        Begun(CreateFlow(Flow({Node("a"), Node("b"), Node("c"), Node("after-a", {{.node = "a"}}),
+                               Node("after-b", {{.node = "b", .on = EdgeOn::kDone}})})),
+              kT0);
     for (const char* node : {"a", "b", "c"}) Finish(key, node, kT0 + 1s, RunState::kFailed);
     Finish(key, "after-b", kT0 + 2s, RunState::kFailed);
     EXPECT_EQ(StateOf(key), RunState::kFailed);
@@ -188,7 +189,8 @@ TYPED_TEST(WorkflowRetriesContract, HeldNodeIsEndedByACancelThatConfirmsTheOverl
     s.Rotate(begun + 61s);
     EXPECT_EQ(s.States(key), "a HELD, b CANCELLED");
     EXPECT_EQ(s.StateOf(key), RunState::kRunning);
-    const auto retried = s.runs.RetryRun({.key = key}, {.now = begun + 62s, .confirm_overlap = true});
+    const auto retried =
+        s.runs.RetryRun({.key = key}, {.now = begun + 62s, .confirm_overlap = true});
     EXPECT_CODE(retried, ErrorCode::kConflict);
     EXPECT_NE(retried.error().message.find("confirm_overlap"), std::string::npos);
     const auto skipped = s.workflows.SkipNode({.key = key, .node = "a"}, {.now = begun + 62s});
@@ -238,23 +240,23 @@ TYPED_TEST(WorkflowRetriesContract, FailuresOfNodesLeaveTheDeadLetterOfTheirWork
   // Lost, and skipped after an attempt: failures, too.
   const RunRow b = s.StartNode(key, "b", kT0 + 2s);
   const auto lost = s.v(s.firing.MarkLost({{.key = b.key,
-                                               .segment = b.segment,
-                                               .job_no = b.job_no,
-                                               .attempt = b.attempt,
-                                               .token = b.claim_token}},
-                                             s.fence, kT0 + 3s));
+                                            .segment = b.segment,
+                                            .job_no = b.job_no,
+                                            .attempt = b.attempt,
+                                            .token = b.claim_token}},
+                                          s.fence, kT0 + 3s));
   ASSERT_EQ(lost.size(), 1u);
   EXPECT_EQ(lost[0].state, RunState::kLost);
   EXPECT_FALSE(lost[0].dead_letter);
   s.EndRun(s.StartNode(key, "c", kT0 + 3s), RunState::kFailed, kT0 + 4s);
   const RunRow waiting = s.RowOf(key, "c");
   s.v(s.firing.Skip({{.key = waiting.key,
-                          .segment = waiting.segment,
-                          .job_no = waiting.job_no,
-                          .attempt = waiting.attempt,
-                          .def_version = waiting.def_version,
-                          .reason = reason::kQueueTimeout}},
-                        s.fence, kT0 + 5s));
+                      .segment = waiting.segment,
+                      .job_no = waiting.job_no,
+                      .attempt = waiting.attempt,
+                      .def_version = waiting.def_version,
+                      .reason = reason::kQueueTimeout}},
+                    s.fence, kT0 + 5s));
   s.Steps(kT0 + 6s);
   EXPECT_EQ(s.States(key), "a FAILED, b LOST, c SKIPPED queue_timeout");
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({}));
@@ -262,13 +264,15 @@ TYPED_TEST(WorkflowRetriesContract, FailuresOfNodesLeaveTheDeadLetterOfTheirWork
   EXPECT_EQ(letters[0].key, key);
 }
 
-// An executor whose answers were lost goes on asking for the attempt that it was offered, with its parameters.
+// An executor whose answers were lost goes on asking for the attempt that it was offered, with
+// its parameters.
 TYPED_TEST(WorkflowRetriesContract, ClaimFromBeforeASkipDoesNotStartWhatIsRetried) {
   RetriesDriver s = this->retries_driver();
   JobDefinition job = s.Manual();
   job.retry_count = 1;
   s.Create("a", job);
-  const RunKey key = s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("b", {{.node = "a"}})})), kT0);
+  const RunKey key =
+      s.Begun(s.CreateFlow(s.Flow({s.Node("a"), s.Node("b", {{.node = "a"}})})), kT0);
   const ClaimRequest offered = s.ClaimOf(s.RowOf(key, "a"), 1);
   s.v(s.workflows.SkipNode({.key = key, .node = "a"}, {.now = kT0 + 1s}));
   s.Steps(kT0 + 1s);

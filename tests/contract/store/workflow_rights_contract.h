@@ -1,4 +1,5 @@
-// The contract of workflow runs whose owner, or whoever gave them parameters, may not run a node's job.
+// The contract of workflow runs whose owner, or whoever gave them parameters, may not run a
+// node's job.
 #pragma once
 
 #include "common/domain/workflow/node_rules.h"
@@ -6,8 +7,8 @@
 
 namespace carillon::test {
 
-// anna has the job "load" and the workflow "hers" of it; bert has the workflow "his" of the same job. The
-// labels of anna's things decide what of them an administrator shares with bert.
+// anna has the job "load" and the workflow "hers" of it; bert has the workflow "his" of the same
+// job. The labels of anna's things decide what of them an administrator shares with bert.
 class RightsDriver : public WorkflowDriver {
  public:
   static constexpr const char* kAnna = "user-anna";
@@ -187,7 +188,8 @@ TYPED_TEST(WorkflowRightsContract, ParametersOfANestedWorkflowComeFromTheOuterOn
 TYPED_TEST(WorkflowRightsContract, GiverStaysTheGiverInNestedWorkflows) {
   RightsDriver s = this->rights();
   s.Share({"outer", "hers"});
-  const StoredJob outer = s.Create("outer", s.Of(s.kAnna, "outer", s.Flow({s.Given(s.Node("hers"))})));
+  const StoredJob outer =
+      s.Create("outer", s.Of(s.kAnna, "outer", s.Flow({s.Given(s.Node("hers"))})));
   const RunKey inner = s.RowOf(s.BegunWith(outer, s.From(s.kBert)), "hers").key;
   s.ExpectBegin(inner, kT0 + 1s);
   s.Steps(kT0 + 1s);

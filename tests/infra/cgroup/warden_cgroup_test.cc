@@ -1,5 +1,5 @@
-// Limits of memory, CPU and processes by a real kernel with delegated control groups. Runs in user-mode Linux (in_uml.sh),
-// because few hosts of tests can delegate a group.
+// Limits of memory, CPU and processes by a real kernel with delegated control groups. Runs in
+// user-mode Linux (in_uml.sh), because few hosts of tests can delegate a group.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -17,16 +17,19 @@ constexpr char kGroups[] = "/sys/fs/cgroup/carillon-warden";
 class WardenCgroupTest : public WardenFixture {
  protected:
   void SetUp() override {
-    // As systemd would start its unit: alone, in a new group, when nothing of the one before is left.
+    // As systemd would start its unit: alone, in a new group, when nothing of the one before
+    // is left.
     const std::string start = scratch_ / "start";
-    test::WriteFile(start, fmt::format("#!/bin/sh\n"
-                                       "while [ -d {0} ]; do\n"
-                                       "  echo 1 > {0}/cgroup.kill\n"
-                                       "  find {0} -depth -type d -exec rmdir {{}} + 2> /dev/null\n"
-                                       "done\n"
-                                       "mkdir {0}\n"
-                                       "(echo 0 > {0}/cgroup.procs && exec {1} --foreground \"$@\") > {2} 2>&1 &\n",
-                                       kGroups, test::BuiltExecutable("carillon-warden"), scratch_ / "log"));
+    test::WriteFile(
+        start,
+        fmt::format("#!/bin/sh\n"
+                    "while [ -d {0} ]; do\n"
+                    "  echo 1 > {0}/cgroup.kill\n"
+                    "  find {0} -depth -type d -exec rmdir {{}} + 2> /dev/null\n"
+                    "done\n"
+                    "mkdir {0}\n"
+                    "(echo 0 > {0}/cgroup.procs && exec {1} --foreground \"$@\") > {2} 2>&1 &\n",
+                    kGroups, test::BuiltExecutable("carillon-warden"), scratch_ / "log"));
     ASSERT_EQ(chmod(start.c_str(), 0700), 0);
     executable_ = start;
     WardenFixture::SetUp();
@@ -53,9 +56,11 @@ class WardenCgroupTest : public WardenFixture {
 
 TEST_F(WardenCgroupTest, EverythingThatWasTriedIsOffered) {
   const Features features = client_->Isolation();
-  EXPECT_TRUE(features.HasAll({Feature::kLimits, Feature::kMemoryLimit, Feature::kCpuLimit, Feature::kPidsLimit}));
+  EXPECT_TRUE(features.HasAll(
+      {Feature::kLimits, Feature::kMemoryLimit, Feature::kCpuLimit, Feature::kPidsLimit}));
   const auto checks = client_->WaitForHostChecks(1s);
-  EXPECT_EQ(checks->front().state, HostCheckState::kWorks) << checks->front().detail << checks->front().cure;
+  EXPECT_EQ(checks->front().state, HostCheckState::kWorks)
+      << checks->front().detail << checks->front().cure;
   EXPECT_EQ(GroupsLeft(), 0u) << "the trial";
 }
 
@@ -79,19 +84,21 @@ TEST_F(WardenCgroupTest, AKillThatIsNotTheKernelsIsNoOom) {
 }
 
 TEST_F(WardenCgroupTest, ProcessesAreCounted) {
-  const AttemptResult result =
-      Run(Limited("for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; echo unreachable", {.pids = 5}));
+  const AttemptResult result = Run(
+      Limited("for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; echo unreachable", {.pids = 5}));
   EXPECT_EQ(result.state, RunState::kFailed);
   EXPECT_NE(result.output.find("fork"), std::string::npos) << result.output;
 }
 
 TEST_F(WardenCgroupTest, TheShareOfTheCpuIsSet) {
-  const AttemptResult result = Run(Limited("cat /sys/fs/cgroup$(sed s/^0::// /proc/self/cgroup)/cpu.max", {.cpu = 0.25}));
+  const AttemptResult result =
+      Run(Limited("cat /sys/fs/cgroup$(sed s/^0::// /proc/self/cgroup)/cpu.max", {.cpu = 0.25}));
   EXPECT_EQ(result.output, "25000 100000\n");
 }
 
 TEST_F(WardenCgroupTest, AKillReachesEverythingInTheGroup) {
-  const StartAttempt start = Limited("for i in 1 2 3; do setsid sleep 1000 & done; wait", {.pids = 50});
+  const StartAttempt start =
+      Limited("for i in 1 2 3; do setsid sleep 1000 & done; wait", {.pids = 50});
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
   ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
@@ -108,9 +115,11 @@ TEST_F(WardenCgroupTest, AForkBombIsKilled) {
 }
 
 TEST_F(WardenCgroupTest, AnotherUserIsLimitedToo) {
-  StartAttempt start = Limited("id -u; cat /proc/self/cgroup; echo 0 > /sys/fs/cgroup/cgroup.procs || echo refused",
-                               {.memory_mb = 64});
-  start.user = ProcessUser{.name = "alice", .uid = 54'321, .gid = 54'321, .groups = {54'321}, .home = "/"};
+  StartAttempt start =
+      Limited("id -u; cat /proc/self/cgroup; echo 0 > /sys/fs/cgroup/cgroup.procs || echo refused",
+              {.memory_mb = 64});
+  start.user =
+      ProcessUser{.name = "alice", .uid = 54'321, .gid = 54'321, .groups = {54'321}, .home = "/"};
   Detach();
   WardenFixture::TearDown();
   run_directory_ = scratch_ / "runs";
@@ -118,7 +127,8 @@ TEST_F(WardenCgroupTest, AnotherUserIsLimitedToo) {
   Attach();
   ASSERT_TRUE(client_->WaitForHostChecks(test::kPatience));
   const AttemptResult result = Run(start);
-  EXPECT_TRUE(result.output.starts_with("54321\n0::/carillon-warden/")) << result.output << result.error;
+  EXPECT_TRUE(result.output.starts_with("54321\n0::/carillon-warden/"))
+      << result.output << result.error;
   EXPECT_NE(result.output.find("refused"), std::string::npos) << result.output;
 }
 

@@ -1,5 +1,5 @@
-// The library that user-mode Linux needs (tests/infra/cgroup/whole_fpu_state.cc), linked into this program: a floating-point
-// state is taken whole, whatever part of it the caller knows.
+// The library that user-mode Linux needs (tests/infra/cgroup/whole_fpu_state.cc), linked into this
+// program: a floating-point state is taken whole, whatever part of it the caller knows.
 #include <elf.h>
 #include <signal.h>
 #include <sys/ptrace.h>

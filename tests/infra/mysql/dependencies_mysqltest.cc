@@ -1,4 +1,5 @@
-// Jobs that start after others, on MariaDB: the lock that keeps them free of cycles, and the rows read.
+// Jobs that start after others, on MariaDB: the lock that keeps them free of cycles, and the
+// rows read.
 #include <fmt/core.h>
 #include <array>
 #include <thread>
@@ -20,13 +21,11 @@ class DependencyLockTest : public StoreLimitsTest {
  protected:
   ~DependencyLockTest() override { failpoint::Reset(); }
 
-  int64_t Waiting() {
-    return StatusOf(*outside_, "Innodb_row_lock_current_waits");
-  }
+  int64_t Waiting() { return StatusOf(*outside_, "Innodb_row_lock_current_waits"); }
 
-  // b starts after c, and d after a. Then one writer lets a start after b, and another c after d; neither
-  // locks a row of the other. Both have made their checks, as far as the rules let them, before either
-  // may write. Returns how many of them have written.
+  // b starts after c, and d after a. Then one writer lets a start after b, and another c after d;
+  // neither locks a row of the other. Both have made their checks, as far as the rules let them,
+  // before either may write. Returns how many of them have written.
   int EditBoth() {
     StoreDriver s = driver();
     const StoredJob a = s.Create("a", s.Manual());
@@ -88,7 +87,8 @@ TEST_F(DependencyReadsTest, TheDependentsOfAJobAreReadByThePrimaryKey) {
   ASSERT_OK(outside_->Run(
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
       "since_id) "
-      "SELECT 'after', 900000 + seq MOD 10, 800000 + seq, 700000 + seq, 'success', 0 FROM " + Sequence(20'000) + " n"));
+      "SELECT 'after', 900000 + seq MOD 10, 800000 + seq, 700000 + seq, 'success', 0 FROM " +
+      Sequence(20'000) + " n"));
   constexpr int64_t kFew = 500;
   size_t dependents = 1;
   for (const bool analyzed : {false, true}) {

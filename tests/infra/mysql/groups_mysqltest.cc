@@ -1,4 +1,5 @@
-// Concurrency groups on MariaDB: who waits for whom, slots that nobody uses, bounds of the rows read.
+// Concurrency groups on MariaDB: who waits for whom, slots that nobody uses, bounds of the
+// rows read.
 #include <fmt/core.h>
 
 #include <thread>

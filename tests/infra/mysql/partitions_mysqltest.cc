@@ -83,7 +83,8 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
     queued = std::max(queued, rows.Int(1));
   }
   upkeep.join();
-  EXPECT_TRUE(queued == 0 || OnMysql()) << queued;  // whose LOCK TABLES has no NOWAIT: it queues for a second
+  EXPECT_TRUE(queued == 0 || OnMysql())
+      << queued;  // whose LOCK TABLES has no NOWAIT: it queues for a second
   ASSERT_OK(reader->Commit());
   ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
@@ -250,8 +251,10 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
     ASSERT_OK(outside_->Execute(
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
         "def_version, ended_us) SELECT ? + n.seq, r.schedule_id, 0, r.job_no, r.segment, r.kind, "
-        "'COMPLETED', ? + n.seq, 1, ? + n.seq FROM " + Sequence(1'500) + " n JOIN job_runs r ON r.job_no = ? "
-        "AND r.fire_us = ? WHERE n.seq <= ?",
+        "'COMPLETED', ? + n.seq, 1, ? + n.seq FROM " +
+            Sequence(1'500) +
+            " n JOIN job_runs r ON r.job_no = ? "
+            "AND r.fire_us = ? WHERE n.seq <= ?",
         {first_us, first_us, first_us, of.job_no.value(), first_us, count}));
   };
   fill(job, 1500);
@@ -273,11 +276,12 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
 }
 
 TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
-  mysql::Rows rows = StoreDriver::v(outside_->Query(
-      std::string(OnMysql() ? "EXPLAIN FORMAT=TRADITIONAL" : "EXPLAIN") +
-          " SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND r.fire_us < ? AND "
-          "r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",
-      {1, ToUnixMicros(today_), ToUnixMicros(today_)}));
+  mysql::Rows rows = StoreDriver::v(
+      outside_->Query(std::string(OnMysql() ? "EXPLAIN FORMAT=TRADITIONAL" : "EXPLAIN") +
+                          " SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = "
+                          "? AND r.fire_us < ? AND "
+                          "r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",
+                      {1, ToUnixMicros(today_), ToUnixMicros(today_)}));
   ASSERT_TRUE(rows.Next());
   EXPECT_EQ(rows.Text(OnMysql() ? 5 : 4), "range");
   EXPECT_EQ(rows.Text(OnMysql() ? 7 : 6), "by_job");

@@ -147,7 +147,8 @@ class PlainWritesTest : public ::testing::Test {
 
   std::string Tables() {
     std::string all;
-    EXPECT_OK(session_->Run("SET SESSION group_concat_max_len = 100000"));  // MySQL's own limit is low
+    EXPECT_OK(
+        session_->Run("SET SESSION group_concat_max_len = 100000"));  // MySQL's own limit is low
     for (const char* table : {"job_runs", "run_slots", "run_waits", "run_cancels", "run_attempts",
                               "dead_letters", "notices"}) {
       auto columns = StoreDriver::v(session_->Ask(fmt::format(
@@ -246,7 +247,8 @@ TEST_F(PlainWritesTest, EachFactOfAClaimIsInTheStatement) {
     EXPECT_EQ(plain.missed, 1u);
     const Outcome broken = AfterClaims(claims.runs, claims.requests, Path::kPlain, RuleOf(fact));
     EXPECT_EQ(broken.missed, 0u);
-    // Nobody stands behind a run of no job, so that it starts; run_rights_contract.h has the others.
+    // Nobody stands behind a run of no job, so that it starts; run_rights_contract.h has the
+    // others.
     if (fact != ClaimFact::kOnBehalf) {
       EXPECT_FALSE(broken.SameAs(read));
     }

@@ -39,7 +39,8 @@ class QueueReadsTest : public StoreReadsTest {
     ASSERT_OK(outside_->Run(fmt::format(
         "INSERT INTO run_waits (fire_us, schedule_id, shard, job_no, segment, queued_us, "
         "expires_us) SELECT {0} + seq, {1}, 0, {2}, {3}, {0} + seq, {4} FROM {5} n",
-        from, schedule, job.job_no.value(), job.segment.value(), ToUnixMicros(kNever), Sequence(count))));
+        from, schedule, job.job_no.value(), job.segment.value(), ToUnixMicros(kNever),
+        Sequence(count))));
   }
 
   std::vector<ClaimRequest> NewClaims(size_t count) {
@@ -74,11 +75,14 @@ TEST_F(QueueReadsTest, ScansReadEachQueuedRunAtMostOnceWhateverTheStatistics) {
   }
 }
 
-// Each taken slot has a run that is to be looked at, so a store with many slots is looked at in parts.
+// Each taken slot has a run that is to be looked at, so a store with many slots is looked at
+// in parts.
 TEST_F(QueueReadsTest, ScansOfUnusedSlotsGoThroughManySlotsInParts) {
   StoreDriver s = driver();
-  ASSERT_OK(outside_->Run("INSERT INTO group_slots (group_no, slot_no, fire_us, schedule_id) SELECT 1 + seq MOD 3, "
-                          "1 + seq DIV 3, 1000, seq FROM " + Sequence(45'000) + " n"));
+  ASSERT_OK(outside_->Run(
+      "INSERT INTO group_slots (group_no, slot_no, fire_us, schedule_id) SELECT 1 + seq MOD 3, "
+      "1 + seq DIV 3, 1000, seq FROM " +
+      Sequence(45'000) + " n"));
   std::set<uint64_t> seen;
   const auto scan = [&] {
     for (const UnusedSlot& slot : s.v(s.queues.ScanUnusedSlots(s.All(), kT0, 100'000))) {

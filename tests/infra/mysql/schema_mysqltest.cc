@@ -354,12 +354,14 @@ TEST_F(SchemaTest, ServersThatDoNotDo) {
 }
 
 TEST(ServerVersionTest, ServersThatAreTooOldAreRefused) {
-  for (const char* version : {"5.7.44-log", "8.0.15", "8.0.29", "10.5.28-MariaDB", "10.3.39-MariaDB-0+deb10u2"}) {
+  for (const char* version :
+       {"5.7.44-log", "8.0.15", "8.0.29", "10.5.28-MariaDB", "10.3.39-MariaDB-0+deb10u2"}) {
     const Status judged = mysql::JudgeServer({{"version", version}});
     EXPECT_EQ(judged.ok(), false) << version;
     EXPECT_NE(judged.error().message.find(version), std::string::npos) << judged.error().message;
   }
-  for (const char* version : {"8.0.30", "8.4.3", "9.7.4-2", "10.6.0-MariaDB", "10.11.14-MariaDB-0+deb12u2", "11.4.2-MariaDB"}) {
+  for (const char* version : {"8.0.30", "8.4.3", "9.7.4-2", "10.6.0-MariaDB",
+                              "10.11.14-MariaDB-0+deb12u2", "11.4.2-MariaDB"}) {
     EXPECT_OK(mysql::JudgeServer({{"version", version}}));
   }
 }

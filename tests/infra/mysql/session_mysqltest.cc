@@ -14,10 +14,10 @@ TEST(SessionTest, RowsAreReadToTheEndHoweverManyStatementsArePreparedMeanwhile) 
   MariadbDatabase database;
   const MysqlHandle handle{database.Open(kSegments)};
   const auto session = database.Connect();
-  mysql::Rows rows = StoreDriver::v(session->Query(
-      "SELECT seq, REPEAT(CHAR(65 + seq MOD 26), 100) FROM " + Sequence(kRows) +
-          " n WHERE seq >= ? ORDER BY seq",
-      {int64_t{1}}));
+  mysql::Rows rows =
+      StoreDriver::v(session->Query("SELECT seq, REPEAT(CHAR(65 + seq MOD 26), 100) FROM " +
+                                        Sequence(kRows) + " n WHERE seq >= ? ORDER BY seq",
+                                    {int64_t{1}}));
   for (int row = 1; row <= kRows; ++row) {
     ASSERT_TRUE(rows.Next()) << row;
     ASSERT_EQ(rows.Int(1), row);
@@ -134,8 +134,7 @@ TEST_F(PooledSessionTest, AConnectionThatTheServerClosedBecauseItWasIdleIsReplac
     }));
     if (writes) ASSERT_OK(Write(pool, 20 + n));
     const std::string others =
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " +
-        std::to_string(pooled);
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + std::to_string(pooled);
     for (int looks = 0; Number(others) > 0; ++looks) {
       ASSERT_LT(looks, 3'000);
       poll(nullptr, 0, 10);
@@ -170,7 +169,8 @@ TEST_F(PooledSessionTest, OnlySessionsOfAPoolMayNotIdle) {
 
 // The connector sends texts of more than 256 KiB in another way than short ones.
 TEST_F(PooledSessionTest, AJsonParameterMayHaveAnyLength) {
-  ASSERT_OK(outside_->Run("CREATE TABLE texts (n INT NOT NULL PRIMARY KEY, t MEDIUMTEXT NOT NULL)"));
+  ASSERT_OK(
+      outside_->Run("CREATE TABLE texts (n INT NOT NULL PRIMARY KEY, t MEDIUMTEXT NOT NULL)"));
   int64_t n = 0;
   for (const size_t size : {10, 256 * 1024 - 20, 256 * 1024 + 1, 3 << 20}) {
     SCOPED_TRACE(size);
@@ -180,25 +180,29 @@ TEST_F(PooledSessionTest, AJsonParameterMayHaveAnyLength) {
     EXPECT_OK(outside_->Execute("INSERT INTO texts SELECT k.n, k.t FROM JSON_TABLE(" CARILLON_JSON
                                 ", '$[*]' COLUMNS (n INT PATH '$[0]', t MEDIUMTEXT PATH '$[1]')) k",
                                 {rows.Take()}));
-    mysql::Rows read =
-        StoreDriver::v(outside_->Query("SELECT t FROM texts WHERE n = ?", {n}));
+    mysql::Rows read = StoreDriver::v(outside_->Query("SELECT t FROM texts WHERE n = ?", {n}));
     ASSERT_TRUE(read.Next());
     EXPECT_EQ(read.Text(1), text);
   }
 }
 
-// A batch with one bad item is divided until the item is alone (kInvalid), and the others are written.
+// A batch with one bad item is divided until the item is alone (kInvalid), and the others are
+// written.
 TEST(RefusedItemTest, AnItemThatNoServerCanStoreIsRefusedAsOne) {
   MariadbDatabase database;
   const MysqlHandle handle{database.Open(kSegments)};
   ASSERT_OK(database.Connect()->Run(
       "CREATE TABLE items (n INT UNSIGNED NOT NULL, t VARCHAR(4) NOT NULL, a VARCHAR(9) CHARACTER "
       "SET ascii NOT NULL) ENGINE=InnoDB"));
-  const std::string with = ", '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(90) PATH '$[1]', "
-                           "a VARCHAR(90) PATH '$[2]', b TEXT PATH '$[3]')) k";
-  const std::string insert = "INSERT INTO items SELECT k.n, CONVERT(FROM_BASE64(k.b) USING utf8mb4), k.a "
-                             "FROM JSON_TABLE(" CARILLON_JSON + with;
-  const std::string plain = "INSERT INTO items SELECT k.n, k.t, k.a FROM JSON_TABLE(" CARILLON_JSON + with;
+  const std::string with =
+      ", '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(90) PATH '$[1]', "
+      "a VARCHAR(90) PATH '$[2]', b TEXT PATH '$[3]')) k";
+  const std::string insert =
+      "INSERT INTO items SELECT k.n, CONVERT(FROM_BASE64(k.b) USING utf8mb4), k.a "
+      "FROM JSON_TABLE(" CARILLON_JSON +
+      with;
+  const std::string plain =
+      "INSERT INTO items SELECT k.n, k.t, k.a FROM JSON_TABLE(" CARILLON_JSON + with;
   const std::string large(300'000, 'x');
   for (const auto& [statement, json] : std::vector<std::pair<std::string, std::string>>{
            {plain, R"([[-1,"t","a",""]])"},
@@ -212,9 +216,10 @@ TEST(RefusedItemTest, AnItemThatNoServerCanStoreIsRefusedAsOne) {
            {plain, R"([[1,"t","a")"},
            {plain, ""},
            {insert, R"([[1,"","a","/////w=="]])"}}) {
-    // Of texts that are not UTF-8 MySQL takes the short ones, and MariaDB those that are sent as bytes, with question
-    // marks in the place of the bad bytes.
-    if (json.find('\xff') != std::string::npos && OnMysql() == (json.size() < large.size())) continue;
+    // Of texts that are not UTF-8 MySQL takes the short ones, and MariaDB those that are sent as
+    // bytes, with question marks in the place of the bad bytes.
+    if (json.find('\xff') != std::string::npos && OnMysql() == (json.size() < large.size()))
+      continue;
     SCOPED_TRACE(json.substr(0, 60));
     const auto session = database.Connect();
     const auto written = session->Execute(statement, {json});
@@ -225,7 +230,8 @@ TEST(RefusedItemTest, AnItemThatNoServerCanStoreIsRefusedAsOne) {
   EXPECT_OK(session->Execute(plain, {std::string_view(R"([[1,"t","a",""]])")}));
 }
 
-// Two claims that want the same slot of a job collide in its key. Whoever loses often may try again.
+// Two claims that want the same slot of a job collide in its key. Whoever loses often may try
+// again.
 TEST_F(PooledSessionTest, CollisionsThatDoNotStopAreAnErrorThatPasses) {
   mysql::Pool pool({.session = database_.server().Session(database_.name()), .size = 1});
   ASSERT_OK(Write(pool, 1));

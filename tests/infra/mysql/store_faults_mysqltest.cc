@@ -227,8 +227,9 @@ TEST_F(StoreFaultsTest, ClientThatStopsInATransactionLosesItsLocks) {
   const auto stopped = s.v(handle_.stores().db.pool().Acquire("test"));
   ASSERT_OK(stopped->Begin());
   ASSERT_OK(stopped->Ask("SELECT state FROM job_runs FOR UPDATE"));
-  // Only the server can end the transaction that holds the lock, after kIdleTransactionTimeoutSeconds, or on MySQL
-  // after kIdleSessionTimeoutSeconds. The claim waits until then; each wait is shorter than the latter.
+  // Only the server can end the transaction that holds the lock, after
+  // kIdleTransactionTimeoutSeconds, or on MySQL after kIdleSessionTimeoutSeconds. The claim waits
+  // until then; each wait is shorter than the latter.
   Result<std::vector<ClaimReply>> claimed = Error{ErrorCode::kUnavailable, ""};
   for (int tries = 0; tries < 4 && claimed.code() == ErrorCode::kUnavailable; ++tries) {
     claimed = s.firing.Claim({s.ClaimOf(row, 1)}, fence, kT0 + 1s);

@@ -217,7 +217,8 @@ TEST_F(StoreReadsTest, WatchdogReadsTheFirstScheduleOfEachSegmentWhateverTheStat
       "next_fire_us, kind, cron_expression, dst_gap, dst_repeat, misfire_policy, "
       "misfire_grace_us, catch_up_window_us, catch_up_max, priority) SELECT 2000000 + seq, "
       "3000000 + seq, seq MOD ?, 0, 1, 1, ? + seq, 'cron', '0 0 * * *', 'run', 'first', 'once', "
-      "0, 0, 0, 0 FROM " + Sequence(20'000) + " n",
+      "0, 0, 0, 0 FROM " +
+          Sequence(20'000) + " n",
       {uint64_t{kSegments}, ToUnixMicros(kT0 + 24h)}));
   OverdueReport report;
   const auto look = [&] { report = s.v(s.firing.ReadOverdue(kT0)); };

@@ -47,7 +47,8 @@ class StoreReadsTest : public StoreLimitsTest {
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
         "state, due_us, def_version) SELECT ? + seq, 1000000 + seq MOD 100, 0, ?, ?, "
         "IF(seq MOD 10 = 0, ?, NULL), 'CRON', IF(seq MOD 10 = 0, 'PENDING', 'COMPLETED'), "
-        "? + seq, 1 FROM " + Sequence(20'000) + " n",
+        "? + seq, 1 FROM " +
+            Sequence(20'000) + " n",
         {ToUnixMicros(kT0 - 1h), jobs_[0].job_no.value(), uint64_t{jobs_[0].segment.value()},
          uint64_t{jobs_[0].segment.value()}, ToUnixMicros(kT0 + 24h)}));
     ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs, job_schedules, jobs, segments, executors"));
@@ -126,7 +127,8 @@ inline void FillJobs(mysql::Session& session) {
       "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time, "
       "namespace) SELECT 1000000 + seq, CONCAT('many-', seq), 0, 1, 9, 1, '', CONCAT('job ', seq "
       "MOD 500), 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'allow', NOW(), NOW(), "
-      "CONCAT('team-', seq MOD 4) FROM " + Sequence(20'000) + " n"));
+      "CONCAT('team-', seq MOD 4) FROM " +
+      Sequence(20'000) + " n"));
   ASSERT_OK(session.Ask("ANALYZE TABLE jobs"));
 }
 

@@ -19,7 +19,8 @@ class ListeningServer {
       arguments.push_back("--ssl-cert=" + files.Path(stem + ".crt"));
       arguments.push_back("--ssl-key=" + files.Path(stem + ".key"));
     } else if (OnMysql()) {
-      arguments.push_back("--tls-version=");  // it would use the certificate that it made for itself
+      arguments.push_back(
+          "--tls-version=");  // it would use the certificate that it made for itself
     }
     // The server may run as another user, who must be able to read the files.
     std::filesystem::permissions(files.Path(""), std::filesystem::perms::all);
@@ -58,8 +59,8 @@ class ListeningServer {
   }
   // Runs a statement as an administrator.
   void Run(const std::string& statement) const {
-    auto session = mysql::Session::Connect(
-        {.socket_path = server_->socket_path(), .user = server_->user()});
+    auto session =
+        mysql::Session::Connect({.socket_path = server_->socket_path(), .user = server_->user()});
     CARILLON_CHECK(session.ok(), session.error().message);
     const Status done = (*session)->Run(statement);
     CARILLON_CHECK(done.ok(), done.error().message);
@@ -123,8 +124,8 @@ TEST_F(MysqlTlsTest, AnotherNameIsRefused) {
   EXPECT_TRUE(mysql::Session::Connect(server.Options(mysql::TlsMode::kRequired)).ok());
 }
 
-// On MySQL with caching_sha2_password, whose server knows no password after FLUSH PRIVILEGES: the sign-in then asks for
-// its key, or sends the password inside of TLS.
+// On MySQL with caching_sha2_password, whose server knows no password after FLUSH PRIVILEGES: the
+// sign-in then asks for its key, or sends the password inside of TLS.
 TEST_F(MysqlTlsTest, EachModeSignsInWhenTheServerKnowsNobodyYet) {
   files_.Issue("server", "localhost");
   const ListeningServer server(files_, "server");
@@ -175,8 +176,9 @@ TEST(SignInTest, WithoutTlsAServerThatMustHaveItLearnsNothing) {
     std::string answer;
   };
   const std::string clear = std::string("\xfe") + "mysql_clear_password" + '\0';
-  for (const Lure& lure : {Lure{"caching_sha2_password", "\x01\x04"}, Lure{"mysql_native_password", clear},
-                           Lure{"mysql_clear_password", clear}, Lure{"sha256_password", "\x01\x04"}}) {
+  for (const Lure& lure :
+       {Lure{"caching_sha2_password", "\x01\x04"}, Lure{"mysql_native_password", clear},
+        Lure{"mysql_clear_password", clear}, Lure{"sha256_password", "\x01\x04"}}) {
     for (const uint32_t offered : {0u, FakeMysqlServer::kOffersTls}) {
       for (const auto tls : {mysql::TlsMode::kRequired, mysql::TlsMode::kVerify}) {
         SCOPED_TRACE(fmt::format("{} {} {}", lure.plugin, offered, static_cast<int>(tls)));
@@ -196,7 +198,8 @@ TEST(SignInTest, WithoutTlsAServerThatMustHaveItLearnsNothing) {
         EXPECT_EQ(received.find("carillon"), std::string::npos);
         if (offered == 0) {
           EXPECT_EQ(received, "");
-          EXPECT_NE(session.error().message.find("store.tls"), std::string::npos) << session.error().message;
+          EXPECT_NE(session.error().message.find("store.tls"), std::string::npos)
+              << session.error().message;
         }
       }
     }
@@ -212,7 +215,8 @@ TEST(SignInTest, WithoutTlsNoServerIsGivenThePasswordInClearText) {
           {.host = "127.0.0.1", .port = server.port(), .user = "carillon", .password = kPassword});
       ASSERT_FALSE(session.ok());
       EXPECT_EQ(session.code(), ErrorCode::kUnavailable);
-      EXPECT_NE(session.error().message.find("store.tls"), std::string::npos) << session.error().message;
+      EXPECT_NE(session.error().message.find("store.tls"), std::string::npos)
+          << session.error().message;
       EXPECT_EQ(server.Received().find(kPassword), std::string::npos);
     }
   }

@@ -173,7 +173,8 @@ Status MysqlAuditStore::RecordAudit(const AuditRecord& record) {
 Status MysqlAuditStore::RecordAudits(const std::vector<AuditRecord>& records) {
   static const std::string statement =
       "INSERT INTO audit_log (at_us, actor, action, object_id, reason, trace_id, changes) "
-      "SELECT k.a, k.w, k.d, k.o, k.r, k.t, k.c FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
+      "SELECT k.a, k.w, k.d, k.o, k.r, k.t, k.c FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "a BIGINT PATH '$[0]', w VARCHAR(512) PATH '$[1]', d VARCHAR(128) PATH '$[2]', "
       "o VARCHAR(128) PATH '$[3]', t VARCHAR(64) PATH '$[4]', r MEDIUMTEXT PATH '$[5]', "
       "c LONGTEXT PATH '$[6]')) k";

@@ -15,8 +15,8 @@ namespace carillon::mysql {
 namespace {
 
 // `first` is the position of the first of kUserColumns, which are NULL if there is no such account.
-Backer ReadBackerRow(const Session& session, const Rows& rows, uint32_t first,
-                     std::string user_id, Backer::Part part) {
+Backer ReadBackerRow(const Session& session, const Rows& rows, uint32_t first, std::string user_id,
+                     Backer::Part part) {
   Backer backer{.user_id = std::move(user_id), .part = part};
   if (rows.IsNull(first)) return backer;
   UserRecord user = ReadUserRow(session, rows, first);
@@ -71,23 +71,28 @@ Result<std::vector<Backer>> ReadBackers(Session& session, JobNo workflow,
 
 Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
                                                    const std::vector<RunKey>& runs) {
-  // k.w: the number of the workflow run of which the run is a node. p: its owner ('' for other runs) and givers.
+  // k.w: the number of the workflow run of which the run is a node. p: its owner ('' for other
+  // runs) and givers.
   static const std::string statement =
-      fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, j.user_id, j.namespace, "
-                  "CAST(IF(JSON_VALID(v.definition), JSON_EXTRACT(v.definition, '$.labels'), NULL) AS CHAR), "
-                  "COALESCE(o.user_id, ''), k.w IS NULL, p.u, {} FROM ",
-                  kUserColumns) +
+      fmt::format(
+          "SELECT r.fire_us, r.schedule_id, r.shard, j.user_id, j.namespace, "
+          "CAST(IF(JSON_VALID(v.definition), JSON_EXTRACT(v.definition, '$.labels'), NULL) AS "
+          "CHAR), "
+          "COALESCE(o.user_id, ''), k.w IS NULL, p.u, {} FROM ",
+          kUserColumns) +
       KeyedRuns("w BIGINT UNSIGNED PATH '$[3]'") +
       " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s "
       "AND r.shard = k.h STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no "
-      "LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = j.version "
+      "LEFT JOIN job_versions v FORCE INDEX (PRIMARY) ON v.job_no = j.job_no AND v.version = "
+      "j.version "
       "LEFT JOIN workflow_runs w FORCE INDEX (PRIMARY) ON w.no = k.w "
       "LEFT JOIN jobs o FORCE INDEX (PRIMARY) ON o.job_no = w.job_no "
       "STRAIGHT_JOIN JSON_TABLE(JSON_MERGE_PRESERVE(JSON_ARRAY(COALESCE(o.user_id, '')), "
       "COALESCE(JSON_EXTRACT(IF(JSON_VALID(IF(k.w IS NULL, r.parameters, w.parameters)), "
       "IF(k.w IS NULL, r.parameters, w.parameters), '{}'), '$.\"$given_by\"'), JSON_ARRAY())), "
       "'$[*]' COLUMNS (u VARCHAR(64) PATH '$')) p ON TRUE "
-      "LEFT JOIN users u FORCE INDEX (PRIMARY) ON u.user_id = CONVERT(p.u USING ascii) COLLATE ascii_bin";
+      "LEFT JOIN users u FORCE INDEX (PRIMARY) ON u.user_id = CONVERT(p.u USING ascii) COLLATE "
+      "ascii_bin";
   std::map<RunKey, std::string> refusals;
   if (runs.empty()) return refusals;
   JsonRows wanted;

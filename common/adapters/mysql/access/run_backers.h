@@ -13,13 +13,15 @@
 
 namespace carillon::mysql {
 
-// The owner of the workflow's job, if it has one, and `givers`, by their ids. Nobody is among them twice.
+// The owner of the workflow's job, if it has one, and `givers`, by their ids. Nobody is among
+// them twice.
 Result<std::vector<Backer>> ReadBackers(Session& session, JobNo workflow,
                                         const std::set<std::string>& givers);
 
-// RefusalOf for each of `runs` that somebody behind it may not run; the others are not in the map. Of a node they
-// are the people of its workflow run, of other runs those who gave it parameters. One statement, without locks,
-// for all runs. Texts that cannot be read name nobody, so that one run never hinders the others.
+// RefusalOf for each of `runs` that somebody behind it may not run; the others are not in the map.
+// Of a node they are the people of its workflow run, of other runs those who gave it parameters.
+// One statement, without locks, for all runs. Texts that cannot be read name nobody, so that one
+// run never hinders the others.
 Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
                                                    const std::vector<RunKey>& runs);
 

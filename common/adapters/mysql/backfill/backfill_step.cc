@@ -75,7 +75,9 @@ Status CountEnded(Session& session, Backfill* backfill) {
 }
 
 // Whoever started the backfill is asked in any case, because a backfill takes its time.
-uint32_t FlagsOfGivers(const BackfillTerms& terms) { return BehalfFlagOf(terms.parameters_json, ""); }
+uint32_t FlagsOfGivers(const BackfillTerms& terms) {
+  return BehalfFlagOf(terms.parameters_json, "");
+}
 
 Param ParametersOf(const BackfillTerms& terms) {
   if (terms.parameters_json.empty()) return nullptr;
@@ -120,12 +122,12 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
 // Writes what MarkBackfilled changed.
 Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
                         const BackfillTerms& terms) {
-  static const std::string statement =
-      UpdateRuns("x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]', g INT UNSIGNED PATH '$[5]'",
-                 fmt::format("r.kind = {}, r.flags = k.g, r.token_high = k.x, r.token_low = k.y, "
-                             "r.parameters = ?",
-                             NumberOf(RunKind::kBackfill)),
-                 "r.state = 'PENDING'");
+  static const std::string statement = UpdateRuns(
+      "x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]', g INT UNSIGNED PATH '$[5]'",
+      fmt::format("r.kind = {}, r.flags = k.g, r.token_high = k.x, r.token_low = k.y, "
+                  "r.parameters = ?",
+                  NumberOf(RunKind::kBackfill)),
+      "r.state = 'PENDING'");
   if (runs.empty()) return {};
   JsonRows rows;
   for (const RunRow& row : runs) {
@@ -135,7 +137,8 @@ Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
   return {};
 }
 
-// The process of a node counts as one of its workflow: nobody has confirmed that it may run beside others.
+// The process of a node counts as one of its workflow: nobody has confirmed that it may run
+// beside others.
 Status NoteProcessesLeft(Session& session, LockedRuns* runs) {
   std::vector<RunKey> keys;
   for (const auto& [key, run] : *runs) keys.push_back(key);
@@ -255,8 +258,7 @@ Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<
   for (const WallTime fire : fires) wanted.Begin().Add(fire);
   std::vector<RunKey> ended;
   {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query(statement, {wanted.Take(), job_no.value()}));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take(), job_no.value()}));
     while (rows.Next()) {
       StoredRun run = ReadRun(rows);
       if (!NoteIfUnreadable(session, run)) run.row.may_still_run = true;

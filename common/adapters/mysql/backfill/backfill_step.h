@@ -22,8 +22,8 @@ struct StepRules {
   Duration retention;  // of the cluster
 };
 
-// As BackfillStore::StepBackfill. Locks the segment and the job, its schedules, the backfill and the
-// runs that are run again, in this order.
+// As BackfillStore::StepBackfill. Locks the segment and the job, its schedules, the backfill and
+// the runs that are run again, in this order.
 Result<BackfillEffect> StepBatch(Session& session, const OpenBackfill& open,
                                  const StepRules& rules);
 

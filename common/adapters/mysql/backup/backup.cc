@@ -150,8 +150,8 @@ Status RefuseUsers(Session& session, const std::string& database) {
   }
   if (users == 0) return {};
   return {ErrorCode::kConflict,
-          fmt::format("restore: {} connections use the database {}: stop every member first",
-                      users, database)};
+          fmt::format("restore: {} connections use the database {}: stop every member first", users,
+                      database)};
 }
 
 Status MakeRoom(Session& session, const RestoreOptions& options) {

@@ -5,7 +5,8 @@ namespace {
 
 // "10.11.19-MariaDB-0+deb12u1" -> "MariaDB 10.11.19", "9.7.4-log" -> "MySQL 9.7.4".
 std::string SoftwareOf(bool mariadb, const std::string& version) {
-  return (mariadb ? "MariaDB " : "MySQL ") + version.substr(0, version.find_first_not_of("0123456789."));
+  return (mariadb ? "MariaDB " : "MySQL ") +
+         version.substr(0, version.find_first_not_of("0123456789."));
 }
 
 // MySQL keeps a server id with its data. MariaDB has none, so a server is identified by its host,

@@ -117,8 +117,7 @@ ErrorCode CodeOf(int number, Phase phase) {
 
 Error MakeError(std::string_view operation, int number, std::string_view text, Phase phase) {
   const std::string_view cure = CureOf(number);
-  return {CodeOf(number, phase),
-          fmt::format("{}: {} (mysql {}){}", operation, text, number, cure)};
+  return {CodeOf(number, phase), fmt::format("{}: {} (mysql {}){}", operation, text, number, cure)};
 }
 
 }  // namespace carillon::mysql

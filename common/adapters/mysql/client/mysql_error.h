@@ -17,7 +17,7 @@ enum class Phase { kConnect, kStatement, kCommit };
 inline constexpr int kDuplicateKey = 1062;
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr int kDeadlock = 1213;
-inline constexpr int kTlsRequired = 3159;  // MySQL with require_secure_transport
+inline constexpr int kTlsRequired = 3159;       // MySQL with require_secure_transport
 inline constexpr int kStatementTimeout = 1969;  // MariaDB; a limit of LimitStatements or LimitReads
 
 ErrorCode CodeOf(int number, Phase phase);

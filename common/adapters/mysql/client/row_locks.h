@@ -1,9 +1,9 @@
 // The locking clauses of SELECTs that join a JSON_TABLE.
 //
 // MySQL refuses a clause that would lock the rows of a JSON_TABLE, so its clause names the alias of
-// the table that is meant. MariaDB has no OF, and locks nothing of a JSON_TABLE. Each server skips the
-// comments that are meant for the other: MariaDB those of the versions 50700 to 99999, MySQL those
-// that begin with M!.
+// the table that is meant. MariaDB has no OF, and locks nothing of a JSON_TABLE. Each server skips
+// the comments that are meant for the other: MariaDB those of the versions 50700 to 99999, MySQL
+// those that begin with M!.
 //
 // Always   Every SELECT that joins a JSON_TABLE and locks rows ends in one of these clauses.
 #pragma once

@@ -48,12 +48,14 @@ Status JudgeVersion(const std::string& text) {
   const Version& least = mariadb ? kMariadbLeast : kMysqlLeast;
   if (version >= least) return {};
   return {ErrorCode::kConflict,
-          fmt::format("store: the server is {} {}, and {}.{}.{} is the oldest that Carillon works with; "
-                      "update the server",
-                      mariadb ? "MariaDB" : "MySQL", text, least[0], least[1], least[2])};
+          fmt::format(
+              "store: the server is {} {}, and {}.{}.{} is the oldest that Carillon works with; "
+              "update the server",
+              mariadb ? "MariaDB" : "MySQL", text, least[0], least[1], least[2])};
 }
 
-// READ COMMITTED writes nothing to a log of statements. The servers' other formats are all suitable.
+// READ COMMITTED writes nothing to a log of statements. The servers' other formats are all
+// suitable.
 Status JudgeLogFormat(const ServerVariables& variables) {
   const auto log = variables.find("log_bin");
   const auto format = variables.find("binlog_format");

@@ -163,8 +163,7 @@ Status Session::SetUp(const SessionOptions& options) {
     CARILLON_TRY(Run(
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
   } else if (!options.may_idle) {
-    CARILLON_TRY(
-        Run(fmt::format("SET SESSION wait_timeout = {}", kIdleSessionTimeoutSeconds)));
+    CARILLON_TRY(Run(fmt::format("SET SESSION wait_timeout = {}", kIdleSessionTimeoutSeconds)));
   }
   return {};
 }

@@ -55,8 +55,8 @@ struct SessionOptions {
 };
 
 inline constexpr int kIdleTransactionTimeoutSeconds = 2;
-// MySQL has no limit for idle transactions. It ends each session of a pool that has been idle for so
-// long, in a transaction or not, so that a process that is stopped does not keep its row locks.
+// MySQL has no limit for idle transactions. It ends each session of a pool that has been idle for
+// so long, in a transaction or not, so that a process that is stopped does not keep its row locks.
 inline constexpr int kIdleSessionTimeoutSeconds = 10;
 inline constexpr size_t kPreparedStatementsMax = 200;
 

@@ -8,7 +8,8 @@
 #include <utility>
 
 // The header that declares it, mysql/client_plugin.h, needs one that Debian does not have.
-extern "C" st_mysql_client_plugin* mysql_client_register_plugin(MYSQL* mysql, st_mysql_client_plugin* plugin);
+extern "C" st_mysql_client_plugin* mysql_client_register_plugin(MYSQL* mysql,
+                                                                st_mysql_client_plugin* plugin);
 
 namespace carillon::mysql {
 namespace {
@@ -30,19 +31,24 @@ int Refuse(const char* reason) {
 
 int SignInWithTlsFirst(MYSQL_PLUGIN_VIO* connection, MYSQL* mysql) {
   unsigned long capabilities = 0;
-  if (mariadb_get_infov(mysql, MARIADB_CONNECTION_SERVER_CAPABILITIES, &capabilities) != 0) return kRefused;
-  if ((capabilities & CLIENT_SSL) == 0) return Refuse("store.tls asks for TLS and the server has none");
+  if (mariadb_get_infov(mysql, MARIADB_CONNECTION_SERVER_CAPABILITIES, &capabilities) != 0)
+    return kRefused;
+  if ((capabilities & CLIENT_SSL) == 0)
+    return Refuse("store.tls asks for TLS and the server has none");
   // This is the first packet, before which the library starts TLS.
   if (connection->write_packet(connection, nullptr, 0) != 0) return kRefused;
-  if (mysql_get_ssl_cipher(mysql) == nullptr) return Refuse("store.tls asks for TLS and there is none");
+  if (mysql_get_ssl_cipher(mysql) == nullptr)
+    return Refuse("store.tls asks for TLS and there is none");
   return CR_OK;
 }
 
 int SignInWithClearText(MYSQL_PLUGIN_VIO* connection, MYSQL* mysql) {
   MYSQL_PLUGIN_VIO_INFO info{};
   connection->info(connection, &info);
-  if (info.protocol != MYSQL_PLUGIN_VIO_INFO::MYSQL_VIO_SOCKET && mysql_get_ssl_cipher(mysql) == nullptr) {
-    return Refuse("the server asks for the password in clear text: set store.tls to required or verify");
+  if (info.protocol != MYSQL_PLUGIN_VIO_INFO::MYSQL_VIO_SOCKET &&
+      mysql_get_ssl_cipher(mysql) == nullptr) {
+    return Refuse(
+        "the server asks for the password in clear text: set store.tls to required or verify");
   }
   const int size = static_cast<int>(std::strlen(mysql->passwd)) + 1;
   const auto* password = reinterpret_cast<const unsigned char*>(mysql->passwd);
@@ -73,7 +79,8 @@ Status AddWaysToSignIn() {
   Status added;
   for (Way& way : ways) {
     if (mysql_client_register_plugin(handle, &way) != nullptr) continue;
-    added = {ErrorCode::kUnavailable, std::string("connect: ") + way.name + ": " + mysql_error(handle)};
+    added = {ErrorCode::kUnavailable,
+             std::string("connect: ") + way.name + ": " + mysql_error(handle)};
   }
   mysql_close(handle);
   return added;

@@ -95,7 +95,8 @@ Status RunTransaction(Pool& pool, const TransactionOptions& options,
       Undo(lease);
     }
     if (!retries.Allow(lease->last_error(), options)) {
-      // Repeated collisions are a matter of load, like repeated deadlocks: the caller may try again.
+      // Repeated collisions are a matter of load, like repeated deadlocks: the caller may try
+      // again.
       const bool collided = lease->last_error() == kDuplicateKey && options.retry_duplicates;
       if (collided && outcome.code() == ErrorCode::kExists) {
         return {ErrorCode::kUnavailable, outcome.error().message};

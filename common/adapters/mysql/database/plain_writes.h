@@ -63,9 +63,9 @@ auto PlainFirst(Session& session, PlainPath& path, Write write)
   return std::move(*written);
 }
 
-// Jobs with a run that was seen to have a property because of which its claim, or its result, is not
-// plain. A batch with such an item misses if it is tried as plain. If a job is not known here, the only
-// cost is this miss.
+// Jobs with a run that was seen to have a property because of which its claim, or its result, is
+// not plain. A batch with such an item misses if it is tried as plain. If a job is not known here,
+// the only cost is this miss.
 inline constexpr size_t kSeenJobsMax = 32'768;
 class SeenJobs {
  public:

@@ -21,7 +21,8 @@ struct UpstreamRow {
   bool ready = false;  // it is alive and has the flag
 };
 
-// Locks the jobs in share mode, in the order of their numbers. Those that were never there are absent.
+// Locks the jobs in share mode, in the order of their numbers. Those that were never there
+// are absent.
 Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::vector<JobId>& ids) {
   static const std::string numbers =
       "SELECT j.job_no FROM JSON_TABLE(" CARILLON_JSON
@@ -31,7 +32,8 @@ Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::v
   static const std::string lock =
       "SELECT j.job_no, j.job_id, j.deleted = 0, j.deleted = 0 AND (j.flags & 1) = 1 FROM "
       "JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON "
       "j.job_no = k.n" +
       ForShareOf("j");
   JsonRows wanted;
@@ -47,9 +49,8 @@ Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::v
   for (const uint64_t job_no : found) sorted.Begin().Add(job_no);
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(lock, {sorted.Take()}));
   while (rows.Next()) {
-    locked[JobId(rows.Text(2))] = {.job_no = JobNo(rows.Unsigned(1)),
-                                   .alive = rows.Int(3) != 0,
-                                   .ready = rows.Int(4) != 0};
+    locked[JobId(rows.Text(2))] = {
+        .job_no = JobNo(rows.Unsigned(1)), .alive = rows.Int(3) != 0, .ready = rows.Int(4) != 0};
   }
   return locked;
 }
@@ -63,15 +64,16 @@ Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
       "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED "
       "PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX (by_job) ON d.job_no = k.n AND "
-      "d.kind = 'after' AND d.job_no <> ? UNION ALL SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(" CARILLON_JSON
+      "d.kind = 'after' AND d.job_no <> ? UNION ALL SELECT d.upstream_job_no, d.job_no FROM "
+      "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX "
       "(PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n AND d.job_no <> ?";
   JsonRows wanted;
   for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
   const std::string keys = wanted.Take();
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(statement, {keys, writer.value(), keys, writer.value()}));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query(statement, {keys, writer.value(), keys, writer.value()}));
   std::multimap<JobNo, JobNo> found;
   while (rows.Next()) found.emplace(JobNo(rows.Unsigned(1)), JobNo(rows.Unsigned(2)));
   return found;
@@ -89,7 +91,8 @@ Result<NamedJobs> NamedBy(Session& session, JobNo job_no) {
                                "INDEX (by_job) WHERE job_no = ?",
                                {job_no.value()}));
   NamedJobs found;
-  while (rows.Next()) (rows.Int(2) != 0 ? found.nodes : found.awaited).insert(JobNo(rows.Unsigned(1)));
+  while (rows.Next())
+    (rows.Int(2) != 0 ? found.nodes : found.awaited).insert(JobNo(rows.Unsigned(1)));
   return found;
 }
 
@@ -143,13 +146,13 @@ struct UpstreamCheck {
   const JobDefinition& definition;
   const Siblings& siblings;
   const std::map<JobId, UpstreamRow>& locked;
-  NamedJobs before = {};  // these may be gone
+  NamedJobs before = {};                   // these may be gone
   std::multimap<JobNo, JobNo> fresh = {};  // what the definition itself says (ReadUpstream)
 
   JobNo self() const { return job_no.value_or(JobNo{}); }
 
-  // The jobs of a cycle that would arise if `job` waited for `upstream`, by name. The rows of the job that
-  // is written are replaced by what its new definition says.
+  // The jobs of a cycle that would arise if `job` waited for `upstream`, by name. The rows of the
+  // job that is written are replaced by what its new definition says.
   Result<std::vector<std::string>> Cycle(JobNo job, JobNo upstream) const {
     const auto read = [&](const std::vector<JobNo>& jobs) -> Result<std::multimap<JobNo, JobNo>> {
       CARILLON_ASSIGN_OR_RETURN(auto found, UpstreamNumbersOf(session, jobs, self()));
@@ -198,7 +201,8 @@ struct UpstreamCheck {
       const auto found = locked.find(named);
       if (found == locked.end()) return UnknownNodeJob(definition, named);
       const JobNo number = found->second.job_no;
-      if (!found->second.alive && !before.nodes.contains(number)) return UnknownNodeJob(definition, named);
+      if (!found->second.alive && !before.nodes.contains(number))
+        return UnknownNodeJob(definition, named);
       numbers->emplace(named, number);
       CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(number, self()));
       if (!names.empty()) return NodeCycle(definition, named, names);
@@ -211,10 +215,10 @@ struct UpstreamCheck {
 }  // namespace
 
 Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations) {
-  static const std::string runs = "UPDATE " + kKeysJoinRuns +
-                                  " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND " +
-                                  KindsWith(&RunKindRules::starts_dependents) + " AND " +
-                                  NotBackground();
+  static const std::string runs =
+      "UPDATE " + kKeysJoinRuns +
+      " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND " +
+      KindsWith(&RunKindRules::starts_dependents) + " AND " + NotBackground();
   auto job = LockLiveJob(session, id, JobLock::kUpdate);
   if (!job.ok() && job.code() == ErrorCode::kNotFound) return {};
   if (!job.ok()) return job.error();
@@ -300,7 +304,8 @@ Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
                          const JobDefinition& definition, const UpstreamNumbers& upstream) {
   static const std::string remove =
-      "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after' AND schedule_id NOT IN (SELECT k.s FROM "
+      "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after' AND schedule_id NOT IN "
+      "(SELECT k.s FROM "
       "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k)";
   static const std::string insert =
       "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
@@ -325,8 +330,8 @@ Status WriteDependencies(Session& session, JobNo job_no,
   }
   CARILLON_TRY(WriteNodeJobs(session, job_no, definition, upstream));
   if (kept.empty()) {
-    CARILLON_TRY(session.Execute(
-        "DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after'", {job_no.value()}));
+    CARILLON_TRY(session.Execute("DELETE FROM job_dependencies WHERE job_no = ? AND kind = 'after'",
+                                 {job_no.value()}));
     return {};
   }
   CARILLON_TRY(session.Execute(remove, {job_no.value(), kept.Take()}));
@@ -362,11 +367,12 @@ Result<std::set<JobNo>> WithDependents(Session& session, const std::set<JobNo>& 
 Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT DISTINCT j.name FROM job_dependencies d FORCE INDEX (PRIMARY) "
-                    "STRAIGHT_JOIN jobs j ON "
-                    "j.job_no = d.job_no WHERE d.kind IN ('after', 'node') AND d.upstream_job_no = ? AND "
-                    "d.job_no <> ? LIMIT 3",
-                    {job_no.value(), job_no.value()}));
+      session.Query(
+          "SELECT DISTINCT j.name FROM job_dependencies d FORCE INDEX (PRIMARY) "
+          "STRAIGHT_JOIN jobs j ON "
+          "j.job_no = d.job_no WHERE d.kind IN ('after', 'node') AND d.upstream_job_no = ? AND "
+          "d.job_no <> ? LIMIT 3",
+          {job_no.value(), job_no.value()}));
   std::vector<std::string> names;
   while (rows.Next()) names.push_back(rows.Text(1));
   return names;
@@ -401,12 +407,14 @@ Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
 
 Result<JobDependencies> ReadDependencies(Session& session, const JobId& id) {
   static const std::string before =
-      "SELECT a.job_id, a.name, d.outcome, a.deleted, d.kind = 'node' FROM job_dependencies d FORCE INDEX (by_job) "
+      "SELECT a.job_id, a.name, d.outcome, a.deleted, d.kind = 'node' FROM job_dependencies d "
+      "FORCE INDEX (by_job) "
       "STRAIGHT_JOIN jobs a FORCE INDEX (PRIMARY) ON a.job_no = d.upstream_job_no WHERE d.job_no = "
       "? "
       "ORDER BY a.job_id, d.schedule_id";
   static const std::string after =
-      "SELECT b.job_id, b.name, d.outcome, b.deleted, d.kind = 'node' FROM job_dependencies d FORCE "
+      "SELECT b.job_id, b.name, d.outcome, b.deleted, d.kind = 'node' FROM job_dependencies d "
+      "FORCE "
       "INDEX (PRIMARY) STRAIGHT_JOIN jobs b FORCE INDEX (PRIMARY) ON b.job_no = d.job_no WHERE "
       "d.kind IN ('after', 'node') AND "
       "d.upstream_job_no = ? ORDER BY b.job_id, d.schedule_id";

@@ -1,6 +1,8 @@
-// Rows of job_dependencies: which schedules wait for the ends of which jobs, and which workflows run them.
+// Rows of job_dependencies: which schedules wait for the ends of which jobs, and which workflows
+// run them.
 //
-// Place    mysql_job_store writes them with the job that waits; dependent_runs reads them when a run ends.
+// Place    mysql_job_store writes them with the job that waits; dependent_runs reads them when a
+//          run ends.
 #pragma once
 
 #include <map>
@@ -16,26 +18,26 @@
 
 namespace carillon::mysql {
 
-// Marks the job as one whose ends others wait for: its row, its schedules, so that a plan in progress
-// conflicts and is made again, and its open runs. The mark is never taken back. Runs in a transaction of
-// its own before the first dependent is written, because it locks the rows of another job. Does nothing
-// if there is no such job.
+// Marks the job as one whose ends others wait for: its row, its schedules, so that a plan in
+// progress conflicts and is made again, and its open runs. The mark is never taken back. Runs in a
+// transaction of its own before the first dependent is written, because it locks the rows of
+// another job. Does nothing if there is no such job.
 Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations);
 
 using UpstreamNumbers = std::map<JobId, JobNo>;
 // How many new jobs of the same transaction wait for each job. Their rows are not there yet.
 using Siblings = std::map<JobNo, size_t>;
 // Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
-// id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is the job
-// that waits, with its number if it exists already; it may go on to name a job that was deleted.
-// Also checks the jobs of a workflow's nodes. kInvalid as in dependents.h.
+// id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is
+// the job that waits, with its number if it exists already; it may go on to name a job that was
+// deleted. Also checks the jobs of a workflow's nodes. kInvalid as in dependents.h.
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
                                       std::optional<JobNo> job_no, const JobDefinition& definition,
                                       const Siblings& siblings = {});
 // The same for new jobs, in their order.
 Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs);
-// Makes the rows of the job agree with its schedules and nodes. Rows of schedules that stay are kept: what is
-// older than them starts nothing.
+// Makes the rows of the job agree with its schedules and nodes. Rows of schedules that stay are
+// kept: what is older than them starts nothing.
 Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
                          const JobDefinition& definition, const UpstreamNumbers& upstream);

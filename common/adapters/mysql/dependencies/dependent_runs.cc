@@ -18,14 +18,15 @@ struct Wanted {
   const Dependent* dependent;
 };
 
-// Reads, for each waiting schedule, the runs with fires near those of the ends. The locks of their jobs
-// and of the segment of the ends keep others from adding some.
+// Reads, for each waiting schedule, the runs with fires near those of the ends. The locks of their
+// jobs and of the segment of the ends keep others from adding some.
 Result<std::map<ScheduleId, StartedRuns>> StartedBefore(Session& session,
                                                         const std::vector<RunCompletion>& ends,
                                                         const std::vector<Wanted>& wanted) {
   static const std::string statement =
       "SELECT DISTINCT r.schedule_id, r.fire_us, r.started_by FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]')) k "
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', f BIGINT "
+      "PATH '$[2]')) k "
       "STRAIGHT_JOIN job_runs r FORCE INDEX (by_job) ON r.job_no = k.j AND r.fire_us >= k.f AND "
       "r.fire_us < k.f + " +
       std::to_string(kSameFireMax) + " AND r.schedule_id = k.s AND r.shard = 0";
@@ -50,7 +51,8 @@ Status InsertDependents(Session& session, std::vector<DependentRun> runs, WallTi
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, flags, started_by, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, ? FROM JSON_TABLE(" CARILLON_JSON
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.t, ? FROM "
+      "JSON_TABLE(" CARILLON_JSON
       ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
@@ -127,8 +129,8 @@ Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
                      .reason = job.paused ? GapReason::kPaused : GapReason::kCatchUpLimit}});
       continue;
     }
-    fresh.push_back(RunAfter(end, *place.fire, *one.dependent, job,
-                             dependents.at(end.job_no).upstream, now));
+    fresh.push_back(
+        RunAfter(end, *place.fire, *one.dependent, job, dependents.at(end.job_no).upstream, now));
     effect.started.push_back(fresh.back().row);
   }
   CARILLON_TRY(InsertDependents(session, std::move(fresh), now));

@@ -13,12 +13,13 @@ namespace carillon::mysql {
 
 using DependentsByJob = std::map<JobNo, UpstreamDependents>;
 
-// The dependents of those of `ends` with this target. Without locks: call it again once the jobs that it
-// named are locked.
+// The dependents of those of `ends` with this target. Without locks: call it again once the jobs
+// that it named are locked.
 Result<DependentsByJob> DependentsOf(Session& session, const std::vector<RunCompletion>& ends);
 
-// Inserts the runs that are not there, and gaps for paused jobs. `jobs` are locked in share mode, and
-// `dependents` were read after that. A dependent whose job is not among them is younger than the ends.
+// Inserts the runs that are not there, and gaps for paused jobs. `jobs` are locked in share mode,
+// and `dependents` were read after that. A dependent whose job is not among them is younger than
+// the ends.
 Status StartDependents(Session& session, const std::vector<RunCompletion>& ends,
                        const DependentsByJob& dependents, const LockedJobs& jobs, WallTime now,
                        std::vector<CompletionEffect>* effects);

@@ -59,8 +59,8 @@ struct ClaimBatchState {
   std::map<RunKey, std::string> refusals = {};  // of runs that somebody behind them may not run
 };
 
-// Reads the people behind the runs that act for others, if any does. They may have waited for long since a
-// request or the release of a node, which asked before.
+// Reads the people behind the runs that act for others, if any does. They may have waited for long
+// since a request or the release of a node, which asked before.
 Status AskRights(Session& session, const std::vector<ClaimRequest>& requests,
                  const std::vector<size_t>& places, const ClaimRules& rules,
                  ClaimBatchState* state) {
@@ -114,8 +114,8 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
     if (group.group_no == GroupNo{}) continue;
     CARILLON_ASSIGN_OR_RETURN(const auto first, ReadGroupWaits(session, group.group_no, 1));
     if (!first.empty()) group.first = first.front().place;
-    // Slots are locked only for runs that may take them: claims that come all the time, behind a run
-    // that is queued, would otherwise keep every free slot from the admission of that run.
+    // Slots are locked only for runs that may take them: claims that come all the time, behind a
+    // run that is queued, would otherwise keep every free slot from the admission of that run.
     const auto count = std::count_if(claims.begin(), claims.end(), [&](const GroupPlace& place) {
       return !group.first || !(*group.first < place) || failpoint::Broken("group.queued_before");
     });
@@ -124,7 +124,8 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
   return {};
 }
 
-// Orders claims by their places in a group, so that of several in one batch the first gets the slot.
+// Orders claims by their places in a group, so that of several in one batch the first gets
+// the slot.
 void SortForGroups(const std::vector<ClaimRequest>& requests, const LockedRuns& runs,
                    std::vector<size_t>* places) {
   const auto order = [&](size_t place) {
@@ -190,8 +191,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     if (takes_slots) slots->Release(request.key);
-    CARILLON_TRY(
-        writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now, facts.refusal));
+    CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now, facts.refusal));
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     QueueWrite place{.expires = QueueExpiry(run->row, request.overlap.queue_timeout, now)};
     if (decision.for_group) {

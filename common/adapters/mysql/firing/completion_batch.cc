@@ -20,7 +20,8 @@ Result<LockedWaits> LockWaits(Session& session, std::vector<ScheduleId> ids) {
   if (ids.empty()) return LockedWaits();
   static const std::string statement =
       "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE "
+      "INDEX (PRIMARY) "
       "ON s.schedule_id = k.n WHERE s.kind = 'delay'" +
       ForUpdateOf("s");
   std::sort(ids.begin(), ids.end());
@@ -44,7 +45,8 @@ class Moves {
   }
   Status Write(Session& session) {
     static const std::string statement =
-        "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', n BIGINT PATH '$[1]', "
+        "UPDATE JSON_TABLE(" CARILLON_JSON
+        ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', n BIGINT PATH '$[1]', "
         "m BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) "
         "ON j.schedule_id = k.s SET j.next_fire_us = k.n, j.resume_from_us = k.m, j.awaited_us = 0";
     if (rows_.empty()) return {};
@@ -59,10 +61,11 @@ class Moves {
 Status DeleteCompletions(Session& session, const std::vector<RunCompletion>& ends) {
   JsonRows ids;
   for (const RunCompletion& end : ends) ids.Begin().Add(end.id);
-  CARILLON_TRY(session.Execute(
-      "DELETE c FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
-      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
-      {ids.Take()}));
+  CARILLON_TRY(
+      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+                      {ids.Take()}));
   return {};
 }
 

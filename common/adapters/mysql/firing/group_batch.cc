@@ -38,7 +38,8 @@ Result<std::vector<std::pair<GroupNo, int64_t>>> ReadFree(Session& session, Grou
 // A row of run_waits whose run is not queued: see DeleteStale in queue_batch.cc. The run is locked.
 Status DeleteWaits(Session& session, GroupNo group_no, const std::vector<RunKey>& stale) {
   static const std::string statement =
-      "DELETE w FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE w FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON "
       "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h WHERE w.group_no = ?";
   if (stale.empty()) return {};
@@ -53,7 +54,8 @@ Result<std::map<RunKey, WallTime>> ReadSince(Session& session, GroupNo group_no,
                                              const std::vector<RunKey>& keys) {
   static const std::string statement =
       "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k "
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
+      "'$[2]')) k "
       "STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s "
       "AND w.shard = k.h WHERE w.group_no = ?";
   JsonRows wanted;
@@ -142,14 +144,15 @@ Result<UnusedSlots> ReadUnusedSlots(Session& session, const std::vector<SegmentI
       "g.slot_no > ?) ORDER BY g.group_no, g.slot_no LIMIT ";
   static const std::string statement =
       "SELECT t.group_no, t.slot_no, t.fire_us, t.schedule_id, t.shard, r.segment FROM (SELECT "
-      "g.group_no, g.slot_no, g.fire_us, g.schedule_id, g.shard, g.granted_us" + part +
-      std::to_string(kSlotsLookedAtPerCall) +
+      "g.group_no, g.slot_no, g.fire_us, g.schedule_id, g.shard, g.granted_us" +
+      part + std::to_string(kSlotsLookedAtPerCall) +
       ") t LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND r.schedule_id = "
-      "t.schedule_id AND r.shard = t.shard WHERE t.fire_us > 0 AND (r.fire_us IS NULL OR r.group_no <> t.group_no OR "
+      "t.schedule_id AND r.shard = t.shard WHERE t.fire_us > 0 AND (r.fire_us IS NULL OR "
+      "r.group_no <> t.group_no OR "
       "r.group_slot <> t.slot_no OR r.state NOT IN ('PENDING', 'RUNNING', 'HELD') OR "
       "(t.granted_us > 0 AND t.granted_us <= ?))";
-  static const std::string last =
-      "SELECT g.group_no, g.slot_no" + part + "1 OFFSET " + std::to_string(kSlotsLookedAtPerCall - 1);
+  static const std::string last = "SELECT g.group_no, g.slot_no" + part + "1 OFFSET " +
+                                  std::to_string(kSlotsLookedAtPerCall - 1);
   const uint64_t group = from >> 32U;
   const uint64_t slot = from & UINT32_MAX;
   UnusedSlots unused;
@@ -184,7 +187,8 @@ Result<size_t> ReclaimBatch(Session& session, const std::vector<UnusedSlot>& unu
                             const AdmitRules& rules) {
   // granted_us is 0 once the run was claimed.
   static const std::string free_slots =
-      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h "
       "INT UNSIGNED PATH '$[2]', g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]')) k "
       "STRAIGHT_JOIN group_slots t FORCE INDEX (PRIMARY) ON t.group_no = k.g AND t.slot_no = k.n "
       "SET t.fire_us = 0, t.schedule_id = 0, t.shard = 0, t.granted_us = 0 WHERE t.fire_us = k.f "

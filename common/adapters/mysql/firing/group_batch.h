@@ -19,8 +19,8 @@ Result<std::vector<QueuedGroup>> ReadAdmissibleGroups(Session& session,
 Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
                                         const AdmitRules& rules);
 
-// Slots of all groups, free ones included, that one call looks at. All of them may be taken, and each
-// taken one has a run to be looked at.
+// Slots of all groups, free ones included, that one call looks at. All of them may be taken, and
+// each taken one has a run to be looked at.
 inline constexpr int64_t kSlotsLookedAtPerCall = 20'000;
 struct UnusedSlots {
   std::vector<UnusedSlot> slots = {};

@@ -17,7 +17,8 @@ Result<std::vector<CompletionEffect>> MysqlCompletionStore::Apply(
     const std::vector<RunCompletion>& ends, const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(ends, fence, "completions"));
   if (ends.empty()) return std::vector<CompletionEffect>{};
-  // A stale owner may insert a run of a dependent at the same time; the next try counts it as existing.
+  // A stale owner may insert a run of a dependent at the same time; the next try counts it as
+  // existing.
   return InTransaction(
       db_.pool(), {.operation = "completions", .retry_duplicates = true},
       [&](Session& session) { return ApplyCompletions(session, ends, fence, now); });

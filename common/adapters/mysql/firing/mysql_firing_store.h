@@ -1,7 +1,7 @@
 // The port FiringStore on MariaDB or MySQL.
 //
-// Always   Lock order as in sql/README.md: segments, executors, jobs, schedules, groups, calendars, runs,
-//          slots, waits; keys sorted within each.
+// Always   Lock order as in sql/README.md: segments, executors, jobs, schedules, groups, calendars,
+//          runs, slots, waits; keys sorted within each.
 #pragma once
 
 #include <optional>

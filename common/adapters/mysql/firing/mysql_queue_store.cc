@@ -62,7 +62,8 @@ Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
   return jobs;
 }
 
-// A branch for each segment: only for a constant segment is the time of expiry a range of the index.
+// A branch for each segment: only for a constant segment is the time of expiry a range of the
+// index.
 Result<std::vector<SkipItem>> ReadExpired(Session& session, const std::vector<SegmentId>& segments,
                                           WallTime now, size_t limit) {
   static const std::string branch =
@@ -145,7 +146,8 @@ Result<JobQueue> ReadJobQueue(Session& session, Incarnations& incarnations, cons
   return queue;
 }
 
-// The condition that a row of run_waits w goes before a run in the queue of its job, and its values.
+// The condition that a row of run_waits w goes before a run in the queue of its job, and its
+// values.
 const std::string kEarlierKey =
     "w.fire_us < ? OR (w.fire_us = ? AND (w.schedule_id < ? OR (w.schedule_id = ? AND w.shard < "
     "?)))";

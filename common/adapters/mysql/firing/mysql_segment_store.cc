@@ -19,7 +19,8 @@ const std::string kSegmentColumns =
     "s.lease_before_us, s.taken_us";
 const std::string kNowColumn = ", " + std::string(kDatabaseNow);
 const std::string kNumbersJoinSegments =
-    "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+    "JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
     "STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) ON s.segment = k.n";
 
 std::string NumbersOf(const std::vector<SegmentId>& segments) {
@@ -100,7 +101,8 @@ Result<TakenSegments> TakeLocked(Session& session, const TakeRequest& request,
   if (taken.fence.empty()) return taken;
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t written,
-      session.Execute("UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+      session.Execute("UPDATE JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
                       "b BIGINT PATH '$[1]')) k STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) "
                       "ON s.segment = k.n SET s.owner = ?, s.incarnation = ?, "
                       "s.epoch = s.epoch + 1, s.assign_gen = ?, s.connections = ?, "
@@ -148,7 +150,8 @@ Status MysqlSegmentStore::Release(const Fence& fence) {
   const std::string text = rows.Take();
   return InTransaction(db_.pool(), {.operation = "release"}, [&](Session& session) -> Status {
     const auto written = session.Execute(
-        "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+        "UPDATE JSON_TABLE(" CARILLON_JSON
+        ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
         "e BIGINT UNSIGNED PATH '$[1]')) k STRAIGHT_JOIN segments s FORCE INDEX (PRIMARY) "
         "ON s.segment = k.n SET s.connections = '' WHERE s.epoch = k.e",
         {text});

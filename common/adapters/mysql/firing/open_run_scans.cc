@@ -121,8 +121,8 @@ RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& 
 Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
                                             const std::optional<RunCursor>& after, size_t count,
                                             Incarnations& incarnations) {
-  // A run that started was due, so the runs that are queued or held back are not read. Runs of workflows
-  // have no executor and no lease.
+  // A run that started was due, so the runs that are queued or held back are not read. Runs of
+  // workflows have no executor and no lease.
   static const std::string statement = fmt::format(
       "SELECT {} FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us < "
       "{} "
@@ -154,7 +154,8 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
                                                    size_t count, Incarnations& incarnations) {
   static const std::string statement =
       "SELECT " + kRunColumns +
-      " FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      " FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
       "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
       "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND "

@@ -97,7 +97,8 @@ Result<Chosen> Choose(Session& session, const QueuedJob& job, const OverlapRules
 // again since it was read is kept.
 Status DeleteStale(Session& session, const std::vector<Wait>& stale) {
   static const std::string statement =
-      "DELETE w FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+      "DELETE w FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]', q BIGINT PATH '$[3]')) k STRAIGHT_JOIN run_waits w "
       "FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h WHERE "
       "w.queued_us = k.q AND w.group_no = 0";
@@ -186,8 +187,8 @@ Result<AdmissionEffect> AdmitBatch(Session& session, const QueuedJob& job,
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, {job.job_no}, &jobs));
   const auto row = jobs.find(job.job_no);
-  // A paused job is no exception: its pause emptied the queue, and whoever executes it by hand since
-  // then wants the run.
+  // A paused job is no exception: its pause emptied the queue, and whoever executes it by hand
+  // since then wants the run.
   if (row == jobs.end() || row->second.deleted) return AdmissionEffect{};
   const OverlapRules& overlap = row->second.overlap;
   CARILLON_ASSIGN_OR_RETURN(Chosen chosen, Choose(session, job, overlap));

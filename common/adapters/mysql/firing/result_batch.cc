@@ -59,8 +59,8 @@ struct ResultBatchState {
   std::set<JobNo> awaited;  // of lost runs whose job is not locked: those that others wait for
 };
 
-// A run that was lost before others began to wait for its job has no flag yet. The flag of a job is never
-// taken back, so that it needs no lock.
+// A run that was lost before others began to wait for its job has no flag yet. The flag of a job is
+// never taken back, so that it needs no lock.
 Status ReadAwaited(Session& session, ResultBatchState* state) {
   std::set<JobNo> unknown;
   for (const auto& [key, run] : state->runs) {
@@ -135,7 +135,7 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
 // Reads on_lost from the job versions of attempts whose job was edited since. An unreadable version
 // counts as kHold, because it may have required that a person decides.
 Result<std::map<JobVersionKey, LossRules>> ReadOldPolicies(Session& session,
-                                                        const ResultBatchState& state) {
+                                                           const ResultBatchState& state) {
   std::map<JobVersionKey, LossRules> policies;
   std::vector<JobVersionKey> keys;
   for (const auto& [key, run] : state.runs) {

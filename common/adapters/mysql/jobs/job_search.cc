@@ -48,9 +48,8 @@ JobWalk WalkInOrder(const JobFilter& filter) {
 
 JobWalk WalkOf(const JobFilter& filter) {
   JobWalk walk = WalkInOrder(filter);
-  const auto [namespaces, names, others] =
-      ConditionsOf(filter, {.namespaces = walk.has_namespace ? "k" : "j",
-                            .names = walk.has_names ? "k" : "j"});
+  const auto [namespaces, names, others] = ConditionsOf(
+      filter, {.namespaces = walk.has_namespace ? "k" : "j", .names = walk.has_names ? "k" : "j"});
   (walk.has_namespace ? walk.range : walk.wanted).Add(namespaces);
   (walk.has_names ? walk.by_entry : walk.wanted).Add(names);
   walk.wanted.Add(others);

@@ -31,7 +31,8 @@ Status KeepSome(Session& session, JsonRows wanted, const RemovedParameters& remo
                        static_cast<uint32_t>(rows.Unsigned(3))};
       const auto trigger = TriggerFromText(rows.Text(5));
       const Parameters& own = removed.at(key.schedule_id);
-      const auto merged = WithScheduleParameters(rows.Text(4), trigger ? FillTrigger(own, *trigger) : own);
+      const auto merged =
+          WithScheduleParameters(rows.Text(4), trigger ? FillTrigger(own, *trigger) : own);
       // A run whose parameters cannot be read does not start, and says so.
       if (merged.ok()) kept.Begin().Add(key).AddBytes(*merged);
     }

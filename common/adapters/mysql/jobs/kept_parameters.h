@@ -1,7 +1,8 @@
 // Keeps the parameters of a schedule that an edit removes, in the runs that it has made.
 //
-// A run gets the parameters of its schedule from the definition when an attempt starts. Once the schedule is
-// gone, the run must have them itself: a retry for one tenant must not become one for all.
+// A run gets the parameters of its schedule from the definition when an attempt starts. Once the
+// schedule is gone, the run must have them itself: a retry for one tenant must not become one
+// for all.
 #pragma once
 
 #include <map>
@@ -15,8 +16,8 @@ namespace carillon::mysql {
 // The schedules that an edit removes, if they have parameters.
 using RemovedParameters = std::map<ScheduleId, Parameters>;
 
-// Writes them into those of `runs`, which the caller has locked, that are of these schedules. What was given to
-// a run itself goes on to win.
+// Writes them into those of `runs`, which the caller has locked, that are of these schedules. What
+// was given to a run itself goes on to win.
 Status KeepParameters(Session& session, const std::vector<RunKey>& runs,
                       const RemovedParameters& removed);
 

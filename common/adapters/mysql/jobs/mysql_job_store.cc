@@ -227,9 +227,8 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
         CARILLON_TRY(AddSchedules(session, fresh));
         for (size_t i = 0; i < fresh.size(); ++i) {
           if (upstream[i].empty()) continue;
-          CARILLON_TRY(
-              WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]),
-                                fresh[i].row.definition, upstream[i]));
+          CARILLON_TRY(WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]),
+                                         fresh[i].row.definition, upstream[i]));
         }
         return {};
       });
@@ -251,7 +250,8 @@ Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
   static const std::string by_name =
       "SELECT j.job_no FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]', n "
-      "VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin PATH '$[1]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
+      "VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin PATH '$[1]')) k STRAIGHT_JOIN jobs j "
+      "FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
       "j.name = k.n AND LENGTH(j.name) = LENGTH(k.n) WHERE j.deleted = 0 LIMIT ?";
   JsonRows ids;
   for (const JobId& id : keys.ids) ids.Begin().Add(id.value());
@@ -284,9 +284,8 @@ Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
 
 Result<StoredJob> MysqlJobStore::GetJob(const JobId& id) {
   return InRead(db_.pool(), "get job", [&](Session& session) -> Result<StoredJob> {
-    CARILLON_ASSIGN_OR_RETURN(JobsRead found,
-                              ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1,
-                                       {.unreadable = true}));
+    CARILLON_ASSIGN_OR_RETURN(JobsRead found, ReadJobs(session, "j.job_id = ? AND j.deleted = 0",
+                                                       {id.value()}, 1, {.unreadable = true}));
     if (found.jobs.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
     StoredJob& job = found.jobs.front();
     if (!job.problem.empty()) return {ErrorCode::kCorrupt, std::move(job.problem)};
@@ -376,8 +375,8 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         StoredJob stored = edit.ToStored();
         if (waited || !upstream.empty()) {
-          CARILLON_TRY(WriteDependencies(session, stored.job_no, stored.schedules,
-                                         definition, upstream));
+          CARILLON_TRY(
+              WriteDependencies(session, stored.job_no, stored.schedules, definition, upstream));
         }
         return stored;
       });

@@ -131,11 +131,12 @@ Result<std::vector<Delivery>> ReadDeliveries(Session& session, const DeliveryFil
   Params params = where.params();
   params.push_back(static_cast<uint64_t>(filter.limit));
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT " + kDeliveryColumns +
-                                   " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
-                                   "j.job_no = d.job_no WHERE " +
-                                   where.text() + " ORDER BY " + all.order + " LIMIT ?",
-                               params));
+      Rows rows,
+      session.Query("SELECT " + kDeliveryColumns +
+                        " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+                        "j.job_no = d.job_no WHERE " +
+                        where.text() + " ORDER BY " + all.order + " LIMIT ?",
+                    params));
   std::vector<Delivery> page;
   while (rows.Next()) {
     auto delivery = ReadDelivery(rows);

@@ -39,7 +39,8 @@ Result<std::set<CalendarUse>> ReadUses(Session& session) {
 
 Status DeleteOldCalendars(Pool& pool, WallTime before) {
   return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Status {
-    // Before the uses: a schedule that is written meanwhile is planned by the newest version, or by a later one.
+    // Before the uses: a schedule that is written meanwhile is planned by the newest version, or by
+    // a later one.
     CARILLON_ASSIGN_OR_RETURN(const std::vector<CalendarChange> changes, ReadChanges(session));
     CARILLON_ASSIGN_OR_RETURN(const std::set<CalendarUse> uses, ReadUses(session));
     JsonRows unused;

@@ -134,12 +134,12 @@ Status InsertItems(Session& session, uint64_t number, const std::vector<std::str
   JsonRows rows;
   int64_t position = 0;
   for (const std::string& id : ids) rows.Begin().Add(position++).AddBytes(id);
-  CARILLON_TRY(session.Execute(
-      "INSERT INTO bulk_items (action_id, position, item_id) SELECT ?, k.p, "
-      "CONVERT(FROM_BASE64(k.i) USING utf8mb4) FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (p INT UNSIGNED "
-      "PATH '$[0]', i VARCHAR(512) PATH '$[1]')) k",
-      {number, rows.Take()}));
+  CARILLON_TRY(
+      session.Execute("INSERT INTO bulk_items (action_id, position, item_id) SELECT ?, k.p, "
+                      "CONVERT(FROM_BASE64(k.i) USING utf8mb4) FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (p INT UNSIGNED "
+                      "PATH '$[0]', i VARCHAR(512) PATH '$[1]')) k",
+                      {number, rows.Take()}));
   return {};
 }
 

@@ -35,9 +35,10 @@ Result<ClusterSettings> MysqlSettingsStore::WriteSettings(int64_t expected,
                                        {name, value}));
         }
         if (paused > Duration::zero()) {
-          CARILLON_TRY(session.Execute(
-              "UPDATE workflow_runs SET deadline_us = deadline_us + ? WHERE open_segment IS NOT NULL",
-              {int64_t{paused / 1us}}));
+          CARILLON_TRY(
+              session.Execute("UPDATE workflow_runs SET deadline_us = deadline_us + ? WHERE "
+                              "open_segment IS NOT NULL",
+                              {int64_t{paused / 1us}}));
         }
         return next;
       });

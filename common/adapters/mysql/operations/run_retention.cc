@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kDayUs = 86'400'000'000;
 constexpr std::array kTablesOfKeys = {"run_checkpoints", "run_log_chunks", "run_attempts",
-                                        "job_runs"};
+                                      "job_runs"};
 
 struct ShortLivedJob {
   int64_t job_no;
@@ -56,7 +56,8 @@ Result<Walk> ReadJobs(Pool& pool, int64_t from, WallTime now, Duration retention
   });
 }
 
-// The fire is before the end, so the range of fires bounds the read of the index and its partitions.
+// The fire is before the end, so the range of fires bounds the read of the index and its
+// partitions.
 Result<JsonRows> FindEnded(Session& session, const ShortLivedJob& job, int64_t limit) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
@@ -81,8 +82,8 @@ Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t b
   return keys;
 }
 
-// The keys of the nodes' runs of those of `owns` that are runs of workflows. A node's run is kept as long
-// as the workflow run, whatever its own job says.
+// The keys of the nodes' runs of those of `owns` that are runs of workflows. A node's run is kept
+// as long as the workflow run, whatever its own job says.
 Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
   // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
   static const std::string statement =
@@ -100,12 +101,12 @@ Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
 }
 
 Status DeleteKeys(Session& session, const std::string& keys) {
-  CARILLON_TRY(session.Execute(
-      "DELETE w FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
-      "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN workflow_runs w FORCE INDEX (by_run) ON "
-      "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h",
-      {keys}));
+  CARILLON_TRY(session.Execute("DELETE w FROM JSON_TABLE(" CARILLON_JSON
+                               ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+                               "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN workflow_runs "
+                               "w FORCE INDEX (by_run) ON "
+                               "w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h",
+                               {keys}));
   for (const char* table : kTablesOfKeys) {
     CARILLON_TRY(session.Execute(
         fmt::format("DELETE t FROM JSON_TABLE(" CARILLON_JSON

@@ -1,5 +1,5 @@
-// Deletes the runs of jobs with a retention of their own (`retention_days`), row by row. The runs of
-// other jobs are dropped with the partition of their day (partitions.h).
+// Deletes the runs of jobs with a retention of their own (`retention_days`), row by row. The runs
+// of other jobs are dropped with the partition of their day (partitions.h).
 #pragma once
 
 #include "common/adapters/mysql/client/pool.h"
@@ -16,8 +16,8 @@ struct ShortLivedRuns {
 };
 // Deletes ended runs with their attempts, logs and dead letters, if they ended more than
 // `retention_days` of their job ago, and this is less than `retention`. Goes through the jobs after
-// number `from`: kShortLivedJobsPerCall of them at most, and kShortLivedRunsPerCall runs. A run that
-// somebody reopens meanwhile is kept. Several members may call it at the same time.
+// number `from`: kShortLivedJobsPerCall of them at most, and kShortLivedRunsPerCall runs. A run
+// that somebody reopens meanwhile is kept. Several members may call it at the same time.
 Result<ShortLivedRuns> DeleteShortLivedRuns(Pool& pool, int64_t from, WallTime now,
                                             Duration retention);
 

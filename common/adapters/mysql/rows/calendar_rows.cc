@@ -94,9 +94,11 @@ Result<std::shared_ptr<const CalendarSet>> LockCalendars(Session& session,
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
         session.Query("SELECT c.calendar_no, c.version, c.name, c.deleted, c.effective_us FROM "
-                      "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n VARCHAR(63) CHARACTER SET ascii COLLATE "
+                      "JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (n VARCHAR(63) CHARACTER SET ascii COLLATE "
                       "ascii_bin PATH '$[0]')) k STRAIGHT_JOIN calendars c FORCE INDEX (by_name) "
-                      "ON c.name = k.n" + ForShareOf("c"),
+                      "ON c.name = k.n" +
+                          ForShareOf("c"),
                       {wanted.Take()}));
     while (rows.Next()) versions.Add(rows);
   }
@@ -104,10 +106,11 @@ Result<std::shared_ptr<const CalendarSet>> LockCalendars(Session& session,
   for (const int64_t version : versions.Present()) present.Begin().Add(version);
   if (!present.empty()) {
     CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query("SELECT c.calendar_no, c.definition FROM JSON_TABLE(" CARILLON_JSON
-                                 ", '$[*]' COLUMNS (v BIGINT PATH '$[0]')) k STRAIGHT_JOIN calendars c "
-                                 "FORCE INDEX (by_version) ON c.version = k.v",
-                                 {present.Take()}));
+        Rows rows,
+        session.Query("SELECT c.calendar_no, c.definition FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (v BIGINT PATH '$[0]')) k STRAIGHT_JOIN calendars c "
+                      "FORCE INDEX (by_version) ON c.version = k.v",
+                      {present.Take()}));
     while (rows.Next()) versions.Define(session, CalendarNo(rows.Unsigned(1)), rows.Text(2));
   }
   return std::make_shared<const CalendarSet>(versions.Take());

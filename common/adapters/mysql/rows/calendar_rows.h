@@ -23,8 +23,9 @@ Result<CalendarSet> ReadCalendars(Session& session);
 Result<std::shared_ptr<const CalendarSet>> LockCalendars(Session& session,
                                                          const std::set<std::string>& names);
 
-// The schedule with its calendars, as they are now. Locks nothing. `place`: the planner's next fire; it
-// becomes earlier if the planner will go back, for versions that the schedule has not followed yet.
+// The schedule with its calendars, as they are now. Locks nothing. `place`: the planner's next
+// fire; it becomes earlier if the planner will go back, for versions that the schedule has not
+// followed yet.
 Result<Schedule> CompileSchedule(Session& session, const DueSchedule& due, WallTime* place);
 
 // Adds the names of the calendars of the definition's schedules.

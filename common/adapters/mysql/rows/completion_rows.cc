@@ -9,7 +9,8 @@ namespace carillon::mysql {
 const std::string kInsertCompletions =
     "INSERT INTO run_completions (segment, target, fire_us, schedule_id, shard, job_no, state, "
     "ended_us) SELECT COALESCE(w.segment, k.g), k.w, k.f, k.s, k.h, k.j, k.t, k.e FROM "
-    "JSON_TABLE(" CARILLON_JSON ", '$[*]' "
+    "JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' "
     "COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
     "g INT UNSIGNED PATH '$[3]', j BIGINT UNSIGNED PATH '$[4]', t VARCHAR(16) PATH '$[5]', "
     "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]')) k LEFT JOIN workflow_runs w "

@@ -8,8 +8,8 @@
 
 namespace carillon::mysql {
 
-// Adds the run to `rows`, for kInsertCompletions, once for each target that waits for its end. `row` has its final
-// state already; `ended` is the time that is stored with it.
+// Adds the run to `rows`, for kInsertCompletions, once for each target that waits for its end.
+// `row` has its final state already; `ended` is the time that is stored with it.
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows);
 extern const std::string kInsertCompletions;
 

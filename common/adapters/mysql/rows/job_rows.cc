@@ -170,9 +170,11 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM JSON_TABLE(" CARILLON_JSON
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM "
+      "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
-      "(PRIMARY) ON j.job_no = k.n" + ForShareOf("j");
+      "(PRIMARY) ON j.job_no = k.n" +
+      ForShareOf("j");
   if (jobs.empty()) return {};
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
@@ -249,9 +251,11 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
                                                         const std::set<std::string>& names) {
   static const std::string statement =
-      "SELECT g.name, g.group_no FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
+      "SELECT g.name, g.group_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
       "ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g FORCE INDEX "
-      "(by_name) ON g.name = k.n" + ForShareOf("g");
+      "(by_name) ON g.name = k.n" +
+      ForShareOf("g");
   std::map<std::string, GroupNo> numbers;
   if (names.empty()) return numbers;
   JsonRows wanted;
@@ -345,13 +349,16 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
       "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
-      "retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, "
+      "retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, "
+      "k.g, k.v, k.m, "
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
       "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27 FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH "
-      "'$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED "
+      "PATH "
+      "'$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH "
+      "'$[6]', "
       "c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
       "c10 VARCHAR(127) PATH '$[10]', c11 VARCHAR(400) PATH '$[11]', "
       "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
@@ -362,7 +369,8 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "c26 MEDIUMTEXT PATH '$[26]', c27 LONGTEXT PATH '$[27]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
-      "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
+      "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', u BIGINT PATH '$[2]', "
       "t VARCHAR(400) PATH '$[3]', d LONGTEXT PATH '$[4]')) k";
   if (jobs.empty()) return {};
@@ -464,7 +472,8 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
   static const std::string statement =
       "SELECT v.job_no, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
       "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = v.job_no "
-      "AND s.job_version = v.version) FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
+      "AND s.job_version = v.version) FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
       "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";

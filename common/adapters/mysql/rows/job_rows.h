@@ -55,8 +55,8 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
 // Inserts many jobs as InsertJob does, in two statements.
 Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
                   const std::string& actor);
-// Locks the rows of the groups in share mode, so that none of them is deleted before the commit, and
-// returns their numbers. kInvalid: there is no such group.
+// Locks the rows of the groups in share mode, so that none of them is deleted before the commit,
+// and returns their numbers. kInvalid: there is no such group.
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
                                                         const std::set<std::string>& names);
 
@@ -69,7 +69,8 @@ struct JobsRead {
   size_t left_out = 0;  // unreadable jobs that were skipped
 };
 // Reads at most `limit` jobs that match `where` (on a table with the alias j), in the given order.
-// Fewer than `limit` means that there are no more. Unreadable jobs are left out, unless `ordering` wants them.
+// Fewer than `limit` means that there are no more. Unreadable jobs are left out, unless `ordering`
+// wants them.
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering = {});
 

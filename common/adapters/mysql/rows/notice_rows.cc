@@ -14,7 +14,8 @@ Status NoteMissed(Session& session, const std::vector<PlannedGap>& gaps, WallTim
   static const std::string statement =
       "INSERT INTO notices (segment, open_segment, kind, job_no, fire_us, schedule_id, state, "
       "reason, fires, until_us, created_us) SELECT j.segment, j.segment, 'missed', k.j, k.f, k.s, "
-      "'SKIPPED', k.r, k.n, k.t, ? FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
+      "'SKIPPED', k.r, k.n, k.t, ? FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
       "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k STRAIGHT_JOIN "
       "jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.j ON DUPLICATE KEY UPDATE "

@@ -15,7 +15,8 @@ namespace carillon::mysql {
 inline const std::string kInsertNotices =
     "INSERT INTO notices (fire_us, schedule_id, shard, segment, open_segment, kind, job_no, "
     "attempt, state, reason, created_us) SELECT k.f, k.s, k.h, k.g, k.g, k.n, k.j, k.a, k.t, k.r, "
-    "k.c FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+    "k.c FROM JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
     "h INT UNSIGNED PATH '$[2]', g INT UNSIGNED PATH '$[3]', n VARCHAR(255) PATH '$[4]', "
     "j BIGINT UNSIGNED PATH '$[5]', a INT PATH '$[6]', t VARCHAR(255) PATH '$[7]', "
     "r VARCHAR(255) PATH '$[8]', c BIGINT PATH '$[9]')) k "

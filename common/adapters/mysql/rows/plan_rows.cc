@@ -44,7 +44,8 @@ Result<std::vector<DueSchedule>> FetchOutdated(Session& session, const CalendarK
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(
-          fmt::format("SELECT {} FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+          fmt::format("SELECT {} FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
                       "v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX ({}) "
                       "ON s.{} = k.n AND s.calendar_version < k.v WHERE s.resume_from_us = 0 AND "
                       "s.segment IN (SELECT q.g FROM JSON_TABLE(" CARILLON_JSON
@@ -58,7 +59,8 @@ Result<std::vector<DueSchedule>> FetchOutdated(Session& session, const CalendarK
 
 Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', "
       "e BIGINT PATH '$[2]', n BIGINT PATH '$[3]', w BIGINT PATH '$[4]', c BIGINT PATH '$[5]', "
       "m BIGINT PATH '$[6]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) "
       "ON j.schedule_id = k.s "
@@ -86,8 +88,10 @@ Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTim
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, flags, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, ? FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, ? FROM "
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
+      "'$[2]', "
       "j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
       "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]')) "
       "k";

@@ -1,5 +1,5 @@
-// The statements with which RunWriter writes queues and slots, of jobs and of concurrency groups. Only
-// run_writer.cc includes this file. Each statement has one JSON parameter k.
+// The statements with which RunWriter writes queues and slots, of jobs and of concurrency groups.
+// Only run_writer.cc includes this file. Each statement has one JSON parameter k.
 #pragma once
 
 #include <string>

@@ -46,8 +46,8 @@ int NumberOf(RunKind kind) {
 }
 std::optional<RunState> StateOf(int64_t number) { return At(kStates, number); }
 std::optional<RunKind> KindOf(int64_t number) {
-  const auto kind = std::ranges::find_if(
-      kRunKinds, [number](RunKind one) { return NumberOf(one) == number; });
+  const auto kind =
+      std::ranges::find_if(kRunKinds, [number](RunKind one) { return NumberOf(one) == number; });
   if (kind == kRunKinds.end()) return std::nullopt;
   return *kind;
 }
@@ -73,7 +73,8 @@ std::string NotBackground(std::string_view table) {
 }
 
 const std::string kKeysJoinRuns =
-    "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+    "JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
     "h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) "
     "ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h";
 
@@ -212,8 +213,10 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys,
 namespace {
 
 const std::string kFencedSegments =
-    "FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN segments s "
-    "FORCE INDEX (PRIMARY) ON s.segment = k.n" + ForShareOf("s");
+    "FROM JSON_TABLE(" CARILLON_JSON
+    ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN segments s "
+    "FORCE INDEX (PRIMARY) ON s.segment = k.n" +
+    ForShareOf("s");
 
 std::string SegmentsOf(const Fence& fence) {
   JsonRows wanted;
@@ -261,9 +264,11 @@ Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fe
   static const std::string statement =
       "(SELECT s.segment, s.epoch, '' " + kFencedSegments +
       ") UNION ALL (SELECT 4294967295, CAST(x.enabled AND NOT x.draining AS UNSIGNED), "
-      "x.executor_id FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii "
+      "x.executor_id FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii "
       "COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON "
-      "x.executor_id = k.e" + ForShareOf("x") + ")";
+      "x.executor_id = k.e" +
+      ForShareOf("x") + ")";
   JsonRows wanted;
   for (const auto& [executor, unused] : executors) wanted.Begin().Add(executor.value());
   const std::string segments = SegmentsOf(fence);

@@ -27,7 +27,8 @@ std::optional<RunKind> KindOf(int64_t number);
 
 // Returns the SQL condition that the kind of the run of `table` is one of these.
 std::string KindsIn(const std::vector<RunKind>& kinds, std::string_view table = "r");
-// Returns the SQL condition that the run of `table` is of a known kind with this answer (run_kind.h).
+// Returns the SQL condition that the run of `table` is of a known kind with this answer
+// (run_kind.h).
 std::string KindsWith(Answer RunKindRules::*answer, std::string_view table = "r");
 // Returns the SQL condition that this version knows the kind: exactly those that KindOf reads.
 std::string KnownKinds(std::string_view table = "r");

@@ -15,10 +15,10 @@
 
 namespace carillon::mysql {
 std::string KeyedRuns(std::string_view columns) {
-  return fmt::format(
-      "JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]'{}{})) k",
-      columns.empty() ? "" : ", ", columns);
+  return fmt::format("JSON_TABLE(" CARILLON_JSON
+                     ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+                     "UNSIGNED PATH '$[2]'{}{})) k",
+                     columns.empty() ? "" : ", ", columns);
 }
 
 std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where) {
@@ -45,7 +45,8 @@ constexpr std::string_view kFinalColumns =
 // 4 is COMPLETED, 7 is CANCELLED.
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
-    "r.reason = k.r, r.output_truncated = k.c, r.detail = k.q, r.open_segment = NULL, r.cancel_requested = 0, "
+    "r.reason = k.r, r.output_truncated = k.c, r.detail = k.q, r.open_segment = NULL, "
+    "r.cancel_requested = 0, "
     "r.slot_taken = 0, r.group_no = 0, r.group_slot = 0, r.ended_as = NULLIF(k.t, 4)";
 
 // `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
@@ -68,15 +69,17 @@ const std::string kFinalWithOutput = UpdateRuns(
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
     "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]', x INT PATH '$[10]'",
-    "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken = "
+    "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken "
+    "= "
     "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags & ~" +
-        std::to_string(run_flag::kReturns) + " | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
-    "r.reason = k.r, "
-    "r.priority = k.p, "
-    "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
-    "r.ended_us = 0, "
-    "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
-    "r.outputs = NULL, r.detail = NULL, r.group_no = 0, r.group_slot = 0",
+        std::to_string(run_flag::kReturns) +
+        " | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
+        "r.reason = k.r, "
+        "r.priority = k.p, "
+        "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
+        "r.ended_us = 0, "
+        "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
+        "r.outputs = NULL, r.detail = NULL, r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
@@ -86,9 +89,10 @@ const std::string kCancelFlag = UpdateRuns(
     "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
     "r.state IN ('RUNNING', 'HELD')");
 
-// The first result of an attempt stays, except that a real end, as its own executor reports it, replaces LOST. `state` is
-// assigned last, because the assignments before it read it.
-const std::string kReplaceable = "run_attempts.state = 'LOST' AND run_attempts.executor_id = VALUES(executor_id)";
+// The first result of an attempt stays, except that a real end, as its own executor reports it,
+// replaces LOST. `state` is assigned last, because the assignments before it read it.
+const std::string kReplaceable =
+    "run_attempts.state = 'LOST' AND run_attempts.executor_id = VALUES(executor_id)";
 const std::string kAttempt =
     "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
     "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, detail, error, output) "
@@ -100,20 +104,37 @@ const std::string kAttempt =
         "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(400) PATH '$[12]', "
         "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
     " ON DUPLICATE KEY UPDATE "
-    "run_attempts.started_us = IF(" + kReplaceable + ", VALUES(started_us), "
+    "run_attempts.started_us = IF(" +
+    kReplaceable +
+    ", VALUES(started_us), "
     "run_attempts.started_us), "
-    "run_attempts.ended_us = IF(" + kReplaceable + ", VALUES(ended_us), "
+    "run_attempts.ended_us = IF(" +
+    kReplaceable +
+    ", VALUES(ended_us), "
     "run_attempts.ended_us), "
-    "run_attempts.exit_code = IF(" + kReplaceable + ", VALUES(exit_code), "
+    "run_attempts.exit_code = IF(" +
+    kReplaceable +
+    ", VALUES(exit_code), "
     "run_attempts.exit_code), "
-    "run_attempts.reason = IF(" + kReplaceable + ", VALUES(reason), run_attempts.reason), "
-    "run_attempts.output_truncated = IF(" + kReplaceable + ", VALUES(output_truncated), "
+    "run_attempts.reason = IF(" +
+    kReplaceable +
+    ", VALUES(reason), run_attempts.reason), "
+    "run_attempts.output_truncated = IF(" +
+    kReplaceable +
+    ", VALUES(output_truncated), "
     "run_attempts.output_truncated), "
-    "run_attempts.detail = IF(" + kReplaceable + ", VALUES(detail), "
+    "run_attempts.detail = IF(" +
+    kReplaceable +
+    ", VALUES(detail), "
     "run_attempts.detail), "
-    "run_attempts.error = IF(" + kReplaceable + ", VALUES(error), run_attempts.error), "
-    "run_attempts.output = IF(" + kReplaceable + ", VALUES(output), run_attempts.output), "
-    "run_attempts.state = IF(" + kReplaceable + ", VALUES(state), run_attempts.state)";
+    "run_attempts.error = IF(" +
+    kReplaceable +
+    ", VALUES(error), run_attempts.error), "
+    "run_attempts.output = IF(" +
+    kReplaceable +
+    ", VALUES(output), run_attempts.output), "
+    "run_attempts.state = IF(" +
+    kReplaceable + ", VALUES(state), run_attempts.state)";
 
 const std::string kAttemptsBack =
     "DELETE a FROM " + KeyedRuns("n INT PATH '$[3]'") +

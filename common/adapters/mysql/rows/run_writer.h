@@ -30,7 +30,8 @@ struct QueueWrite {
 
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // limit of one attempt, both streams
 
-// Returns the JSON_TABLE k of one JSON parameter, which has the columns of a run's key and then `columns`.
+// Returns the JSON_TABLE k of one JSON parameter, which has the columns of a run's key and
+// then `columns`.
 std::string KeyedRuns(std::string_view columns);
 
 // Returns an UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.

@@ -43,7 +43,8 @@ const std::string kChangingTable =
 // Writes the columns that only delay schedules change: an edit of `every` keeps such a schedule.
 Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows) {
   static const std::string statement =
-      "UPDATE JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', e BIGINT PATH '$[1]', "
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', e BIGINT PATH '$[1]', "
       "w BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON "
       "j.schedule_id = k.s SET j.every_us = k.e, j.awaited_us = k.w";
   JsonRows json;
@@ -193,17 +194,19 @@ Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {
   if (ids.empty()) return {};
   JsonRows json;
   for (const ScheduleId id : ids) json.Begin().Add(id.value());
-  CARILLON_TRY(session.Execute(
-      "DELETE j FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k "
-      "STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s",
-      {json.Take()}));
+  CARILLON_TRY(
+      session.Execute("DELETE j FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s",
+                      {json.Take()}));
   return {};
 }
 
 Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps) {
   static const std::string statement =
       "INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason) "
-      "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS ("
+      "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS ("
       "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
       "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k";
   if (gaps.empty()) return {};

@@ -18,7 +18,8 @@ const std::string kSavedKeys =
     "UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_checkpoints t FORCE INDEX (PRIMARY) ON t.fire_us = "
     "k.f AND t.schedule_id = k.s AND t.shard = k.h";
 
-// Progress and checkpoint that a save does not have are NULL, and stay as they are in a row that exists.
+// Progress and checkpoint that a save does not have are NULL, and stay as they are in a row
+// that exists.
 const std::string kWriteSaves =
     "INSERT INTO run_checkpoints (fire_us, schedule_id, shard, attempt, seq, percent, "
     "progress_text, progress_at_us, checkpoint, checkpoint_attempt, saved_at_us) SELECT k.f, k.s, "
@@ -84,32 +85,34 @@ Result<std::vector<SaveVerdict>> MysqlCheckpointStore::Save(const std::vector<Ru
   std::vector<RunKey> keys;
   for (const RunSave& save : saves) keys.push_back(save.key);
   using Verdicts = std::vector<SaveVerdict>;
-  return InTransaction(db_.pool(), {.operation = "saves"}, [&](Session& session) -> Result<Verdicts> {
-    CARILLON_TRY(LockFence(session, fence));
-    // Locked, so that a run cannot end, and no other attempt can save, before the commit.
-    CARILLON_ASSIGN_OR_RETURN(const LockedRuns runs, LockRuns(session, keys, db_.caches().incarnations));
-    CARILLON_ASSIGN_OR_RETURN(SavePositions positions, ReadPositions(session, keys));
-    Verdicts verdicts;
-    JsonRows rows;
-    const auto flush = [&]() -> Status {
-      if (rows.empty()) return {};
-      CARILLON_TRY(session.Execute(kWriteSaves, {rows.Take()}));
-      return {};
-    };
-    for (const RunSave& save : saves) {
-      const auto run = runs.find(save.key);
-      const auto last = positions.find(save.key);
-      verdicts.push_back(DecideSave(
-          run == runs.end() ? nullptr : &run->second.row,
-          last == positions.end() ? std::nullopt : std::optional(last->second), save));
-      if (verdicts.back() != SaveVerdict::kKept) continue;
-      positions[save.key] = {save.attempt, save.seq};
-      if (rows.bytes() > kSaveBytesPerStatement) CARILLON_TRY(flush());
-      AddSave(rows, save, now);
-    }
-    CARILLON_TRY(flush());
-    return verdicts;
-  });
+  return InTransaction(
+      db_.pool(), {.operation = "saves"}, [&](Session& session) -> Result<Verdicts> {
+        CARILLON_TRY(LockFence(session, fence));
+        // Locked, so that a run cannot end, and no other attempt can save, before the commit.
+        CARILLON_ASSIGN_OR_RETURN(const LockedRuns runs,
+                                  LockRuns(session, keys, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(SavePositions positions, ReadPositions(session, keys));
+        Verdicts verdicts;
+        JsonRows rows;
+        const auto flush = [&]() -> Status {
+          if (rows.empty()) return {};
+          CARILLON_TRY(session.Execute(kWriteSaves, {rows.Take()}));
+          return {};
+        };
+        for (const RunSave& save : saves) {
+          const auto run = runs.find(save.key);
+          const auto last = positions.find(save.key);
+          verdicts.push_back(DecideSave(
+              run == runs.end() ? nullptr : &run->second.row,
+              last == positions.end() ? std::nullopt : std::optional(last->second), save));
+          if (verdicts.back() != SaveVerdict::kKept) continue;
+          positions[save.key] = {save.attempt, save.seq};
+          if (rows.bytes() > kSaveBytesPerStatement) CARILLON_TRY(flush());
+          AddSave(rows, save, now);
+        }
+        CARILLON_TRY(flush());
+        return verdicts;
+      });
 }
 
 Result<std::set<RunKey>> MysqlCheckpointStore::WithCheckpoint(const std::vector<RunKey>& keys) {
@@ -121,8 +124,8 @@ Result<std::set<RunKey>> MysqlCheckpointStore::WithCheckpoint(const std::vector<
                                  {JsonOf(keys)}));
     std::set<RunKey> found;
     while (rows.Next()) {
-      found.insert({rows.Time(1), ScheduleId(rows.Unsigned(2)),
-                    static_cast<uint32_t>(rows.Unsigned(3))});
+      found.insert(
+          {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
     }
     return found;
   });
@@ -131,11 +134,10 @@ Result<std::set<RunKey>> MysqlCheckpointStore::WithCheckpoint(const std::vector<
 Result<std::optional<std::string>> MysqlCheckpointStore::ReadCheckpoint(const RunKey& key) {
   using Bytes = std::optional<std::string>;
   return InRead(db_.pool(), "checkpoint", [&](Session& session) -> Result<Bytes> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query("SELECT r.checkpoint FROM run_checkpoints r WHERE " +
-                                                std::string(kIsRun) +
-                                                " AND r.saved_at_us IS NOT NULL",
-                                            ParamsOf(key)));
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT r.checkpoint FROM run_checkpoints r WHERE " +
+                                     std::string(kIsRun) + " AND r.saved_at_us IS NOT NULL",
+                                 ParamsOf(key)));
     if (!rows.Next()) return Bytes{};
     return Bytes(rows.Text(1));
   });

@@ -21,10 +21,13 @@ const std::string kInsert =
     "ON DUPLICATE KEY UPDATE attempt = run_log_chunks.attempt";
 
 const std::string kOwners =
-    "SELECT k.i, r.attempt, r.token_high, r.token_low, a.executor_id IS NOT NULL, COALESCE(a.executor_id, '') FROM " +
+    "SELECT k.i, r.attempt, r.token_high, r.token_low, a.executor_id IS NOT NULL, "
+    "COALESCE(a.executor_id, '') FROM " +
     KeyedRuns("a INT PATH '$[3]', i INT PATH '$[4]'") +
-    " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND "
-    "r.shard = k.h LEFT JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = k.s AND "
+    " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s "
+    "AND "
+    "r.shard = k.h LEFT JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND "
+    "a.schedule_id = k.s AND "
     "a.shard = k.h AND a.attempt = k.a";
 
 const std::string kOfAttempt = "fire_us = ? AND schedule_id = ? AND shard = ? AND attempt = ?";
@@ -105,7 +108,8 @@ Result<std::vector<size_t>> MysqlLogStore::FindForeign(const std::vector<LogOrig
     std::vector<bool> own(origins.size());
     while (rows.Next()) {
       const auto place = static_cast<size_t>(rows.Unsigned(1));
-      LogOwner owner{.attempt = static_cast<int>(rows.Int(2)), .token = {rows.Unsigned(3), rows.Unsigned(4)}};
+      LogOwner owner{.attempt = static_cast<int>(rows.Int(2)),
+                     .token = {rows.Unsigned(3), rows.Unsigned(4)}};
       if (rows.Int(5) != 0) owner.executor = ExecutorId(rows.Text(6));
       own[place] = IsOf(origins[place], owner);
     }

@@ -268,8 +268,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         }
         if (target) {
           target->retry.overlap = context.overlap();
-          CARILLON_TRY(
-              RetryWorkflow(session, *target, context, db_.caches().incarnations));
+          CARILLON_TRY(RetryWorkflow(session, *target, context, db_.caches().incarnations));
           return AnswerRetry(session, request, db_.caches().incarnations);
         }
         // A run's job never changes, so it may be read before the job is locked.
@@ -396,31 +395,30 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
   const CountedRows all = LettersOf(filter);
   const std::string statement =
       kSelectLetters + " WHERE d.id < ? AND " + all.within.text() + " ORDER BY d.id DESC LIMIT ?";
-  return InRead(db_.pool(), "list dead letters",
-                [&](Session& session) -> Result<std::vector<DeadLetter>> {
-                  std::vector<DeadLetter> letters;
-                  uint64_t before = filter.before_id;
-                  // If unreadable letters were skipped, reads more. Otherwise the caller would take
-                  // a page with fewer letters than `limit` for the last page.
-                  for (bool more = true; more && letters.size() < filter.limit;) {
-                    const size_t wanted = filter.limit - letters.size();
-                    Params values{before};
-                    values.insert(values.end(), all.within.params().begin(),
-                                  all.within.params().end());
-                    values.emplace_back(static_cast<uint64_t>(wanted));
-                    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, values));
-                    size_t read = 0;
-                    while (rows.Next()) {
-                      ++read;
-                      before = rows.Unsigned(1);
-                      if (auto letter = ReadLetter(session, rows)) {
-                        letters.push_back(std::move(*letter));
-                      }
-                    }
-                    more = read == wanted;
-                  }
-                  return letters;
-                });
+  return InRead(
+      db_.pool(), "list dead letters", [&](Session& session) -> Result<std::vector<DeadLetter>> {
+        std::vector<DeadLetter> letters;
+        uint64_t before = filter.before_id;
+        // If unreadable letters were skipped, reads more. Otherwise the caller would take
+        // a page with fewer letters than `limit` for the last page.
+        for (bool more = true; more && letters.size() < filter.limit;) {
+          const size_t wanted = filter.limit - letters.size();
+          Params values{before};
+          values.insert(values.end(), all.within.params().begin(), all.within.params().end());
+          values.emplace_back(static_cast<uint64_t>(wanted));
+          CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, values));
+          size_t read = 0;
+          while (rows.Next()) {
+            ++read;
+            before = rows.Unsigned(1);
+            if (auto letter = ReadLetter(session, rows)) {
+              letters.push_back(std::move(*letter));
+            }
+          }
+          more = read == wanted;
+        }
+        return letters;
+      });
 }
 
 Result<DeadLetterJobPage> MysqlRunStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {

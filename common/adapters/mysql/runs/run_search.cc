@@ -281,7 +281,8 @@ Result<uint64_t> MarkOf(Session& session, const std::string& runs, const Params&
       // Uses SHA2. If the window moves by one run, weaker checksums may add up to the same sum.
       session.Query(
           "SELECT CAST(COALESCE(SUM(CONV(LEFT(SHA2(CONCAT_WS(' ', x.fire_us, x.schedule_id, "
-          "x.shard, x.state, x.attempt), 256), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM (SELECT "
+          "x.shard, x.state, x.attempt), 256), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM "
+          "(SELECT "
           "r.fire_us, "
           "r.schedule_id, r.shard, r.state + 0 AS state, r.attempt FROM job_runs r " +
               runs + ") x",

@@ -20,9 +20,8 @@ Result<SavedState> ReadSaved(Session& session, const RunKey& key) {
     saved.progress_at = rows.Time(3);
   }
   if (!rows.IsNull(6)) {
-    saved.checkpoint = {.size = rows.Int(4),
-                        .attempt = static_cast<int>(rows.Int(5)),
-                        .at = rows.Time(6)};
+    saved.checkpoint = {
+        .size = rows.Int(4), .attempt = static_cast<int>(rows.Int(5)), .at = rows.Time(6)};
   }
   return saved;
 }
@@ -31,17 +30,17 @@ Status DeleteSavedOfCompleted(Session& session, const std::vector<ResultReport>&
                               const std::vector<RunEffect>& effects) {
   JsonRows rows;
   for (size_t i = 0; i < reports.size(); ++i) {
-    const bool completed = effects[i].verdict == ResultVerdict::kApplied &&
-                           effects[i].state == RunState::kCompleted;
+    const bool completed =
+        effects[i].verdict == ResultVerdict::kApplied && effects[i].state == RunState::kCompleted;
     if (reports[i].result.saved && completed) rows.Begin().Add(reports[i].key);
   }
   if (rows.empty()) return {};
-  CARILLON_TRY(session.Execute(
-      "DELETE t FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
-      "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN run_checkpoints t FORCE INDEX (PRIMARY) "
-      "ON t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h",
-      {rows.Take()}));
+  CARILLON_TRY(session.Execute("DELETE t FROM JSON_TABLE(" CARILLON_JSON
+                               ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
+                               "'$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN "
+                               "run_checkpoints t FORCE INDEX (PRIMARY) "
+                               "ON t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h",
+                               {rows.Take()}));
   return {};
 }
 

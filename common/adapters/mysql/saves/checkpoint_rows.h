@@ -10,7 +10,8 @@
 namespace carillon::mysql {
 
 Result<SavedState> ReadSaved(Session& session, const RunKey& key);
-// Deletes the rows of the runs that these results have completed. `effects`: of the results, in order.
+// Deletes the rows of the runs that these results have completed. `effects`: of the results,
+// in order.
 Status DeleteSavedOfCompleted(Session& session, const std::vector<ResultReport>& reports,
                               const std::vector<RunEffect>& effects);
 

@@ -59,11 +59,12 @@ Result<Incarnations::Keys> Incarnations::Load(Session& session,
   for (const uint32_t number : missing) wanted.Begin().Add(number);
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT i.incarnation_no, i.executor_id, i.incarnation FROM JSON_TABLE(" CARILLON_JSON
-                    ", "
-                    "'$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
-                    "executor_incarnations i FORCE INDEX (PRIMARY) ON i.incarnation_no = k.n",
-                    {wanted.Take()}));
+      session.Query(
+          "SELECT i.incarnation_no, i.executor_id, i.incarnation FROM JSON_TABLE(" CARILLON_JSON
+          ", "
+          "'$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+          "executor_incarnations i FORCE INDEX (PRIMARY) ON i.incarnation_no = k.n",
+          {wanted.Take()}));
   while (rows.Next()) {
     const auto number = static_cast<uint32_t>(rows.Unsigned(1));
     const Key key{ExecutorId(rows.Text(2)), Incarnation(rows.Text(3))};
@@ -129,12 +130,11 @@ Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before) {
     if (gone.empty()) return {};
     const std::string numbers = gone.Take();
     for (const char* table : {"executor_incarnations", "incarnation_uses"}) {
-      CARILLON_TRY(session.Execute(
-          std::string("DELETE t FROM JSON_TABLE(" CARILLON_JSON
-                      ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
-                      "STRAIGHT_JOIN ") +
-              table + " t FORCE INDEX (PRIMARY) ON t.incarnation_no = k.n",
-          {numbers}));
+      CARILLON_TRY(session.Execute(std::string("DELETE t FROM JSON_TABLE(" CARILLON_JSON
+                                               ", '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k "
+                                               "STRAIGHT_JOIN ") +
+                                       table + " t FORCE INDEX (PRIMARY) ON t.incarnation_no = k.n",
+                                   {numbers}));
     }
     return {};
   });

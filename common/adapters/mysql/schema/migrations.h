@@ -1,8 +1,8 @@
 // The schema's versions: sql/migrations/NNNN_name.up.sql, compiled into the program.
 //
 // A newer schema may be compatible with this program: the header of each migration names the oldest
-// schema version whose programs can work with the migrated schema (sql/README.md). So members of two
-// versions can be restarted in any order while the cluster is upgraded.
+// schema version whose programs can work with the migrated schema (sql/README.md). So members of
+// two versions can be restarted in any order while the cluster is upgraded.
 //
 // Errors   kConflict: the store's schema is newer than this program and not compatible with it, or
 //          a migration that was applied differs from ours. kUnavailable: another member has been

@@ -293,16 +293,17 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     JsonRows old;
     {
       // The creation time of the next version counts. Until that time runs were planned with this
-      // version, and runs of the retained days may refer to it. A workflow run may wait for longer, and its
-      // graph is that of the version.
+      // version, and runs of the retained days may refer to it. A workflow run may wait for longer,
+      // and its graph is that of the version.
       CARILLON_ASSIGN_OR_RETURN(
           Rows rows,
-          session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
-                        "v.job_no = j.job_no AND v.version <= j.version - ? STRAIGHT_JOIN "
-                        "job_versions n ON n.job_no = v.job_no AND n.version = v.version + 1 "
-                        "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? AND (v.job_no, "
-                        "v.version) NOT IN (SELECT w.job_no, w.def_version FROM workflow_runs w) LIMIT ?",
-                        {kJobVersionsKept, from, last, ToUnixMicros(before), kDeletedRowsPerCall}));
+          session.Query(
+              "SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
+              "v.job_no = j.job_no AND v.version <= j.version - ? STRAIGHT_JOIN "
+              "job_versions n ON n.job_no = v.job_no AND n.version = v.version + 1 "
+              "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? AND (v.job_no, "
+              "v.version) NOT IN (SELECT w.job_no, w.def_version FROM workflow_runs w) LIMIT ?",
+              {kJobVersionsKept, from, last, ToUnixMicros(before), kDeletedRowsPerCall}));
       while (rows.Next()) old.Begin().Add(rows.Unsigned(1)).Add(rows.Int(2));
     }
     if (old.empty()) return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;

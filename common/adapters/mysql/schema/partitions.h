@@ -1,5 +1,5 @@
-// Maintains the daily partitions of job_runs and of the tables of their attempts, logs and checkpoints: adds partitions for
-// the coming days and drops old ones (retention).
+// Maintains the daily partitions of job_runs and of the tables of their attempts, logs and
+// checkpoints: adds partitions for the coming days and drops old ones (retention).
 //
 // Names of the partitions:
 // - pYYYYMMDD has the rows of this day (UTC).

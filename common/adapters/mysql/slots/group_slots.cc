@@ -21,7 +21,8 @@ void LockedGroup::Queue(const GroupPlace& place) {
 
 Status LockGroups(Session& session, GroupsByName* groups) {
   static const std::string read =
-      "SELECT g.group_no, g.slot_limit, g.name FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (n VARCHAR(255) "
+      "SELECT g.group_no, g.slot_limit, g.name FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n VARCHAR(255) "
       "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g "
       "FORCE INDEX (by_name) ON g.name = k.n";
   static const std::string lock = read + ForShareOf("g");

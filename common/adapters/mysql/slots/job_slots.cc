@@ -33,7 +33,8 @@ std::optional<int64_t> JobSlots::Lowest(int64_t max_running) const {
 Status LockSlots(Session& session, SlotsOfJobs* slots) {
   static const std::string statement =
       "SELECT t.job_no, t.slot_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX "
+      "(PRIMARY) "
       "ON t.job_no = k.j" +
       ForUpdateOf("t");
   if (slots->empty()) return {};
@@ -52,8 +53,10 @@ Status LockSlots(Session& session, SlotsOfJobs* slots) {
 Status ReadStarted(Session& session, const std::vector<JobNo>& jobs, SlotsOfJobs* slots) {
   static const std::string statement =
       "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
-      "ON t.job_no = k.j STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us AND "
+      ", '$[*]' COLUMNS (j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX "
+      "(PRIMARY) "
+      "ON t.job_no = k.j STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = t.fire_us "
+      "AND "
       "r.schedule_id = t.schedule_id AND r.shard = t.shard WHERE r.state <> 'PENDING'";
   if (jobs.empty()) return {};
   JsonRows wanted;
@@ -75,12 +78,13 @@ void JobQueueFacts::Add(const RunKey& key) {
 
 namespace {
 
-// Returns the expression that reads a column of the first queued run of the job k.j. The order names all columns of
-// the index: otherwise MySQL reads and sorts the whole queue.
+// Returns the expression that reads a column of the first queued run of the job k.j. The order
+// names all columns of the index: otherwise MySQL reads and sorts the whole queue.
 std::string OfFirst(std::string_view column) {
   return "(SELECT w." + std::string(column) +
          " FROM run_waits w FORCE INDEX (by_place) WHERE w.segment = k.g AND w.group_no = 0 AND "
-         "w.job_no = k.j ORDER BY w.segment, w.group_no, w.job_no, w.fire_us, w.schedule_id, w.shard "
+         "w.job_no = k.j ORDER BY w.segment, w.group_no, w.job_no, w.fire_us, w.schedule_id, "
+         "w.shard "
          "LIMIT 1)";
 }
 
@@ -104,11 +108,11 @@ Status CountQueues(Session& session, const std::vector<JobNo>& counted, QueuesOf
 }  // namespace
 
 Status ReadQueues(Session& session, const std::vector<JobNo>& counted, QueuesOfJobs* queues) {
-  static const std::string statement =
-      "SELECT k.j, " + OfFirst("fire_us") + ", " + OfFirst("schedule_id") + ", " +
-      OfFirst("shard") +
-      " FROM JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
-      "j BIGINT UNSIGNED PATH '$[1]')) k";
+  static const std::string statement = "SELECT k.j, " + OfFirst("fire_us") + ", " +
+                                       OfFirst("schedule_id") + ", " + OfFirst("shard") +
+                                       " FROM JSON_TABLE(" CARILLON_JSON
+                                       ", '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
+                                       "j BIGINT UNSIGNED PATH '$[1]')) k";
   if (queues->empty()) return {};
   JsonRows wanted;
   for (const auto& [job_no, queue] : *queues) {
@@ -130,15 +134,16 @@ Status ReadQueues(Session& session, const std::vector<JobNo>& counted, QueuesOfJ
 
 SlotFacts SlotFactsOf(const JobSlots& slots, const JobQueueFacts& queue, const RunKey& key) {
   const bool has_slot = slots.Holds(key);
-  return {.has_slot = has_slot,
-          .taken = static_cast<int64_t>(slots.taken.size()) - (has_slot ? 1 : 0),
-          .ahead = std::count_if(slots.taken.begin(), slots.taken.end(),
-                                 [&](const auto& slot) {
-                                   return slot.second < key ||
-                                          (slot.second != key && slots.started.contains(slot.second));
-                                 }),
-          .queued = queue.length,
-          .queued_before = queue.first && *queue.first < key};
+  return {
+      .has_slot = has_slot,
+      .taken = static_cast<int64_t>(slots.taken.size()) - (has_slot ? 1 : 0),
+      .ahead = std::count_if(slots.taken.begin(), slots.taken.end(),
+                             [&](const auto& slot) {
+                               return slot.second < key ||
+                                      (slot.second != key && slots.started.contains(slot.second));
+                             }),
+      .queued = queue.length,
+      .queued_before = queue.first && *queue.first < key};
 }
 
 }  // namespace carillon::mysql

@@ -1,4 +1,5 @@
-// The slots and the queue of a job (common/domain/run/overlap.h), as a batch reads and changes them.
+// The slots and the queue of a job (common/domain/run/overlap.h), as a batch reads and
+// changes them.
 //
 // Always   Two transactions that take the same slot collide in the primary key of run_slots; the
 //          later one runs again (TransactionOptions::retry_duplicates). For that, each must take
@@ -32,7 +33,8 @@ using SlotsOfJobs = std::map<JobNo, JobSlots>;
 // Locks the taken slots of the jobs for update, and adds them to `slots`. Jobs are the keys of it.
 Status LockSlots(Session& session, SlotsOfJobs* slots);
 
-// Sets `started` of the jobs, whose slots are locked: no claim can start one of their runs meanwhile.
+// Sets `started` of the jobs, whose slots are locked: no claim can start one of their runs
+// meanwhile.
 Status ReadStarted(Session& session, const std::vector<JobNo>& jobs, SlotsOfJobs* slots);
 
 // The part of a job's queue that claims depend on.

@@ -54,10 +54,10 @@ Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& requ
                                                      const WriteContext& context) {
   return InTransaction(
       db_.pool(), {.operation = "skip node"}, [&](Session& session) -> Result<WorkflowRunView> {
-        CARILLON_TRY(SkipNodeOf(session, request.key, request.node, context,
-                                db_.caches().incarnations));
-        CARILLON_ASSIGN_OR_RETURN(
-            WorkflowRunView view, ReadView(session, request.key, db_.caches().incarnations));
+        CARILLON_TRY(
+            SkipNodeOf(session, request.key, request.node, context, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(WorkflowRunView view,
+                                  ReadView(session, request.key, db_.caches().incarnations));
         if (request.keyed) {
           const auto& keyed = *request.keyed;
           CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(view)));
@@ -68,8 +68,7 @@ Result<WorkflowRunView> MysqlWorkflowStore::SkipNode(const SkipNodeRequest& requ
 
 Result<RetryPlan> MysqlWorkflowStore::PreviewRetry(const RunKey& key, const WorkflowRetry& retry) {
   return InRead(db_.pool(), "preview retry", [&](Session& session) -> Result<RetryPlan> {
-    CARILLON_ASSIGN_OR_RETURN(auto waiting,
-                              WaitingNode(session, key, db_.caches().incarnations));
+    CARILLON_ASSIGN_OR_RETURN(auto waiting, WaitingNode(session, key, db_.caches().incarnations));
     if (waiting) return RetryPlan{.run_again = {std::move(*waiting)}};
     CARILLON_ASSIGN_OR_RETURN(const auto target, TargetOfRetry(session, key, retry));
     if (!target) {

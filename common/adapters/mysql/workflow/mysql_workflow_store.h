@@ -1,4 +1,5 @@
-// The port WorkflowStore on MariaDB or MySQL: the table workflow_runs, and the runs of nodes in job_runs.
+// The port WorkflowStore on MariaDB or MySQL: the table workflow_runs, and the runs of nodes
+// in job_runs.
 //
 // Always   Lock order as in sql/README.md: segments, workflow_runs, jobs, runs.
 #pragma once
@@ -14,8 +15,7 @@ class MysqlWorkflowStore final : public WorkflowStore {
  public:
   explicit MysqlWorkflowStore(MysqlDatabase& db) : db_(db) {}
 
-  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
-                           WallTime now) override;
+  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override;
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override;
   Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,

@@ -21,8 +21,7 @@ bool IsAsRead(const StoredRun& run, const StoredRun& before) {
 
 Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
                                    Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail detail,
-                            ReadDetail(session, run.row.key, incarnations));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadDetail(session, run.row.key, incarnations));
   AttemptResult ended = detail.result;
   // A lost attempt is recorded as LOST, because its real end may still be reported.
   ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;

@@ -12,8 +12,8 @@ struct NodeWriteRules {
   WallTime now;
 };
 
-// Locks the jobs of the nodes to be changed, and their runs. kConflict: one of them is not as in `nodes`
-// any more.
+// Locks the jobs of the nodes to be changed, and their runs. kConflict: one of them is not as in
+// `nodes` any more.
 Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan& plan,
                       const NodeWriteRules& rules);
 

@@ -12,8 +12,8 @@
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/workflow/workflow_begin.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/domain/workflow/workflow_begin.h"
 #include "common/wire/json/given_parameters.h"
 
 namespace carillon::mysql {
@@ -38,7 +38,8 @@ Result<NodeJobs> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph)
   return numbers;
 }
 
-// The parameters of the run: the defaults of the job, those of its schedule, and those of the request.
+// The parameters of the run: the defaults of the job, those of its schedule, and those of the
+// request.
 Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& record,
                                     const RunKey& key) {
   CARILLON_ASSIGN_OR_RETURN(const RunRequest request, ReadRunRequest(session, key));
@@ -71,7 +72,8 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, reason, ended_as, ended_us, priority, due_us, def_version, flags, started_by, "
       "planned_us) SELECT k.f, k.s, k.h, k.j, k.g, IF(k.x, NULL, k.g), ?, IF(k.x, 9, 1), IF(k.x, "
-      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, ?, k.v, k.l, k.t, ? FROM JSON_TABLE(" CARILLON_JSON
+      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, ?, k.v, k.l, k.t, ? FROM "
+      "JSON_TABLE(" CARILLON_JSON
       ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', p INT PATH '$[5]', "
@@ -86,8 +88,8 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
     if (job == from.jobs.end()) {
       return {ErrorCode::kCorrupt, "workflow: there was never a job " + node.job.value()};
     }
-    CARILLON_ASSIGN_OR_RETURN(
-        const RunKey key, NodeKey(row.id.fire, {.workflow_run_no = row.id.no, .position = i}));
+    CARILLON_ASSIGN_OR_RETURN(const RunKey key,
+                              NodeKey(row.id.fire, {.workflow_run_no = row.id.no, .position = i}));
     rows.Begin()
         .Add(key)
         .Add(job->first.value())
@@ -98,14 +100,14 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
         .Add(ToText(NodeOrigin{.workflow_run = row.own, .node = node.id}))
         .Add(job->second.deleted);
   }
-  CARILLON_TRY(session.Execute(statement, {int64_t{NumberOf(RunKind::kWorkflow)},
-                                           ToUnixMicros(from.now), ToUnixMicros(kBlocked),
-                                           ToUnixMicros(from.now), rows.Take()}));
+  CARILLON_TRY(
+      session.Execute(statement, {int64_t{NumberOf(RunKind::kWorkflow)}, ToUnixMicros(from.now),
+                                  ToUnixMicros(kBlocked), ToUnixMicros(from.now), rows.Take()}));
   return {};
 }
 
-// Cancels what waits of the workflow run that number `no` replaces. Its own run had ended, so at most nodes
-// are left that a retry had blocked again before the own run was cancelled.
+// Cancels what waits of the workflow run that number `no` replaces. Its own run had ended, so at
+// most nodes are left that a retry had blocked again before the own run was cancelled.
 Status Replace(Session& session, const WorkflowRow& before, uint64_t no, const ClaimRules& rules) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open, ReadOpenNodes(session, before));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, open, rules.incarnations));
@@ -140,8 +142,8 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
   CARILLON_ASSIGN_OR_RETURN(auto known,
                             ReadWorkflowOf(session, request.key, WorkflowLock::kUpdate));
   CARILLON_ASSIGN_OR_RETURN(const auto own, ReadOwn(session, request.key, rules.incarnations));
-  const bool may_begin = own && own->row.state == RunState::kPending &&
-                         own->row.def_version == request.def_version;
+  const bool may_begin =
+      own && own->row.state == RunState::kPending && own->row.def_version == request.def_version;
   if (!may_begin) {
     CARILLON_ASSIGN_OR_RETURN(BeginReply reply, DecideBegin(session, request, rules));
     if (reply.verdict == ClaimVerdict::kAcceptedAgain && known) reply.run = known->id;
@@ -168,8 +170,7 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
   if (!locked || locked->row.flags != own->row.flags) {
     return Error{ErrorCode::kConflict, "begin: the run has changed meanwhile"};
   }
-  const WallTime deadline =
-      rules.now + std::chrono::seconds(loaded.record.definition.timeout_s);
+  const WallTime deadline = rules.now + std::chrono::seconds(loaded.record.definition.timeout_s);
   if (continues) {
     known->open = true;
     known->timed_out = false;
@@ -186,8 +187,8 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
     CARILLON_ASSIGN_OR_RETURN(known->parameters,
                               ParametersOfRun(session, loaded.record, request.key));
     CARILLON_TRY(InsertWorkflow(session, *known));
-    CARILLON_TRY(InsertNodes(session, *known,
-                             {loaded.graph, numbers, jobs, locked->row, rules.now}));
+    CARILLON_TRY(
+        InsertNodes(session, *known, {loaded.graph, numbers, jobs, locked->row, rules.now}));
   }
   if ((locked->row.flags & run_flag::kAnew) != 0) CARILLON_TRY(ClearAnew(session, request.key));
   CARILLON_TRY(WriteWakeUp(session, *known, rules.now));

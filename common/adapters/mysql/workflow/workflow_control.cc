@@ -37,8 +37,8 @@ Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRet
                             Incarnations& incarnations, WorkflowLock lock,
                             bool begins_again = false);
 
-// Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed begins
-// anew instead.
+// Adds the plans of the nested workflow runs that continue. One of them in which nothing has failed
+// begins anew instead.
 Status PlanNested(Session& session, PlannedRetry* planned, Overlap overlap,
                   Incarnations& incarnations, WorkflowLock lock) {
   for (NodeChange& change : planned->plan.changes) {
@@ -47,8 +47,8 @@ Status PlanNested(Session& session, PlannedRetry* planned, Overlap overlap,
     if (change.to != NodeChange::To::kAgain || anew) continue;
     CARILLON_ASSIGN_OR_RETURN(auto row, ReadWorkflowOf(session, node.key, lock));
     if (!row) continue;
-    auto nested = PlanOf(session, std::move(*row),
-                         {.from = RetryFrom::kFailed, .overlap = overlap}, incarnations, lock);
+    auto nested = PlanOf(session, std::move(*row), {.from = RetryFrom::kFailed, .overlap = overlap},
+                         incarnations, lock);
     if (nested.ok()) {
       planned->nested.push_back(std::move(nested).value());
     } else if (nested.code() == ErrorCode::kConflict && !NamesOpenNodes(nested.error())) {
@@ -65,11 +65,11 @@ Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRet
   CARILLON_ASSIGN_OR_RETURN(const LoadedWorkflow loaded,
                             LoadWorkflow(session, {row.job_no, row.def_version}));
   PlannedRetry planned{.row = std::move(row), .nodes = {}, .plan = {}, .nested = {}};
-  CARILLON_ASSIGN_OR_RETURN(
-      planned.nodes, ReadNodes(session, planned.row, loaded.graph.size(), incarnations));
+  CARILLON_ASSIGN_OR_RETURN(planned.nodes,
+                            ReadNodes(session, planned.row, loaded.graph.size(), incarnations));
   CARILLON_TRY(NoteProcessesLeft(session, &planned.nodes));
-  CARILLON_ASSIGN_OR_RETURN(
-      planned.plan, PlanRetry(loaded.graph, planned.nodes.rows, retry, begins_again));
+  CARILLON_ASSIGN_OR_RETURN(planned.plan,
+                            PlanRetry(loaded.graph, planned.nodes.rows, retry, begins_again));
   if (planned.plan.refused()) {
     return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, planned.plan)};
   }
@@ -104,12 +104,13 @@ Error JobIsDeleted(const RunKey& own) {
 
 Status CheckJobExists(Session& session, const WorkflowRow& row) {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT 1 FROM jobs WHERE job_no = ? AND deleted = 0",
-                               {row.job_no.value()}));
+      Rows rows,
+      session.Query("SELECT 1 FROM jobs WHERE job_no = ? AND deleted = 0", {row.job_no.value()}));
   return rows.Next() ? Status() : Status(JobIsDeleted(row.own));
 }
 
-// The version by whose rules an own run begins again. A job that is no workflow any more has none for it.
+// The version by whose rules an own run begins again. A job that is no workflow any more has none
+// for it.
 Result<int64_t> VersionToBegin(Session& session, const RunRow& own, const JobRow& job) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> found,
                             ReadDefinitions(session, {{job.job_no, job.version}}));
@@ -226,9 +227,10 @@ Result<std::optional<WorkflowTarget>> TargetOfRetry(Session& session, const RunK
                             ReadWorkflow(session, place->workflow_run_no, WorkflowLock::kNone));
   if (!row) return std::optional<WorkflowTarget>();
   if (row->replaced_by != 0) {
-    return {ErrorCode::kConflict,
-            fmt::format("retry: run {} is of a workflow run that has begun anew since; retry run {}",
-                        EncodeRunId(key), EncodeRunId(outermost))};
+    return {
+        ErrorCode::kConflict,
+        fmt::format("retry: run {} is of a workflow run that has begun anew since; retry run {}",
+                    EncodeRunId(key), EncodeRunId(outermost))};
   }
   if (own || row->own != outermost) {
     return {ErrorCode::kConflict,
@@ -249,13 +251,11 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
                                  Incarnations& incarnations, WorkflowLock lock) {
   CARILLON_ASSIGN_OR_RETURN(auto row, ReadWorkflowOf(session, target.own, lock));
   if (!row) return NoWorkflowRun(target.own);
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail own,
-                            ReadOwnDetail(session, target.own, incarnations));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail own, ReadOwnDetail(session, target.own, incarnations));
   CARILLON_TRY(CheckMayRetry(own.row, row->timed_out));
   if (IsFinal(own.row.state)) CARILLON_TRY(CheckJobExists(session, *row));
-  CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned,
-                            PlanOf(session, std::move(*row), target.retry, incarnations, lock,
-                                   BeginsAgain(own.row)));
+  CARILLON_ASSIGN_OR_RETURN(PlannedRetry planned, PlanOf(session, std::move(*row), target.retry,
+                                                         incarnations, lock, BeginsAgain(own.row)));
   // Its workflow run may still be open: a cancel before the begin waits for a step.
   planned.own_ended = IsFinal(own.row.state);
   return planned;
@@ -263,9 +263,8 @@ Result<PlannedRetry> PlanRetryOf(Session& session, const WorkflowTarget& target,
 
 Status RetryWorkflow(Session& session, const WorkflowTarget& target, const WriteContext& context,
                      Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const PlannedRetry planned,
-      PlanRetryOf(session, target, incarnations, WorkflowLock::kUpdate));
+  CARILLON_ASSIGN_OR_RETURN(const PlannedRetry planned,
+                            PlanRetryOf(session, target, incarnations, WorkflowLock::kUpdate));
   // All of them before any run, in the order of the locks.
   std::vector<JobNo> job_nos;
   AddJobsOf(planned, &job_nos);

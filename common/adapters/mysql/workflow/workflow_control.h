@@ -1,4 +1,5 @@
-// Requests of users about workflow runs, in the caller's transaction: cancel, retry, skip, and the view.
+// Requests of users about workflow runs, in the caller's transaction: cancel, retry, skip, and
+// the view.
 #pragma once
 
 #include <optional>
@@ -13,14 +14,15 @@ namespace carillon::mysql {
 // Applies DecideCancel to a locked run. True if it was cancelled or received a request.
 Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context);
 
-// After a cancel of its own run: cancels the runs of its nodes. Returns the own runs of nested workflow
-// runs among them, whose nodes must be cancelled next. Does nothing to a run that is not a workflow's, has
-// not begun, has ended, or was not cancelled.
+// After a cancel of its own run: cancels the runs of its nodes. Returns the own runs of nested
+// workflow runs among them, whose nodes must be cancelled next. Does nothing to a run that is not a
+// workflow's, has not begun, has ended, or was not cancelled.
 Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
                                         const WriteContext& context, Incarnations& incarnations);
 
-// The id of the node if the run is a node's that was released and waits, for example for its next attempt: to
-// run now it needs no plan of its workflow, but what any such run needs (DecideRetryByHand).
+// The id of the node if the run is a node's that was released and waits, for example for its next
+// attempt: to run now it needs no plan of its workflow, but what any such run needs
+// (DecideRetryByHand).
 Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& key,
                                                Incarnations& incarnations);
 

@@ -16,7 +16,8 @@ namespace {
 
 const std::string kSelectWorkflow =
     "SELECT w.no, w.fire_us, w.schedule_id, w.shard, w.job_no, w.segment, w.open_segment IS NOT "
-    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by FROM workflow_runs "
+    "NULL, w.def_version, w.deadline_us, w.timed_out, w.parameters, w.replaced_by FROM "
+    "workflow_runs "
     "w FORCE INDEX ({}) WHERE {}{}";
 
 Result<std::optional<WorkflowRow>> ReadOneWorkflow(Session& session, const std::string& statement,
@@ -52,7 +53,8 @@ Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<RunRow>&
       "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (f BIGINT PATH "
       "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', n INT PATH '$[3]')) k "
-      "STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = k.s "
+      "STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = "
+      "k.s "
       "AND a.shard = k.h AND a.attempt = k.n";
   std::set<RunKey> reported;
   if (runs.empty()) return reported;
@@ -73,8 +75,8 @@ Error NodeMissing(const WorkflowRow& row, size_t position) {
 
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock) {
   return ReadOneWorkflow(
-      session,
-      fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)), {no});
+      session, fmt::format(fmt::runtime(kSelectWorkflow), "PRIMARY", "w.no = ?", SuffixOf(lock)),
+      {no});
 }
 
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
@@ -91,10 +93,9 @@ Status InsertWorkflow(Session& session, const WorkflowRow& row) {
   CARILLON_TRY(session.Execute(
       "INSERT INTO workflow_runs (no, fire_us, schedule_id, shard, job_no, segment, open_segment, "
       "def_version, deadline_us, parameters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {row.id.no, ToUnixMicros(row.own.fire), row.own.schedule_id.value(),
-       uint64_t{row.own.shard}, row.job_no.value(), uint64_t{row.segment.value()},
-       uint64_t{row.segment.value()}, row.def_version, ToUnixMicros(row.deadline),
-       std::string_view(row.parameters)}));
+      {row.id.no, ToUnixMicros(row.own.fire), row.own.schedule_id.value(), uint64_t{row.own.shard},
+       row.job_no.value(), uint64_t{row.segment.value()}, uint64_t{row.segment.value()},
+       row.def_version, ToUnixMicros(row.deadline), std::string_view(row.parameters)}));
   return {};
 }
 
@@ -108,9 +109,9 @@ Status UpdateWorkflow(Session& session, const WorkflowRow& row) {
 }
 
 Status ReplaceWorkflow(Session& session, const WorkflowRow& row, uint64_t no) {
-  CARILLON_TRY(session.Execute(
-      "UPDATE workflow_runs SET open_segment = NULL, replaced_by = ? WHERE no = ?",
-      {no, row.id.no}));
+  CARILLON_TRY(
+      session.Execute("UPDATE workflow_runs SET open_segment = NULL, replaced_by = ? WHERE no = ?",
+                      {no, row.id.no}));
   return {};
 }
 
@@ -152,8 +153,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
         result.exit_code = static_cast<int>(rows.Int(kRunColumnCount + 2));
       }
       if (!rows.IsNull(kRunColumnCount + 3)) {
-        CARILLON_ASSIGN_OR_RETURN(result.outputs,
-                                  OutputsFromJson(rows.Text(kRunColumnCount + 3)));
+        CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
       }
       nodes.rows.push_back(NodeRowOf(run.row, result));
       if (run.row.may_still_run) given_up.push_back(run.row);
@@ -191,33 +191,37 @@ Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& r
   CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX (PRIMARY) "
-                    "WHERE r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.open_segment IS NOT "
-                    "NULL",
-                    {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
-                     range.last.schedule_id.value()}));
+      session.Query(
+          "SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX (PRIMARY) "
+          "WHERE r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.open_segment IS NOT "
+          "NULL",
+          {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
+           range.last.schedule_id.value()}));
   std::vector<RunKey> open;
   while (rows.Next()) open.push_back(KeyAt(rows, 1));
   return open;
 }
 
 Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns) {
-  // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, and 1024 is
-  // kNodePositionsMax of node_key.h.
+  // The nodes of the present workflow runs of k. 2251799813685248 is kFirstNodeSchedule, and 1024
+  // is kNodePositionsMax of node_key.h.
   static const std::string nodes =
-      "JSON_TABLE(" CARILLON_JSON ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
       "UNSIGNED PATH '$[2]', i BIGINT UNSIGNED PATH '$[3]')) k STRAIGHT_JOIN workflow_runs w FORCE "
-      "INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h AND w.replaced_by "
-      "= 0 STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND r.schedule_id "
+      "INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h AND "
+      "w.replaced_by "
+      "= 0 STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND "
+      "r.schedule_id "
       ">= 2251799813685248 + w.no * 1024 AND r.schedule_id < 2251799813685248 + (w.no + 1) * 1024";
   // MayStillRun judges what has one of these reasons.
   static const std::string left =
       fmt::format("SELECT {}, k.i FROM {} WHERE r.reason IN ('{}', '{}')", kRunColumns, nodes,
                   reason::kExecutorLost, reason::kOutcomeUnknown);
-  static const std::string nested =
-      "SELECT r.fire_us, r.schedule_id, r.shard, k.i FROM " + nodes +
-      " STRAIGHT_JOIN workflow_runs n FORCE INDEX (by_run) ON n.fire_us = r.fire_us AND n.schedule_id "
-      "= r.schedule_id AND n.shard = r.shard AND n.replaced_by = 0";
+  static const std::string nested = "SELECT r.fire_us, r.schedule_id, r.shard, k.i FROM " + nodes +
+                                    " STRAIGHT_JOIN workflow_runs n FORCE INDEX (by_run) ON "
+                                    "n.fire_us = r.fire_us AND n.schedule_id "
+                                    "= r.schedule_id AND n.shard = r.shard AND n.replaced_by = 0";
   std::set<RunKey> found;
   std::vector<std::pair<RunKey, size_t>> level;  // with the index in `owns`
   for (size_t i = 0; i < owns.size(); ++i) level.emplace_back(owns[i], i);
@@ -261,11 +265,11 @@ Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids) {
   if (ids.empty()) return {};
   JsonRows rows;
   for (const uint64_t id : ids) rows.Begin().Add(id);
-  CARILLON_TRY(session.Execute(
-      "DELETE c FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
-      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
-      {rows.Take()}));
+  CARILLON_TRY(
+      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+                      {rows.Take()}));
   return {};
 }
 

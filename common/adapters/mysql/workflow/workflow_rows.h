@@ -22,15 +22,15 @@ struct WorkflowRow {
   int64_t def_version = 0;
   WallTime deadline = kNever;
   bool timed_out = false;
-  uint64_t replaced_by = 0;  // the number of the workflow run with which its own run began anew
+  uint64_t replaced_by = 0;     // the number of the workflow run with which its own run began anew
   std::string parameters = {};  // GivenFromText
 };
 
 enum class WorkflowLock { kNone, kUpdate };
 // nullopt: there is no such workflow run.
 Result<std::optional<WorkflowRow>> ReadWorkflow(Session& session, uint64_t no, WorkflowLock lock);
-// The present workflow run, which no other one has replaced. nullopt: the run is not of a workflow, or has
-// not begun yet.
+// The present workflow run, which no other one has replaced. nullopt: the run is not of a workflow,
+// or has not begun yet.
 Result<std::optional<WorkflowRow>> ReadWorkflowOf(Session& session, const RunKey& own,
                                                   WorkflowLock lock);
 Status InsertWorkflow(Session& session, const WorkflowRow& row);
@@ -62,16 +62,16 @@ Result<std::optional<StoredRun>> ReadOwn(Session& session, const RunKey& key,
 // The keys of the nodes' runs that have not ended.
 Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& row);
 
-// The members of `owns` below which, at whatever depth, a process may still run of a node that has ended. Runs
-// that are not of workflows are never among them.
+// The members of `owns` below which, at whatever depth, a process may still run of a node that has
+// ended. Runs that are not of workflows are never among them.
 Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<RunKey>& owns);
 
 // Adds a wake-up that tells of no node's end.
 Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now);
 Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids);
 
-// Follows the workflow runs outwards: the own run of the outermost one that has `own` as a node, directly
-// or not; `own` itself if it is no node.
+// Follows the workflow runs outwards: the own run of the outermost one that has `own` as a node,
+// directly or not; `own` itself if it is no node.
 Result<RunKey> OutermostOf(Session& session, const RunKey& own);
 
 }  // namespace carillon::mysql

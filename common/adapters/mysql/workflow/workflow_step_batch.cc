@@ -77,8 +77,8 @@ class Releases {
 
 using JobsByNumber = std::map<JobNo, JobVersionRecord>;
 
-// The present definitions of the jobs of the nodes that may be released. The jobs are locked, so these are
-// still present at the commit.
+// The present definitions of the jobs of the nodes that may be released. The jobs are locked, so
+// these are still present at the commit.
 Result<JobsByNumber> DefinitionsOf(Session& session, const LockedJobs& jobs) {
   std::vector<JobVersionKey> keys;
   for (const auto& [job_no, job] : jobs) {
@@ -170,8 +170,7 @@ class StepWriter {
       return End(position, run, RunState::kSkipped, release.skip, release.error);
     }
     const WallTime due = job->second.paused ? kNever : rules_.now;
-    const int priority =
-        PriorityOfNode(job->second.priority, runs_.at(facts_.row.own).row);
+    const int priority = PriorityOfNode(job->second.priority, runs_.at(facts_.row.own).row);
     releases_.Add({run, job->second, release, priority, due});
     run.row.due = due;
     run.row.def_version = job->second.version;
@@ -194,7 +193,8 @@ class StepWriter {
     return {};
   }
 
-  // Asks a run that has started to stop. A nested workflow run stops its own nodes in its next step.
+  // Asks a run that has started to stop. A nested workflow run stops its own nodes in its
+  // next step.
   Status Stop(size_t position, StoredRun& run, StepEffect* effect) {
     if (IsFinal(run.row.state)) return {};
     const CancelMode mode = mode_;
@@ -314,10 +314,10 @@ Result<StepEffect> StepNodes(Session& session, const StepRequest& request, const
     if (own && !waits) {
       CARILLON_ASSIGN_OR_RETURN(LoadedWorkflow loaded,
                                 LoadWorkflow(session, {row->job_no, row->def_version}));
-      CARILLON_ASSIGN_OR_RETURN(
-          NodeStates nodes, ReadNodes(session, *row, loaded.graph.size(), rules.incarnations));
-      StepFacts facts{.row = std::move(*row), .loaded = std::move(loaded),
-                      .nodes = std::move(nodes)};
+      CARILLON_ASSIGN_OR_RETURN(NodeStates nodes,
+                                ReadNodes(session, *row, loaded.graph.size(), rules.incarnations));
+      StepFacts facts{
+          .row = std::move(*row), .loaded = std::move(loaded), .nodes = std::move(nodes)};
       const bool late = rules.now >= facts.row.deadline && !AllFinal(facts.nodes.rows);
       bool times_out = late && !facts.row.timed_out;
       if (times_out) {
@@ -346,8 +346,8 @@ Result<std::vector<WakeUp>> ReadWakeUps(Session& session, const std::vector<Segm
                                                        ParamsOf(segments, std::nullopt, share)));
     std::vector<WakeUp> found;
     while (rows.Next()) {
-      const auto place = NodePlaceOf({rows.Time(3), ScheduleId(rows.Unsigned(4)),
-                                      static_cast<uint32_t>(rows.Unsigned(5))});
+      const auto place = NodePlaceOf(
+          {rows.Time(3), ScheduleId(rows.Unsigned(4)), static_cast<uint32_t>(rows.Unsigned(5))});
       found.push_back({.id = rows.Unsigned(1),
                        .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
                        .run = {.fire = rows.Time(3), .no = place ? place->workflow_run_no : 0},

@@ -132,8 +132,9 @@ TEST_F(FileCommandsTest, ManyJobsGoInSeveralRequests) {
 
 // A workflow in the first request, and the jobs of its nodes in the second: 422 unknown_job.
 TEST_F(FileCommandsTest, TheJobsThatOthersNameGoFirst) {
-  std::string text = "- {job_id: flow, name: F, type: workflow, workflow: {nodes: [{id: n, job: j140}]}}\n"
-                     "- {job_id: behind, name: B, schedules: [{kind: after, job: j141}]}\n";
+  std::string text =
+      "- {job_id: flow, name: F, type: workflow, workflow: {nodes: [{id: n, job: j140}]}}\n"
+      "- {job_id: behind, name: B, schedules: [{kind: after, job: j141}]}\n";
   for (int i = 0; i < 150; ++i) text += fmt::format("- {{job_id: j{0}, name: J{0}}}\n", i);
   Answer("POST /api/apply", Answered({Item(0, "created")}));
   ASSERT_EQ(Run({"apply", "-f", Write("many.yaml", text), "-o", "json"}), 0) << err();

@@ -432,14 +432,15 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
 
 TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
   Answer("POST /api/jobs", JobShown("report"), 201);
-  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice", "--limit", "cpu=0.5",
-                 "--limit", "pids=9", "--limit", "enforce=best_effort"}),
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice",
+                 "--limit", "cpu=0.5", "--limit", "pids=9", "--limit", "enforce=best_effort"}),
             0)
       << err();
-  EXPECT_EQ(SentBody(0), (json{{"name", "Report"},
-                               {"command", "true"},
-                               {"run_as", "alice"},
-                               {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
+  EXPECT_EQ(SentBody(0),
+            (json{{"name", "Report"},
+                  {"command", "true"},
+                  {"run_as", "alice"},
+                  {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
   EXPECT_NE(Run({"job", "create", "--name", "Report", "--command", "true", "--limit", "pids"}), 0);
 }
 
@@ -473,8 +474,9 @@ TEST_F(JobCommandsTest, CreateSendsTheScriptOfAFile) {
 
 TEST_F(JobCommandsTest, CreateMakesAContainerOfFlags) {
   Answer("POST /api/jobs", JobShown("report"), 201);
-  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--image", "alpine:3.20", "--entrypoint", "sh", "--entrypoint", "-c",
-                 "--arg", "date", "--network", "none", "--read-only", "--container-user", "1000", "--pull", "never"}),
+  ASSERT_EQ(Run({"job", "create", "--name", "Report", "--image", "alpine:3.20", "--entrypoint",
+                 "sh", "--entrypoint", "-c", "--arg", "date", "--network", "none", "--read-only",
+                 "--container-user", "1000", "--pull", "never"}),
             0)
       << err();
   EXPECT_EQ(SentBody(0), (json{{"name", "Report"},

@@ -1,4 +1,5 @@
-// A job whose stored definition the server cannot read: shown, not exported, and not edited in an editor.
+// A job whose stored definition the server cannot read: shown, not exported, and not edited in
+// an editor.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -8,7 +9,8 @@ using nlohmann::json;
 
 class UnreadableJobTest : public CliTest {
  protected:
-  static constexpr const char* kProblem = "The definition of job bad (version 1) cannot be read: unknown type.";
+  static constexpr const char* kProblem =
+      "The definition of job bad (version 1) cannot be read: unknown type.";
   static json Bad() {
     return {{"job_id", "bad"},
             {"name", "Bad"},

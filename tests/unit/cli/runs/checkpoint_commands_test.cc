@@ -19,9 +19,10 @@ class CheckpointCommandsTest : public CliTest {
   std::string checkpoint() const { return scratch_ / "checkpoint"; }
   // Neither a file beside nor a request is left.
   void NothingElse(size_t files) const {
-    EXPECT_EQ(static_cast<size_t>(std::distance(std::filesystem::directory_iterator(scratch_.path()),
-                                                std::filesystem::directory_iterator())),
-              files);
+    EXPECT_EQ(
+        static_cast<size_t>(std::distance(std::filesystem::directory_iterator(scratch_.path()),
+                                          std::filesystem::directory_iterator())),
+        files);
     EXPECT_TRUE(server_.requests.empty());
   }
 

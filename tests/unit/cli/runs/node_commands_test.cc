@@ -26,9 +26,12 @@ TEST_F(NodeCommandsTest, NodesSayWhatTheyWaitFor) {
   Answer("GET /api/runs/R1/nodes", RunNodes());
   EXPECT_EQ(Run({"run", "nodes", "R1"}), 0) << err();
   EXPECT_EQ(out(),
-            "NODE    STATE    JOB         ATTEMPT  STARTED               ENDED                 EXIT  WHY\n"
-            "load    FAILED   load-table  2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z  3     exit_code\n"
-            "report  PENDING  report      1        -                     -                     -     waits for repair\n");
+            "NODE    STATE    JOB         ATTEMPT  STARTED               ENDED                 "
+            "EXIT  WHY\n"
+            "load    FAILED   load-table  2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z  3   "
+            "  exit_code\n"
+            "report  PENDING  report      1        -                     -                     -   "
+            "  waits for repair\n");
   EXPECT_EQ(Run({"run", "nodes", "R1", "-q"}), 0);
   EXPECT_EQ(out(), "R2\nR3\n");
   EXPECT_EQ(Run({"run", "nodes", "R1", "-o", "json"}), 0);
@@ -48,7 +51,8 @@ TEST_F(NodeCommandsTest, AReadyNodeWaitsForOthersToEnd) {
 }
 
 TEST_F(NodeCommandsTest, AnAnswerWithoutNodesIsAnEmptyTable) {
-  for (const json& odd : {json(), json::array(), json{{"nodes", 3}}, json{{"nodes", {1, {{"after", 2}}}}}}) {
+  for (const json& odd :
+       {json(), json::array(), json{{"nodes", 3}}, json{{"nodes", {1, {{"after", 2}}}}}}) {
     server_.answers.clear();
     Answer("GET /api/runs/R1/nodes", odd);
     EXPECT_EQ(Run({"run", "nodes", "R1"}), 0) << odd;
@@ -109,7 +113,8 @@ TEST_F(NodeCommandsTest, AGraphIsATable) {
 TEST_F(NodeCommandsTest, TheListHasWorkflowsOnly) {
   json job = JobShown("sales");
   job["workflow"] = {{"nodes", {{{"id", "a"}}, {{"id", "b"}}}}};
-  Answer("GET /api/jobs?type=workflow&q=sal&namespace=etl&page_size=50", {{"items", {job}}, {"next_page_token", nullptr}});
+  Answer("GET /api/jobs?type=workflow&q=sal&namespace=etl&page_size=50",
+         {{"items", {job}}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"workflow", "list", "--q", "sal", "--namespace", "etl"}), 0) << err();
   EXPECT_NE(out().find("NODES"), std::string::npos);
   EXPECT_NE(out().find("sales"), std::string::npos);

@@ -129,13 +129,14 @@ TEST_F(RunCommandsTest, AttemptsAreATableBelowTheRun) {
                         {"error", nullptr}};
   Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"attempts", {attempt}}});
   EXPECT_EQ(Run({"run", "get", "R1"}), 0) << err();
-  EXPECT_EQ(
-      out(),
-      "run_id  R1\n\n"
-      "ATTEMPT  STATE   REASON     EXECUTOR  STARTED               ENDED                 EXIT  HTTP  "
-      "ERROR\n"
-      "1        FAILED  exit_code  e         2026-03-01 00:00:00Z  2026-03-01 00:00:01Z  7     -     "
-      "-\n");
+  EXPECT_EQ(out(),
+            "run_id  R1\n\n"
+            "ATTEMPT  STATE   REASON     EXECUTOR  STARTED               ENDED                 "
+            "EXIT  HTTP  "
+            "ERROR\n"
+            "1        FAILED  exit_code  e         2026-03-01 00:00:00Z  2026-03-01 00:00:01Z  7   "
+            "  -     "
+            "-\n");
 }
 
 TEST_F(RunCommandsTest, OutputsAreATableOrAnObject) {

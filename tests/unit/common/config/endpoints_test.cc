@@ -18,7 +18,8 @@ TEST(EndpointsTest, AnEndpointIsAHostAndAPort) {
 }
 
 TEST(EndpointsTest, MembersAreAListAndNeedTls) {
-  const auto config = Loaded({{"link.members", "a:1,b:2", "--set"}, {"link.tls", "mutual", "--set"}});
+  const auto config =
+      Loaded({{"link.members", "a:1,b:2", "--set"}, {"link.tls", "mutual", "--set"}});
   ASSERT_TRUE(config.ok()) << config.error().message;
   EXPECT_EQ(LinkMembers(*config), (std::vector<Endpoint>{{"a", 1}, {"b", 2}}));
   EXPECT_FALSE(StandaloneExecutors(*config));
@@ -38,7 +39,8 @@ TEST(EndpointsTest, AStandaloneServerListensAtOneAddress) {
   EXPECT_EQ(StandaloneExecutors(*config), (Endpoint{"0.0.0.0", 0}));
   const auto wrong = Loaded({{"standalone.executors", "8641", "--executors"}});
   ASSERT_FALSE(wrong.ok());
-  EXPECT_NE(wrong.error().message.find("standalone.executors must be host:port"), std::string::npos);
+  EXPECT_NE(wrong.error().message.find("standalone.executors must be host:port"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ std::string FailsAt(const Limits& limits) {
 }
 
 TEST(IsolationTest, EveryLimitHasItsRange) {
-  EXPECT_EQ(FailsAt(Limits{.memory_mb = 4, .cpu = 0.01, .pids = 1, .open_files = 16, .file_size_mb = 1}), "ok");
+  EXPECT_EQ(
+      FailsAt(Limits{.memory_mb = 4, .cpu = 0.01, .pids = 1, .open_files = 16, .file_size_mb = 1}),
+      "ok");
   EXPECT_EQ(FailsAt(Limits{.memory_mb = 3}), "/limits/memory_mb");
   EXPECT_EQ(FailsAt(Limits{.memory_mb = -1}), "/limits/memory_mb");
   EXPECT_EQ(FailsAt(Limits{.cpu = 0.009}), "/limits/cpu");
@@ -43,14 +45,17 @@ TEST(IsolationTest, OnlyJobsWithAProcessHaveThem) {
 }
 
 TEST(IsolationTest, NamesOfUsers) {
-  for (const char* good : {"alice", "_apt", "www-data", "j.doe", "A1"}) EXPECT_TRUE(IsUserName(good)) << good;
-  for (const char* bad : {"", "0", "1000", "-x", "a b", "a:b", "a/b", "a\n"}) EXPECT_FALSE(IsUserName(bad)) << bad;
+  for (const char* good : {"alice", "_apt", "www-data", "j.doe", "A1"})
+    EXPECT_TRUE(IsUserName(good)) << good;
+  for (const char* bad : {"", "0", "1000", "-x", "a b", "a:b", "a/b", "a\n"})
+    EXPECT_FALSE(IsUserName(bad)) << bad;
   EXPECT_TRUE(IsUserName(std::string(32, 'a')));
   EXPECT_FALSE(IsUserName(std::string(33, 'a')));
 }
 
 TEST(IsolationTest, RequiredLimitsNeedAHostThatEnforcesThem) {
-  JobDefinition job{.name = "n", .command = "true", .limits = Limits{.memory_mb = 64, .open_files = 64}};
+  JobDefinition job{
+      .name = "n", .command = "true", .limits = Limits{.memory_mb = 64, .open_files = 64}};
   EXPECT_EQ(NeedsOf(job), (Features{Feature::kLimits, Feature::kMemoryLimit}));
   job.limits->enforce = Enforce::kBestEffort;
   EXPECT_EQ(NeedsOf(job), Features{Feature::kLimits});
@@ -59,7 +64,8 @@ TEST(IsolationTest, RequiredLimitsNeedAHostThatEnforcesThem) {
 }
 
 TEST(IsolationTest, WhatAHostDoesNotEnforceIsNamed) {
-  const Limits limits{.memory_mb = 64, .cpu = 1, .pids = 5, .open_files = 64, .enforce = Enforce::kBestEffort};
+  const Limits limits{
+      .memory_mb = 64, .cpu = 1, .pids = 5, .open_files = 64, .enforce = Enforce::kBestEffort};
   EXPECT_EQ(NotEnforced(limits, {Feature::kLimits, Feature::kPidsLimit}),
             (std::vector<std::string>{"memory_mb", "cpu"}));
   EXPECT_TRUE(NotEnforced(Limits{.open_files = 64}, {Feature::kLimits}).empty());

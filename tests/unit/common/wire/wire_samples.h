@@ -31,12 +31,13 @@ inline RunKey RandomKey(Rng& rng) {
 }
 
 inline HttpCall RandomCall(Rng& rng) {
-  HttpCall call{.method = static_cast<HttpMethod>(2 + rng.Below(3)),
-                .url = "https://a.example/" + std::to_string(rng.Below(1000)),
-                .expect = {.status = {"2xx", "404"}, .contains = RandomText(rng, 10), .regex = "a+"},
-                .follow = static_cast<int64_t>(rng.Below(6)),
-                .connect_timeout_s = static_cast<int64_t>(1 + rng.Below(60)),
-                .tls_verify = rng.Chance(0.5)};
+  HttpCall call{
+      .method = static_cast<HttpMethod>(2 + rng.Below(3)),
+      .url = "https://a.example/" + std::to_string(rng.Below(1000)),
+      .expect = {.status = {"2xx", "404"}, .contains = RandomText(rng, 10), .regex = "a+"},
+      .follow = static_cast<int64_t>(rng.Below(6)),
+      .connect_timeout_s = static_cast<int64_t>(1 + rng.Below(60)),
+      .tls_verify = rng.Chance(0.5)};
   call.headers["X-A"] = {{.text = "a"}, {.secret = "s" + std::to_string(rng.Below(9))}};
   call.body = {{.text = RandomText(rng, 10)}, {.secret = "t"}};
   call.expect.json = {{"/a", std::string("x")}, {"/b", int64_t{3}}, {"/c", 1.5}, {"/d", true}};

@@ -14,13 +14,13 @@ class TestRunFiles final : public RunFiles {
   }
   Result<std::vector<Found>> ListNext(size_t max) override {
     std::vector<Found> found;
-    for (size_t i = 0; i < std::min(max, strangers); ++i) found.push_back({.name = "other" + std::to_string(i)});
+    for (size_t i = 0; i < std::min(max, strangers); ++i)
+      found.push_back({.name = "other" + std::to_string(i)});
     listed_most = std::max(listed_most, found.size());
     if (!found.empty()) return found;
     for (const auto& [file, content] : files) {
-      found.push_back({.name = NameOf(file),
-                       .attempt = std::pair{file.key, file.attempt},
-                       .kind = file.kind});
+      found.push_back(
+          {.name = NameOf(file), .attempt = std::pair{file.key, file.attempt}, .kind = file.kind});
     }
     return found;
   }
@@ -84,8 +84,8 @@ class DaemonCheckpointTest : public DaemonFixture {
     Deliver(SaveAnswer{.attempt = HeldOf(claim), .seq = seq});
   }
   void Fail(const ClaimRequest& claim) {
-    warden_.events.push_back(AttemptEnded{
-        HeldOf(claim), {.state = RunState::kFailed, .exit_code = 3}, JobId("job")});
+    warden_.events.push_back(
+        AttemptEnded{HeldOf(claim), {.state = RunState::kFailed, .exit_code = 3}, JobId("job")});
     Step();
   }
 
@@ -205,7 +205,8 @@ TEST_F(DaemonHandlerSaveTest, NothingIsClaimedWhileManyCheckpointsAreNotOnDisk) 
   ASSERT_EQ(claims.size(), static_cast<size_t>(kMany));
   Stepper& core = *daemon_->steppers()[0].stepper;
   for (const ClaimRequest& claim : claims) {
-    ClaimBatchReply reply{.batch_id = last_batch_, .sent_us = clock_.Steady().time_since_epoch().count()};
+    ClaimBatchReply reply{.batch_id = last_batch_,
+                          .sent_us = clock_.Steady().time_since_epoch().count()};
     reply.items.push_back({.key = claim.key,
                            .token = claim.token,
                            .verdict = ClaimVerdict::kAccepted,

@@ -58,11 +58,19 @@ TEST_F(DaemonClaimTest, AllThatATaskHoldsCountsInTheBytesOfItsQueue) {
   EXPECT_GE(grown([&](TaskMessage& task) { task.command = part; }), 9'000u);
   EXPECT_GE(grown([&](TaskMessage& task) { task.args = {part, part}; }), 20'000u);
   EXPECT_GE(grown([&](TaskMessage& task) { task.env = {{"A", part}}; }), 10'000u);
-  EXPECT_GE(grown([&](TaskMessage& task) { task.secret_env = {{"A", {{.text = part}, {.secret = part}}}}; }), 20'000u);
-  EXPECT_GE(grown([&](TaskMessage& task) { task.handler = HandlerCall{.parameters_json = part}; }), 10'000u);
-  EXPECT_GE(grown([&](TaskMessage& task) { task.http = HttpCall{.url = part, .body = {{.text = part}}}; }), 20'000u);
   EXPECT_GE(grown([&](TaskMessage& task) {
-              task.container = ContainerDefinition{.image = part, .command = {part}, .args = {part, part}};
+              task.secret_env = {{"A", {{.text = part}, {.secret = part}}}};
+            }),
+            20'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) { task.handler = HandlerCall{.parameters_json = part}; }),
+            10'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) {
+              task.http = HttpCall{.url = part, .body = {{.text = part}}};
+            }),
+            20'000u);
+  EXPECT_GE(grown([&](TaskMessage& task) {
+              task.container =
+                  ContainerDefinition{.image = part, .command = {part}, .args = {part, part}};
             }),
             40'000u);
 }

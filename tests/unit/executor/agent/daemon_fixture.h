@@ -155,7 +155,9 @@ struct TestHandlers : HandlerRunner {
     for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
   }
   void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
-  void Note(const HeldAttempt& attempt, const std::string& text) override { notes.emplace_back(attempt.token, text); }
+  void Note(const HeldAttempt& attempt, const std::string& text) override {
+    notes.emplace_back(attempt.token, text);
+  }
   void Forget(const std::vector<HeldAttempt>& attempts) override {
     for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
   }
@@ -215,9 +217,9 @@ class DaemonFixture : public ::testing::Test {
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_, handlers_, spool_, load_,
-                              metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_,
-                              run_files_},
+        ExecutorDaemon::Ports{
+            clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_, handlers_, spool_, load_,
+            metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_, run_files_},
         options);
   }
   // Steps all loops until nothing more happens. After this, all collected messages have been sent.

@@ -1,4 +1,5 @@
-// Handlers: from the offer of a worker to the start of a function, and from its end to the confirmation.
+// Handlers: from the offer of a worker to the start of a function, and from its end to the
+// confirmation.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor::daemon_handler_test {
@@ -49,7 +50,8 @@ TEST_F(DaemonHandlerTest, AFunctionGetsItsParametersAndSecrets) {
   EXPECT_EQ(start.attempt.token, claims[0].token);
   EXPECT_EQ(start.handler, "app/a");
   EXPECT_EQ(start.parameters_json, R"({"day":1})");
-  EXPECT_EQ(start.env, (std::map<std::string, std::string>{{"PLAIN", "p"}, {"TOKEN", "x-open-sesame"}}));
+  EXPECT_EQ(start.env,
+            (std::map<std::string, std::string>{{"PLAIN", "p"}, {"TOKEN", "x-open-sesame"}}));
   EXPECT_EQ(start.masked, std::vector<std::string>{"open-sesame"});
   EXPECT_TRUE(warden_.starts.empty());
 }

@@ -1,4 +1,5 @@
-// Attempts with limits and of other users, from the task to the start, and the features of their host.
+// Attempts with limits and of other users, from the task to the start, and the features of
+// their host.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {

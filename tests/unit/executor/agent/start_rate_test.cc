@@ -15,7 +15,8 @@ TEST(StartRateTest, NoWindowHasMoreThanTheRateAndTheBurst) {
   EXPECT_NEAR(static_cast<double>(starts.size()), 505, 2);
   for (size_t i = 0; i < starts.size(); ++i) {
     for (size_t j = i; j < starts.size(); ++j) {
-      const double seconds = std::chrono::duration<double>(starts[j] - starts[i] + StartRate::kBurst).count();
+      const double seconds =
+          std::chrono::duration<double>(starts[j] - starts[i] + StartRate::kBurst).count();
       ASSERT_LE(static_cast<double>(j - i + 1), 50 * seconds + 1.5);
     }
   }

@@ -94,8 +94,8 @@ TEST_F(DiskRunFilesTest, LinkToAnotherFileIsRefused) {
 
 TEST_F(DiskRunFilesTest, HardLinkToAFileOfAnotherUserIsRefused) {
   test::WriteFile(scratch_ / "shadow", "secret");
-  // Only root gives files away. The file of somebody else cannot even be linked by another user, unless the
-  // kernel allows it.
+  // Only root gives files away. The file of somebody else cannot even be linked by another user,
+  // unless the kernel allows it.
   if (chown((scratch_ / "shadow").c_str(), 65534, 65534) != 0) return;
   ASSERT_EQ(link((scratch_ / "shadow").c_str(), path(checkpoint_).c_str()), 0);
   EXPECT_EQ(CodeOf(checkpoint_), ErrorCode::kInvalid);

@@ -1,4 +1,5 @@
-// Requests over real sockets: results, what the server sees, and every way in which a request is closed.
+// Requests over real sockets: results, what the server sees, and every way in which a request
+// is closed.
 #include "executor/http/curl_http_runner.h"
 
 #include <arpa/inet.h>
@@ -41,7 +42,8 @@ class Server final : public HttpHandler {
     if (path == "/away") return {.status = 302, .headers = {{"Location", target}}};
     if (path == "/round") return {.status = 302, .headers = {{"Location", "/round"}}};
     if (path == "/long") return {.body = std::string(300'000, 'x')};
-    if (path == "/echo") return {.headers = {{"X-Echo", *request.Header("x-key")}}, .body = request.body};
+    if (path == "/echo")
+      return {.headers = {{"X-Echo", *request.Header("x-key")}}, .body = request.body};
     return {.body = "hello"};
   }
   HttpResponse Overloaded(const HttpRequest&) override { return {.status = 503}; }

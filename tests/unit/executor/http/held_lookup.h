@@ -22,7 +22,8 @@ class HeldLookup final : public HostLookup {
     changed_.notify_all();
     if (host.starts_with("silent")) changed_.wait(lock, [&] { return released_; });
     const auto known = addresses_.find(host);
-    if (known == addresses_.end()) return Error{ErrorCode::kNotFound, "could not resolve host " + host};
+    if (known == addresses_.end())
+      return Error{ErrorCode::kNotFound, "could not resolve host " + host};
     return known->second;
   }
   // Lets everything that waits, or asks later, have its answer.

@@ -54,8 +54,9 @@ class NameResolverTest : public testing::Test {
 
   LockedClock clock_;
   std::atomic<int> woken_ = 0;
-  const std::shared_ptr<HeldLookup> lookup_ = std::make_shared<HeldLookup>(
-      std::map<std::string, std::vector<std::string>>{{"a", {"192.0.2.1", "2001:db8::1"}}, {"b", {"192.0.2.2"}}});
+  const std::shared_ptr<HeldLookup> lookup_ =
+      std::make_shared<HeldLookup>(std::map<std::string, std::vector<std::string>>{
+          {"a", {"192.0.2.1", "2001:db8::1"}}, {"b", {"192.0.2.2"}}});
   std::unique_ptr<NameResolver> resolver_ = std::make_unique<NameResolver>(lookup_, clock_, [this] {
     ++woken_;
     woken_.notify_all();

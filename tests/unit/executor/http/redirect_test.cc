@@ -9,7 +9,9 @@ StartHttp Post() {
   StartHttp start;
   start.method = HttpMethod::kPost;
   start.url = "https://a.example/one/two?x=1";
-  start.headers = {{"Authorization", "Bearer t"}, {"X-Key", "k"}, {"X-Plain", "p"},
+  start.headers = {{"Authorization", "Bearer t"},
+                   {"X-Key", "k"},
+                   {"X-Plain", "p"},
                    {"Content-Type", "text/plain"}};
   start.secret_headers = {"X-Key"};
   start.body = "data";
@@ -42,7 +44,8 @@ TEST(RedirectTest, OthersBecomeGet) {
 }
 
 TEST(RedirectTest, SecretsDoNotGoToAnotherOrigin) {
-  for (const char* target : {"https://b.example/", "http://a.example/", "https://a.example:8443/"}) {
+  for (const char* target :
+       {"https://b.example/", "http://a.example/", "https://a.example:8443/"}) {
     StartHttp start = Post();
     ASSERT_TRUE(FollowRedirect(307, target, start).ok()) << target;
     EXPECT_FALSE(start.headers.contains("Authorization")) << target;

@@ -91,8 +91,8 @@ TEST(WardenProtocolTest, EndCarriesOutputsOnlyToADaemonThatTakesThem) {
     return back;
   };
   AttemptEnded ended = Sample();
-  EXPECT_TRUE(
-      std::holds_alternative<warden_message::Ended>(WithParts(warden_message::Ended{ended}, EndParts::kOutputs)));
+  EXPECT_TRUE(std::holds_alternative<warden_message::Ended>(
+      WithParts(warden_message::Ended{ended}, EndParts::kOutputs)));
   ended.result.outputs = {{"a", "1"}};
   const auto without = received(warden_message::Ended{ended});
   EXPECT_EQ(std::get<warden_message::Ended>(without).ended.result.outputs, Outputs{});

@@ -12,7 +12,8 @@ TEST(ContainerEngineTest, SaysWhatIsMissingAndTheCure) {
   const HostCheck silent = DecideEngineCheck({.setting = "docker", .program = "/bin/docker"});
   EXPECT_EQ(silent.state, HostCheckState::kNo);
   EXPECT_NE(silent.cure, "");
-  const HostCheck works = DecideEngineCheck({.setting = "docker", .program = "/bin/docker", .answered = true});
+  const HostCheck works =
+      DecideEngineCheck({.setting = "docker", .program = "/bin/docker", .answered = true});
   EXPECT_EQ(works.state, HostCheckState::kWorks);
   EXPECT_EQ(works.cure, "");
 }

@@ -55,7 +55,8 @@ TEST(HostChecksTest, WhatIsScarceIsSaidWithItsCure) {
 
 TEST(HostChecksTest, WithoutADoorForWorkersItSaysWhy) {
   EXPECT_EQ(DecideWorkersCheck("/run/w.sock", {}).state, HostCheckState::kWorks);
-  const HostCheck check = DecideWorkersCheck("/run/w.sock", {ErrorCode::kUnavailable, std::string(5000, 'x')});
+  const HostCheck check =
+      DecideWorkersCheck("/run/w.sock", {ErrorCode::kUnavailable, std::string(5000, 'x')});
   EXPECT_EQ(check.state, HostCheckState::kNo);
   EXPECT_FALSE(check.cure.empty());
   EXPECT_LE(std::max(check.detail.size(), check.cure.size()), kHostCheckBytesMax);

@@ -11,10 +11,15 @@ namespace {
 std::set<std::string> silent;  // names for which the directory of users does not answer
 
 Result<ProcessUser> FakeLookUp(const std::string& name) {
-  if (silent.contains(name)) return {ErrorCode::kUnavailable, "look up user " + name + ": I/O error"};
+  if (silent.contains(name))
+    return {ErrorCode::kUnavailable, "look up user " + name + ": I/O error"};
   if (name == "nobody2") return {ErrorCode::kNotFound, "this host has no user nobody2"};
   const bool root = name == "root" || name == "toor";
-  return ProcessUser{.name = name, .uid = root ? 0u : 1000u, .gid = 1000, .groups = {1000}, .home = "/home/" + name};
+  return ProcessUser{.name = name,
+                     .uid = root ? 0u : 1000u,
+                     .gid = 1000,
+                     .groups = {1000},
+                     .home = "/home/" + name};
 }
 
 class HostUsersTest : public ::testing::Test {
@@ -61,7 +66,8 @@ TEST_F(HostUsersTest, TheReportSaysWhyNotAndTheCure) {
   const HostCheck works{.name = "run_as", .detail = "/var/lib/carillon-runs"};
   EXPECT_EQ(CheckRunAs(works, {}, users).state, HostCheckState::kNo);
   EXPECT_EQ(CheckRunAs(std::nullopt, {"alice"}, users).state, HostCheckState::kNo);
-  const HostCheck not_root{.name = "run_as", .state = HostCheckState::kNo, .detail = "not root", .cure = "root"};
+  const HostCheck not_root{
+      .name = "run_as", .state = HostCheckState::kNo, .detail = "not root", .cure = "root"};
   EXPECT_EQ(CheckRunAs(not_root, {"alice"}, users), not_root);
   EXPECT_EQ(CheckRunAs(works, {"alice"}, users).detail, "As alice.");
   const HostCheck partly = CheckRunAs(works, {"alice", "nobody2"}, users);

@@ -97,8 +97,9 @@ TEST(TaskKindsTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {
   task.container = ContainerDefinition{.image = "alpine"};
   task.env = {{"MODE", "fast"}};
   task.limits = Limits{.memory_mb = 64};
-  const StartAttempt start = StartOf(task, {.key = task.key}, SteadyTime(9s),
-                                     {.env = {{"PATH", "/bin"}}, .container_engine = "/usr/bin/podman"});
+  const StartAttempt start =
+      StartOf(task, {.key = task.key}, SteadyTime(9s),
+              {.env = {{"PATH", "/bin"}}, .container_engine = "/usr/bin/podman"});
   EXPECT_FALSE(start.env.contains("PATH")) << "the image has its own";
   EXPECT_EQ(start.env.at("MODE"), "fast");
   EXPECT_EQ(start.env.at("CARILLON_ATTEMPT"), "3");
@@ -125,8 +126,8 @@ TEST(TaskKindsTest, InterpretersAreProgramsInAbsoluteDirectories) {
   const Interpreters found = FindInterpreters("bin:" + first + "::" + second);
   EXPECT_EQ(found, (Interpreters{{Interpreter::kPerl, second + "/perl"},
                                  {Interpreter::kPhp, first + "/php"}}));
-  EXPECT_EQ(FeaturesOf(found),
-            Features({Feature::kSecrets, Feature::kHttp, Feature::kScriptPerl, Feature::kScriptPhp}));
+  EXPECT_EQ(FeaturesOf(found), Features({Feature::kSecrets, Feature::kHttp, Feature::kScriptPerl,
+                                         Feature::kScriptPhp}));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // A carillon-warden with a faulty disk, which a test controls with files in the warden's directory:
 //   stall-<order>    the order waits for a lock on this file, after it has created stalled-<order>
 //   fail-<order>     the order fails with EIO and has no effect
-// where <order> is write, sync or create. stall-outputs does the same to keepers that are to read the
-// outputs of an attempt. It takes the same arguments as carillon-warden.
+// where <order> is write, sync or create. stall-outputs does the same to keepers that are to read
+// the outputs of an attempt. It takes the same arguments as carillon-warden.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

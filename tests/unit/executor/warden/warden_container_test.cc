@@ -1,5 +1,5 @@
-// Attempts of type container with a real warden and an engine that is a script: their ends, whoever dies or hangs between
-// the end of a container and its removal.
+// Attempts of type container with a real warden and an engine that is a script: their ends, whoever
+// dies or hangs between the end of a container and its removal.
 #include <algorithm>
 #include <filesystem>
 
@@ -45,14 +45,17 @@ class WardenContainerTest : public WardenFixture {
     }
     return 0;
   }
-  bool Listed() const { return test::WaitUntil([&] { return engine_.CallsOf("ps") > 0; }); }
+  bool Listed() const {
+    return test::WaitUntil([&] { return engine_.CallsOf("ps") > 0; });
+  }
   std::string NameOf(const StartAttempt& start) const { return ContainerName(start.attempt); }
   bool Running(const StartAttempt& start) const {
     return test::WaitUntil([&] { return !engine_.ReadOf(NameOf(start), "pid").empty(); });
   }
   bool FilesGone(const StartAttempt& start) const {
     return test::WaitUntil([&] {
-      return !std::filesystem::exists(RecordOf(start)) && !std::filesystem::exists(EndFileOf(RecordOf(start)));
+      return !std::filesystem::exists(RecordOf(start)) &&
+             !std::filesystem::exists(EndFileOf(RecordOf(start)));
     });
   }
 
@@ -82,7 +85,8 @@ TEST_F(WardenContainerTest, TimeoutLeaseAndCancelAfterTheEndChangeNothing) {
   leased.kill_at_lease_end = true;
   StartAttempt cancelled = Contained("exit 4");
   const SteadyTime late = leased.lease_end;
-  for (const StartAttempt* start : {&timed, &leased, &cancelled}) ASSERT_TRUE(client_->Start(*start).ok());
+  for (const StartAttempt* start : {&timed, &leased, &cancelled})
+    ASSERT_TRUE(client_->Start(*start).ok());
   for (const StartAttempt* start : {&timed, &leased, &cancelled}) ASSERT_TRUE(EndWritten(*start));
   ASSERT_TRUE(Listed());
   ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
@@ -186,11 +190,13 @@ TEST_F(WardenContainerTest, ProcessesOfTheEngineAreLeftAlone) {
   const pid_t left = engine_.left_behind();
   ASSERT_GT(left, 0);
   const std::vector<pid_t> of_container = Keepers();
-  const StartAttempt process = Command(fmt::format("echo $$ >{}; exec sleep 1000", scratch_ / "pid"));
+  const StartAttempt process =
+      Command(fmt::format("echo $$ >{}; exec sleep 1000", scratch_ / "pid"));
   ASSERT_TRUE(client_->Start(process).ok());
   ASSERT_TRUE(WaitForFile(scratch_ / "pid"));
   for (const pid_t keeper : Keepers()) {
-    if (std::find(of_container.begin(), of_container.end(), keeper) == of_container.end()) kill(keeper, SIGKILL);
+    if (std::find(of_container.begin(), of_container.end(), keeper) == of_container.end())
+      kill(keeper, SIGKILL);
   }
   EXPECT_EQ(End(process).state, RunState::kLost);
   EXPECT_TRUE(test::ProcessAlive(left)) << "the strays of another attempt were killed";
@@ -238,7 +244,8 @@ TEST_F(WardenContainerTest, WhatADeadWardenHasLeftIsKilledWithOneCall) {
   EXPECT_LE(engine_.CallsOf("kill"), 2) << "as many as rounds";
 }
 
-// The records may be unreadable when the next warden looks: the journal knows that there is a container.
+// The records may be unreadable when the next warden looks: the journal knows that there is a
+// container.
 TEST_F(WardenContainerTest, KilledWardenWhoseRecordsCannotBeSeenRemovesWhatRuns) {
   const StartAttempt start = Contained("sleep 1000");
   ASSERT_TRUE(client_->Start(start).ok());
@@ -279,7 +286,8 @@ TEST_F(WardenContainerTest, VariablesOfTheJobRunNothingOnTheHost) {
     EXPECT_EQ(client.find(name), std::string::npos) << name;
     EXPECT_EQ(driver.find(name), std::string::npos) << name;
   }
-  EXPECT_NE(client.find("CARILLON_PARAM_TEXT=one\ntwo"), std::string::npos) << "a line cannot have it";
+  EXPECT_NE(client.find("CARILLON_PARAM_TEXT=one\ntwo"), std::string::npos)
+      << "a line cannot have it";
 }
 
 TEST_F(WardenContainerTest, VariableThatNoEngineTakesIsRefused) {
@@ -293,7 +301,8 @@ TEST_F(WardenContainerTest, VariableThatNoEngineTakesIsRefused) {
 TEST_F(WardenContainerTest, LimitThatTheEngineIgnoresIsRefused) {
   StartAttempt start = Contained("exit 0");
   start.limits = Limits{.memory_mb = 64, .pids = 9};
-  test::WriteFile(std::filesystem::path(engine_.program()).parent_path() / "limits", "67108864 0 0 0\n");
+  test::WriteFile(std::filesystem::path(engine_.program()).parent_path() / "limits",
+                  "67108864 0 0 0\n");
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.reason, reason::kSpawn);
   EXPECT_NE(result.error.find("pids"), std::string::npos) << result.error;
@@ -311,7 +320,8 @@ TEST_F(WardenContainerTest, DriverWithoutARecordHasStartedNothing) {
   EXPECT_EQ(end->kind, ContainerEnd::Kind::kNotStarted);
 }
 
-// A process may set this variable itself; only the record of the start says that it is in a container.
+// A process may set this variable itself; only the record of the start says that it is in a
+// container.
 TEST_F(WardenContainerTest, ProcessThatSaysItIsInAContainerIsKilledWithItsAttempt) {
   StartAttempt start = Command(fmt::format("echo $$ >{}; exec sleep 1000", scratch_ / "pid"));
   start.env["CARILLON_CONTAINER"] = "x";

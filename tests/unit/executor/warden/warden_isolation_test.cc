@@ -26,15 +26,19 @@ class WardenIsolationTest : public WardenFixture {
 
   StartAttempt AsUser(const std::string& command) {
     StartAttempt start = Command(command);
-    start.user = ProcessUser{
-        .name = "alice", .uid = kUser, .gid = kGroup, .groups = {kGroup, kOtherGroup}, .home = "/nowhere"};
+    start.user = ProcessUser{.name = "alice",
+                             .uid = kUser,
+                             .gid = kGroup,
+                             .groups = {kGroup, kOtherGroup},
+                             .home = "/nowhere"};
     return start;
   }
   // The directories of attempts that are still there.
   size_t DirectoriesLeft() const {
     size_t left = 0;
     for (const auto& own : std::filesystem::directory_iterator(run_directory_)) {
-      for (const auto& one : std::filesystem::directory_iterator(own.path())) left += one.exists() ? 1 : 0;
+      for (const auto& one : std::filesystem::directory_iterator(own.path()))
+        left += one.exists() ? 1 : 0;
     }
     return left;
   }
@@ -43,10 +47,12 @@ class WardenIsolationTest : public WardenFixture {
 };
 
 TEST_F(WardenIsolationTest, OpenFilesAndFileSizeAreLimited) {
-  StartAttempt start = Command("ulimit -n; ulimit -Hn; head -c 3000000 /dev/zero > big; echo $?; stat -c %s big");
+  StartAttempt start =
+      Command("ulimit -n; ulimit -Hn; head -c 3000000 /dev/zero > big; echo $?; stat -c %s big");
   start.limits = Limits{.open_files = 77, .file_size_mb = 1};
   const AttemptResult result = Run(start);
-  EXPECT_EQ(result.output, fmt::format("77\n77\nFile size limit exceeded\n{}\n1048576\n", 128 + SIGXFSZ));
+  EXPECT_EQ(result.output,
+            fmt::format("77\n77\nFile size limit exceeded\n{}\n1048576\n", 128 + SIGXFSZ));
   EXPECT_TRUE(result.limits_not_enforced.empty());
   StartAttempt writer = Command("exec head -c 3000000 /dev/zero > big");
   writer.limits = Limits{.file_size_mb = 1};
@@ -57,11 +63,13 @@ TEST_F(WardenIsolationTest, OpenFilesAndFileSizeAreLimited) {
 }
 
 TEST_F(WardenIsolationTest, AProcessOfAnotherUser) {
-  const AttemptResult result = Run(AsUser("id -u; id -g; id -G; stat -c '%u:%g %a' .; cd \"$PWD\" && pwd; touch x && "
-                                          "grep NoNewPrivs /proc/self/status"));
+  const AttemptResult result =
+      Run(AsUser("id -u; id -g; id -G; stat -c '%u:%g %a' .; cd \"$PWD\" && pwd; touch x && "
+                 "grep NoNewPrivs /proc/self/status"));
   EXPECT_EQ(result.state, RunState::kCompleted) << result.error << result.output;
-  EXPECT_TRUE(result.output.starts_with(fmt::format("{}\n{}\n{} {}\n{}:{} 700\n{}/", kUser, kGroup, kGroup,
-                                                    kOtherGroup, kUser, kGroup, run_directory_)))
+  EXPECT_TRUE(
+      result.output.starts_with(fmt::format("{}\n{}\n{} {}\n{}:{} 700\n{}/", kUser, kGroup, kGroup,
+                                            kOtherGroup, kUser, kGroup, run_directory_)))
       << result.output;
   EXPECT_NE(result.output.find("NoNewPrivs:\t1"), std::string::npos) << result.output;
   EXPECT_TRUE(test::WaitUntil([&] { return DirectoriesLeft() == 0; }));
@@ -72,8 +80,9 @@ TEST_F(WardenIsolationTest, ItOpensItsOutputByName) {
 }
 
 TEST_F(WardenIsolationTest, ItsScriptAndItsOutputsAreItsOwn) {
-  StartAttempt start = AsUser("stat -c '%u %a' \"$0\"; echo a=1 >> \"$CARILLON_OUTPUT_FILE\"; "
-                              "stat -c %u \"$CARILLON_OUTPUT_FILE\"\n");
+  StartAttempt start = AsUser(
+      "stat -c '%u %a' \"$0\"; echo a=1 >> \"$CARILLON_OUTPUT_FILE\"; "
+      "stat -c %u \"$CARILLON_OUTPUT_FILE\"\n");
   start.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {}};
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.output, fmt::format("{} 400\n{}\n", kUser, kUser));
@@ -84,12 +93,16 @@ TEST_F(WardenIsolationTest, OutputsThatAreALinkToAFileOfRootAreNotRead) {
   const std::string secret = runs_ / "secret";
   test::WriteFile(secret, "a=stolen\n");
   ASSERT_EQ(chmod(secret.c_str(), 0600), 0);
-  const AttemptResult linked = Run(AsUser(fmt::format("ln -s {} \"$CARILLON_OUTPUT_FILE\"", secret)));
+  const AttemptResult linked =
+      Run(AsUser(fmt::format("ln -s {} \"$CARILLON_OUTPUT_FILE\"", secret)));
   EXPECT_EQ(linked.reason, reason::kBadOutputs);
   EXPECT_TRUE(linked.outputs.empty());
   // Nor can a link take the place of the directory of that file.
-  EXPECT_EQ(Run(AsUser("d=$(dirname \"$CARILLON_OUTPUT_FILE\"); mv \"$d\" \"$d.x\" 2> /dev/null; echo $?")).output,
-            "1\n");
+  EXPECT_EQ(
+      Run(AsUser(
+              "d=$(dirname \"$CARILLON_OUTPUT_FILE\"); mv \"$d\" \"$d.x\" 2> /dev/null; echo $?"))
+          .output,
+      "1\n");
 }
 
 TEST_F(WardenIsolationTest, ACancelAndATimeoutKillIt) {

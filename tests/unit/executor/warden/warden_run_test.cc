@@ -222,9 +222,8 @@ TEST_F(WardenRunTest, AScriptRunsAsAFileWithItsArguments) {
   const std::string work = directory() + "/work";
   EXPECT_TRUE(test::WaitUntil([&] {
     const std::filesystem::directory_iterator files(work);
-    return std::none_of(begin(files), end(files), [](const auto& file) {
-      return file.path().extension() == ".sh";
-    });
+    return std::none_of(begin(files), end(files),
+                        [](const auto& file) { return file.path().extension() == ".sh"; });
   })) << "the script is removed at the end";
 }
 
@@ -256,7 +255,8 @@ TEST_F(WardenRunTest, AScriptShowsNoSecrets) {
 TEST_F(WardenRunTest, UsageIsThatOfAllProcesses) {
   // A grandchild that is left behind burns CPU time and memory until it is killed.
   const StartAttempt start = Command(
-      "(setsid perl -e '$x = \"a\" x 50_000_000; open F, \">\", \"ready\"; close F; 1 while 1' &) ; "
+      "(setsid perl -e '$x = \"a\" x 50_000_000; open F, \">\", \"ready\"; close F; 1 while 1' &) "
+      "; "
       "while [ ! -e ready ]; do :; done; "
       "dd if=/dev/zero of=big bs=1M count=4 conv=fsync 2>/dev/null");
   const AttemptResult result = Run(start);

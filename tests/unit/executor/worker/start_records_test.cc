@@ -9,7 +9,9 @@ namespace carillon::executor {
 namespace {
 
 StartRecord Record(uint64_t number) {
-  return {.attempt = {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
+  return {.attempt = {.key = {.fire = FromUnixMicros(1'000'000),
+                              .schedule_id = ScheduleId(number),
+                              .shard = 0},
                       .segment = SegmentId(1),
                       .job_no = JobNo(5),
                       .attempt = 1,

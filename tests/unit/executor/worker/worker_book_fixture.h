@@ -19,11 +19,12 @@ class WorkerBookTest : public testing::Test {
     return {.process = {.pid = pid, .start_ticks = 7, .boot_id = "b"}, .instance = instance};
   }
   static HeldAttempt Held(uint64_t number, int attempt = 1) {
-    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
-            .segment = SegmentId(1),
-            .job_no = JobNo(5),
-            .attempt = attempt,
-            .token = ClaimToken{number, static_cast<uint64_t>(attempt)}};
+    return {
+        .key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
+        .segment = SegmentId(1),
+        .job_no = JobNo(5),
+        .attempt = attempt,
+        .token = ClaimToken{number, static_cast<uint64_t>(attempt)}};
   }
   static WorkerHello Hello(int concurrency = 2, const std::string& app = "app") {
     return {.app = app, .handlers = {{"work", concurrency}}};
@@ -78,7 +79,8 @@ class WorkerBookTest : public testing::Test {
     events_.clear();
     return ends;
   }
-  // The attempts, by their numbers, of which it was said since the last call that they are silent, or are not.
+  // The attempts, by their numbers, of which it was said since the last call that they are silent,
+  // or are not.
   std::map<uint64_t, bool> Silences() {
     Collect();
     std::map<uint64_t, bool> silences;

@@ -257,7 +257,8 @@ TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
 TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBack) {
   const auto line = [](Duration time) {
     FromWorkerMessage message;
-    message.logs.push_back({.ticket = WorkerBook::TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
+    message.logs.push_back(
+        {.ticket = WorkerBook::TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
     return message;
   };
   const auto number = [this] {

@@ -1,4 +1,5 @@
-// Identity of workers: each speaks about its own attempts, and its absence proves nothing about others.
+// Identity of workers: each speaks about its own attempts, and its absence proves nothing
+// about others.
 #include "executor/worker/worker_book.h"
 
 #include <gtest/gtest.h>
@@ -144,7 +145,9 @@ TEST_F(WorkerIdentityTest, EndsThatNobodyKnowsAreTakenFromAHelloOnlyMaskedAndBou
   const WorkerTicket held = WorkerBook::TicketOf(Held(1));
   hello.held = {held};
   hello.masked = {{held, {"open-sesame"}}, {WorkerBook::TicketOf(Held(2)), {"open-sesame"}}};
-  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2)), .state = RunState::kFailed, .error = "open-sesame is wrong"}};
+  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2)),
+                 .state = RunState::kFailed,
+                 .error = "open-sesame is wrong"}};
   book_.Attach(1, Id(10), 0, hello, Now());
   FromWorkerMessage message = DoneOf(1, RunState::kFailed);
   message.done[0].error = "open-sesame is wrong";

@@ -95,7 +95,9 @@ class WorkerRunnerTest : public testing::Test {
   }
   void Boot() {
     auto runner = WorkerRunner::Open(
-        {.socket = folder_ + "/s", .directory = folder_ + "/starts", .users = {{"4294967", "good|fine"}},
+        {.socket = folder_ + "/s",
+         .directory = folder_ + "/starts",
+         .users = {{"4294967", "good|fine"}},
          .outbox_bytes_max = 1 << 20},
         [this](const std::string&, bool, WorkerHost& host) -> Result<std::unique_ptr<WorkerDoor>> {
           host_ = &host;
@@ -120,23 +122,24 @@ class WorkerRunnerTest : public testing::Test {
   }
   static FromWorkerMessage Hello(const std::string& app = "good") {
     FromWorkerMessage message;
-    message.hello = WorkerHello{.app = app, .instance = std::string(16, 'i'), .handlers = {{"work", 2}}};
+    message.hello =
+        WorkerHello{.app = app, .instance = std::string(16, 'i'), .handlers = {{"work", 2}}};
     return message;
   }
   // A worker in this process, until Stop.
   void Attach(pid_t pid) {
     stream_.Send(Hello());
-    serving_ = std::thread([this, pid] {
-      served_ = host_->Serve({.uid = geteuid(), .pid = pid}, stream_);
-    });
+    serving_ = std::thread(
+        [this, pid] { served_ = host_->Serve({.uid = geteuid(), .pid = pid}, stream_); });
     ASSERT_TRUE(stream_.AwaitWritten(1));  // Welcome
   }
   static HeldAttempt Held(uint64_t number = 1) {
-    return {.key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
-            .segment = SegmentId(1),
-            .job_no = JobNo(5),
-            .attempt = 1,
-            .token = {1, 2}};
+    return {
+        .key = {.fire = FromUnixMicros(1'000'000), .schedule_id = ScheduleId(number), .shard = 0},
+        .segment = SegmentId(1),
+        .job_no = JobNo(5),
+        .attempt = 1,
+        .token = {1, 2}};
   }
   void Start(uint64_t number = 1) {
     runner_->Start({.attempt = Held(number),
@@ -242,7 +245,8 @@ TEST_F(WorkerRunnerTest, ABadItemEndsNeitherTheStreamNorTheOthers) {
   ASSERT_TRUE(stream_.AwaitWritten(2));
   const WorkerTicket ticket = WorkerBook::TicketOf(Held());
   FromWorkerMessage message;
-  message.saves.push_back({.ticket = ticket, .progress = std::string(5000, 'x'), .checkpoint = "kept"});
+  message.saves.push_back(
+      {.ticket = ticket, .progress = std::string(5000, 'x'), .checkpoint = "kept"});
   message.saves.push_back({.ticket = std::string(1000, 't'), .progress = "1"});
   message.logs.push_back({.ticket = std::string(1000, 't'), .text = "no such ticket"});
   message.done.push_back({.ticket = ticket});
@@ -262,13 +266,15 @@ TEST_F(WorkerRunnerTest, WhatTheLoopDoesNotTakeIsNotReadAnyMore) {
   Start();
   ASSERT_TRUE(stream_.AwaitWritten(2));
   FromWorkerMessage message;
-  message.saves.push_back({.ticket = WorkerBook::TicketOf(Held()), .checkpoint = std::string(1 << 20, 'c')});
+  message.saves.push_back(
+      {.ticket = WorkerBook::TicketOf(Held()), .checkpoint = std::string(1 << 20, 'c')});
   constexpr size_t kSaves = 100;
   constexpr size_t kTaken = WorkerRunner::kEventBytesMax >> 20;
   for (size_t i = 0; i < kSaves; ++i) stream_.Send(message);
   FromWorkerMessage other = Hello("fine");
   other.hello->instance = std::string(16, 'o');
-  ASSERT_TRUE(stream_.AwaitUnread(kSaves - kTaken - 1)) << "one message is in the hands of its reader";
+  ASSERT_TRUE(stream_.AwaitUnread(kSaves - kTaken - 1))
+      << "one message is in the hands of its reader";
   EXPECT_EQ(Serve({.uid = geteuid(), .pid = getpid()}, other).code(), ErrorCode::kUnavailable);
   size_t received = runner_->Receive(2 * kSaves).size();
   EXPECT_LE(received, kTaken + 1);
@@ -277,7 +283,8 @@ TEST_F(WorkerRunnerTest, WhatTheLoopDoesNotTakeIsNotReadAnyMore) {
   EXPECT_TRUE(Serve({.uid = geteuid(), .pid = getpid()}, other).ok());
 }
 
-// Of each worker one message is being written, and one waits: 7 times 200 KB are more than all of them may have.
+// Of each worker one message is being written, and one waits: 7 times 200 KB are more than all of
+// them may have.
 TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
   std::deque<FakeStream> streams(7);
   std::deque<std::thread> serving;
@@ -285,7 +292,8 @@ TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
     FromWorkerMessage hello = Hello();
     hello.hello->instance = std::string(16, static_cast<char>('a' + i));
     streams[i].Send(hello);
-    serving.emplace_back([&, i] { std::ignore = host_->Serve({.uid = geteuid(), .pid = getpid()}, streams[i]); });
+    serving.emplace_back(
+        [&, i] { std::ignore = host_->Serve({.uid = geteuid(), .pid = getpid()}, streams[i]); });
     ASSERT_TRUE(streams[i].AwaitWritten(1));
     streams[i].Fill();
   }
@@ -297,9 +305,12 @@ TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
                     .checkpoint = std::string(200'000, 'c')});
   }
   EXPECT_TRUE(test::WaitUntil([&] {
-    return std::any_of(streams.begin(), streams.end(), [](FakeStream& one) { return one.closed(); });
+    return std::any_of(streams.begin(), streams.end(),
+                       [](FakeStream& one) { return one.closed(); });
   }));
-  EXPECT_LT(std::count_if(streams.begin(), streams.end(), [](FakeStream& one) { return one.closed(); }), 7)
+  EXPECT_LT(
+      std::count_if(streams.begin(), streams.end(), [](FakeStream& one) { return one.closed(); }),
+      7)
       << "the others have less than a quarter";
   for (FakeStream& stream : streams) stream.Close();
   for (std::thread& thread : serving) thread.join();
@@ -309,7 +320,8 @@ TEST_F(WorkerRunnerTest, AWorkerMayComeBackWhileItDrains) {
   FromWorkerMessage hello = Hello();
   hello.draining = true;
   stream_.Send(std::move(hello));
-  serving_ = std::thread([this] { served_ = host_->Serve({.uid = geteuid(), .pid = getpid()}, stream_); });
+  serving_ =
+      std::thread([this] { served_ = host_->Serve({.uid = geteuid(), .pid = getpid()}, stream_); });
   ASSERT_TRUE(stream_.AwaitWritten(1));
   EXPECT_TRUE(runner_->Offers()->empty());
 }

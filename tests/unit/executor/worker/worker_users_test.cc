@@ -15,10 +15,11 @@ constexpr uid_t kWeb = 4'294'001;
 constexpr uid_t kOther = 4'294'002;
 
 TEST(WorkerUsersTest, NumbersNeedNoDirectory) {
-  const WorkerUsers users({{"4294001", "shop|cart"}, {"4294003", "*"}}, [](const std::string&) -> std::optional<uid_t> {
-    ADD_FAILURE() << "it was asked";
-    return std::nullopt;
-  });
+  const WorkerUsers users({{"4294001", "shop|cart"}, {"4294003", "*"}},
+                          [](const std::string&) -> std::optional<uid_t> {
+                            ADD_FAILURE() << "it was asked";
+                            return std::nullopt;
+                          });
   EXPECT_EQ(users.MayOffer(kWeb, "shop"), Answer::kYes);
   EXPECT_EQ(users.MayOffer(kWeb, "cart"), Answer::kYes);
   EXPECT_EQ(users.MayOffer(kWeb, "car"), Answer::kNo);
@@ -39,7 +40,8 @@ TEST(WorkerUsersTest, AUserThatTheDirectoryDoesNotKnowYetIsNotRefused) {
   });
   asked.wait(0);
   EXPECT_EQ(users.MayOffer(kWeb, "shop"), Answer::kUnknown);
-  EXPECT_EQ(users.MayOffer(kOther, "shop"), Answer::kUnknown) << "it may be the one that is missing";
+  EXPECT_EQ(users.MayOffer(kOther, "shop"), Answer::kUnknown)
+      << "it may be the one that is missing";
   EXPECT_FALSE(users.Admits(kWeb));
   away = false;
   while (users.MayOffer(kWeb, "shop") == Answer::kUnknown) std::this_thread::yield();

@@ -96,11 +96,11 @@ class ApiEnv : public ::testing::Test {
 
   // The stores of the server: some with faults on demand, the others plain.
   Stores Wired() {
-    return {stores_.identity, stores_.segments,     stores_.firing,      stores_.queues,
-            faults_.groups,   faults_.jobs,         faults_.runs,        faults_.logs,
-            stores_.notices,  stores_.executors,    faults_.idempotency, faults_.settings,
-            faults_.audit,    stores_.housekeeping, faults_.auth,        stores_.secrets,
-            faults_.bulk,     stores_.completions,  faults_.backfills,   stores_.calendars,
+    return {stores_.identity,  stores_.segments,     stores_.firing,      stores_.queues,
+            faults_.groups,    faults_.jobs,         faults_.runs,        faults_.logs,
+            stores_.notices,   stores_.executors,    faults_.idempotency, faults_.settings,
+            faults_.audit,     stores_.housekeeping, faults_.auth,        stores_.secrets,
+            faults_.bulk,      stores_.completions,  faults_.backfills,   stores_.calendars,
             stores_.workflows, stores_.checkpoints};
   }
 

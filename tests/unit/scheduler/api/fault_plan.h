@@ -1,5 +1,5 @@
-// The faults that a test orders for calls of a store: an operation fails before it takes effect, takes
-// effect and loses its reply, or does not return.
+// The faults that a test orders for calls of a store: an operation fails before it takes effect,
+// takes effect and loses its reply, or does not return.
 #pragma once
 
 #include <chrono>

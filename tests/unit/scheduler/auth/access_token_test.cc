@@ -21,9 +21,9 @@ constexpr const char* kHs256 = R"({"alg":"HS256","typ":"JWT"})";
 std::string Payload(int64_t issued, int64_t expires, const std::string& issuer = "carillon",
                     const std::string& audience = "carillon-api",
                     const std::string& subject = "user-1") {
-  return fmt::format(
-      R"({{"aud":"{}","exp":{},"iat":{},"iss":"{}","name":"anna","role":"user","sid":"ses-1","sub":"{}"}})",
-      audience, expires, issued, issuer, subject);
+  return fmt::format(R"({{"aud":"{}","exp":{},"iat":{},"iss":"{}","name":"anna","role":"user",)"
+                     R"("sid":"ses-1","sub":"{}"}})",
+                     audience, expires, issued, issuer, subject);
 }
 
 class AccessTokenTest : public ::testing::Test {

@@ -8,7 +8,8 @@ namespace {
 class SlowCheckpoints final : public CheckpointStore {
  public:
   explicit SlowCheckpoints(CheckpointStore& store) : store_(store) {}
-  Result<std::vector<SaveVerdict>> Save(const std::vector<RunSave>& saves, const Fence& fence, WallTime now) override {
+  Result<std::vector<SaveVerdict>> Save(const std::vector<RunSave>& saves, const Fence& fence,
+                                        WallTime now) override {
     return store_.Save(saves, fence, now);
   }
   Result<std::set<RunKey>> WithCheckpoint(const std::vector<RunKey>& keys) override {
@@ -52,7 +53,8 @@ class ClaimCheckpointTest : public ClaimApplierTest {
     clock_.Advance(1h);
     SampleClock();
     TakeAll();
-    executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation}, clock_.Steady());
+    executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation},
+                      clock_.Steady());
     return Row(first.key);
   }
   // The answers to this claim.

@@ -79,7 +79,8 @@ class ClaimApplierTest : public test::RoomTest {
     Heartbeat beat;
     beat.features = features;
     beat.handlers = handlers;
-    ASSERT_TRUE(executors_.HeartbeatFrom(kHolder.executor, kHolder.incarnation, beat, clock_.Wall(), clock_.Steady()));
+    ASSERT_TRUE(executors_.HeartbeatFrom(kHolder.executor, kHolder.incarnation, beat, clock_.Wall(),
+                                         clock_.Steady()));
   }
   void Ask(const std::vector<ClaimRequest>& requests) {
     ASSERT_TRUE(
@@ -120,7 +121,8 @@ class ClaimApplierTest : public test::RoomTest {
   }
   // The executor can take secrets from then on.
   void PutSecret(const std::string& name, const std::string& value) {
-    executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation, .slots = 4}, clock_.Steady());
+    executors_.Accept({.id = kHolder.executor, .incarnation = kHolder.incarnation, .slots = 4},
+                      clock_.Steady());
     Beat({Feature::kSecrets});
     const StoredSecret secret{
         .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},

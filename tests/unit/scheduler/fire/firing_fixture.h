@@ -24,27 +24,26 @@ class FiringLoopTest : public test::RoomTest {
 
   std::unique_ptr<FiringLoop> Make(FiringLoop::Options options) {
     options.self = MemberId("m1");
-    return std::make_unique<FiringLoop>(FiringLoop::Ports{.clock = clock_,
-                                                          .cluster = cluster_,
-                                                          .segments = table_,
-                                                          .leases = leases_,
-                                                          .executors = executors_,
-                                                          .definitions = definitions_,
-                                                          .feed = feed_,
-                                                          .events = events_,
-                                                          .loads = loads_,
-                                                          .skips = skips_,
-                                                          .producer = producer_,
-                                                          .signer = signer_,
-                                                          .metrics = metrics_,
-                                                          .paused = [this] { return paused_; },
-                                                          .look_again = [this] { ++looks_; },
-                                                          .begin_workflow =
-                                                              [this](const PendingRun& run,
-                                                                     const JobDefinition& job) {
-                                                                begin_workflow_(run, job);
-                                                              }},
-                                        options);
+    return std::make_unique<FiringLoop>(
+        FiringLoop::Ports{
+            .clock = clock_,
+            .cluster = cluster_,
+            .segments = table_,
+            .leases = leases_,
+            .executors = executors_,
+            .definitions = definitions_,
+            .feed = feed_,
+            .events = events_,
+            .loads = loads_,
+            .skips = skips_,
+            .producer = producer_,
+            .signer = signer_,
+            .metrics = metrics_,
+            .paused = [this] { return paused_; },
+            .look_again = [this] { ++looks_; },
+            .begin_workflow = [this](const PendingRun& run,
+                                     const JobDefinition& job) { begin_workflow_(run, job); }},
+        options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
             std::map<std::string, std::string> labels = {}) {

@@ -487,8 +487,9 @@ TEST_F(FiringLoopTest, ATaskTooLargeForAnExecutorIsSkippedAndSaysSo) {
   const std::vector<SkipRequest> skips = Skips();
   ASSERT_EQ(skips.size(), 1u);
   EXPECT_EQ(skips[0].reason, reason::kBadDefinition);
-  EXPECT_EQ(skips[0].error,
-            "with the values of this run the command has 300000 bytes, and at most 262144 are possible");
+  EXPECT_EQ(
+      skips[0].error,
+      "with the values of this run the command has 300000 bytes, and at most 262144 are possible");
 }
 
 }  // namespace

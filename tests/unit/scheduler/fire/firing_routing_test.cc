@@ -102,9 +102,10 @@ TEST_F(FiringRoutingTest, ItMovesOnlyToAnExecutorThatItsSelectorMatches) {
 TEST_F(FiringRoutingTest, RunsOfAHandlerTakeItsSlotsAndNoOthers) {
   Beat("x1", 50);  // without a worker
   Beat("x2", 50, 1);
-  executors_.HeartbeatFrom(ExecutorId("x2"), Incarnation("e1"),
-                           {.free_light_slots = 1, .handlers = {{"app/a", {.slots = 5, .free = 5}}}},
-                           clock_.Wall(), clock_.Steady());
+  executors_.HeartbeatFrom(
+      ExecutorId("x2"), Incarnation("e1"),
+      {.free_light_slots = 1, .handlers = {{"app/a", {.slots = 5, .free = 5}}}}, clock_.Wall(),
+      clock_.Steady());
   const StoredJob job = CreateJob("handled", {.type = JobType::kHandler, .handler = "app/a"});
   for (int i = 0; i < 7; ++i) Feed({Pending(job, 0s)});
   Pass(100ms);

@@ -51,7 +51,7 @@ TEST_F(FiringWorkflowTest, OneThatGrewTooOldInAPauseIsJudgedAfterIt) {
   EXPECT_TRUE(begun_.empty());
   EXPECT_TRUE(Skips().empty());
   paused_ = false;
-  Step(3s);      // it is forgotten
+  Step(3s);     // it is forgotten
   Feed({run});  // as the sweep does
   Step(10ms);
   EXPECT_EQ(Skips().size(), 1u);

@@ -1,5 +1,5 @@
-// Plans a year of many different schedules, with naps of the planner and edits of calendars, and accounts
-// for each fire.
+// Plans a year of many different schedules, with naps of the planner and edits of calendars, and
+// accounts for each fire.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,8 +17,8 @@ constexpr size_t kJobs = 1'000;
 constexpr Duration kYear = 365 * 24h;
 constexpr Duration kLongHorizon = 6h;
 
-// Says whether an instant is in a calendar, one clause of the definition after the other instead of by
-// merged spans of seconds as the scheduler does.
+// Says whether an instant is in a calendar, one clause of the definition after the other instead of
+// by merged spans of seconds as the scheduler does.
 bool IsIn(const CalendarDefinition& calendar, WallTime t) {
   const Zone& zone = **Zone::Load(calendar.time_zone);
   const int64_t second = std::chrono::floor<std::chrono::seconds>(t.time_since_epoch()).count();
@@ -124,8 +124,8 @@ class PlannedYearTest : public test::RoomTest {
   }
   void EditACalendar() { WriteCalendar(One(kCalendars), clock_.Wall()); }
 
-  // Whether some, and whether all, of the versions that may decide about the fire contain it: the one in
-  // effect, and later ones that were known when the planner came to the fire.
+  // Whether some, and whether all, of the versions that may decide about the fire contain it: the
+  // one in effect, and later ones that were known when the planner came to the fire.
   std::pair<bool, bool> Contain(const std::string& name, WallTime fire) const {
     const std::vector<CalendarVersion>& versions = versions_.at(name);
     const WallTime planned_by = *std::lower_bound(steps_.begin(), steps_.end(), fire);
@@ -207,8 +207,8 @@ class PlannedYearTest : public test::RoomTest {
     }
   }
 
-  // Walks all fires of the schedule up to `until`: each is a run, or is counted by one gap, unless its
-  // calendars exclude it.
+  // Walks all fires of the schedule up to `until`: each is a run, or is counted by one gap, unless
+  // its calendars exclude it.
   void Account(ScheduleId id, Planned& planned, WallTime until) {
     const std::string& name = planned.job.job_id.value();
     const JobDefinition& job = planned.job.definition;

@@ -193,7 +193,8 @@ TEST_F(ResultApplierTest, AttemptsThatTheHostCouldNotRunPauseTheExecutor) {
   ResultApplier applier = Make();
   for (uint64_t i = 0; i < 5; ++i) {
     EXPECT_EQ(executors_.Records().at(0).breaker, std::nullopt);
-    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    ResultMessage failed =
+        Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
     failed.report.result.reason = i % 2 == 0 ? reason::kHost : reason::kWardenDied;
     if (i % 2 != 0) failed.report.result.state = RunState::kLost;
     Send({failed});
@@ -209,7 +210,8 @@ TEST_F(ResultApplierTest, ARetryIsCountedByItsCause) {
   definition.retry_count = 1;
   ResultApplier applier = Make();
   const auto report = [&](uint64_t token, RunState state, std::string_view why) {
-    ResultMessage message = Message(Claim(Execute(CreateJob("job-" + std::to_string(token), definition)), token), state);
+    ResultMessage message = Message(
+        Claim(Execute(CreateJob("job-" + std::to_string(token), definition)), token), state);
     message.report.result.reason = why;
     Send({message});
     clock_.Advance(30ms);
@@ -219,7 +221,9 @@ TEST_F(ResultApplierTest, ARetryIsCountedByItsCause) {
   report(2, RunState::kFailed, reason::kHost);
   report(3, RunState::kLost, reason::kWardenDied);
   report(4, RunState::kTimedOut, reason::kTimeout);
-  const auto retries = [this](const char* cause) { return metrics_.counter("carillon_retries_total", cause).value(); };
+  const auto retries = [this](const char* cause) {
+    return metrics_.counter("carillon_retries_total", cause).value();
+  };
   EXPECT_EQ(retries("not_started"), 2u);
   EXPECT_EQ(retries("lost"), 1u);
   EXPECT_EQ(retries("failed"), 1u);
@@ -228,7 +232,8 @@ TEST_F(ResultApplierTest, ARetryIsCountedByItsCause) {
 TEST_F(ResultApplierTest, FailuresOfJobsDoNotPauseIt) {
   ResultApplier applier = Make();
   for (uint64_t i = 0; i < 20; ++i) {
-    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    ResultMessage failed =
+        Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
     failed.report.result.reason = i % 2 == 0 ? reason::kExitCode : reason::kSpawn;
     if (i % 2 == 0) failed.report.result.exit_code = 1;
     Send({failed});
@@ -242,7 +247,8 @@ TEST_F(ResultApplierTest, FaultsCountForTheExecutorThatHadTheAttempt) {
   executors_.Accept({.id = ExecutorId("other"), .incarnation = Incarnation("o1")}, clock_.Steady());
   ResultApplier applier = Make();
   for (uint64_t i = 0; i < 6; ++i) {
-    ResultMessage failed = Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
+    ResultMessage failed =
+        Message(Start(CreateNoop("job-" + std::to_string(i)), i + 1), RunState::kFailed);
     failed.report.result.reason = reason::kHost;
     failed.report.executor = ExecutorId("other");
     Send({failed});

@@ -34,8 +34,9 @@ class HashAndWeightTest : public testing::Test {
   }
   std::string Pick(Routing routing, uint64_t place = 0, SlotClass slots = SlotClass::kProcess,
                    Index avoid = ExecutorCredits::kNone) {
-    const auto at = router_.Pick(
-        credits_, {.slots = slots, .routing = routing, .avoid = avoid, .place = place}, candidates_);
+    const auto at =
+        router_.Pick(credits_, {.slots = slots, .routing = routing, .avoid = avoid, .place = place},
+                     candidates_);
     return at ? credits_.id(*at).value() : "";
   }
   // The executor of each of `count` keys.

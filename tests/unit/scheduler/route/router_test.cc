@@ -80,8 +80,7 @@ TEST_F(RouterTest, LeastLoadedPicksTheLeastShareOfTakenSlotsAndTakesTurnsAmongEq
   credits_.Published(one, SlotClass::kLight);
   credits_.Published(large, SlotClass::kLight);
   credits_.Published(small, SlotClass::kLight);
-  EXPECT_EQ(Pick({.slots = SlotClass::kLight, .routing = Routing::kLeastLoaded}),
-            two);
+  EXPECT_EQ(Pick({.slots = SlotClass::kLight, .routing = Routing::kLeastLoaded}), two);
 }
 
 TEST_F(RouterTest, FirstHealthyGoesByTheNameAndOverflowsToTheNext) {
@@ -438,13 +437,12 @@ TEST_F(RouterTest, AgreesWithAPlainSearchWhileExecutorsComeGoAndFill) {
     }
     const bool selects = rng.Chance(0.5);
     const bool needs = rng.Chance(0.5);
-    const RouteRequest request{
-        .slots = slots,
-        .routing = static_cast<Routing>(rng.Below(6)),
-        .selector = selects ? &*selector : nullptr,
-        .needs = needs ? Features{Feature::kScriptSh} : Features{},
-        .avoid = rng.Chance(0.3) ? rng.Below(150) : ExecutorCredits::kNone,
-        .place = rng.Next()};
+    const RouteRequest request{.slots = slots,
+                               .routing = static_cast<Routing>(rng.Below(6)),
+                               .selector = selects ? &*selector : nullptr,
+                               .needs = needs ? Features{Feature::kScriptSh} : Features{},
+                               .avoid = rng.Chance(0.3) ? rng.Below(150) : ExecutorCredits::kNone,
+                               .place = rng.Next()};
     const auto picked = router_.Pick(credits_, request, candidates[selects][needs]);
     const std::set<ExecutorCredits::Index> eligible = Plain{credits_, request}.Eligible();
     ASSERT_EQ(picked.has_value(), !eligible.empty()) << "step " << step;
@@ -483,7 +481,9 @@ TEST_F(RouterTest, ManyExecutorsShareTheLoadUnderEveryRouting) {
     ASSERT_EQ(given.size(), static_cast<size_t>(kExecutors)) << Name(routing);
     for (const auto& [at, count] : given) {
       // Random picks have a deviation of five.
-      const int allowed = routing == Routing::kRoundRobin ? 0 : routing == Routing::kRandom ? 22 : 6;
+      const int allowed = routing == Routing::kRoundRobin ? 0
+                          : routing == Routing::kRandom   ? 22
+                                                          : 6;
       EXPECT_NEAR(count, 25, allowed) << Name(routing);
       for (int i = 0; i < count; ++i) credits_.Returned(at, kProcess);
     }

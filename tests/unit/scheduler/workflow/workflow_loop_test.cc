@@ -14,8 +14,7 @@ class PickyWorkflowStore final : public WorkflowStore {
  public:
   explicit PickyWorkflowStore(WorkflowStore& store) : store_(store) {}
 
-  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
-                           WallTime now) override {
+  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     ++begins;
     if (away) return Error{ErrorCode::kUnavailable, "away"};
     return store_.Begin(request, fence, now);
@@ -65,8 +64,8 @@ class PickyWorkflowStore final : public WorkflowStore {
   int begins = 0;
   int scans = 0;
   bool away = false;
-  bool deaf = false;  // sees no wake-ups
-  int again = 0;      // so many steps say that more is to be done
+  bool deaf = false;         // sees no wake-ups
+  int again = 0;             // so many steps say that more is to be done
   WorkflowRunId crowd = {};  // has many wake-ups
   size_t crowd_size = 0;
   std::set<uint64_t> corrupt;
@@ -89,9 +88,9 @@ class WorkflowLoopTest : public test::RoomTest {
     flow.type = JobType::kWorkflow;
     flow.timeout_s = 60;
     flow.overlap_policy = policy;
-    flow.workflow = WorkflowDefinition{
-        .nodes = {{.id = "a", .job = JobId("a")},
-                  {.id = "b", .job = JobId("b"), .after = {{.node = "a"}}}}};
+    flow.workflow =
+        WorkflowDefinition{.nodes = {{.id = "a", .job = JobId("a")},
+                                     {.id = "b", .job = JobId("b"), .after = {{.node = "a"}}}}};
     return CreateJob(id, flow);
   }
   // A run by hand that is due, as the firing loop hands it over.

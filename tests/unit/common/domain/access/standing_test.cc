@@ -52,7 +52,8 @@ TEST(StandingTest, TheSentenceNamesThePersonAndTheirPart) {
   EXPECT_EQ(MayNotRunSentence(bert),
             "bert, who gave the workflow its parameters, may not run the job of this node now.");
   bert.part = Backer::Part::kGaveRun;
-  EXPECT_EQ(MayNotRunSentence(bert), "bert, who gave the run its parameters, may not run the job now.");
+  EXPECT_EQ(MayNotRunSentence(bert),
+            "bert, who gave the run its parameters, may not run the job now.");
   bert.part = Backer::Part::kOwnsWorkflow;
   bert.account.reset();
   EXPECT_EQ(MayNotRunSentence(bert),

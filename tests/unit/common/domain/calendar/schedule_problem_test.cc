@@ -10,16 +10,19 @@ std::string ProblemOf(const std::vector<ScheduleSpec>& schedules) {
 }
 
 TEST(ScheduleProblemTest, TheFirstThatCannotBePlannedIsNamed) {
-  const ScheduleSpec sound{.kind = ScheduleKind::kCron, .cron_expression = "0 3 * * *", .time_zone = "UTC"};
+  const ScheduleSpec sound{
+      .kind = ScheduleKind::kCron, .cron_expression = "0 3 * * *", .time_zone = "UTC"};
   EXPECT_EQ(ProblemOf({}), "");
   EXPECT_EQ(ProblemOf({sound}), "");
   ScheduleSpec gone = sound;
   gone.time_zone = "Gone/Away";
-  EXPECT_TRUE(ProblemOf({sound, gone}).starts_with("Schedule 2 cannot be planned: unknown time zone 'Gone/Away'"))
+  EXPECT_TRUE(ProblemOf({sound, gone})
+                  .starts_with("Schedule 2 cannot be planned: unknown time zone 'Gone/Away'"))
       << ProblemOf({sound, gone});
   ScheduleSpec limited = sound;
   limited.calendar = "holidays";
-  EXPECT_TRUE(ProblemOf({limited}).starts_with("Schedule 1 cannot be planned: ")) << ProblemOf({limited});
+  EXPECT_TRUE(ProblemOf({limited}).starts_with("Schedule 1 cannot be planned: "))
+      << ProblemOf({limited});
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 std::vector<std::string> PointersOf(const ContainerDefinition& container,
                                     const std::map<std::string, std::string>& env = {}) {
   std::vector<std::string> pointers;
-  for (const Error& mistake : FindContainerMistakes(container, env)) pointers.push_back(mistake.pointer);
+  for (const Error& mistake : FindContainerMistakes(container, env))
+    pointers.push_back(mistake.pointer);
   return pointers;
 }
 
@@ -43,7 +44,8 @@ TEST(ContainerTest, BoundsCommandAndArguments) {
   const std::vector<std::string> many(60, "x");
   EXPECT_EQ(PointersOf({.image = "a", .command = many, .args = many}), Pointers{"/container/args"});
   EXPECT_EQ(PointersOf({.image = "a", .command = {""}}), Pointers{"/container/command/0"});
-  EXPECT_EQ(PointersOf({.image = "a", .args = {"ok", std::string("a\0b", 3)}}), Pointers{"/container/args/1"});
+  EXPECT_EQ(PointersOf({.image = "a", .args = {"ok", std::string("a\0b", 3)}}),
+            Pointers{"/container/args/1"});
   EXPECT_EQ(PointersOf({.image = "a", .args = {std::string(kContainerArgBytesMax + 1, 'x')}}),
             Pointers{"/container/args/0"});
 }
@@ -51,7 +53,8 @@ TEST(ContainerTest, BoundsCommandAndArguments) {
 TEST(ContainerTest, RefusesVariablesThatNoEngineTakes) {
   const ContainerDefinition container{.image = "a"};
   EXPECT_EQ(PointersOf(container, {{"TEXT", "one\ntwo"}}), Pointers{"/env/TEXT"});
-  EXPECT_EQ(PointersOf(container, {{"DOCKER_HOST", "{{secrets.host}}"}, {"BASH_ENV", "x"}}), Pointers{});
+  EXPECT_EQ(PointersOf(container, {{"DOCKER_HOST", "{{secrets.host}}"}, {"BASH_ENV", "x"}}),
+            Pointers{});
 }
 
 TEST(ContainerTest, BelongsToJobsOfItsTypeOnly) {

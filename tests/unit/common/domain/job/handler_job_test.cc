@@ -20,7 +20,8 @@ TEST(HandlerJobTest, ItsNameHasTwoParts) {
   for (const char* good : {"a/b", "billing/close_day", "0-9_/x.y-z"}) {
     EXPECT_EQ(PointerOf(Handler(good)), "") << good;
   }
-  for (const char* wrong : {"", "a", "/b", "a/", "A/b", "a/B", "a.b/c", "a/b/c", "a /b", "-a/b", "a/.b"}) {
+  for (const char* wrong :
+       {"", "a", "/b", "a/", "A/b", "a/B", "a.b/c", "a/b/c", "a /b", "-a/b", "a/.b"}) {
     EXPECT_EQ(PointerOf(Handler(wrong)), "/handler") << wrong;
   }
   EXPECT_EQ(PointerOf(Handler("a/" + std::string(64, 'b'))), "/handler");

@@ -101,7 +101,8 @@ TEST(HttpRequestTest, InsertedValuesStayInTheirPlace) {
       .method = HttpMethod::kPost,
       .url = "https://{{params.host}}/days/{{params.day}}?note={{params.note}}",
       .headers = {{"X-Note", "{{params.day}}"}, {"Authorization", "Bearer {{secrets.TOKEN}}"}},
-      .body = R"({"note": "{{params.note}}", "count": {{params.count}}, "key": "{{secrets.KEY}}"})"};
+      .body =
+          R"({"note": "{{params.note}}", "count": {{params.count}}, "key": "{{secrets.KEY}}"})"};
   const auto call = Rendered(http, {{"host", std::string("b.example:8080")},
                                     {"day", std::string("2026/03")},
                                     {"note", std::string("a&b \"c\"\n")},
@@ -114,7 +115,8 @@ TEST(HttpRequestTest, InsertedValuesStayInTheirPlace) {
 
 TEST(HttpRequestTest, ValuesThatWouldLeaveTheirPlaceAreRefused) {
   for (const char* host : {"", "a/b", "user@a", "a?b", "a b"}) {
-    EXPECT_FALSE(Rendered({.url = "http://{{params.h}}/"}, {{"h", std::string(host)}}).ok()) << host;
+    EXPECT_FALSE(Rendered({.url = "http://{{params.h}}/"}, {{"h", std::string(host)}}).ok())
+        << host;
   }
   EXPECT_FALSE(Rendered({.url = "http://a/", .headers = {{"X", "{{params.h}}"}}},
                         {{"h", std::string("a\r\nY: b")}})
@@ -124,8 +126,9 @@ TEST(HttpRequestTest, ValuesThatWouldLeaveTheirPlaceAreRefused) {
 TEST(HttpRequestTest, BodiesAreEscapedByTheirType) {
   const Parameters parameters{{"a", std::string("x \"&=")}};
   const auto body = [&](const char* type) {
-    const auto call = Rendered(
-        {.url = "http://a/", .headers = {{"content-type", type}}, .body = "{{params.a}}"}, parameters);
+    const auto call =
+        Rendered({.url = "http://a/", .headers = {{"content-type", type}}, .body = "{{params.a}}"},
+                 parameters);
     return call.ok() ? PlainText(call->body) : call.error().message;
   };
   EXPECT_EQ(body("application/vnd.api+json; charset=utf-8"), "x \\\"&=");
@@ -158,7 +161,8 @@ TEST(HttpRequestTest, RetryConditionsNameStatuses) {
   EXPECT_FALSE(matches("http:error", busy));
   EXPECT_TRUE(matches("http:error", unanswered));
   EXPECT_FALSE(matches("http:5xx", unanswered));
-  for (const char* wrong : {"http:", "http:6xx", "http:99", "http:503-500", "http:5XX", "http:600"}) {
+  for (const char* wrong :
+       {"http:", "http:6xx", "http:99", "http:503-500", "http:5XX", "http:600"}) {
     EXPECT_FALSE(ParseRetryCondition(wrong).ok()) << wrong;
   }
 }

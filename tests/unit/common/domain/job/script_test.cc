@@ -13,7 +13,8 @@ namespace {
 JobDefinition Script(std::string body = "print('{{not a placeholder}}')",
                      std::vector<std::string> args = {}) {
   JobDefinition job{.name = "report", .type = JobType::kScript};
-  job.script = {.interpreter = Interpreter::kPython3, .body = std::move(body), .args = std::move(args)};
+  job.script = {
+      .interpreter = Interpreter::kPython3, .body = std::move(body), .args = std::move(args)};
   return job;
 }
 
@@ -37,8 +38,7 @@ TEST(ScriptTest, ItsArgumentsAreTemplates) {
   const auto rendered =
       RenderAttempt(job, {.job_id = JobId("report"), .parameters = job.parameters});
   ASSERT_TRUE(rendered.ok());
-  EXPECT_EQ(rendered->args,
-            (std::vector<std::string>{"report", "a b", "'; rm -rf /", "full"}));
+  EXPECT_EQ(rendered->args, (std::vector<std::string>{"report", "a b", "'; rm -rf /", "full"}));
   EXPECT_TRUE(CommandParameters(job).empty()) << "no shell reads the arguments";
 }
 

@@ -9,7 +9,9 @@ namespace {
 const WallTime kAskedAt = FromUnixMicros(1'772'323'200'000'000);
 
 RunRow OnBehalf() {
-  return {.key = {kAskedAt - 1s, ScheduleId(7), 0}, .due = kAskedAt - 1s, .def_version = 3,
+  return {.key = {kAskedAt - 1s, ScheduleId(7), 0},
+          .due = kAskedAt - 1s,
+          .def_version = 3,
           .flags = run_flag::kOnBehalf};
 }
 

@@ -1,5 +1,5 @@
-// Lost attempts of handlers. Nobody can end a function but its own code: another attempt begins only by the word of its
-// host, or of a person.
+// Lost attempts of handlers. Nobody can end a function but its own code: another attempt begins
+// only by the word of its host, or of a person.
 #include <gtest/gtest.h>
 
 #include "common/domain/run/run_state.h"
@@ -22,7 +22,9 @@ JobRow Job(bool cooperative) {
   job.retry.retry_count = 1;
   return job;
 }
-LostReport Lost() { return {.key = Running().key, .job_no = JobNo(1), .attempt = 1, .token = kToken}; }
+LostReport Lost() {
+  return {.key = Running().key, .job_no = JobNo(1), .attempt = 1, .token = kToken};
+}
 ResultReport Word(RunState state, std::string_view why = {}) {
   return {.key = Running().key,
           .job_no = JobNo(1),
@@ -56,7 +58,8 @@ TEST(HandlerLossTest, TheWordOfItsHostGoesOn) {
   row.state = RunState::kHeld;
   row.may_still_run = true;
   const JobRow job = Job(true);
-  const RunChange next = DecideResult(&row, &job, Word(RunState::kLost, reason::kWorkerDied), kNow).change;
+  const RunChange next =
+      DecideResult(&row, &job, Word(RunState::kLost, reason::kWorkerDied), kNow).change;
   EXPECT_EQ(next.state, RunState::kPending);
   EXPECT_EQ(next.attempt, 2);
   EXPECT_EQ(DecideResult(&row, &job, Word(RunState::kCompleted), kNow).change.state,

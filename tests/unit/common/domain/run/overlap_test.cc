@@ -48,8 +48,7 @@ TEST(OverlapTest, WithoutASlotThePolicyDecides) {
 
 TEST(OverlapTest, ASlotFromBeforeTheLimitWasLoweredIsNotEnough) {
   for (const OverlapPolicy policy : kPolicies) {
-    const SlotVerdict waits =
-        TakesSlots(policy) ? SlotVerdict::kQueue : SlotVerdict::kStart;
+    const SlotVerdict waits = TakesSlots(policy) ? SlotVerdict::kQueue : SlotVerdict::kStart;
     EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 3, .ahead = 2}), waits) << Name(policy);
     EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 3, .ahead = 1}), SlotVerdict::kStart)
         << Name(policy);

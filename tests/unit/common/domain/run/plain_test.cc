@@ -122,8 +122,8 @@ TEST_F(PlainTest, EachFactOfAClaimIsAskedFor) {
           << RuleOf(other);
     }
     EXPECT_FALSE(IsPlain(one.stored(), one.request, kClaimedAt)) << RuleOf(fact);
-    // A claim that violates only kGroup is accepted too, but may write more than one row; one that violates
-    // kOnBehalf if the people behind the run may run the job.
+    // A claim that violates only kGroup is accepted too, but may write more than one row; one that
+    // violates kOnBehalf if the people behind the run may run the job.
     const bool accepted = one.Decide().verdict == ClaimVerdict::kAccepted;
     EXPECT_EQ(accepted, fact == ClaimFact::kGroup || fact == ClaimFact::kOnBehalf) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));

@@ -12,8 +12,8 @@ TEST(ResourceUsageTest, ItsTextComesBack) {
 }
 
 TEST(ResourceUsageTest, OtherTextsAreNone) {
-  for (const char* text : {"", "1", "1,2,3", "1,2,3,", "1,2,3,4,5", "1,2,3,-4", "1,2,3,x", "1;2;3;4",
-                           " 1,2,3,4", "1,2,3,99999999999999999999"}) {
+  for (const char* text : {"", "1", "1,2,3", "1,2,3,", "1,2,3,4,5", "1,2,3,-4", "1,2,3,x",
+                           "1;2;3;4", " 1,2,3,4", "1,2,3,99999999999999999999"}) {
     EXPECT_FALSE(UsageFromText(text)) << text;
   }
 }

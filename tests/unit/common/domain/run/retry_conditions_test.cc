@@ -14,9 +14,7 @@ RetryConditions Conditions(const std::vector<std::string>& retry_on,
 }
 
 AttemptResult Exit(int code) {
-  return {.state = RunState::kFailed,
-          .reason = std::string(reason::kExitCode),
-          .exit_code = code};
+  return {.state = RunState::kFailed, .reason = std::string(reason::kExitCode), .exit_code = code};
 }
 const AttemptResult kKilled{.state = RunState::kFailed, .reason = std::string(reason::kSignal)};
 const AttemptResult kUnstarted{.state = RunState::kFailed, .reason = std::string(reason::kSpawn)};
@@ -48,8 +46,9 @@ TEST(RetryConditionsTest, ExclusionsGoFirst) {
 }
 
 TEST(RetryConditionsTest, OtherTextsAreRefused) {
-  for (const char* text : {"", "exit", "exit:", "exit:0", "exit:256", "exit:9-1", "exit:075", "exit:1-09", "exit:1-", "exit:-1",
-                           "exit: 1", "exit:1x", "exit:1-2-3", "Signal", "lost", "exit:99999999999"}) {
+  for (const char* text :
+       {"", "exit", "exit:", "exit:0", "exit:256", "exit:9-1", "exit:075", "exit:1-09", "exit:1-",
+        "exit:-1", "exit: 1", "exit:1x", "exit:1-2-3", "Signal", "lost", "exit:99999999999"}) {
     EXPECT_FALSE(ParseRetryCondition(text).ok()) << text;
   }
 }

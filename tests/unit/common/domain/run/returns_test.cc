@@ -32,14 +32,17 @@ JobRow Job(OnLost on_lost = OnLost::kRetry, int64_t retries = 0) {
   job.retry.interval = 7s;
   return job;
 }
-ResultReport Word(const RunRow& row, RunState state = RunState::kLost, std::string_view why = reason::kNotStarted) {
+ResultReport Word(const RunRow& row, RunState state = RunState::kLost,
+                  std::string_view why = reason::kNotStarted) {
   return {.key = row.key,
           .job_no = row.job_no,
           .attempt = row.attempt,
           .token = row.claim_token,
           .result = {.state = state, .reason = std::string(why)}};
 }
-RunChange Next(const RunRow& row, const JobRow& job) { return DecideResult(&row, &job, Word(row), kNow).change; }
+RunChange Next(const RunRow& row, const JobRow& job) {
+  return DecideResult(&row, &job, Word(row), kNow).change;
+}
 
 TEST(ReturnsTest, TheRunWaitsForItsNextAttemptWhateverOnLostSays) {
   for (const OnLost on_lost : {OnLost::kRetry, OnLost::kFail, OnLost::kHold}) {
@@ -59,7 +62,8 @@ TEST(ReturnsTest, ItWaitsLongerEachTimeAndIsLostAfterTheLast) {
   const std::vector<Duration> waits = {0s, 1s, 2s, 4s, 8s, 8s};
   ASSERT_EQ(waits.size(), static_cast<size_t>(kReturnsMax));
   for (int returns = 0; returns < kReturnsMax; ++returns) {
-    EXPECT_EQ(Next(Running(returns), Job()).due, kNow + waits[static_cast<size_t>(returns)]) << returns;
+    EXPECT_EQ(Next(Running(returns), Job()).due, kNow + waits[static_cast<size_t>(returns)])
+        << returns;
   }
   const RunRow last = Running(kReturnsMax);
   EXPECT_EQ(ReturnsOf(last), kReturnsMax);
@@ -130,14 +134,16 @@ TEST(ReturnsTest, AHostWithoutRoomForAProcessCostsNoTry) {
   held.state = RunState::kHeld;
   EXPECT_TRUE(after(held).given_back);
   const RunRow row = Running();
-  EXPECT_FALSE(DecideResult(&row, &job, Word(row, RunState::kFailed, reason::kSpawn), kNow).change.given_back);
+  EXPECT_FALSE(DecideResult(&row, &job, Word(row, RunState::kFailed, reason::kSpawn), kNow)
+                   .change.given_back);
 }
 
 TEST(ReturnsTest, ARunThatNeverBeganIsSkippedLikeAFirstAttempt) {
   RunRow row = Running(2);
   row.state = RunState::kPending;
   row.due = kNow;
-  ClaimRequest request{.key = row.key, .job_no = row.job_no, .attempt = row.attempt, .token = {1, 2}};
+  ClaimRequest request{
+      .key = row.key, .job_no = row.job_no, .attempt = row.attempt, .token = {1, 2}};
   request.overlap.policy = OverlapPolicy::kSkip;
   const ClaimFacts facts{.now = kNow, .executor_enabled = true, .slots = {.taken = 1}};
   EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kSkipped);
@@ -154,7 +160,8 @@ TEST(ReturnsTest, ARunThatNeverBeganIsLateAndEditedLikeAFirstAttempt) {
   row.state = RunState::kPending;
   row.due = kNow - 1min;
   row.flags &= ~run_flag::kBackground;
-  const ClaimRequest request{.key = row.key, .job_no = row.job_no, .attempt = 2, .token = {1, 2}, .late_after = 10s};
+  const ClaimRequest request{
+      .key = row.key, .job_no = row.job_no, .attempt = 2, .token = {1, 2}, .late_after = 10s};
   EXPECT_TRUE(StartsLate(row, request, kNow));
   EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kSkip);
   EXPECT_EQ(DecidePendingEffect(row, JobChange::kDeleted, true, kNow), PendingEffect::kSkip);

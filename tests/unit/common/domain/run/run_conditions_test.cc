@@ -27,9 +27,7 @@ RunChange After(const JobRow& job, AttemptResult result) {
 }
 
 AttemptResult Exit(int code) {
-  return {.state = RunState::kFailed,
-          .reason = std::string(reason::kExitCode),
-          .exit_code = code};
+  return {.state = RunState::kFailed, .reason = std::string(reason::kExitCode), .exit_code = code};
 }
 
 TEST(RunConditionsTest, AFailureThatItsJobExcludesIsNotRetried) {

@@ -13,8 +13,8 @@ using enum RunKind;
 
 // The kinds in the order of run.h, one letter each: "CRODMBAW" answers yes for all.
 std::string Letters(const std::vector<RunKind>& kinds) {
-  static const std::map<RunKind, char> letters = {{kCron, 'C'},   {kRate, 'R'},     {kOnce, 'O'},
-                                                  {kManual, 'M'}, {kDelay, 'D'},    {kBackfill, 'B'},
+  static const std::map<RunKind, char> letters = {{kCron, 'C'},   {kRate, 'R'},    {kOnce, 'O'},
+                                                  {kManual, 'M'}, {kDelay, 'D'},   {kBackfill, 'B'},
                                                   {kAfter, 'A'},  {kWorkflow, 'W'}};
   std::string text;
   for (const RunKind kind : kinds) text += letters.at(kind);

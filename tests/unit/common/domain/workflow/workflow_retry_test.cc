@@ -7,8 +7,8 @@
 namespace carillon::test {
 namespace {
 
-// "block a 2, skip b 1; running: c; may still run: d". After an attempt: "+", the old one is recorded; "-", it is
-// given back.
+// "block a 2, skip b 1; running: c; may still run: d". After an attempt: "+", the old one is
+// recorded; "-", it is given back.
 std::string PlanText(const WorkflowGraph& graph, const Result<RetryPlan>& plan) {
   if (!plan.ok()) return plan.error().message;
   std::string text;
@@ -127,8 +127,9 @@ TEST(WorkflowRetryTest, SkipsNodesInsteadOfRunningThem) {
       {Completed(), Failed(1), Skipped("not_selected"), Skipped("upstream_failed"), Completed()});
   EXPECT_EQ(Retried(Nightly(), rows, {.skip = {"audit"}}),
             "skip audit 2+, block repair 1, block publish 1, block report 2+");
-  EXPECT_EQ(Retried(Nightly(), rows, {.skip = {"load"}}),
-            "node 'load' is COMPLETED; only a node that waits, is HELD or has failed can be skipped");
+  EXPECT_EQ(
+      Retried(Nightly(), rows, {.skip = {"load"}}),
+      "node 'load' is COMPLETED; only a node that waits, is HELD or has failed can be skipped");
   // Outside of what is run again, only the nodes that it had stopped follow.
   EXPECT_EQ(
       Retried(Nightly(), rows, {.from = RetryFrom::kNodes, .nodes = {"report"}, .skip = {"audit"}}),
@@ -170,9 +171,10 @@ TEST(WorkflowSkipTest, ANodeThatWaitsOrHasFailedCanBeSkipped) {
       {Completed(), Failed(1), Skipped("not_selected"), Skipped("upstream_failed"), Released()});
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "audit"), "skip audit 2+, block publish 1");
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "report"), "skip report 1");
-  EXPECT_EQ(SkippedByHand(Nightly(), rows, "publish"),
-            "node 'publish' is SKIPPED upstream_failed; only a node that waits, is HELD or has failed "
-            "can be skipped");
+  EXPECT_EQ(
+      SkippedByHand(Nightly(), rows, "publish"),
+      "node 'publish' is SKIPPED upstream_failed; only a node that waits, is HELD or has failed "
+      "can be skipped");
   EXPECT_EQ(SkippedByHand(Nightly(), rows, "none"), "no node 'none'");
   EXPECT_EQ(SkippedByHand(Nightly(), NodeRows(5), "publish"), "skip publish 1");
 }
@@ -194,7 +196,8 @@ TEST(WorkflowSkipTest, ARunningNodeCannotBeSkipped) {
 }
 
 TEST(WorkflowRetryTest, NestedRunsContinueIfTheyFailedAndNothingBeforeThemChanges) {
-  const WorkflowGraph graph = Graph({Node("a"), Node("b", {Success("a")}), Node("c", {Done("b")}), Node("d")});
+  const WorkflowGraph graph =
+      Graph({Node("a"), Node("b", {Success("a")}), Node("c", {Done("b")}), Node("d")});
   const NodeRows rows{Completed(), Failed(), Completed(), Skipped("deleted")};
   const auto anew = [&](const WorkflowRetry& retry) {
     std::string text;

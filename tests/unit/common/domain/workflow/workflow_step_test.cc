@@ -164,8 +164,8 @@ TEST(WorkflowStepTest, ARepairThatNeverStartedHidesNoFailure) {
   WorkflowNode repair = Node("b", {recovers});
   repair.allow_failure = true;
   const WorkflowGraph graph = Graph({Node("a"), repair});
-  for (const RunState state : {RunState::kFailed, RunState::kTimedOut, RunState::kLost,
-                               RunState::kCancelled}) {
+  for (const RunState state :
+       {RunState::kFailed, RunState::kTimedOut, RunState::kLost, RunState::kCancelled}) {
     EXPECT_EQ(StepText(graph, {Failed(), Row(state)}), "COMPLETED") << Name(state);
   }
   for (const char* reason : {"deleted", "bad_parameters", "queue_timeout", "overlap", "paused",

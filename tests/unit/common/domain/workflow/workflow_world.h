@@ -1,5 +1,6 @@
-// Random workflows, and the runs of one in memory: steps, ends of node runs in random order, cancels,
-// skips and retries, each compared with the reference (tests/support/workflow_reference.h).
+// Random workflows, and the runs of one in memory: steps, ends of node runs in random order,
+// cancels, skips and retries, each compared with the reference
+// (tests/support/workflow_reference.h).
 #pragma once
 
 #include <fmt/format.h>

@@ -14,7 +14,9 @@ StoredJob Stored(JobDefinition definition) {
   return {.job_id = JobId("j"), .version = 3, .definition = std::move(definition)};
 }
 
-json Shown(JobDefinition definition) { return JobToJson(Stored(std::move(definition)), WallTime{}); }
+json Shown(JobDefinition definition) {
+  return JobToJson(Stored(std::move(definition)), WallTime{});
+}
 
 std::string FailsAt(const json& limits) {
   const auto parsed = ParseJob({{"name", "n"}, {"command", "true"}, {"limits", limits}});
@@ -28,8 +30,10 @@ TEST(IsolationJsonTest, TheyAreReadShownAndPatched) {
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(Shown(parsed->definition)["limits"], limits);
   EXPECT_EQ(Shown(parsed->definition)["run_as"], "alice");
-  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(), parsed->definition);
-  const auto changed = PatchJob(Stored(parsed->definition), {{"limits", {{"cpu", nullptr}, {"pids", 9}}}});
+  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(),
+            parsed->definition);
+  const auto changed =
+      PatchJob(Stored(parsed->definition), {{"limits", {{"cpu", nullptr}, {"pids", 9}}}});
   ASSERT_TRUE(changed.ok()) << changed.error().message;
   EXPECT_EQ(Shown(changed->definition)["limits"],
             (json{{"memory_mb", 64}, {"pids", 9}, {"enforce", "best_effort"}}));
@@ -39,8 +43,8 @@ TEST(IsolationJsonTest, AJobWithoutThemHasNeitherField) {
   const json plain = Shown({.name = "n", .command = "true"});
   EXPECT_FALSE(plain.contains("limits"));
   EXPECT_FALSE(plain.contains("run_as"));
-  const auto added =
-      PatchJob(Stored({.name = "n", .command = "true"}), {{"limits", {{"pids", 9}}}, {"run_as", "alice"}});
+  const auto added = PatchJob(Stored({.name = "n", .command = "true"}),
+                              {{"limits", {{"pids", 9}}}, {"run_as", "alice"}});
   ASSERT_TRUE(added.ok()) << added.error().message;
   EXPECT_EQ(added->definition.limits->pids, 9);
   EXPECT_EQ(added->definition.run_as, "alice");

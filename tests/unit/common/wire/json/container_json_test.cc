@@ -15,17 +15,21 @@ StoredJob Stored(JobDefinition definition) {
 }
 
 TEST(ContainerJsonTest, AContainerIsReadAndShown) {
-  const json container = {{"image", "alpine:3.20"}, {"command", {"sh", "-c"}}, {"args", {"date"}}, {"network", "none"},
-                          {"read_only", true},      {"user", "1000"},          {"pull", "never"}};
+  const json container = {{"image", "alpine:3.20"}, {"command", {"sh", "-c"}}, {"args", {"date"}},
+                          {"network", "none"},      {"read_only", true},       {"user", "1000"},
+                          {"pull", "never"}};
   const auto parsed = ParseJob({{"name", "n"}, {"type", "container"}, {"container", container}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(JobToJson(Stored(parsed->definition), WallTime{})["container"], container);
-  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(), parsed->definition);
-  const auto changed = PatchJob(Stored(parsed->definition), {{"container", {{"image", "busybox"}}}});
+  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(),
+            parsed->definition);
+  const auto changed =
+      PatchJob(Stored(parsed->definition), {{"container", {{"image", "busybox"}}}});
   ASSERT_TRUE(changed.ok()) << changed.error().message;
   EXPECT_EQ(changed->definition.container->image, "busybox");
   EXPECT_EQ(changed->definition.container->pull, ContainerPull::kNotAtAll);
-  EXPECT_FALSE(JobToJson(Stored({.name = "n", .command = "true"}), WallTime{}).contains("container"));
+  EXPECT_FALSE(
+      JobToJson(Stored({.name = "n", .command = "true"}), WallTime{}).contains("container"));
 }
 
 TEST(ContainerJsonTest, MistakesNameTheirPlace) {

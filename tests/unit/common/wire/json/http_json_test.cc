@@ -13,7 +13,9 @@ using nlohmann::json;
 StoredJob Stored(JobDefinition definition) {
   return {.job_id = JobId("j"), .version = 3, .definition = std::move(definition)};
 }
-json Shown(JobDefinition definition) { return JobToJson(Stored(std::move(definition)), WallTime{}); }
+json Shown(JobDefinition definition) {
+  return JobToJson(Stored(std::move(definition)), WallTime{});
+}
 
 std::string FailsAt(const json& http) {
   const auto parsed = ParseJob({{"name", "n"}, {"type", "http"}, {"http", http}});
@@ -45,8 +47,7 @@ TEST(HttpJsonTest, ARequestIsReadAndShownWhole) {
 }
 
 TEST(HttpJsonTest, DefaultsAreFilledIn) {
-  const auto parsed =
-      ParseJob({{"name", "n"}, {"type", "http"}, {"http", {{"url", "http://a/"}}}});
+  const auto parsed = ParseJob({{"name", "n"}, {"type", "http"}, {"http", {{"url", "http://a/"}}}});
   ASSERT_TRUE(parsed.ok());
   const json shown = Shown(parsed->definition)["http"];
   EXPECT_EQ(shown["method"], "GET");

@@ -189,7 +189,7 @@ TEST(ExecutorToJsonTest, HasTheShapeOfTheInterface) {
                         {"config_version", 7},
                         {"tasks_behind", 12},
                         {"handlers", json::array({{{"name", "app/a"}, {"slots", 4}, {"free", 3}}})},
-                  {"features", {"secrets", "script:sh"}},
+                        {"features", {"secrets", "script:sh"}},
                         {"breaker", {{"state", "half_open"}, {"pause_s", 60}}}}));
   EXPECT_TRUE(ExecutorToJson({})["tasks_behind"].is_null()) << "not known";
   EXPECT_TRUE(ExecutorToJson({})["features"].is_null()) << "not known";

@@ -14,7 +14,9 @@ StoredJob Stored(JobDefinition definition) {
   return {.job_id = JobId("j"), .version = 3, .definition = std::move(definition)};
 }
 
-json Shown(JobDefinition definition) { return JobToJson(Stored(std::move(definition)), WallTime{}); }
+json Shown(JobDefinition definition) {
+  return JobToJson(Stored(std::move(definition)), WallTime{});
+}
 
 std::string FailsAt(const json& body) {
   const auto parsed = ParseJob(body);
@@ -26,7 +28,8 @@ TEST(ScriptJsonTest, AScriptIsReadAndShown) {
   const auto parsed = ParseJob({{"name", "n"}, {"type", "script"}, {"script", script}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(Shown(parsed->definition)["script"], script);
-  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(), parsed->definition);
+  EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(),
+            parsed->definition);
   const auto changed = PatchJob(Stored(parsed->definition), {{"script", {{"body", "print(2)"}}}});
   ASSERT_TRUE(changed.ok()) << changed.error().message;
   EXPECT_EQ(changed->definition.script->body, "print(2)");

@@ -16,7 +16,8 @@ std::string Piece(size_t bytes, bool last) {
 }
 
 TEST(LinkPiecesTest, PiecesAreSmallAndComeTogetherAgain) {
-  for (const size_t size : {size_t{0}, size_t{1}, kPieceBytes, kPieceBytes + 1, 10 * kPieceBytes + 7}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, kPieceBytes, kPieceBytes + 1, 10 * kPieceBytes + 7}) {
     std::string message(size, 'm');
     for (size_t i = 0; i < size; ++i) message[i] = static_cast<char>(i * 31 >> 4);
     const auto pieces = CutIntoPieces(message);
@@ -54,7 +55,8 @@ TEST(LinkPiecesTest, APieceThatIsNoneAndTooManyAreCorrupt) {
 }
 
 TEST(LinkPiecesTest, APieceIsNoMessageByItself) {
-  EXPECT_EQ(DecodeFromExecutor(Piece(1, true), ExecutorId("e"), Incarnation("i")).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(DecodeFromExecutor(Piece(1, true), ExecutorId("e"), Incarnation("i")).code(),
+            ErrorCode::kCorrupt);
   EXPECT_EQ(DecodeToExecutor(Piece(1, true)).code(), ErrorCode::kCorrupt);
 }
 

@@ -292,7 +292,8 @@ TEST(TaskCodecTest, OneBadTaskSpoilsItsBundleUnlessItIsLeftOut) {
   EXPECT_EQ(unreadable[0].message, "bus payload: attempt");
 }
 
-// A reader takes all that a writer accepts: otherwise an executor would get the task again and again.
+// A reader takes all that a writer accepts: otherwise an executor would get the task again
+// and again.
 TEST(TaskCodecTest, WriterAndReaderRefuseTheSameSizes) {
   Rng rng(1);
   TaskMessage task = test::RandomTask(rng);
@@ -311,8 +312,9 @@ TEST(TaskCodecTest, WriterAndReaderRefuseTheSameSizes) {
   EXPECT_FALSE(refused(large));
   large.command += 'x';
   EXPECT_TRUE(refused(large));
-  EXPECT_EQ(CheckTask(large).error().message,
-            "with the values of this run the command has 262145 bytes, and at most 262144 are possible");
+  EXPECT_EQ(
+      CheckTask(large).error().message,
+      "with the values of this run the command has 262145 bytes, and at most 262144 are possible");
   large = task;
   large.env.clear();
   for (int i = 0; i < 256; ++i) large.env["V" + std::to_string(i)] = "1";
@@ -387,7 +389,8 @@ TEST(TaskCodecTest, AContainerThatCouldBecomeAnOptionIsCorrupt) {
       change(*task.mutable_container());
     });
   };
-  EXPECT_FALSE(corrupt([](v1::Container& to) { to.add_args(std::string(40'000, 'x')); })) << "a long parameter";
+  EXPECT_FALSE(corrupt([](v1::Container& to) { to.add_args(std::string(40'000, 'x')); }))
+      << "a long parameter";
   EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_image("--privileged"); }));
   EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_user("--privileged"); }));
   EXPECT_TRUE(corrupt([](v1::Container& to) { to.set_network("host"); }));

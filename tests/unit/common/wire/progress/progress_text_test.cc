@@ -25,9 +25,9 @@ TEST(ProgressTextTest, ReadsJson) {
 }
 
 TEST(ProgressTextTest, RefusesWhatIsNeither) {
-  for (const char* text : {"", "  ", "text", "-1", "101", "nan", "42x", "1e1 x", "{", "[42]", "{}",
-                           R"({"percent": "42"})", R"({"percent": 101})", R"({"text": 1})",
-                           "42 \xff"}) {
+  for (const char* text :
+       {"", "  ", "text", "-1", "101", "nan", "42x", "1e1 x", "{", "[42]", "{}",
+        R"({"percent": "42"})", R"({"percent": 101})", R"({"text": 1})", "42 \xff"}) {
     EXPECT_FALSE(ParseProgress(text).ok()) << text;
   }
   EXPECT_FALSE(ParseProgress(std::string_view("42 \0", 4)).ok());

@@ -16,7 +16,9 @@ namespace {
 
 class KnownSet : public KnownContainers {
  public:
-  bool HasContainer(std::string_view name) const override { return names.contains(std::string(name)); }
+  bool HasContainer(std::string_view name) const override {
+    return names.contains(std::string(name));
+  }
   std::set<std::string> names;
 };
 
@@ -24,7 +26,9 @@ class ContainerCleanerTest : public ::testing::Test {
  protected:
   ContainerCleanerTest() { std::filesystem::create_directory(records()); }
   std::string records() const { return folder_ / "containers"; }
-  ContainerToRemove Named(const std::string& name) const { return {.name = name, .engine = engine_.program()}; }
+  ContainerToRemove Named(const std::string& name) const {
+    return {.name = name, .engine = engine_.program()};
+  }
 
   // One step of the warden's loop, after which all children have ended.
   void Turn() {
@@ -34,7 +38,8 @@ class ContainerCleanerTest : public ::testing::Test {
       if (child < 0) break;
       cleaner_.Reaped(child, now_);
     }
-    for (ContainerCleaner::Removed& removed : cleaner_.TakeRemoved()) removed_.push_back(std::move(removed));
+    for (ContainerCleaner::Removed& removed : cleaner_.TakeRemoved())
+      removed_.push_back(std::move(removed));
   }
   void TurnsFor(Duration time) {
     for (const SteadyTime end = now_ + time; now_ < end; now_ += 500ms) Turn();

@@ -16,8 +16,10 @@ TEST(ContainerRecordTest, AFileThatCannotBeReadIsToldFromNone) {
   std::string folder = testing::TempDir() + "/container-record-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   EXPECT_EQ(ReadRecord(folder + "/absent").code(), ErrorCode::kNotFound);
-  EXPECT_EQ(ReadRecord(folder).code(), ErrorCode::kUnavailable) << "a directory opens, but cannot be read";
-  const ContainerRecord record{.engine = "/bin/engine", .name = "n", .warden_id = "w", .create = {"create"}};
+  EXPECT_EQ(ReadRecord(folder).code(), ErrorCode::kUnavailable)
+      << "a directory opens, but cannot be read";
+  const ContainerRecord record{
+      .engine = "/bin/engine", .name = "n", .warden_id = "w", .create = {"create"}};
   std::ofstream(folder + "/record") << EncodeRecord(record);
   const auto read = ReadRecord(folder + "/record");
   ASSERT_TRUE(read.ok());
@@ -50,7 +52,8 @@ TEST_F(ContainerFilesTest, IdThatCannotBeReadIsNotReplaced) {
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(*WardenIdOf(folder_.path()), *first);
   std::filesystem::rename(folder_ / "id", folder_ / "kept");
-  std::filesystem::create_symlink("kept", folder_ / "id");  // an open that fails, other than for want of the file
+  std::filesystem::create_symlink(
+      "kept", folder_ / "id");  // an open that fails, other than for want of the file
   EXPECT_EQ(WardenIdOf(folder_.path()).code(), ErrorCode::kUnavailable);
   std::filesystem::remove(folder_ / "id");
   std::filesystem::rename(folder_ / "kept", folder_ / "id");

@@ -13,35 +13,62 @@ using Kind = ContainerEnd::Kind;
 const std::string kId(64, 'a');
 
 TEST(EngineCommandsTest, StatesEverythingThatIsolatesTheContainer) {
-  const ContainerPlan plan{.name = "carillon-R-1",
-                           .warden_id = "w1",
-                           .control_directory = "/d",
-                           .definition = {.image = "alpine:3.20",
-                                          .command = {"sh", "-c"},
-                                          .args = {"echo $TOKEN"},
-                                          .network = ContainerNetwork::kNone,
-                                          .read_only = true,
-                                          .user = "1000",
-                                          .pull = ContainerPull::kNotAtAll},
-                           .limits = Limits{.memory_mb = 64,
-                                            .cpu = 0.5,
-                                            .pids = 9,
-                                            .open_files = 16,
-                                            .file_size_mb = 1},
-                           .variables = {"CARILLON_PARAM_TEXT"}};
-  const EngineWords expected = {
-      "create",       "--name",        "carillon-R-1",  "--label",     "carillon.warden=w1", "--log-driver",
-      "none",         "--pull",        "never",         "--network",   "none",               "--volume",
-      "/d:/carillon", "--env-file",    "/dev/stdin",    "--read-only", "--user",             "1000",
-      "--memory",     "64m",           "--memory-swap", "64m",         "--cpus",             "0.5",
-      "--pids-limit", "9",             "--ulimit",      "nofile=16:16", "--ulimit",          "fsize=1048576:1048576",
-      "--env",        "CARILLON_PARAM_TEXT", "--entrypoint", "sh",     "alpine:3.20",        "-c",
-      "echo $TOKEN"};
+  const ContainerPlan plan{
+      .name = "carillon-R-1",
+      .warden_id = "w1",
+      .control_directory = "/d",
+      .definition = {.image = "alpine:3.20",
+                     .command = {"sh", "-c"},
+                     .args = {"echo $TOKEN"},
+                     .network = ContainerNetwork::kNone,
+                     .read_only = true,
+                     .user = "1000",
+                     .pull = ContainerPull::kNotAtAll},
+      .limits = Limits{.memory_mb = 64, .cpu = 0.5, .pids = 9, .open_files = 16, .file_size_mb = 1},
+      .variables = {"CARILLON_PARAM_TEXT"}};
+  const EngineWords expected = {"create",
+                                "--name",
+                                "carillon-R-1",
+                                "--label",
+                                "carillon.warden=w1",
+                                "--log-driver",
+                                "none",
+                                "--pull",
+                                "never",
+                                "--network",
+                                "none",
+                                "--volume",
+                                "/d:/carillon",
+                                "--env-file",
+                                "/dev/stdin",
+                                "--read-only",
+                                "--user",
+                                "1000",
+                                "--memory",
+                                "64m",
+                                "--memory-swap",
+                                "64m",
+                                "--cpus",
+                                "0.5",
+                                "--pids-limit",
+                                "9",
+                                "--ulimit",
+                                "nofile=16:16",
+                                "--ulimit",
+                                "fsize=1048576:1048576",
+                                "--env",
+                                "CARILLON_PARAM_TEXT",
+                                "--entrypoint",
+                                "sh",
+                                "alpine:3.20",
+                                "-c",
+                                "echo $TOKEN"};
   EXPECT_EQ(CreateCommand(plan), expected);
 }
 
 TEST(EngineCommandsTest, LeavesTheImageItsEntryPoint) {
-  const EngineWords words = CreateCommand({.name = "n", .definition = {.image = "a", .args = {"x"}}});
+  const EngineWords words =
+      CreateCommand({.name = "n", .definition = {.image = "a", .args = {"x"}}});
   EXPECT_EQ(EngineWords(words.end() - 2, words.end()), (EngineWords{"a", "x"}));
   EXPECT_EQ(std::count(words.begin(), words.end(), "--entrypoint"), 0);
 }
@@ -66,21 +93,25 @@ TEST(EngineCommandsTest, DecidesByTheStateOfTheContainer) {
   EXPECT_EQ(over("exited 137 true\n").kind, Kind::kOutOfMemory);
   EXPECT_EQ(over("exited 0 true"), ContainerEnd{}) << "one of several processes was killed";
   EXPECT_EQ(over("created 127 false\n").kind, Kind::kNotStarted);
-  for (const char* answer : {"running 0 false", "paused 0 false", "", "garbage", "exited x false", "exited 0"}) {
+  for (const char* answer :
+       {"running 0 false", "paused 0 false", "", "garbage", "exited x false", "exited 0"}) {
     EXPECT_EQ(DecideAfterInspect(answer).step, AfterInspect::kAskAgain) << answer;
   }
 }
 
 TEST(EngineCommandsTest, EndsComeBackAsTheyWere) {
   for (const ContainerEnd& end :
-       {ContainerEnd{.exit_code = 0}, ContainerEnd{.exit_code = 75}, ContainerEnd{.kind = Kind::kOutOfMemory},
-        ContainerEnd{.kind = Kind::kNotStarted, .text = "no such image"}, ContainerEnd{.kind = Kind::kRemoved},
+       {ContainerEnd{.exit_code = 0}, ContainerEnd{.exit_code = 75},
+        ContainerEnd{.kind = Kind::kOutOfMemory},
+        ContainerEnd{.kind = Kind::kNotStarted, .text = "no such image"},
+        ContainerEnd{.kind = Kind::kRemoved},
         ContainerEnd{.stopped = true, .outputs = {{"rows", "3"}}, .outputs_fault = "x"}}) {
     EXPECT_EQ(ParseEnd(EncodeEnd(end)), end);
   }
   EXPECT_EQ(ParseEnd(""), std::nullopt);
   const std::string bytes = EncodeEnd({.exit_code = 0});
-  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_EQ(ParseEnd(bytes.substr(0, size)), std::nullopt);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_EQ(ParseEnd(bytes.substr(0, size)), std::nullopt);
 }
 
 TEST(EngineCommandsTest, RecordsComeBackAsTheyWereAndDamagedOnesNot) {
@@ -99,13 +130,15 @@ TEST(EngineCommandsTest, RecordsComeBackAsTheyWereAndDamagedOnesNot) {
 }
 
 TEST(EngineCommandsTest, NamesTellTheirAttempts) {
-  const HeldAttempt held{.key = {.fire = FromUnixMicros(1'772'323'200'000'001), .schedule_id = ScheduleId(7)},
-                         .attempt = 3};
+  const HeldAttempt held{
+      .key = {.fire = FromUnixMicros(1'772'323'200'000'001), .schedule_id = ScheduleId(7)},
+      .attempt = 3};
   const auto named = ParseContainerName(ContainerName(held));
   ASSERT_TRUE(named);
   EXPECT_EQ(named->key, held.key);
   EXPECT_EQ(named->attempt, 3);
-  for (const char* other : {"", "carillon-", "carillon-x-1", "postgres"}) EXPECT_FALSE(ParseContainerName(other));
+  for (const char* other : {"", "carillon-", "carillon-x-1", "postgres"})
+    EXPECT_FALSE(ParseContainerName(other));
 }
 
 TEST(EngineCommandsTest, FindsTheLimitThatIsNotEnforced) {
@@ -119,7 +152,8 @@ TEST(EngineCommandsTest, FindsTheLimitThatIsNotEnforced) {
 }
 
 TEST(EngineCommandsTest, InputOfADriverComesBackAsItWas) {
-  const DriverInput input{.env_file = "A=1\n", .variables = {"CARILLON_X=1\n2"}, .masked = {"secret"}};
+  const DriverInput input{
+      .env_file = "A=1\n", .variables = {"CARILLON_X=1\n2"}, .masked = {"secret"}};
   const std::string bytes = EncodeInput(input);
   EXPECT_EQ(DecodeInput(bytes), input);
   EXPECT_EQ(DecodeInput(bytes.substr(1)), std::nullopt);

@@ -1,4 +1,5 @@
-// Decisions about control groups. What needs a kernel with delegated groups is in tests/infra/cgroup.
+// Decisions about control groups. What needs a kernel with delegated groups is in
+// tests/infra/cgroup.
 #include "executor/warden/process/cgroup.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,8 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Features kAll = {Feature::kLimits, Feature::kMemoryLimit, Feature::kCpuLimit, Feature::kPidsLimit};
+constexpr Features kAll = {Feature::kLimits, Feature::kMemoryLimit, Feature::kCpuLimit,
+                           Feature::kPidsLimit};
 
 TEST(CgroupTest, LimitsBecomeSettings) {
   const Limits limits{.memory_mb = 64, .cpu = 0.5, .pids = 9, .open_files = 99};
@@ -16,7 +18,8 @@ TEST(CgroupTest, LimitsBecomeSettings) {
                                                {"cpu.max", "50000 100000"},
                                                {"pids.max", "9"}};
   EXPECT_EQ(CgroupSettings(limits, kAll), expected);
-  EXPECT_EQ(CgroupSettings(limits, {Feature::kPidsLimit}), (std::vector<CgroupSetting>{{"pids.max", "9"}}));
+  EXPECT_EQ(CgroupSettings(limits, {Feature::kPidsLimit}),
+            (std::vector<CgroupSetting>{{"pids.max", "9"}}));
   EXPECT_TRUE(CgroupSettings({.open_files = 99, .file_size_mb = 1}, kAll).empty());
   EXPECT_EQ(CgroupSettings({.cpu = 0.01}, kAll)[0].value, "1000 100000");
 }
@@ -44,7 +47,9 @@ TEST(CgroupTest, TheHybridHierarchyHasItsOwnMount) {
       "41 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
   EXPECT_EQ(CgroupPath("4:memory:/a\n0::/b\n", kHybrid), "/sys/fs/cgroup/unified/b");
   EXPECT_EQ(CgroupPath("4:memory:/a\n", kHybrid), "");
-  EXPECT_EQ(CgroupPath("0::/b\n", "40 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"), "");
+  EXPECT_EQ(
+      CgroupPath("0::/b\n", "40 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
+      "");
 }
 
 TEST(CgroupTest, EventsAreCounted) {

@@ -81,7 +81,8 @@ TEST_F(BulkWorkflowTest, AFilterMatchesTheRunAndItsNodes) {
   ExpectAllRunAgainOnce();
 }
 
-// The action was requested, and reaches an item only after the retry of the whole run has run it again.
+// The action was requested, and reaches an item only after the retry of the whole run has run
+// it again.
 TEST_F(BulkWorkflowTest, WhatWasStartedSinceTheRequestIsNotRunTwice) {
   const BulkOperation operation{.verb = FindBulkVerb("retry", "run"), .requested = clock_.Wall()};
   const auto resumed =

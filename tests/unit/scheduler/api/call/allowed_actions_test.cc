@@ -97,7 +97,8 @@ TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
         const json expected = Reaches(who, what) ? actions : json::array();
         // Of a run, the state counts as well: it waits.
         const bool waits = kind == Owned::kRun && Reaches(who, what);
-        EXPECT_EQ(shown["allowed_actions"], waits ? json({"cancel", "execute"}) : expected) << place;
+        EXPECT_EQ(shown["allowed_actions"], waits ? json({"cancel", "execute"}) : expected)
+            << place;
         EXPECT_EQ(Tried(bearer, kind, job_id), expected) << place;
       }
     }
@@ -190,7 +191,8 @@ TEST_F(AllowedActionsTest, OfADeletedJobsRunsStayItsOwners) {
   const std::string letter = Get("/api/dead-letters").body()["items"][0]["id"];
   for (const auto& [who, may] : reach) {
     // It has ended, and cannot be run again.
-    EXPECT_EQ(As(bearers_[who], "GET", "/api/runs/" + run).body()["allowed_actions"], json::array());
+    EXPECT_EQ(As(bearers_[who], "GET", "/api/runs/" + run).body()["allowed_actions"],
+              json::array());
     const int status = As(bearers_[who], "POST", "/api/runs/" + run + "/cancel", "{}").status;
     EXPECT_EQ(status == 403, !may) << who << " " << status;
   }

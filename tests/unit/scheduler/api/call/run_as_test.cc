@@ -36,7 +36,9 @@ TEST_F(RunAsTest, AUserCannotCreateSuchAJob) {
 }
 
 TEST_F(RunAsTest, NorChangeOneThatAnAdministratorHasGivenThem) {
-  const std::string id = Create({{"command", "id"}, {"run_as", "alice"}, {"user_id", anna_.user_id}}).value("job_id", "");
+  const std::string id =
+      Create({{"command", "id"}, {"run_as", "alice"}, {"user_id", anna_.user_id}})
+          .value("job_id", "");
   ASSERT_NE(id, "");
   EXPECT_EQ(Patch(id, {{"command", "cat /home/alice/.ssh/id"}}).code(), "run_as_forbidden");
   EXPECT_EQ(Patch(id, {{"run_as", nullptr}}).code(), "run_as_forbidden");

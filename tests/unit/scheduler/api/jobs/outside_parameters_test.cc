@@ -90,8 +90,7 @@ TEST_F(OutsideParametersTest, ABackfillIsAnotherDoor) {
 }
 
 TEST_F(OutsideParametersTest, AWorkflowGivesThemOnAsTheyAre) {
-  json flow = WorkflowBody(
-      "flow", json::parse(R"([{"id": "greet", "job": "greet",
+  json flow = WorkflowBody("flow", json::parse(R"([{"id": "greet", "job": "greet",
                                "parameters": {"who": "{{workflow.parameters.who}}"}}])"));
   flow["parameters"] = {{"who", "all"}};
   const Answer created = Post("/api/jobs", flow);
@@ -104,7 +103,8 @@ TEST_F(OutsideParametersTest, AWorkflowGivesThemOnAsTheyAre) {
     const json node = Node(run, "greet");
     return node["state"].dump() + " " + node["reason"].dump();
   };
-  EXPECT_EQ(end_of(Execute(starter_, "flow", {{"who", "; id"}})), R"("SKIPPED" "unsafe_parameter")");
+  EXPECT_EQ(end_of(Execute(starter_, "flow", {{"who", "; id"}})),
+            R"("SKIPPED" "unsafe_parameter")");
   EXPECT_EQ(end_of(Execute(token_, "flow", {{"who", "a b"}})), R"("PENDING" null)");
 }
 

@@ -45,7 +45,8 @@ TEST_F(UnreadableJobTest, IsShownWithWhatIsKnownAndSaysWhatIsWrong) {
   EXPECT_EQ(listed[0], body);
   EXPECT_FALSE(listed[1].contains("problem"));
   EXPECT_EQ(Get("/api/jobs?user_id=ann").body()["items"].size(), 1u);
-  EXPECT_EQ(Get("/api/jobs?selector=%21none").body()["items"].size(), 1u) << "its labels are not known";
+  EXPECT_EQ(Get("/api/jobs?selector=%21none").body()["items"].size(), 1u)
+      << "its labels are not known";
 }
 
 TEST_F(UnreadableJobTest, EveryOtherReadAndEveryActionSaysWhichVersionIsUnreadable) {

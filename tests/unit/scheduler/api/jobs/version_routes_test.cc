@@ -56,8 +56,10 @@ TEST_F(VersionRoutesTest, AFieldThatIsSetOrRemovedIsAChange) {
   ASSERT_EQ(Patch("a", 1, {{"limits", {{"pids", 9}}}}).status, 200);
   ASSERT_EQ(Patch("a", 2, {{"limits", nullptr}}).status, 200);
   const json items = Get("/api/jobs/a/versions").body()["items"];
-  EXPECT_EQ(items[0]["changes"], (json{{{"field", "limits"}, {"before", limits}, {"after", nullptr}}}));
-  EXPECT_EQ(items[1]["changes"], (json{{{"field", "limits"}, {"before", nullptr}, {"after", limits}}}));
+  EXPECT_EQ(items[0]["changes"],
+            (json{{{"field", "limits"}, {"before", limits}, {"after", nullptr}}}));
+  EXPECT_EQ(items[1]["changes"],
+            (json{{{"field", "limits"}, {"before", nullptr}, {"after", limits}}}));
 }
 
 TEST_F(VersionRoutesTest, OneIsComparedWithTheOneBeforeOrWithAnother) {

@@ -125,7 +125,8 @@ TEST_F(LogRoutesTest, AttemptWithoutALogHasItsOutput) {
 TEST_F(LogRoutesTest, NumbersThatARestartLeavesOutAreNoMissingEntries) {
   Append(1, {{kOut, "one\n"}});
   Append(34'274'535, {{kOut, "two\n"}});
-  const std::string log = "one\n[carillon: the executor was restarted here; entries may be missing]\ntwo\n";
+  const std::string log =
+      "one\n[carillon: the executor was restarted here; entries may be missing]\ntwo\n";
   EXPECT_EQ(Logs().text, log) << "also while the attempt goes on";
   Finish(run_id_, {.state = RunState::kCompleted});
   EXPECT_EQ(Logs().text, log);

@@ -234,9 +234,10 @@ TEST_F(RoleMatrixTest, NobodyUnknownIsLetIn) {
       .user_id = boss_.user_id, .name = "boss", .role = "admin", .session = "ses-1"};
   const WallTime now = clock_.Wall();
   const int64_t second = ToUnixMicros(now) / 1'000'000;
-  const std::string payload = fmt::format(
-      R"({{"iss":"carillon","aud":"carillon-api","sub":"{}","role":"admin","sid":"x","iat":{},"exp":{}}})",
-      boss_.user_id, second, second + 500);
+  const std::string payload =
+      fmt::format(R"({{"iss":"carillon","aud":"carillon-api","sub":"{}","role":"admin",)"
+                  R"("sid":"x","iat":{},"exp":{}}})",
+                  boss_.user_id, second, second + 500);
   const std::map<std::string, std::string> strangers = {
       {"no token", ""},
       {"garbage", "garbage"},

@@ -7,12 +7,14 @@ namespace {
 class StoreHeldTest : public ApiEnv {
  protected:
   StoreHeldTest() {
-    SetStanding({.state = StoreState::kHeld,
-                 .since = FromUnixMicros(1'772'323'200'000'000),
-                 .trusted = StoreTrust{.store_id = "s", .server_id = "v", .mark = 9},
-                 .seen = StoreIdentity{.store_id = "s", .server_id = "w", .mark = 4, .software = "MySQL 9.7.4"},
-                 .doubt = StoreDoubt::kHistoryLost,
-                 .reason = "the store has lost commits"});
+    SetStanding(
+        {.state = StoreState::kHeld,
+         .since = FromUnixMicros(1'772'323'200'000'000),
+         .trusted = StoreTrust{.store_id = "s", .server_id = "v", .mark = 9},
+         .seen =
+             StoreIdentity{.store_id = "s", .server_id = "w", .mark = 4, .software = "MySQL 9.7.4"},
+         .doubt = StoreDoubt::kHistoryLost,
+         .reason = "the store has lost commits"});
   }
   const json shown_ = {{"store_id", "s"}, {"server_id", "w"}, {"mark", 4}};
 };

@@ -61,9 +61,8 @@ TEST_F(RunNodeRoutesTest, ARunWithoutNodesSaysSo) {
   const std::string plain = Execute("load");
   for (const char* method : {"GET", "POST"}) {
     const bool get = method == std::string("GET");
-    const Answer answer =
-        get ? Get("/api/runs/" + plain + "/nodes")
-            : Post("/api/runs/" + plain + "/nodes/load/skip", json::object());
+    const Answer answer = get ? Get("/api/runs/" + plain + "/nodes")
+                              : Post("/api/runs/" + plain + "/nodes/load/skip", json::object());
     EXPECT_EQ(answer.status, 422) << answer.text;
     EXPECT_EQ(answer.body()["code"], "no_nodes");
   }
@@ -186,8 +185,8 @@ TEST_F(RunNodeRoutesTest, ChoicesThatCannotBeAreRefused) {
   EXPECT_EQ(Retry({{"from", "start"}, {"skip", {"none"}}}).body()["errors"][0]["pointer"],
             "/skip/0");
   const std::string plain = Execute("load");
-  for (const json& body : {json{{"from", "failed"}}, json{{"skip", json::array()}},
-                           json{{"dry_run", true}}}) {
+  for (const json& body :
+       {json{{"from", "failed"}}, json{{"skip", json::array()}}, json{{"dry_run", true}}}) {
     const Answer answer = Post("/api/runs/" + plain + "/retry", body);
     EXPECT_EQ(answer.status, 422) << answer.text;
     EXPECT_EQ(answer.body()["code"], "no_nodes");

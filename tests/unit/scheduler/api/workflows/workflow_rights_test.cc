@@ -1,4 +1,5 @@
-// The rights that parameters for the jobs of nodes need, and what becomes of them when rights are taken away.
+// The rights that parameters for the jobs of nodes need, and what becomes of them when rights are
+// taken away.
 #include <functional>
 
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
@@ -6,8 +7,8 @@
 namespace carillon::test {
 namespace {
 
-// anna has the workflow "sales" and the job "load" of its node, whose command contains a parameter. bert may
-// act on the workflow only.
+// anna has the workflow "sales" and the job "load" of its node, whose command contains a parameter.
+// bert may act on the workflow only.
 class WorkflowRightsTest : public WorkflowEnv {
  protected:
   struct Way {
@@ -40,9 +41,9 @@ class WorkflowRightsTest : public WorkflowEnv {
     ASSERT_EQ(made.status, 201) << made.text;
   }
   static json Sales(json changes = json::object()) {
-    json body = WorkflowBody("sales", {{{"id", "load"},
-                                        {"job", "load"},
-                                        {"parameters", {{"v", "{{workflow.parameters.v}}"}}}}});
+    json body = WorkflowBody(
+        "sales",
+        {{{"id", "load"}, {"job", "load"}, {"parameters", {{"v", "{{workflow.parameters.v}}"}}}}});
     body["parameters"] = {{"v", "own"}};
     body["labels"] = {{"kind", "workflow"}};
     body["schedules"] = {Nightly()};
@@ -54,7 +55,8 @@ class WorkflowRightsTest : public WorkflowEnv {
   }
   static json Given() { return {{"v", "; id"}}; }
   json Range(json changes) const {
-    json body = {{"from", FormatRfc3339(clock_.Wall() - 48h)}, {"to", FormatRfc3339(clock_.Wall())}};
+    json body = {{"from", FormatRfc3339(clock_.Wall() - 48h)},
+                 {"to", FormatRfc3339(clock_.Wall())}};
     body.update(changes);
     return body;
   }

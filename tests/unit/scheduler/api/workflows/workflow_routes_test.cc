@@ -74,31 +74,30 @@ TEST_F(WorkflowRoutesTest, ValidateNamesEveryMistake) {
 TEST_F(WorkflowRoutesTest, ValidateKnowsJobsAndParameters) {
   MakeSales();
   const json unknown = Check(json::parse(R"({"workflow": {"nodes": [{"id": "a", "job": "no"}]}})"));
-  EXPECT_EQ(Coded(unknown["problems"]), json::parse(R"([["unknown_job", "/workflow/nodes/0/job"]])"));
-  const json own =
-      Check(json::parse(R"({"job_id": "load", "workflow": {"nodes": [{"id": "a", "job": "sales"}]}})"));
+  EXPECT_EQ(Coded(unknown["problems"]),
+            json::parse(R"([["unknown_job", "/workflow/nodes/0/job"]])"));
+  const json own = Check(
+      json::parse(R"({"job_id": "load", "workflow": {"nodes": [{"id": "a", "job": "sales"}]}})"));
   EXPECT_EQ(own["problems"][0]["code"], "cycle") << own;
   const json nodes = json::parse(R"([{"id": "a", "job": "load",
                                       "parameters": {"p": "{{workflow.parameters.region}}"}}])");
   EXPECT_TRUE(Check({{"workflow", {{"nodes", nodes}}}})["valid"].get<bool>());
-  EXPECT_TRUE(Check({{"parameters", {{"region", "eu"}}},
-                     {"workflow", {{"nodes", nodes}}}})["valid"].get<bool>());
-  const json missing =
-      Check({{"parameters", json::object()}, {"workflow", {{"nodes", nodes}}}});
+  EXPECT_TRUE(Check({{"parameters", {{"region", "eu"}}}, {"workflow", {{"nodes", nodes}}}})["valid"]
+                  .get<bool>());
+  const json missing = Check({{"parameters", json::object()}, {"workflow", {{"nodes", nodes}}}});
   EXPECT_EQ(missing["problems"][0]["code"], "bad_template") << missing;
 }
 
 TEST_F(WorkflowRoutesTest, ValidateRefusesWhatIsNoQuestion) {
   EXPECT_EQ(Post("/api/workflows/validate", json::object()).status, 400);
   EXPECT_EQ(Post("/api/workflows/validate", {{"workflow", nullptr}, {"colour", 1}}).status, 400);
-  EXPECT_EQ(Post("/api/workflows/validate",
-                 {{"workflow", json::object()}, {"job_id", "Not An Id"}})
+  EXPECT_EQ(Post("/api/workflows/validate", {{"workflow", json::object()}, {"job_id", "Not An Id"}})
                 .status,
             400);
-  EXPECT_EQ(Post("/api/workflows/validate",
-                 {{"workflow", json::object()}, {"parameters", json::array()}})
-                .status,
-            400);
+  EXPECT_EQ(
+      Post("/api/workflows/validate", {{"workflow", json::object()}, {"parameters", json::array()}})
+          .status,
+      400);
   EXPECT_FALSE(Check({{"workflow", nullptr}})["valid"].get<bool>());
 }
 
