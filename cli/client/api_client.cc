@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <algorithm>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {

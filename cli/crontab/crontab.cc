@@ -9,7 +9,7 @@
 
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
 #include "common/wire/json/document_order.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "cli/terminal/yaml.h"
-#include "common/wire/json/job_fields.h"
+#include "common/wire/json/job/job_fields.h"
 
 namespace carillon::cli {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "cli/runs/commands.h"
 #include "common/domain/run/run_save.h"
-#include "common/wire/progress/progress_text.h"
+#include "common/wire/json/progress_text.h"
 
 namespace carillon::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cli/terminal/yaml.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {

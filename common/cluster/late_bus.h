@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "common/ports/message_bus.h"
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/adapters/http/http_server.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ops/health.h"
 
 namespace carillon::ops {

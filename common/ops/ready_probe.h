@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 

@@ -6,8 +6,8 @@
 #include "common/base/log.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/trace.h"
+#include "executor/leases/lease_watch.h"
 #include "executor/tasks/task_kinds.h"
-#include "executor/warden/lease_watch.h"
 
 namespace carillon::executor {
 

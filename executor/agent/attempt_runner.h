@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "executor/agent/executor_daemon.h"
-#include "executor/checkpoint/run_saver.h"
+#include "executor/checkpoints/run_saver.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 

@@ -12,7 +12,7 @@
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/agent/start_rate.h"
-#include "executor/checkpoint/run_saver.h"
+#include "executor/checkpoints/run_saver.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 

@@ -20,7 +20,7 @@
 #include "executor/agent/status_board.h"
 #include "executor/agent/task_admission.h"
 #include "executor/agent/warden_watch.h"
-#include "executor/checkpoint/run_saver.h"
+#include "executor/checkpoints/run_saver.h"
 #include "executor/link/member_sessions.h"
 #include "executor/report/log_sender.h"
 #include "executor/report/result_sender.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 
 namespace carillon::executor {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 
 namespace carillon::executor {
 namespace {

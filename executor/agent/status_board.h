@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "executor/agent/executor_daemon.h"
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/http_runner.h"
 #include "executor/http/address_policy.h"

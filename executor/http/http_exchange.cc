@@ -16,7 +16,7 @@
 #include "executor/http/own_address.h"
 #include "executor/http/redirect.h"
 #include "executor/http/response_judge.h"
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 
 namespace carillon::executor {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/message_bus.h"
 #include "common/wire/messages/signature.h"
 

@@ -18,9 +18,9 @@
 #include <optional>
 #include <string>
 
+#include "common/base/file_descriptor.h"
 #include "common/base/result.h"
 #include "executor/journal/change_queue.h"
-#include "executor/journal/file_descriptor.h"
 #include "executor/journal/journal_device.h"
 #include "executor/journal/record_reads.h"
 #include "executor/journal/segment_index.h"

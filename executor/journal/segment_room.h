@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "common/base/file_descriptor.h"
 #include "common/base/result.h"
 #include "executor/journal/change_queue.h"
-#include "executor/journal/file_descriptor.h"
 #include "executor/journal/segment_index.h"
 
 namespace carillon::executor {

@@ -13,8 +13,8 @@
 #include <memory>
 #include <thread>
 
+#include "common/base/file_descriptor.h"
 #include "common/base/result.h"
-#include "executor/journal/file_descriptor.h"
 #include "executor/journal/journal_device.h"
 
 namespace carillon::executor {

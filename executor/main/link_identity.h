@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/adapters/grpc/grpc_join.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "common/ports/coordinator.h"
 #include "common/process/daemon.h"

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/message_bus.h"

@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/base/bounded_queue.h"
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/bounded_queue.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/message_bus.h"
 #include "common/wire/messages/task_codec.h"

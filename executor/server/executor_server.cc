@@ -7,7 +7,7 @@
 #include <map>
 
 #include "common/base/log.h"
-#include "executor/checkpoint/disk_run_files.h"
+#include "executor/checkpoints/disk_run_files.h"
 #include "executor/report/file_result_spool.h"
 #include "executor/server/container_engine.h"
 #include "executor/server/host_checks.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/base/live_settings.h"
-#include "common/base/loops.h"
+#include "common/base/loops/loops.h"
 #include "common/ports/worker_door.h"
 #include "common/wire/random_tokens.h"
 #include "executor/agent/executor_daemon.h"

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::executor {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "common/domain/host_check.h"
 #include "common/ports/executor_host.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "common/ports/member_directory.h"
 

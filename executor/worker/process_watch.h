@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 #include "executor/worker/worker_book.h"
 
 namespace carillon::executor {

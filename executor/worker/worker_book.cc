@@ -5,7 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "executor/journal/attempt_codec.h"
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 #include "executor/worker/worker_result.h"
 
 namespace carillon::executor {

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/handler_runner.h"
 #include "common/ports/worker_door.h"

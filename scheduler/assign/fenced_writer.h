@@ -12,7 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/failpoint.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/segment_store.h"
 #include "scheduler/assign/segment_table.h"
 

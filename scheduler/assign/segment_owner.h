@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/store/segment_store.h"
 #include "scheduler/assign/assignment_follower.h"

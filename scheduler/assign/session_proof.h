@@ -13,7 +13,7 @@
 #pragma once
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/coordinator.h"
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_table.h"

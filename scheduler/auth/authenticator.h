@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/bounded_call.h"
 #include "common/base/clock.h"
+#include "common/base/loops/bounded_call.h"
+#include "common/base/loops/worker_pool.h"
 #include "common/base/mutex.h"
-#include "common/base/worker_pool.h"
 #include "common/domain/access/roles.h"
 #include "common/domain/job/share.h"
 #include "common/ports/store/auth_store.h"

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/loops/worker_pool.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
-#include "common/base/worker_pool.h"
 #include "scheduler/auth/lock_out.h"
 
 namespace carillon::scheduler {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/bulk_store.h"
 #include "scheduler/auth/authenticator.h"
 

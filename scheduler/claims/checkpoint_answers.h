@@ -13,9 +13,9 @@
 #include <set>
 #include <utility>
 
-#include "common/base/bounded_queue.h"
 #include "common/base/clock.h"
-#include "common/base/loop.h"
+#include "common/base/loops/bounded_queue.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/store/checkpoint_store.h"
 #include "scheduler/liveness/lease_table.h"

@@ -19,12 +19,12 @@
 #include <set>
 #include <utility>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/claims/checkpoint_answers.h"
-#include "scheduler/fire/definition_cache.h"
+#include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/link_service.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "common/domain/schedule/explain.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/wire/messages/signature.h"
 #include "common/wire/messages/task_codec.h"
 #include "scheduler/route/executor_credits.h"

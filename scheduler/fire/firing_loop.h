@@ -20,8 +20,8 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "scheduler/fire/firing_ports.h"
 #include "scheduler/fire/lane_dispatch.h"
 #include "scheduler/fire/run_places.h"

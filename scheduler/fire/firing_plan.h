@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "scheduler/fire/definition_cache.h"
+#include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {

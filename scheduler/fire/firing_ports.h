@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "common/base/clock.h"
-#include "common/base/metrics.h"
-#include "scheduler/fire/definition_cache.h"
+#include "common/base/metrics/metrics.h"
+#include "scheduler/definitions/definition_cache.h"
 #include "scheduler/fire/dispatcher.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "scheduler/fire/dispatcher.h"
 #include "scheduler/fire/firing_ports.h"
 #include "scheduler/fire/run_places.h"

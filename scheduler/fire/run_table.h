@@ -10,7 +10,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "scheduler/fire/definition_cache.h"
+#include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {

@@ -2,10 +2,10 @@
 
 #include "common/base/stable_hash.h"
 #include "common/domain/job/job_types.h"
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 #include "common/domain/workflow/command_parameters.h"
-#include "common/wire/json/given_parameters.h"
-#include "common/wire/json/parameters_json.h"
+#include "common/wire/json/job/given_parameters.h"
+#include "common/wire/json/job/parameters_json.h"
 
 namespace carillon::scheduler {
 namespace {

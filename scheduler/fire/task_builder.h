@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/wire/messages/task_codec.h"
-#include "scheduler/fire/definition_cache.h"
+#include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {

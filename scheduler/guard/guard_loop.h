@@ -14,8 +14,8 @@
 #include <optional>
 #include <string>
 
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/store/identity_store.h"
 #include "scheduler/guard/store_guard.h"

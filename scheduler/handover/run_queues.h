@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/bounded_queue.h"
+#include "common/base/loops/bounded_queue.h"
 #include "common/base/mutex.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_state.h"

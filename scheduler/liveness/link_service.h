@@ -8,11 +8,11 @@
 // Always   If a queue is full, the message is dropped and counted. Executors send it again.
 #pragma once
 
-#include "common/base/bounded_queue.h"
 #include "common/base/clock.h"
 #include "common/base/live_settings.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/bounded_queue.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/executor_link.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/liveness/applied_memory.h"

@@ -17,8 +17,8 @@
 
 #include "common/base/backoff.h"
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/rng.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/log_store.h"

@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/housekeeping.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 
 namespace carillon::scheduler {

@@ -16,8 +16,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/live_settings.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"

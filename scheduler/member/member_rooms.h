@@ -7,12 +7,15 @@
 #include <map>
 #include <memory>
 
-#include "scheduler/admission/admission_loop.h"
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/assign/session_proof.h"
-#include "scheduler/backfill/backfill_loop.h"
+#include "scheduler/checkpoints/save_keeper.h"
 #include "scheduler/claims/claim_applier.h"
+#include "scheduler/ends/admission_loop.h"
+#include "scheduler/ends/backfill_loop.h"
+#include "scheduler/ends/completion_loop.h"
+#include "scheduler/ends/workflow_loop.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
 #include "scheduler/leader/leader.h"
@@ -32,10 +35,7 @@
 #include "scheduler/recover/lease_reaper.h"
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
-#include "scheduler/saves/save_keeper.h"
 #include "scheduler/settings/settings_follower.h"
-#include "scheduler/trigger/completion_loop.h"
-#include "scheduler/workflow/workflow_loop.h"
 
 namespace carillon::scheduler {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/bounded_queue.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/bounded_queue.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/message_bus.h"
 #include "scheduler/member/member_status.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 
 namespace carillon::scheduler {
 

@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/notice_store.h"
 #include "scheduler/assign/fenced_writer.h"

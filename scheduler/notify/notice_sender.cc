@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/notice_json.h"
 #include "common/wire/webhook_signature.h"
 #include "scheduler/notify/notice_mail.h"

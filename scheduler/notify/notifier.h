@@ -18,8 +18,8 @@
 #include <string>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/notice_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/assign/segment_table.h"

@@ -7,8 +7,8 @@
 //          loop keeps the run and requests its parameters again.
 #pragma once
 
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/handover/run_queues.h"
 

@@ -22,8 +22,8 @@
 #include <unordered_map>
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "scheduler/assign/calendar_book.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -27,8 +27,8 @@
 #include <set>
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/segment_table.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_table.h"

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/lease_table.h"

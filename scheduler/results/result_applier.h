@@ -24,7 +24,7 @@
 #include <unordered_set>
 
 #include "common/base/backoff.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/firing_store.h"
 #include "common/wire/messages/task_codec.h"

@@ -1,8 +1,8 @@
 // Reloads the API's certificate after its files were replaced. Checks the files every few seconds.
 #pragma once
 
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "scheduler/api/server/api_server.h"
 
 namespace carillon::scheduler {

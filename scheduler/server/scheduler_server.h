@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "common/base/loops.h"
+#include "common/base/loops/loops.h"
 #include "common/config/load.h"
 #include "common/ops/ops_server.h"
 #include "common/ports/store/stores.h"

@@ -13,8 +13,8 @@
 #include <functional>
 
 #include "common/base/live_settings.h"
-#include "common/base/loop.h"
-#include "common/base/metrics.h"
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/store/settings_store.h"
 

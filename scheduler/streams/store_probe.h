@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/bounded_call.h"
+#include "common/base/loops/bounded_call.h"
 #include "common/base/mutex.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/run_store.h"

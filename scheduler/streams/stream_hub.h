@@ -22,7 +22,7 @@
 
 #include "common/adapters/http/http_stream.h"
 #include "common/base/clock.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 
 namespace carillon::scheduler {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "executor/agent/executor_daemon.h"
 #include "scheduler/member/member.h"
 #include "tests/sim/sim_process.h"

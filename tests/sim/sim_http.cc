@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 
 namespace carillon::sim {
 namespace {

@@ -3,7 +3,7 @@
 // The URL decides how a server behaves: "http://sim/ms=1500" answers after 1.5 s; "failures=2"
 // makes the first two attempts end with 503 and a Retry-After of 2 s.
 //
-// Time     The host's steady clock, with the lease rules of executor/warden/lease_watch.h.
+// Time     The host's steady clock, with the lease rules of executor/leases/lease_watch.h.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/ports/http_runner.h"
 #include "tests/sim/host_clock.h"
 #include "tests/sim/sim_warden.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "tests/sim/host_clock.h"
 
 namespace carillon::sim {

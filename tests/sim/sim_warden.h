@@ -6,7 +6,7 @@
 // attempts exit with 1.
 //
 // Time     The host's steady clock, with the lease rules of the real warden
-//          (executor/warden/lease_watch.h).
+//          (executor/leases/lease_watch.h).
 #pragma once
 
 #include <deque>

@@ -61,7 +61,7 @@ SEEDED_TOKEN = re.compile(r"(ClaimToken|\btoken)\b[^;]*\b(rng|Rng)\w*\b|\bSeeded
 
 # The files that may ask which kind of run a run is: its questions, its names and its numbers.
 KINDS_OF_RUNS = {"common/domain/run/run_kind.h", "common/domain/run/run.cc",
-                 "common/adapters/mysql/rows/run_rows.cc"}
+                 "common/adapters/mysql/run_rows/run_rows.cc"}
 KIND_COMPARED = re.compile(
     r"[!=]=\s*RunKind::|RunKind::k\w+\s*[!=]=|case RunKind::|using enum (carillon::)?RunKind\b|"
     # SQL: a number, a name in capitals, or a list. The kinds of schedules and dependencies are small.

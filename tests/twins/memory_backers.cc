@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::memory {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"

@@ -10,7 +10,7 @@
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::memory {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"

@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "common/domain/job/template.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/template/template.h"
 #include "common/domain/workflow/node_key.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"

@@ -14,7 +14,7 @@
 #include "common/adapters/grpc/link_protocol.h"
 #include "common/adapters/grpc/stream_outbox.h"
 #include "common/base/log.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/wire/messages/control_codec.h"
 #include "common/wire/messages/link_pieces.h"

@@ -12,8 +12,8 @@
 #include "common/adapters/http/http_include.h"
 #include "common/adapters/http/http_target.h"
 #include "common/base/log.h"
+#include "common/base/loops/worker_pool.h"
 #include "common/base/lower_case.h"
-#include "common/base/worker_pool.h"
 
 namespace carillon {
 namespace {

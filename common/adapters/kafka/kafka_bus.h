@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "common/adapters/kafka/kafka_client.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/ports/message_bus.h"
 
 namespace carillon::kafka {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 
 namespace carillon {
 

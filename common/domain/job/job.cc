@@ -12,12 +12,12 @@
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
-#include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
 #include "common/domain/run/retry_conditions.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 #include "common/domain/selector.h"
+#include "common/domain/template/template.h"
 #include "common/domain/workflow/workflow_fields.h"
 
 namespace carillon {

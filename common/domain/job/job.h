@@ -1,6 +1,6 @@
 // The definition of a job: the validated input of its owner, with every default filled in.
 //
-// Place    docs/api.md. JSON form: common/wire/json/job_json.h.
+// Place    docs/api.md. JSON form: common/wire/json/job/job_json.h.
 #pragma once
 
 #include <map>

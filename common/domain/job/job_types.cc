@@ -3,7 +3,7 @@
 #include <array>
 
 #include "common/domain/enum_names.h"
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 
 namespace carillon {
 namespace {

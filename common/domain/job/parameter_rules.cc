@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "common/domain/enum_names.h"
-#include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/template.h"
 
 namespace carillon {
 namespace {

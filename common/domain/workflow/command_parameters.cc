@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/job/http_template.h"
-#include "common/domain/job/template_text.h"
+#include "common/domain/template/http_template.h"
+#include "common/domain/template/template_text.h"
 
 namespace carillon {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "common/domain/job/template_text.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/template_text.h"
 
 namespace carillon {
 namespace {

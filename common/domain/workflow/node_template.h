@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "common/domain/access/standing.h"
-#include "common/domain/job/template.h"
 #include "common/domain/run_id.h"
+#include "common/domain/template/template.h"
 #include "common/domain/workflow/node_rules.h"
 #include "common/domain/workflow/workflow_graph.h"
 

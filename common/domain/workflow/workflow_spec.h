@@ -1,6 +1,6 @@
 // The definition of a workflow: a graph whose nodes run jobs.
 //
-// Place    The field `workflow` of a job. JSON form: common/wire/json/workflow_json.h. Checks:
+// Place    The field `workflow` of a job. JSON form: common/wire/json/job/workflow_json.h. Checks:
 //          workflow_check.h.
 #pragma once
 

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/trace.h"
-#include "common/wire/json/given_parameters.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/given_parameters.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon {
 namespace {

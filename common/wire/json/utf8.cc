@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon {
 namespace {

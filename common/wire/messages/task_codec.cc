@@ -10,12 +10,12 @@
 #include "common/domain/job/retry.h"
 #include "common/domain/job_text.h"
 #include "common/domain/trace.h"
-#include "common/wire/isolation/isolation_codec.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/messages/bundle_items.h"
 #include "common/wire/messages/container_codec.h"
 #include "common/wire/messages/decode_checks.h"
 #include "common/wire/messages/http_codec.h"
+#include "common/wire/messages/isolation_codec.h"
 
 namespace carillon {
 namespace {

@@ -4,7 +4,7 @@
 #include "common/domain/job/job.h"
 #include "common/domain/run/run_save.h"
 #include "common/domain/run_id.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon {
 namespace {

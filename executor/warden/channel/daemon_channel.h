@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 #include "executor/warden/channel/warden_protocol.h"
 
 namespace carillon::executor {

@@ -15,7 +15,7 @@
 #include "executor/warden/channel/frames_of.h"
 #include "executor/warden/channel/start_message.h"
 #include "executor/warden/client/warden_launcher.h"
-#include "executor/warden/warden_server.h"
+#include "executor/warden/server/warden_server.h"
 
 namespace carillon::executor {
 namespace {

@@ -23,13 +23,13 @@
 #include <unordered_set>
 
 #include "common/base/clock.h"
-#include "common/base/metrics.h"
+#include "common/base/file_descriptor.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/executor_host.h"
-#include "executor/journal/file_descriptor.h"
 #include "executor/warden/channel/warden_protocol.h"
 #include "executor/warden/channel/warden_pulse.h"
-#include "executor/warden/warden_journal.h"
+#include "executor/warden/records/warden_journal.h"
 
 namespace carillon::executor {
 

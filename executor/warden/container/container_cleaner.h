@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/file_descriptor.h"
 #include "common/base/time.h"
-#include "executor/journal/file_descriptor.h"
 #include "executor/warden/container/container_removal.h"
 
 namespace carillon::executor {

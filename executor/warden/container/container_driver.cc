@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 #include "executor/warden/container/container_start.h"
 #include "executor/warden/container/engine_client.h"
 

@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/file_descriptor.h"
 #include "executor/journal/byte_codec.h"
-#include "executor/journal/file_descriptor.h"
 
 namespace carillon::executor {
 namespace {

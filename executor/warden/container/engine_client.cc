@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 
 namespace carillon::executor {
 namespace {

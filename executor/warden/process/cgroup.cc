@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 
 namespace carillon::executor {
 namespace {

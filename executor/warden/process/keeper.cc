@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 

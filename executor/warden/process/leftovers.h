@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "executor/warden/process/process_tree.h"
-#include "executor/warden/warden_directory.h"
-#include "executor/warden/warden_journal.h"
+#include "executor/warden/records/warden_directory.h"
+#include "executor/warden/records/warden_journal.h"
 
 namespace carillon::executor {
 

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
+#include "common/base/file_descriptor.h"
 #include "common/domain/run/outputs.h"
-#include "executor/journal/file_descriptor.h"
 
 namespace carillon::executor {
 

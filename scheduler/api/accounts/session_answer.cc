@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/access/roles.h"
-#include "common/wire/json/share_json.h"
+#include "common/wire/json/job/share_json.h"
 #include "scheduler/api/accounts/preferences.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/auth/access_token.h"

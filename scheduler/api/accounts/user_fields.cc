@@ -4,8 +4,8 @@
 
 #include "common/domain/access/roles.h"
 #include "common/domain/access/standing.h"
+#include "common/wire/json/job/share_json.h"
 #include "common/wire/json/json_text.h"
-#include "common/wire/json/share_json.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/random_token.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "common/wire/json/job/share_json.h"
 #include "common/wire/json/json_text.h"
-#include "common/wire/json/share_json.h"
 #include "scheduler/api/accounts/user_fields.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
-#include "common/wire/json/job_changes.h"
+#include "common/wire/json/job/job_changes.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::scheduler {

@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/embedded_file.h"
 #include "common/base/live_settings.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
 #include "common/ops/health.h"

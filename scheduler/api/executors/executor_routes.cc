@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/unknown_outcome.h"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/wire/json/given_parameters.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/given_parameters.h"
+#include "common/wire/json/job/job_json.h"
+#include "common/wire/json/job/parameters_json.h"
 #include "common/wire/json/json_text.h"
-#include "common/wire/json/parameters_json.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/outside_parameters.h"
 #include "scheduler/api/workflows/node_job_check.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/given_parameters.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/given_parameters.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"

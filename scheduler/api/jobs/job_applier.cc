@@ -7,8 +7,8 @@
 
 #include "common/domain/job/spread.h"
 #include "common/wire/json/document_order.h"
-#include "common/wire/json/job_changes.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_changes.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/jobs/apply_order.h"

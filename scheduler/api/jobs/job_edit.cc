@@ -7,9 +7,9 @@
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
-#include "common/domain/job/template.h"
-#include "common/wire/json/job_changes.h"
-#include "common/wire/json/job_json.h"
+#include "common/domain/template/template.h"
+#include "common/wire/json/job/job_changes.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"

@@ -1,7 +1,7 @@
 // Functions that several routes of jobs use: reading a job for a change, and changing it.
 #pragma once
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/call.h"
 #include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/request_parts.h"

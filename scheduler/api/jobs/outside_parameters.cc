@@ -6,7 +6,7 @@
 
 #include "common/domain/job_text.h"
 #include "common/domain/workflow/command_parameters.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/problem.h"

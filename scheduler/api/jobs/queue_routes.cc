@@ -3,7 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

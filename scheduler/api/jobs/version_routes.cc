@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/json/job_fields.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_fields.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/jobs/job_edit.h"

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/run_id.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/sse_response.h"
 #include "scheduler/api/http/byte_range.h"

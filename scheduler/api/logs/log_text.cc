@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/http/page.h"
 
 namespace carillon::scheduler {

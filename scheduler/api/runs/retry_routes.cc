@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"

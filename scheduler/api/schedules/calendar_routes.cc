@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/calendar_json.h"
+#include "common/wire/json/job/calendar_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/unknown_outcome.h"

@@ -5,7 +5,7 @@
 #include "common/domain/calendar/schedule_problem.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"

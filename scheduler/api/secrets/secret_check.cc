@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 
 namespace carillon::scheduler {
 

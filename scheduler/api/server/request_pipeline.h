@@ -12,7 +12,7 @@
 #pragma once
 
 #include "common/adapters/http/http_server.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
 #include "scheduler/api/bulk/route_item_runner.h"
 #include "scheduler/api/call/route.h"

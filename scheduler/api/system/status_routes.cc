@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"

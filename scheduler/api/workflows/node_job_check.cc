@@ -7,7 +7,7 @@
 
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/command_parameters.h"
-#include "common/wire/json/workflow_json.h"
+#include "common/wire/json/job/workflow_json.h"
 #include "scheduler/api/call/ownership.h"
 
 namespace carillon::scheduler {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "common/domain/workflow/workflow_graph.h"
-#include "common/wire/json/job_json.h"
-#include "common/wire/json/workflow_json.h"
+#include "common/wire/json/job/job_json.h"
+#include "common/wire/json/job/workflow_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/workflow/workflow_fields.h"
-#include "common/wire/json/job_fields.h"
-#include "common/wire/json/workflow_json.h"
+#include "common/wire/json/job/job_fields.h"
+#include "common/wire/json/job/workflow_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

@@ -7,7 +7,7 @@
 
 #include <set>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "tests/contract/grpc/link_fixture.h"
 
 namespace carillon::test {

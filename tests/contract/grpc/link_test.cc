@@ -4,7 +4,7 @@
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/grpc/grpc_link.h"
 #include "common/adapters/system/system_clock.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "tests/contract/grpc/link_authority.h"
 #include "tests/contract/grpc/link_fixture.h"
 #include "tests/support/process_wait.h"

@@ -9,7 +9,7 @@
 #include "common/adapters/grpc/join_calls.h"
 #include "common/adapters/grpc/link_credentials.h"
 #include "common/adapters/grpc/link_protocol.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "tests/contract/grpc/link_authority.h"
 #include "tests/contract/grpc/link_fixture.h"
 

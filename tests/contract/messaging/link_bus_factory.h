@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/adapters/memory/memory_bus.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/link_bus/carrying_hub.h"
 #include "common/link_bus/carrying_link.h"
 #include "tests/support/manual_clock.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/domain/run/run_kind.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/store_driver.h"
 
 namespace carillon::test {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/domain/run/group.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/workflow_nested_contract.h"
 
 namespace carillon::test {

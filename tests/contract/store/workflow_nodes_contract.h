@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/domain/workflow/workflow_release.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/workflow_driver.h"
 
 namespace carillon::test {

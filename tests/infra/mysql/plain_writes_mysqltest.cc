@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/base/rng.h"
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/failpoint_on.h"

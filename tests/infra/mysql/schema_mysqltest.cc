@@ -3,7 +3,7 @@
 
 #include "common/adapters/mysql/client/server_checks.h"
 #include "common/adapters/mysql/schema/migrations.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "tests/infra/mysql/schema_fixture.h"
 
 namespace carillon::test {

@@ -2,8 +2,8 @@
 // statement may read.
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/base/rng.h"
 #include "tests/infra/mysql/store_reads.h"

@@ -1,5 +1,5 @@
 // Rows of runs, gaps, dead letters and executors with values that this version does not know.
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "scheduler/assign/calendar_book.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/ranges.h>
 
-#include "common/wire/json/share_json.h"
+#include "common/wire/json/job/share_json.h"
 
 namespace carillon::mysql {
 namespace {

@@ -3,9 +3,9 @@
 #include "common/adapters/mysql/access/auth_rows.h"
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
 #include "common/domain/refresh_family.h"
-#include "common/wire/json/share_json.h"
+#include "common/wire/json/job/share_json.h"
 
 namespace carillon::mysql {
 namespace {

@@ -1,7 +1,7 @@
 #include "common/adapters/mysql/access/mysql_idempotency_store.h"
 
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/job_rows/request_keys.h"
 
 namespace carillon::mysql {
 namespace {

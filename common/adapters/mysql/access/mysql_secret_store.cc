@@ -2,7 +2,7 @@
 
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
 
 namespace carillon::mysql {
 namespace {

@@ -11,14 +11,14 @@
 
 #include "common/adapters/mysql/backfill/backfill_rows.h"
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/calendar_rows.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
-#include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/job_rows/calendar_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/schedule_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {

@@ -11,13 +11,13 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/calendar_rows.h"
-#include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/request_keys.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
-#include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/job_rows/calendar_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/request_keys.h"
+#include "common/adapters/mysql/job_rows/schedule_rows.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 
 namespace carillon::mysql {
 namespace {

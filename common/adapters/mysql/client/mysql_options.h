@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/time.h"
 
 namespace carillon::mysql {

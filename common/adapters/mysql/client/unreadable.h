@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 
 namespace carillon::mysql {

@@ -10,7 +10,7 @@
 #include "common/adapters/mysql/database/plain_writes.h"
 #include "common/adapters/mysql/schema/id_blocks.h"
 #include "common/adapters/mysql/schema/incarnations.h"
-#include "common/base/metrics.h"
+#include "common/base/metrics/metrics.h"
 
 namespace carillon::mysql {
 

@@ -8,7 +8,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/row_locks.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/domain/run/dependents.h"
 #include "common/ports/store/job_store.h"

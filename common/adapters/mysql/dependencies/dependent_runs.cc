@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/job_rows/schedule_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/dependencies/dependency_rows.h"
-#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/ports/store/completion_store.h"
 
 namespace carillon::mysql {

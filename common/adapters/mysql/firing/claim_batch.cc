@@ -6,8 +6,8 @@
 #include <string>
 
 #include "common/adapters/mysql/access/run_backers.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/group_slots.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/base/failpoint.h"

@@ -7,8 +7,8 @@
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/dependencies/dependent_runs.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/firing/completion_batch.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 

@@ -5,9 +5,9 @@
 #include "common/adapters/mysql/firing/claim_batch.h"
 #include "common/adapters/mysql/firing/open_run_scans.h"
 #include "common/adapters/mysql/firing/result_batch.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/plan_rows.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/plan_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 

@@ -10,7 +10,7 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/firing/group_batch.h"
 #include "common/adapters/mysql/firing/queue_batch.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 namespace {

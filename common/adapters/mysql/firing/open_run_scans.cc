@@ -6,7 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run/dependents.h"
 
 namespace carillon::mysql {

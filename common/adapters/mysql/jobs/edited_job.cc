@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "common/adapters/mysql/job_rows/calendar_rows.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/schedule_rows.h"
 #include "common/adapters/mysql/jobs/kept_parameters.h"
-#include "common/adapters/mysql/rows/calendar_rows.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 
 namespace carillon::mysql {

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/rows/job_filter.h"
-#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/job_rows/job_filter.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
 
 namespace carillon::mysql {
 namespace {

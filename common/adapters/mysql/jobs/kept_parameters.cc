@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/run/dependents.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 
 namespace carillon::mysql {
 

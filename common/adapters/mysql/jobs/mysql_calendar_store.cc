@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/calendar_rows.h"
-#include "common/wire/json/calendar_json.h"
+#include "common/adapters/mysql/job_rows/calendar_rows.h"
+#include "common/wire/json/job/calendar_json.h"
 
 namespace carillon::mysql {
 namespace {

@@ -8,14 +8,14 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/dependencies/dependency_rows.h"
+#include "common/adapters/mysql/job_rows/calendar_rows.h"
+#include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/jobs/edited_job.h"
 #include "common/adapters/mysql/jobs/job_edit.h"
 #include "common/adapters/mysql/jobs/job_search.h"
-#include "common/adapters/mysql/rows/calendar_rows.h"
-#include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/job_filter.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
 #include "common/domain/job/pending_fires.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::mysql {
 namespace {

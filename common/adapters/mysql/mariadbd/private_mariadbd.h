@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/base/loop.h"
+#include "common/base/loops/loop.h"
 #include "common/base/result.h"
 
 namespace carillon::mysql {

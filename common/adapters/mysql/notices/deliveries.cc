@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/notice_rows.h"
+#include "common/adapters/mysql/run_rows/notice_rows.h"
 
 namespace carillon::mysql {
 namespace {

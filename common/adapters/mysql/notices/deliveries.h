@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
 #include "common/ports/store/notice_store.h"
 
 namespace carillon::mysql {

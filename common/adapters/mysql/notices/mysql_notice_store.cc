@@ -8,11 +8,11 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/notices/deliveries.h"
-#include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/notice_rows.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_rows.h"
-#include "common/wire/json/job_json.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/notice_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::mysql {
 namespace {

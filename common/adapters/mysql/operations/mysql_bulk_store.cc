@@ -3,8 +3,8 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/job_rows/request_keys.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
 
 namespace carillon::mysql {
 namespace {

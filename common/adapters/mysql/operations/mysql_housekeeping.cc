@@ -1,9 +1,9 @@
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 
+#include "common/adapters/mysql/job_rows/request_keys.h"
 #include "common/adapters/mysql/operations/calendar_retention.h"
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
 #include "common/adapters/mysql/operations/run_retention.h"
-#include "common/adapters/mysql/rows/request_keys.h"
 #include "common/adapters/mysql/schema/partitions.h"
 
 namespace carillon::mysql {

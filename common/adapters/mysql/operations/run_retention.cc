@@ -8,7 +8,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/schema/partitions.h"
 #include "common/domain/workflow/workflow_check.h"
 

@@ -4,8 +4,8 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 
 namespace carillon::mysql {
 namespace {

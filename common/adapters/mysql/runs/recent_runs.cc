@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "common/adapters/mysql/client/conditions.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run_id.h"
 
 namespace carillon::mysql {

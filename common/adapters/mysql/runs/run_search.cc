@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "common/adapters/mysql/client/conditions.h"
-#include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/job_filter.h"
-#include "common/adapters/mysql/rows/run_details.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/job_rows/job_filter.h"
+#include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run/run_listing.h"
 
 namespace carillon::mysql {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run/group.h"
 
 namespace carillon::mysql {

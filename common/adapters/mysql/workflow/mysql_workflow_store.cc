@@ -1,7 +1,7 @@
 #include "common/adapters/mysql/workflow/mysql_workflow_store.h"
 
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/job_rows/request_keys.h"
 #include "common/adapters/mysql/workflow/workflow_begin.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/adapters/mysql/workflow/workflow_step_batch.h"

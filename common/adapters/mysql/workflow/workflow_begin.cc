@@ -6,15 +6,15 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/firing/open_run_scans.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_begin.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"

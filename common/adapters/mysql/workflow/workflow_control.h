@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 
 namespace carillon::mysql {

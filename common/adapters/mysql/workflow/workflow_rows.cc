@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_check.h"
 #include "common/wire/json/outputs_json.h"

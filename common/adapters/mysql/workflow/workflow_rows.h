@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/workflow/workflow_graph.h"
 #include "common/ports/store/workflow_store.h"
 

@@ -10,15 +10,15 @@
 #include "common/adapters/mysql/access/run_backers.h"
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
-#include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/cluster_settings.h"
 #include "common/base/failpoint.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_end.h"
 #include "common/domain/workflow/workflow_release.h"
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "common/domain/run/run_save.h"
-#include "common/wire/progress/progress_text.h"
+#include "common/wire/json/progress_text.h"
 #include "tests/support/process_wait.h"
 #include "tests/unit/cli/cli_harness.h"
 

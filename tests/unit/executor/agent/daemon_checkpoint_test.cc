@@ -1,7 +1,7 @@
 // Progress and checkpoints, from the files of an attempt to its owner and back.
 #include "common/domain/run/run_save.h"
 #include "executor/agent/claim_gate.h"
-#include "executor/checkpoint/run_saver.h"
+#include "executor/checkpoints/run_saver.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {

@@ -13,7 +13,7 @@
 
 #include "common/adapters/system/system_clock.h"
 #include "executor/warden/process/daemonize.h"
-#include "executor/warden/warden_server.h"
+#include "executor/warden/server/warden_server.h"
 
 namespace {
 

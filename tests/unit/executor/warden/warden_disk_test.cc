@@ -7,9 +7,9 @@
 
 #include <filesystem>
 
-#include "executor/journal/file_descriptor.h"
+#include "common/base/file_descriptor.h"
 #include "executor/warden/process/process_tree.h"
-#include "executor/warden/warden_server.h"
+#include "executor/warden/server/warden_server.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {

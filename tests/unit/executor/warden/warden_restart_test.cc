@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "executor/warden/channel/daemon_channel.h"
-#include "executor/warden/warden_server.h"
+#include "executor/warden/server/warden_server.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "executor/warden/lease_watch.h"
+#include "executor/leases/lease_watch.h"
 #include "tests/unit/executor/worker/worker_book_fixture.h"
 
 namespace carillon::executor::worker_book_test {

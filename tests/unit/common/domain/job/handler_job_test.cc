@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/job_types.h"
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 
 namespace carillon::handler_job_test {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/job_types.h"
-#include "common/domain/job/template.h"
+#include "common/domain/template/template.h"
 #include "common/domain/workflow/command_parameters.h"
 
 namespace carillon::test {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/domain/job/spread.h"
-#include "common/domain/job/template.h"
 #include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/schedule.h"
+#include "common/domain/template/template.h"
 #include "tests/support/source_file.h"
 
 namespace carillon::test {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon::http_json_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job/spread.h"
-#include "common/wire/json/job_fields.h"
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_fields.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon {
 namespace {

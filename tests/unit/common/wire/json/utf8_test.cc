@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 
 namespace carillon {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json/job_json.h"
+#include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/messages/task_codec.h"
 #include "tests/unit/common/wire/wire_samples.h"

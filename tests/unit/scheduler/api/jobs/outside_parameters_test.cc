@@ -1,5 +1,5 @@
 // Parameters from callers who may run a job, but not change it.
-#include "common/wire/json/given_parameters.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
 
 namespace carillon::test {

@@ -1,0 +1,519 @@
+#include "common/adapters/mysql/run_rows/run_writer.h"
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/result_columns.h"
+#include "common/adapters/mysql/run_rows/completion_rows.h"
+#include "common/adapters/mysql/run_rows/notice_rows.h"
+#include "common/adapters/mysql/run_rows/queue_statements.h"
+#include "common/base/failpoint.h"
+#include "common/domain/run/returns.h"
+#include "common/domain/run/skip.h"
+#include "common/domain/workflow/node_key.h"
+#include "common/wire/json/outputs_json.h"
+
+namespace carillon::mysql {
+std::string KeyedRuns(std::string_view columns) {
+  return fmt::format("JSON_TABLE(" CARILLON_JSON
+                     ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT "
+                     "UNSIGNED PATH '$[2]'{}{})) k",
+                     columns.empty() ? "" : ", ", columns);
+}
+
+std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where) {
+  return fmt::format(
+      "UPDATE {} STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
+      "r.schedule_id = k.s AND r.shard = k.h SET {} WHERE {}",
+      KeyedRuns(columns), set, where);
+}
+
+namespace {
+
+const std::string kClaim = UpdateRuns(
+    "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
+    "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', t INT PATH '$[8]', "
+    "g INT UNSIGNED PATH '$[9]', z INT UNSIGNED PATH '$[10]'",
+    "r.state = 2, r.incarnation_no = k.n, r.token_high = k.x, r.token_low = k.y, "
+    "r.claimed_us = k.c, r.slot_taken = k.t, r.group_no = k.g, r.group_slot = k.z",
+    "r.state = 'PENDING' AND r.attempt = k.a");
+
+constexpr std::string_view kFinalColumns =
+    "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
+    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]', "
+    "q VARCHAR(400) PATH '$[11]'";
+// 4 is COMPLETED, 7 is CANCELLED.
+constexpr std::string_view kFinalSet =
+    "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
+    "r.reason = k.r, r.output_truncated = k.c, r.detail = k.q, r.open_segment = NULL, "
+    "r.cancel_requested = 0, "
+    "r.slot_taken = 0, r.group_no = 0, r.group_slot = 0, r.ended_as = NULLIF(k.t, 4)";
+
+// `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
+// leaves it unchanged, and a cancel sets `error` together with the flag. So this statement need not
+// set it. If it named `error`, a BLOB, the server would keep the rows in a temporary table on disk.
+const std::string kFinal =
+    UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
+// A CANCELLED run keeps the text from Explain: who cancelled it, and why.
+const std::string kFinalWithError =
+    UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
+               "r.state + 0 = k.o");
+const std::string kFinalWithOutput = UpdateRuns(
+    std::string(kFinalColumns) +
+        ", m LONGTEXT PATH '$[12]', w LONGTEXT PATH '$[13]', v LONGTEXT PATH '$[14]'",
+    fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
+                "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w), r.outputs = FROM_BASE64(k.v)",
+                kFinalSet),
+    "r.state + 0 = k.o");
+
+const std::string kPending = UpdateRuns(
+    "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]', x INT PATH '$[10]'",
+    "r.token_high = IF(k.x, 0, r.token_high), r.token_low = IF(k.x, 0, r.token_low), r.slot_taken "
+    "= "
+    "IF(k.x, 0, r.slot_taken), r.state = 1, r.flags = r.flags & ~" +
+        std::to_string(run_flag::kReturns) +
+        " | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
+        "r.reason = k.r, "
+        "r.priority = k.p, "
+        "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
+        "r.ended_us = 0, "
+        "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
+        "r.outputs = NULL, r.detail = NULL, r.group_no = 0, r.group_slot = 0",
+    "r.state + 0 = k.o");
+
+const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
+                                     "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
+
+const std::string kCancelFlag = UpdateRuns(
+    "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
+    "r.state IN ('RUNNING', 'HELD')");
+
+// The first result of an attempt stays, except that a real end, as its own executor reports it,
+// replaces LOST. `state` is assigned last, because the assignments before it read it.
+const std::string kReplaceable =
+    "run_attempts.state = 'LOST' AND run_attempts.executor_id = VALUES(executor_id)";
+const std::string kAttempt =
+    "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
+    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, detail, error, output) "
+    "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, k.q, FROM_BASE64(k.m), "
+    "FROM_BASE64(k.w) FROM " +
+    KeyedRuns(
+        "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
+        "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', q VARCHAR(400) PATH '$[12]', "
+        "m LONGTEXT PATH '$[13]', w LONGTEXT PATH '$[14]'") +
+    " ON DUPLICATE KEY UPDATE "
+    "run_attempts.started_us = IF(" +
+    kReplaceable +
+    ", VALUES(started_us), "
+    "run_attempts.started_us), "
+    "run_attempts.ended_us = IF(" +
+    kReplaceable +
+    ", VALUES(ended_us), "
+    "run_attempts.ended_us), "
+    "run_attempts.exit_code = IF(" +
+    kReplaceable +
+    ", VALUES(exit_code), "
+    "run_attempts.exit_code), "
+    "run_attempts.reason = IF(" +
+    kReplaceable +
+    ", VALUES(reason), run_attempts.reason), "
+    "run_attempts.output_truncated = IF(" +
+    kReplaceable +
+    ", VALUES(output_truncated), "
+    "run_attempts.output_truncated), "
+    "run_attempts.detail = IF(" +
+    kReplaceable +
+    ", VALUES(detail), "
+    "run_attempts.detail), "
+    "run_attempts.error = IF(" +
+    kReplaceable +
+    ", VALUES(error), run_attempts.error), "
+    "run_attempts.output = IF(" +
+    kReplaceable +
+    ", VALUES(output), run_attempts.output), "
+    "run_attempts.state = IF(" +
+    kReplaceable + ", VALUES(state), run_attempts.state)";
+
+const std::string kAttemptsBack =
+    "DELETE a FROM " + KeyedRuns("n INT PATH '$[3]'") +
+    " STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND "
+    "a.schedule_id = k.s AND a.shard = k.h AND a.attempt >= k.n";
+
+const std::string kCancels =
+    "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
+    "SELECT k.g, k.f, k.s, k.h FROM " +
+    KeyedRuns("g INT UNSIGNED PATH '$[3]'") +
+    // The row already exists if an earlier cancel is made stronger.
+    " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
+
+const std::string kCancelsDone =
+    "DELETE c FROM " + KeyedRuns("g INT UNSIGNED PATH '$[3]'") +
+    " STRAIGHT_JOIN run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.g AND c.fire_us = k.f "
+    "AND c.schedule_id = k.s AND c.shard = k.h";
+
+const std::string kExplained =
+    UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
+
+// A run's dead letters are never older than its fire, so the range of created_us bounds the search.
+const std::string kDeadLettersGone =
+    "DELETE d FROM " + KeyedRuns("") +
+    " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
+    "d.schedule_id = k.s AND d.shard = k.h";
+
+const std::string kDeadLetters =
+    "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
+    "created_us) SELECT k.f, k.s, k.h, k.j, k.t, k.a, k.r, k.c FROM " +
+    KeyedRuns(
+        "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(255) PATH '$[4]', a INT PATH '$[5]', "
+        "r VARCHAR(255) PATH '$[6]', c BIGINT PATH '$[7]'");
+
+Status CheckOutput(const RunKey& key, const AttemptResult& result) {
+  if (result.output.size() <= kOutputBytesMax) return {};
+  return {ErrorCode::kInvalid,
+          fmt::format("run {}: {} bytes of output, at most {} are kept", EncodeRunId(key),
+                      result.output.size(), kOutputBytesMax)};
+}
+
+}  // namespace
+
+RunWriter::RunWriter(Session& session, Reopener by)
+    : session_(session), by_(by), bytes_max_(session.packet_bytes_max() / 4) {}
+
+Status RunWriter::BeginRun(const RunKey& key) {
+  if (written_.insert(key).second) return {};
+  CARILLON_TRY(Flush());
+  written_.insert(key);
+  return {};
+}
+
+Status RunWriter::Claim(StoredRun& run, std::optional<int64_t> slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  run.row.state = RunState::kRunning;
+  run.row.may_still_run = false;
+  run.row.claimed = now;
+  if (slot) TakeSlot(run, *slot);
+  claims_.Begin()
+      .Add(run.row.key)
+      .Add(run.row.attempt)
+      .Add(run.incarnation_no)
+      .Add(run.row.claim_token.high)
+      .Add(run.row.claim_token.low)
+      .Add(now)
+      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot)
+      .Add(run.row.group.value())
+      .Add(run.group_slot);
+  return {};
+}
+
+Status RunWriter::Queue(StoredRun& run, const QueueWrite& place, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  run.row.due = kQueued;
+  const bool for_group = place.group != GroupNo{};
+  if (!for_group) Free(run);
+  if (place.slot) TakeSlot(run, *place.slot);
+  FreeGroupSlot(run);
+  queued_.Begin()
+      .Add(run.row.key)
+      .Add(run.row.attempt)
+      .Add(run.row.due)
+      .Add(SlotColumn(run))
+      .Add(run.row.job_no.value())
+      .Add(run.row.segment.value())
+      .Add(now)
+      .Add(place.expires)
+      .Add(place.group.value())
+      .Add(for_group ? PlaceInGroup(run.row).rank : int64_t{0});
+  return {};
+}
+
+Status RunWriter::Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  Unqueue(run);
+  run.row.due = now;
+  run.row.group = group;
+  run.group_slot = slot;
+  granted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(group.value()).Add(slot);
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(now);
+  return {};
+}
+
+void RunWriter::TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot) {
+  run.row.group = group;
+  run.group_slot = slot;
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(0);
+}
+
+void RunWriter::FreeGroupSlot(StoredRun& run) {
+  if (run.group_slot != 0) {
+    group_slots_freed_.Begin().Add(run.row.key).Add(run.row.group.value()).Add(run.group_slot);
+  }
+  run.row.group = {};
+  run.group_slot = 0;
+}
+
+Status RunWriter::Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  Unqueue(run);
+  run.row.due = now;
+  admitted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(slot.has_value());
+  if (slot) TakeSlot(run, *slot);
+  return {};
+}
+
+void RunWriter::TakeSlot(StoredRun& run, int64_t slot) {
+  run.slot_taken = true;
+  slots_taken_.Begin().Add(run.row.key).Add(run.row.job_no.value()).Add(slot);
+}
+
+void RunWriter::Free(StoredRun& run) {
+  if (run.slot_taken) slots_freed_.Begin().Add(run.row.key).Add(run.row.job_no.value());
+  run.slot_taken = false;
+  run.active = false;
+}
+
+void RunWriter::Unqueue(const StoredRun& run) {
+  if (failpoint::Broken("wait.delete")) return;
+  if (run.row.state == RunState::kPending && run.row.due == kQueued) {
+    waits_over_.Begin().Add(run.row.key);
+  }
+}
+
+Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
+                           std::string_view reason) {
+  AddCompletion(run.row, result.ended, completions_);
+  const bool with_output =
+      !result.output.empty() || !result.error.empty() || !result.outputs.empty();
+  const bool no_error_yet = before.state == RunState::kRunning && !before.cancel_requested;
+  JsonRows& rows = with_output ? finals_with_output_ : no_error_yet ? finals_ : finals_with_error_;
+  rows.Begin()
+      .Add(run.row.key)
+      .Add(NumberOf(before.state))
+      .Add(NumberOf(run.row.state))
+      .Add(run.row.attempt)
+      .Add(result.started)
+      .Add(result.ended);
+  AddOptional(rows, result.exit_code);
+  rows.Add(reason).Add(result.output_truncated);
+  AddDetail(rows, result);
+  if (!with_output) return {};
+  AddBlob(rows, result.error);
+  AddBlob(rows, result.output);
+  AddBlob(rows, result.outputs.empty() ? "" : OutputsToJson(result.outputs));
+  return FlushIfLarge(kFinalWithOutput, rows, true);
+}
+
+Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptResult& result,
+                         WallTime now) {
+  CARILLON_TRY(CheckReopening(run.row, change.state, by_));
+  CARILLON_TRY(BeginRun(run.row.key));
+  CARILLON_TRY(CheckOutput(run.row.key, result));
+  const Before before(run.row);
+  const RunState from = before.state;
+  RunRow& row = run.row;
+  Unqueue(run);
+  // The run was final and is reopened or gets another end, so the dead letter of its old end no
+  // longer holds.
+  if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
+  if (change.record_attempt) {
+    CARILLON_TRY(RecordAttempt(row.key, {.attempt = row.attempt,
+                                         .state = result.state,
+                                         .executor = row.executor,
+                                         .claimed = row.claimed,
+                                         .result = result}));
+  }
+  if (change.dead_letter && LeavesDeadLetter(row.key)) {
+    dead_letters_.Begin()
+        .Add(row.key)
+        .Add(row.job_no.value())
+        .Add(Name(change.state))
+        .Add(row.attempt)
+        .Add(change.reason)
+        .Add(now);
+  }
+  row.state = change.state;
+  if (change.dead_letter) AddNotice(NoticeKind::kFailed, row, change.reason, now);
+  row.may_still_run = MayStillRun(change.state, change.reason);
+  row.attempt = change.attempt;
+  run.ended_by_loss = result.state == RunState::kLost;
+  if (row.cancel_requested && change.state != RunState::kHeld) {
+    cancels_done_.Begin().Add(row.key).Add(row.segment.value());
+    row.cancel_requested.reset();
+  }
+  if (change.state == RunState::kPending) {
+    if (!failpoint::Broken("group.free_on_retry")) FreeGroupSlot(run);
+    row.due = change.due;
+    row.def_version = change.def_version;
+    row.priority = change.priority;
+    if (change.given_back) CountReturn(row);
+    // A run that begins anew waits for its slot anew.
+    if (change.clear_token) {
+      row.claim_token = {};
+      Free(run);
+    }
+    pendings_.Begin()
+        .Add(row.key)
+        .Add(NumberOf(from))
+        .Add(row.attempt)
+        .Add(row.due)
+        .Add(row.def_version)
+        .Add(change.reason)
+        .Add(row.priority)
+        .Add(row.flags)
+        .Add(change.clear_token);
+    return {};
+  }
+  if (change.state == RunState::kHeld) {
+    helds_.Begin().Add(row.key).Add(NumberOf(from)).Add(change.reason);
+    return {};
+  }
+  if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
+  Free(run);
+  FreeGroupSlot(run);
+  return AddFinal(run, before, result, change.reason);
+}
+
+Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now,
+                      const std::string& error) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  const Before before(run.row);
+  Unqueue(run);
+  run.row.state = state;
+  run.row.may_still_run = MayStillRun(state, reason);
+  if (run.row.cancel_requested) {
+    cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
+    run.row.cancel_requested.reset();
+  }
+  if (SkipIsFailure(run.row)) {
+    if (LeavesDeadLetter(run.row.key)) {
+      dead_letters_.Begin()
+          .Add(run.row.key)
+          .Add(run.row.job_no.value())
+          .Add(Name(state))
+          .Add(run.row.attempt - 1)
+          .Add(reason)
+          .Add(now);
+    }
+    AddNotice(NoticeKind::kFailed, run.row, reason, now);
+  }
+  Free(run);
+  FreeGroupSlot(run);
+  ++ended_[state];
+  return AddFinal(run, before, {.error = error, .started = run.started, .ended = now}, reason);
+}
+
+void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason,
+                          WallTime now) {
+  notices_.Begin()
+      .Add(row.key)
+      .Add(row.segment.value())
+      .Add(Name(kind))
+      .Add(row.job_no.value())
+      .Add(row.attempt)
+      .Add(Name(row.state))
+      .Add(reason)
+      .Add(now);
+}
+
+void RunWriter::NoteLate(const RunRow& row, WallTime now) {
+  AddNotice(NoticeKind::kLate, row, "", now);
+}
+
+void RunWriter::Explain(const RunKey& key, std::string_view sentence) {
+  if (!sentence.empty()) explained_.Begin().Add(key).AddBytes(sentence);
+}
+
+Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
+  const AttemptResult& result = attempt.result;
+  CARILLON_TRY(CheckOutput(key, result));
+  attempts_.Begin()
+      .Add(key)
+      .Add(attempt.attempt)
+      .Add(NumberOf(attempt.state))
+      .Add(attempt.executor.value())
+      .Add(attempt.claimed)
+      .Add(result.started)
+      .Add(result.ended);
+  AddOptional(attempts_, result.exit_code);
+  attempts_.Add(result.reason).Add(result.output_truncated);
+  AddDetail(attempts_, result);
+  AddBlob(attempts_, result.error);
+  AddBlob(attempts_, result.output);
+  return FlushIfLarge(kAttempt, attempts_, false);
+}
+
+Status RunWriter::RequestCancel(StoredRun& run, CancelMode mode) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  if (run.row.cancel_requested >= mode) return {};
+  cancels_.Begin().Add(run.row.key).Add(run.row.segment.value()).Add(mode == CancelMode::kKill);
+  run.row.cancel_requested = mode;
+  return {};
+}
+
+Status RunWriter::FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted) {
+  if (rows.bytes() < bytes_max_) return {};
+  return counted ? Update(statement, rows) : Insert(statement, rows);
+}
+
+Status RunWriter::Update(const std::string& statement, JsonRows& rows) {
+  if (rows.empty()) return {};
+  const auto expected = static_cast<int64_t>(rows.size());
+  return UpdateAll(statement, rows.Take(), expected);
+}
+
+Status RunWriter::UpdateAll(const std::string& statement, const std::string& rows,
+                            int64_t expected) {
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched, session_.Execute(statement, {rows}));
+  if (matched == expected) return {};
+  return {ErrorCode::kConflict, fmt::format("{} of {} runs were not in the state that was read",
+                                            expected - matched, expected)};
+}
+
+Status RunWriter::Insert(const std::string& statement, JsonRows& rows) {
+  if (rows.empty()) return {};
+  CARILLON_TRY(session_.Execute(statement, {rows.Take()}));
+  return {};
+}
+
+Status RunWriter::Flush() {
+  written_.clear();
+  if (!cancels_.empty()) {
+    // Writes the flag of each run and its row for the owner's scan, from the same list.
+    const std::string runs = cancels_.Take();
+    CARILLON_TRY(session_.Execute(kCancelFlag, {runs}));
+    CARILLON_TRY(session_.Execute(kCancels, {runs}));
+  }
+  std::string queued;
+  if (!queued_.empty()) {
+    const auto expected = static_cast<int64_t>(queued_.size());
+    queued = queued_.Take();
+    CARILLON_TRY(UpdateAll(kQueuedRuns, queued, expected));
+  }
+  CARILLON_TRY(Update(kClaim, claims_));
+  CARILLON_TRY(Update(kAdmitted, admitted_));
+  CARILLON_TRY(Update(kGranted, granted_));
+  CARILLON_TRY(Update(kFinal, finals_));
+  CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
+  CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
+  CARILLON_TRY(Update(kPending, pendings_));
+  CARILLON_TRY(Update(kHeld, helds_));
+  // Slots are freed first: another run of the batch may have taken a number that is freed here.
+  CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));
+  CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
+  CARILLON_TRY(Insert(kGroupSlotsFreed, group_slots_freed_));
+  CARILLON_TRY(Update(kGroupSlotsTaken, group_slots_taken_));
+  if (!queued.empty()) CARILLON_TRY(session_.Execute(kWaits, {queued}));
+  CARILLON_TRY(Insert(kWaitsOver, waits_over_));
+  CARILLON_TRY(Insert(kAttempt, attempts_));
+  CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
+  CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
+  CARILLON_TRY(Insert(kExplained, explained_));
+  CARILLON_TRY(Insert(kInsertCompletions, completions_));
+  // Dead letters of an old end are deleted before those of a new end are inserted.
+  CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
+  CARILLON_TRY(Insert(kDeadLetters, dead_letters_));
+  return Insert(kInsertNotices, notices_);
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,81 @@
+#include "common/wire/json/job/given_parameters.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "common/wire/json/job/job_fields.h"
+#include "common/wire/json/json_text.h"
+
+namespace carillon {
+namespace {
+
+std::set<std::string> TakeTexts(nlohmann::json& document, const char* member) {
+  std::set<std::string> texts;
+  if (!document.is_object() || !document.contains(member)) return texts;
+  for (const auto& text : document[member]) {
+    if (text.is_string()) texts.insert(text.get<std::string>());
+  }
+  document.erase(member);
+  return texts;
+}
+
+}  // namespace
+
+Result<RenderedParameters> GivenFromText(std::string_view text) {
+  RenderedParameters given;
+  if (text.empty()) return given;
+  CARILLON_ASSIGN_OR_RETURN(nlohmann::json document, ParseJsonText(text));
+  given.untrusted = TakeTexts(document, kUntrustedNames);
+  given.given_by = TakeTexts(document, kGivers);
+  JobDefinition job;
+  CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
+  if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
+  given.values = std::move(job.parameters);
+  return given;
+}
+
+std::string GivenToText(const RenderedParameters& given) {
+  if (given.values.empty()) return {};
+  nlohmann::json document = nlohmann::json::object();
+  for (const auto& [name, value] : given.values) {
+    std::visit([&, &key = name](const auto& v) { document[key] = v; }, value);
+  }
+  if (!given.untrusted.empty()) document[kUntrustedNames] = given.untrusted;
+  if (!given.given_by.empty()) document[kGivers] = given.given_by;
+  return JsonToText(document);
+}
+
+Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule) {
+  CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own));
+  given.values = MergeParameters(of_schedule, given.values);
+  return GivenToText(given);
+}
+
+nlohmann::json GivenValues(std::string_view text) {
+  nlohmann::json values = nlohmann::json::parse(text, nullptr, false);
+  if (!values.is_object()) return nlohmann::json::object();
+  values.erase(kUntrustedNames);
+  values.erase(kGivers);
+  return values;
+}
+
+std::string WithGiver(std::string text, const std::string& user_id) {
+  if (user_id.empty()) return text;
+  nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+  if (!document.is_object() || document.empty()) return text;
+  document[kGivers] = {user_id};
+  return JsonToText(document);
+}
+
+uint32_t BehalfFlagOf(std::string_view text, std::string_view owner) {
+  const auto given = GivenFromText(text);
+  if (!given.ok()) return 0;  // such a run does not start
+  std::vector<Backer> backers;
+  for (const std::string& giver : given->given_by) {
+    backers.push_back({.user_id = giver, .part = Backer::Part::kGaveRun});
+  }
+  return BehalfFlag(backers, owner);
+}
+
+}  // namespace carillon

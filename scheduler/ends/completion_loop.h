@@ -1,0 +1,80 @@
+// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, and
+// starts the runs of dependents.
+//
+// Place    After step 9 of docs/life-of-a-run.md: the end of a run is stored with its completion.
+//          The planner then plans the next fire like any other. The run of a dependent is due at
+//          once; its owner is told if it is this member, and otherwise finds it with its next scan
+//          for due runs.
+// Threads  One loop calls Step; Nudge is thread-safe.
+// Time     Looks at once after a Nudge, every 100 ms while completions come in, and otherwise every
+//          second. An end that another member wrote, by a cancel through its API, is therefore
+//          acted upon within a second. The next fire counts from the end, not from this look. After
+//          this host's clock was set, ends wait until the cluster's time was sampled again.
+// Errors   A batch that the store refuses is halved until the bad completion is alone. That one is
+//          set aside for 10 s, counted and logged; the others are acted upon.
+// Always   The store decides, in fenced transactions that also delete the completions. Runs while
+//          the whole cluster is paused: what it makes due then waits like all other runs.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
+#include "common/ports/store/completion_store.h"
+#include "common/ports/store/firing_store.h"
+#include "scheduler/assign/fenced_writer.h"
+#include "scheduler/handover/cluster_clock.h"
+
+namespace carillon::scheduler {
+
+class CompletionLoop final : public Stepper {
+ public:
+  struct Ports {
+    CompletionStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FencedWriter& fences;
+    Metrics& metrics;
+    // Called after a schedule got a fire so near that the planner should not wait for its
+    // next scan.
+    std::function<void()> fires_soon = [] {};
+    // Called for each run of a dependent that was started, whoever owns its segment.
+    std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
+  };
+  explicit CompletionLoop(const Ports& ports) : ports_(ports) {}
+
+  SteadyTime Step(SteadyTime now) override;
+  // A completion was written.
+  void Nudge() { nudged_ = true; }
+  size_t set_aside() const { return aside_.size(); }
+
+ private:
+  struct Look {
+    const OwnedView& view;
+    WallTime cluster_now;
+    SteadyTime now;
+  };
+
+  // Returns the number of completions that were read.
+  size_t ActOnSome(const Look& look, const std::vector<SegmentId>& segments);
+  // Returns false if the store does not answer, or the segments are lost: nothing is set
+  // aside then.
+  bool Write(const Look& look, std::vector<RunCompletion> ends);
+  void Count(const std::vector<RunCompletion>& ends, const std::vector<CompletionEffect>& effects,
+             WallTime cluster_now);
+  void CountStarted(const CompletionEffect& effect);
+  void SetAside(const RunCompletion& end, const Error& error, SteadyTime now);
+  void ReviveStuck(const Look& look, const std::vector<SegmentId>& segments);
+
+  const Ports ports_;
+  std::atomic<bool> nudged_{false};
+  SteadyTime last_ = SteadyTime::min();  // begin of the last look
+  bool busy_ = false;                    // the last look found completions
+  SteadyTime next_watch_{};
+  std::map<uint64_t, SteadyTime> aside_;  // by id: until when
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,101 @@
+// Begins the due runs of workflows, and takes their steps: releases nodes whose upstream nodes have
+// ended, and ends the run when all nodes have.
+//
+// Place    Between steps 9 and 2 of docs/life-of-a-run.md: the end of a node's run is stored with a
+//          wake-up, and a node that is released is due, so that its owner fires it like any other
+//          run. The firing loop hands over due runs of workflows, which need no executor.
+// Threads  One loop calls Step; Offer, Nudge and open are thread-safe.
+// Time     Looks for wake-ups at once after a Nudge, every 100 ms while workflow runs are open, and
+//          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or
+//          at 200 runs a second: that finds deadlines, cancels that were cut off, and lost
+//          wake-ups.
+// Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A
+//          run that cannot begin now stays due, and the sweep offers it again.
+// Always   The store decides, in one fenced transaction a step. While the whole cluster is paused
+//          nothing begins; steps go on, and what they release waits like all other runs.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "common/base/loops/loop.h"
+#include "common/base/metrics/metrics.h"
+#include "common/base/mutex.h"
+#include "common/ports/store/workflow_store.h"
+#include "scheduler/assign/fenced_writer.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
+
+namespace carillon::scheduler {
+
+// A due run of a workflow, with the rules of its job's version.
+struct DueWorkflow {
+  PendingRun run;
+  OverlapRules overlap = {};
+};
+
+class WorkflowLoop final : public Stepper {
+ public:
+  struct Ports {
+    WorkflowStore& store;
+    const ClusterClock& cluster;
+    SegmentTable& segments;
+    FencedWriter& fences;
+    Metrics& metrics;
+    std::function<bool()> paused = [] { return false; };  // the whole cluster is
+    // Called for each run that was made due, whoever owns its segment.
+    std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
+    std::function<void()> slot_freed = [] {};
+    std::function<void()> completed = [] {};  // a completion was written
+    std::function<void()> wake = [] {};       // of the loop that calls Step
+  };
+  explicit WorkflowLoop(const Ports& ports);
+
+  SteadyTime Step(SteadyTime now) override;
+  // kExhausted: too many wait already. The run stays due.
+  Status Offer(DueWorkflow due);
+  // A node's run has ended, or a request was made.
+  void Nudge();
+  // Open workflow runs of this member, as of the last full turn.
+  int64_t open() const { return open_.load(); }
+
+ private:
+  struct Look {
+    const OwnedView& view;
+    WallTime cluster_now;
+    SteadyTime now;
+  };
+
+  void BeginSome(const Look& look);
+  void Begin(const Look& look, const DueWorkflow& due);
+  // Returns true if there may be more wake-ups.
+  bool FollowWakeUps(const Look& look, const std::vector<SegmentId>& segments);
+  void TurnAround(const Look& look, const std::vector<SegmentId>& segments);
+  void TakeStep(const Look& look, const StepRequest& request);
+  void Count(const StepEffect& effect);
+  void CountEnded(RunState state, int64_t runs);
+  void SetOpen(int64_t runs);
+  bool IsUnansweredAgain(uint64_t no, ErrorCode code);
+  void SetAside(const StepRequest& request, const Error& error, SteadyTime now);
+
+  const Ports ports_;
+  std::atomic<bool> nudged_{false};
+  std::atomic<int64_t> open_{0};
+  SteadyTime last_ = SteadyTime::min();  // begin of the last look
+  SteadyTime next_turn_{};               // of the next page of open runs
+  SteadyTime next_round_{};              // of the first page
+  uint64_t after_ = 0;                   // where the turn goes on
+  size_t hidden_ = 0;                    // wake-ups of runs that were set aside, in the last look
+  int64_t counted_ = 0;                  // open runs so far in this turn
+  bool more_ = false;
+  std::map<uint64_t, SteadyTime> aside_;  // by number of the workflow run: until when
+  std::map<uint64_t, int> unanswered_;    // steps in a row without an answer, by the same number
+  std::map<uint64_t, StepRequest> unfinished_;  // whose last step said `again`
+  Mutex mu_;
+  std::map<RunKey, DueWorkflow> due_ GUARDED_BY(mu_);
+};
+
+}  // namespace carillon::scheduler
