@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "tests/support/source_file.h"
 
@@ -75,7 +77,7 @@ TEST(OutageTest, BoundsAreThoseOfTheInstallation) {
 std::string_view Title(Outage outage) {
   switch (outage) {
     case Outage::kStore: return "the store";
-    case Outage::kStoreHeld: return "the store, held";
+    case Outage::kStoreHeld: return "a held store";
     case Outage::kCoordinator: return "ZooKeeper";
     case Outage::kStoreAndCoordinator: return "both of them";
     case Outage::kBus: return "Kafka";
@@ -100,14 +102,25 @@ std::string When(const OutageRow& row) {
   return when;
 }
 
+// Outages with the same effect share a row.
 std::string TableAsText() {
-  std::ostringstream out;
-  out << "| unavailable | feature | effect | when | in words |\n|---|---|---|---|---|\n";
+  std::vector<std::pair<std::string, std::string>> rows;
   for (const OutageRow& row : OutageTable()) {
-    out << "| " << Title(row.outage) << " | " << Name(row.capability) << " | " << Name(row.effect)
-        << " | " << When(row) << " | " << row.sentence << " |\n";
+    std::ostringstream rest;
+    rest << " | " << Name(row.capability) << " | " << Name(row.effect) << " | " << When(row)
+         << " | " << row.sentence << " |\n";
+    const auto same = std::find_if(rows.begin(), rows.end(), [&rest](const auto& known) {
+      return known.second == rest.str();
+    });
+    if (same == rows.end()) {
+      rows.emplace_back(Title(row.outage), rest.str());
+    } else {
+      same->first += "; " + std::string(Title(row.outage));
+    }
   }
-  return out.str();
+  std::string out = "| unavailable | feature | effect | when | in words |\n|---|---|---|---|---|\n";
+  for (const auto& [titles, rest] : rows) out += "| " + titles + rest;
+  return out;
 }
 
 TEST(OutageTest, TheDocumentAgreesWithTheTable) {
