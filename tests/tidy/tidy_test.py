@@ -345,6 +345,10 @@ class TidyTest(unittest.TestCase):
                     problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
 
+    def test_decisions_have_one_page(self):
+        words = {f: len(read(f).split()) for f in self.files if f.startswith("docs/adr/")}
+        self.report([f"{f}: {n} words, at most 330" for f, n in words.items() if n > 330])
+
     def test_architecture_names_every_room(self):
         """One line of a table for each room and each of its FOLDERS, and no line for anything else."""
         rooms = set(ROOMS)
