@@ -75,6 +75,11 @@ FORBIDDEN_WORDS = re.compile(
 
 # A file must not begin with a question word, because its first words must say what it is.
 HEADLESS = re.compile(r'(#![^\n]*\n)?(//|"""|/\*\*?) ?(What|Which|Whose|Who|How|Where|When|Whether)\b')
+# A test's title must be a sentence that is understood alone, so it begins with its subject.
+TITLE = re.compile(r"(?:\b(?:it|test|describe)\(|\](?: as const)?\)\()\s*(['\"`])(.*?)\1", re.S)
+NO_SUBJECT = re.compile(
+    r"(is|are|was|were|be|has|have|had|can|may|must|does|do|says?|shows?|not|and|or|but|if|as|also|only|"
+    r"of|in|on|at|by|for|from|to|with|without|that|what|which|who|whose|whom|whether|where|when|why|how)\b")
 # Design pages that are not in the repository.
 FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b of\b)")
 
@@ -310,6 +315,17 @@ class TidyTest(unittest.TestCase):
         self.assertFalse(HEADLESS.match("// Dialogs that create a secret: what is done to it."))
         self.report([f for f in self.files
                      if f.endswith((".cc", ".h", ".ts", ".tsx", ".mjs", ".py")) and HEADLESS.match(read(f))])
+
+    def test_titles_are_sentences(self):
+        self.assertEqual([two for _, two in TITLE.findall("it('a', f); it.each([1])(\n 'b', f); test(`c ${d}`, f)")],
+                         ["a", "b", "c ${d}"])
+        problems = []
+        for path in self.files:
+            if path.startswith(("web-ui/src/", "tests/console/")) and path.endswith((".test.ts", ".test.tsx", ".mjs")):
+                text = read(path)
+                problems += [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {match.group(2)}"
+                             for match in TITLE.finditer(text) if NO_SUBJECT.match(match.group(2))]
+        self.report(problems)
 
     def test_console_folders_are_small(self):
         folders = [os.path.dirname(f) for f in self.files if f.startswith("web-ui/src/")]

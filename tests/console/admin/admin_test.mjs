@@ -21,7 +21,7 @@ const login = (name, secret) => fetch(server.url + '/api/auth/login', {
 });
 
 describe('users', () => {
-  test('one is made, given a role, disabled, given a password, and deleted', async () => {
+  test('users: an administrator creates, edits, disables and deletes a user', async () => {
     await as('anna', { path: '/admin', asked: ['/api/users'] }, async (page) => {
       await heading(page, 'Users');
       await page.getByRole('button', { name: 'New user' }).click();
@@ -61,7 +61,7 @@ describe('users', () => {
     });
   });
 
-  test('the last administrator stays one, and the page says so', async () => {
+  test('users: the server keeps the last administrator, and the page says so', async () => {
     await as('anna', { path: '/admin/users', asked: ['/api/users'] }, async (page) => {
       await page.getByRole('button', { name: 'Edit anna' }).click();
       const dialog = page.locator('.dialog');
@@ -76,7 +76,7 @@ describe('users', () => {
     });
   });
 
-  test('who is no administrator sees why, and the server refuses all the same', async () => {
+  test('users: the page tells other roles why they are refused', async () => {
     await as('uma', { path: '/admin/users', asked: ['/api/users', '/api/audit'] }, async (page) => {
       await heading(page, 'Users');
       await page.getByText('You do not have permission to view this').waitFor();
@@ -89,7 +89,7 @@ describe('users', () => {
 });
 
 describe('API tokens', () => {
-  test('one is shown once, works, may no more than its maker, and ends when it is revoked', async () => {
+  test('tokens: a new token is shown once, is limited by its maker and ends when revoked', async () => {
     await as('uma', { path: '/admin/tokens' }, async (page) => {
       await heading(page, 'API tokens');
       await page.getByText('No API tokens yet').waitFor();
@@ -122,7 +122,7 @@ describe('API tokens', () => {
     });
   });
 
-  test('a day in the past is refused at its field', async () => {
+  test('tokens: a past expiry date is refused at its field', async () => {
     await as('uma', { path: '/admin/tokens', asked: ['/api/tokens'] }, async (page) => {
       await page.getByRole('button', { name: 'New token' }).first().click();
       const dialog = page.locator('.dialog');
@@ -137,7 +137,7 @@ describe('API tokens', () => {
 });
 
 describe('the account', () => {
-  test('the password is changed here, the session goes on, and the others end', async () => {
+  test('account: a changed password keeps the current session and ends the others', async () => {
     const made = await login('uma', password);
     const { access_token: other } = await made.json();
     await as('uma', { path: '/account' }, async (page) => {
@@ -163,7 +163,7 @@ describe('the account', () => {
     assert.equal((await login('uma', password)).status, 401);
   });
 
-  test('language, theme, zone and keys are kept in this browser', async () => {
+  test('account: language, theme, zone and shortcuts are kept in this browser', async () => {
     await server.api('POST', 'jobs', { job_id: 'zoned', name: 'Zoned', command: 'true' });
     await person({}, async (page) => {
       await page.goto(server.url + '/account');

@@ -55,7 +55,7 @@ async function fail(job, fields = {}) {
 }
 
 describe('deliveries', () => {
-  test('nothing yet; then what was told of which run, by the filters of the address; sent again', async () => {
+  test('deliveries: each notification is listed, filtered by the address and sent again', async () => {
     await as('anna', '/admin/deliveries', async (page) => {
       await heading(page, 'Notifications');
       await page.getByText('No notifications yet').waitFor();
@@ -94,8 +94,8 @@ describe('deliveries', () => {
   });
 });
 
-describe('what a job tells', () => {
-  test('is chosen in the form, kept as it is in YAML, and said on its page', async () => {
+describe('notifications of a job', () => {
+  test('notifications: the form, the YAML and the job page agree', async () => {
     await server.api('POST', 'jobs', { job_id: 'quiet', name: 'Quiet', command: 'true' });
     const notify = async () => (await server.api('GET', 'jobs/quiet')).notify;
     await as('anna', '/jobs/quiet/edit', async (page) => {
@@ -135,7 +135,7 @@ describe('what a job tells', () => {
   });
 });
 
-test('in both themes and languages, on a phone', async () => {
+test('deliveries: the page fits a phone in both themes and languages', async () => {
   await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
   for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notification'], ['dark', 'zh-CN', '发送测试通知']]) {
     await withPerson(browser, { token: server.token, theme, locale, width: 360 }, async (page) => {

@@ -127,7 +127,7 @@ async function find(page, action) {
 
 const byPath = new Map(rows.map(({ path }) => [path, rows.filter((row) => row.path === path)]));
 PEOPLE.forEach(([person, whose], column) => {
-  test(`${person}, a job of ${whose}`, async () => {
+  test(`roles: ${person} sees the permitted actions on a job of ${whose}`, async () => {
     const { page, problems, close } = await open({ token: tokens[person], asked: ['/api/'] });
     const fill = (text) => text.replace('{job}', whose).replace('{name}', 'Job ' + whose).replace('{run}', jobs[whose].run)
       .replace('{going}', jobs[whose].going).replace('{executor}', executor);

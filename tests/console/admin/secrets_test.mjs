@@ -23,7 +23,7 @@ const outputOf = async (page, job) => {
   return (await page.locator('[data-line]').allTextContents()).join('\n');
 };
 
-test('one is made, used by a job, given another value and deleted; its value is seen nowhere', async () => {
+test('secrets: a secret is created, used by a job, edited and deleted, and its value is never shown', async () => {
   await as('anna', { asked: ['/api/secrets'] }, async (page) => {
     await heading(page, 'Secrets');
     const answers = [];
@@ -75,7 +75,7 @@ test('one is made, used by a job, given another value and deleted; its value is 
   });
 });
 
-test('who changed it meanwhile is not overwritten', async () => {
+test('secrets: an edit does not overwrite a newer version', async () => {
   await server.api('POST', 'secrets', { name: 'contested', value: VALUE });
   await as('anna', { asked: ['/api/secrets'] }, async (page) => {
     await page.getByRole('button', { name: 'Edit contested' }).click();
@@ -89,7 +89,7 @@ test('who changed it meanwhile is not overwritten', async () => {
   });
 });
 
-test('a user has their own, sees others’ and may not touch them; who may only look makes none', async () => {
+test('secrets: a user edits only their own, and a reader none', async () => {
   await server.api('POST', 'secrets', { name: 'theirs', value: VALUE });
   await as('uma', {}, async (page) => {
     await page.getByRole('button', { name: 'Edit theirs' }).waitFor();
@@ -110,7 +110,7 @@ test('a user has their own, sees others’ and may not touch them; who may only 
   });
 });
 
-test('in both themes and languages, on a phone', async () => {
+test('secrets: the page fits a phone in both themes and languages', async () => {
   await server.api('POST', 'secrets', { name: 'a_name_as_long_as_it_may_be_and_then_some_more_letters_after', value: VALUE });
   for (const [theme, locale, label] of [['light', 'en-GB', /^Edit a_name/], ['dark', 'zh-CN', /^编辑 a_name/]]) {
     await person({ theme, locale, width: 360 }, async (page) => {

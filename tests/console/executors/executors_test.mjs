@@ -17,7 +17,7 @@ const { server, person } = withServer(async () => {
 });
 
 for (const theme of ['light', 'dark']) {
-  test(`one has a page with its facts and its runs, ${theme}`, async () => {
+  test(`executors: each has a page with its facts and runs, ${theme}`, async () => {
     await person({ theme }, async (page) => {
       await page.goto(server.url + '/executors');
       await page.getByRole('link', { name: id }).click();
@@ -35,7 +35,7 @@ for (const theme of ['light', 'dark']) {
   });
 }
 
-test('they are found by state, by a part of the id or host, and by label, in the address', async () => {
+test('executors: state, text and label filters are kept in the address', async () => {
   await server.api('PATCH', 'executors/' + id, { labels: { zone: 'a' } }, { 'If-Match': '*' });
   await person({}, async (page) => {
     await page.goto(server.url + '/executors');
@@ -61,7 +61,7 @@ test('they are found by state, by a part of the id or host, and by label, in the
   });
 });
 
-test('it is drained with a reason, which the audit has, and enabled again; by the keyboard', async () => {
+test('executors: the keyboard drains one with a reason for the audit, and enables it', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/executors/' + id);
     await page.getByRole('button', { name: 'Drain' }).focus();
@@ -81,7 +81,7 @@ test('it is drained with a reason, which the audit has, and enabled again; by th
   });
 });
 
-test('how another one joins is shown for a shell, systemd and a container; a wrong id is told at its field', async () => {
+test('executors: the join commands work as shown, and a wrong ID is refused at its field', async () => {
   await person({ asked: ['/api/executors/join-tokens'] }, async (page) => {
     await page.goto(server.url + '/executors');
     await page.getByRole('button', { name: 'Add an executor' }).click();
@@ -125,7 +125,7 @@ async function runsAsShown(page, commands) {
   }
 }
 
-test('who may only read is told why, on a phone, in both languages', async () => {
+test('executors: readers see why they are refused, on a phone, in both languages', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
   for (const [locale, name, why] of [['en-GB', 'Drain', 'Only administrators can do this.'], ['zh-CN', '排空', '只有管理员可以这样做。']]) {
     await person({ token, locale, width: 360 }, async (page) => {

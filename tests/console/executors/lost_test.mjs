@@ -37,7 +37,7 @@ const runIs = (id, state, on) => until(async () => {
 const row = (page, id) => page.locator('tr', { has: page.getByRole('link', { name: id, exact: true }) });
 const UNTIL = (name) => `while [ ! -e ${file(name)} ] && [ ! -e ${file('end')} ]; do sleep 0.2; done; echo ended`;
 
-test('one that is killed is shown lost, and what ran there ends by its policy and says why', { timeout: 600_000 }, async () => {
+test('a killed executor becomes lost, and its runs end by their policy with the reason', { timeout: 600_000 }, async () => {
   await api('POST', 'executors/executor-1/drain', { reason: 'the runs go to the other one' });
   const again = await start('again', `if [ -e ${file('tried')} ]; then echo the second try; else touch ${file('tried')}; ${UNTIL('never')}; fi`,
     { on_lost: 'retry', retry_count: 2, retry_interval: 1 });
@@ -71,7 +71,7 @@ test('one that is killed is shown lost, and what ran there ends by its policy an
   }
 });
 
-test('one that is drained from the page starts nothing new, and what runs there ends', { timeout: 600_000 }, async () => {
+test('a drained executor starts nothing new and finishes what it runs', { timeout: 600_000 }, async () => {
   await cluster('start', 'executor-2');
   await until(async () => (await api('GET', 'executors/executor-2')).state === 'ONLINE', 'executor-2');
   await api('POST', 'executors/executor-2/drain', {});

@@ -21,8 +21,8 @@ async function jobs(prefix, n) {
 }
 const dialog = (page) => page.locator('.dialog');
 
-describe('an action on many', () => {
-  test('begins in a list, goes on while its page is left, and ends without a reload', async () => {
+describe('a bulk action', () => {
+  test('a bulk action continues while its page is left, and ends without a reload', async () => {
     const ids = await jobs('leave', 300);
     await as('anna', '/jobs?q=leave-', async (page) => {
       await page.getByLabel('Select all 50 shown').check();
@@ -50,7 +50,7 @@ describe('an action on many', () => {
     assert.deepEqual(states.map((one) => [one.state, one.pause_reason]), [['PAUSED', 'moving house'], ['PAUSED', 'moving house']]);
   });
 
-  test('is found and read by the keyboard, on a phone, in both themes; axe finds nothing', async () => {
+  test('bulk pages: the keyboard filters them, they fit a phone, and axe finds nothing', async () => {
     const [one] = await jobs('small', 1);
     const { bulk_id: id } = await server.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: [one, 'no-such-job'], background: true });
     await until(async () => (await server.api('GET', 'bulk/' + id)).state === 'DONE', 'its end');

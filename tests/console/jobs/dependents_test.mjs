@@ -13,7 +13,7 @@ const runOf = (id) => until(async () => (await server.api('GET', `runs?job_id=${
 const inList = (page, name) => page.getByRole('list', { name, exact: true }).getByRole('listitem');
 
 describe('a job after another job', () => {
-  test('is made in the form, by the keyboard; the preview says when it starts', async () => {
+  test('the form creates an after-job schedule by keyboard and previews its start', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/new');
       await page.getByLabel('Name', { exact: true }).fill('Report');
@@ -46,7 +46,7 @@ describe('a job after another job', () => {
     assert.deepEqual(schedule, { kind: 'after', job: 'load', on: 'done' });
   });
 
-  test('is started by a run, which its own run names and leads to', async () => {
+  test('a run names the run that started it and links to it', async () => {
     await make('mail', 'Send mail', { job: 'load' });
     const { run_id: first } = await server.api('POST', 'jobs/load/execute', {});
     const run = await runOf('mail');
@@ -65,7 +65,7 @@ describe('a job after another job', () => {
     assert.deepEqual([run.kind, run.fire_time], ['after', (await server.api('GET', 'runs/' + first)).fire_time]);
   });
 
-  test('is shown on both jobs, and each leads to the other', async () => {
+  test('the dependencies tab links both jobs to each other', async () => {
     await make('alarm', 'Alarm', { job: 'breaks', on: 'failure' });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/alarm');
@@ -85,7 +85,7 @@ describe('a job after another job', () => {
     });
   });
 
-  test('of several schedules, with parameters, on a phone', async () => {
+  test('the form edits several after-job schedules with parameters on a phone', async () => {
     await person({ width: 360 }, async (page) => {
       await page.goto(server.url + '/jobs/alarm/edit');
       await page.getByRole('button', { name: 'Set parameters' }).click();
@@ -107,8 +107,8 @@ describe('a job after another job', () => {
   });
 });
 
-describe('what is refused', () => {
-  test('an unknown job and a cycle are told at the field', async () => {
+describe('refusals', () => {
+  test('an unknown upstream job and a cycle are refused at the field', async () => {
     await make('one', 'One', { job: 'load' });
     await make('two', 'Two', { job: 'one' });
     await person({ asked: ['/api/jobs/one'] }, async (page) => {
@@ -124,7 +124,7 @@ describe('what is refused', () => {
     assert.equal((await server.api('GET', 'jobs/one')).schedules[0].job, 'load');
   });
 
-  test('a delete names the jobs in the way, and goes on only if that is confirmed too', async () => {
+  test('a delete names dependent jobs and needs a second confirmation', async () => {
     await server.api('POST', 'jobs', { job_id: 'base', name: 'Base', command: 'true' });
     await make('upper', 'Upper', { job: 'base' });
     await person({ asked: ['/api/jobs/base'] }, async (page) => {

@@ -13,7 +13,7 @@ const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'fresh', name: 'Fresh', command: 'true' });
 });
 
-test('the last runs say their share of success; a day of the calendar leads to its runs', async () => {
+test('the job page shows the success share, and a day of the calendar links to its runs', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs/mixed');
     await page.getByTestId('success').getByText('75% of the last 4 finished runs succeeded.').waitFor();
@@ -30,7 +30,7 @@ test('the last runs say their share of success; a day of the calendar leads to i
   });
 });
 
-test('it says how far back it got where there is too much to read; in Chinese, on a phone', async () => {
+test('the outcome calendar says how far it was read, in Chinese, on a phone', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark' }, async (page) => {
     // Plays a job with so many runs that there is always another page.
     const some = (await server.api('GET', 'runs?job_id=mixed&page_size=2')).items;
@@ -45,7 +45,7 @@ test('it says how far back it got where there is too much to read; in Chinese, o
   });
 });
 
-test('of a job that never ran there is none of it', async () => {
+test('a job that never ran has no outcome calendar', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs?q=Fresh');
     await page.getByRole('link', { name: 'Fresh', exact: true }).click();

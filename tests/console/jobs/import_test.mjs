@@ -34,7 +34,7 @@ async function exported(page) {
 const outcome = (page, id) => page.locator(`tr[data-item=${id}]`).getAttribute('data-result');
 
 describe('an export', () => {
-  test('is what the command line writes: of all, of what matches, of what is ticked', async () => {
+  test('an export equals that of the command line for all, matching and ticked jobs', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs');
       await page.locator('[data-row=short]').waitFor();
@@ -50,7 +50,7 @@ describe('an export', () => {
     });
   });
 
-  test('comes in again and changes nothing', async () => {
+  test('an export imported again changes nothing', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs');
       await page.locator('[data-row=short]').waitFor();
@@ -69,7 +69,7 @@ describe('an export', () => {
 describe('an import', () => {
   const list = 'jobs:\n- job_id: plain\n  name: Plain\n  command: date\n- name: Brand new\n  command: "true"\n- name: Wrong\n  command: "true"\n  timeout: 0\n';
 
-  test('shows what would change, applies it, and shows it item by item', async () => {
+  test('an import previews its changes, applies them and lists each result', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/import');
       assert.ok(await page.getByRole('button', { name: 'Apply' }).isDisabled());
@@ -92,7 +92,7 @@ describe('an import', () => {
     assert.deepEqual([plain.command, plain.labels, plain.version], ['date', {}, 2]);
   });
 
-  test('deletes only by a tick, within a namespace and its labels', async () => {
+  test('an import deletes only on request, within a namespace and its labels', async () => {
     await server.api('POST', 'jobs', { job_id: 'pay-1', name: 'Pay 1', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });
     await server.api('POST', 'jobs', { job_id: 'pay-2', name: 'Pay 2', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });
     await server.api('POST', 'jobs', { job_id: 'pay-3', name: 'Pay 3', command: 'true', labels: { app: 'pay' } });
@@ -117,7 +117,7 @@ describe('an import', () => {
     assert.deepEqual(left, ['pay-1', 'pay-3']);
   });
 
-  test('what cannot be read says its line; on a phone, in Chinese, dark', async () => {
+  test('an import names the unreadable line, on a phone, in Chinese, dark', async () => {
     await person({ width: 360, locale: 'zh-CN', theme: 'dark' }, async (page) => {
       await page.goto(server.url + '/import');
       await page.getByLabel('任务', { exact: true }).fill('- name: a\n- {');

@@ -14,7 +14,7 @@ const save = async (page) => {
 };
 
 describe('several schedules', () => {
-  test('from one to three, by the form; the preview has the fires of all', async () => {
+  test('the form adds two schedules to one, and the preview shows the fires of all', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/new');
       await page.getByLabel('Name', { exact: true }).fill('Often');
@@ -42,7 +42,7 @@ describe('several schedules', () => {
     ]);
   });
 
-  test('what is wrong stands at its row, from the server too; a row is taken away', async () => {
+  test('the form shows refusals of a schedule at its row and removes a row', async () => {
     await server.api('POST', 'jobs', { job_id: 'two', name: 'Two', command: 'true', schedules: [{ kind: 'cron', cron_expression: '0 3 * * *' }, { kind: 'once', at: '2099-01-01T00:00:00Z' }] });
     await person({ asked: ['/api/jobs/two'] }, async (page) => {
       await page.goto(server.url + '/jobs/two/edit');
@@ -65,7 +65,7 @@ describe('several schedules', () => {
     assert.deepEqual(job.schedules.map((one) => [one.kind, one.at]), [['once', '2099-02-01T00:00:00.000000Z']]);
   });
 
-  test('a rate is one field', async () => {
+  test('the form shows a rate as one field', async () => {
     await server.api('POST', 'jobs', { job_id: 'rate', name: 'Rate', command: 'true', schedules: [{ kind: 'rate', every_ms: 5000 }] });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/rate/edit');
@@ -75,7 +75,7 @@ describe('several schedules', () => {
 });
 
 describe('the other fields', () => {
-  test('tries and missed fires are stored; nothing else changes', async () => {
+  test('the form stores retries and misfire settings and changes nothing else', async () => {
     const before = await server.api('POST', 'jobs', {
       job_id: 'rich', name: 'Rich', command: 'true', cron_expression: '0 3 * * *', notify: { on: ['failed'] }, env: { A: '1' }, labels: { team: 'etl' }, dst_gap: 'skip', on_lost: 'hold',
     });
@@ -98,7 +98,7 @@ describe('the other fields', () => {
     assert.deepEqual(job, { ...was, retry_intervals: [10, 60], misfire_grace: 5, catch_up_window: 7200, catch_up_max: 3 });
   });
 
-  test('the owner is given by who may know the users, and no field of others', async () => {
+  test('the form offers the owner only to people who may read users', async () => {
     const { items } = await server.api('GET', 'users');
     const uma = items.find((one) => one.name === 'uma');
     await server.api('POST', 'jobs', { job_id: 'given', name: 'Given', command: 'true' });
@@ -123,7 +123,7 @@ describe('the other fields', () => {
     assert.deepEqual([given.user_id, given.description], [uma.user_id, 'mine now']);
   });
 
-  test('in Chinese, on a phone', async () => {
+  test('the form fits a phone in Chinese', async () => {
     await person({ width: 360, locale: 'zh-CN' }, async (page) => {
       await page.goto(server.url + '/jobs/new');
       await page.getByRole('button', { name: '添加计划' }).click();

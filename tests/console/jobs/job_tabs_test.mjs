@@ -15,7 +15,7 @@ const at = (path, options, body) => person(options, async (page) => {
 });
 
 describe('versions', () => {
-  test('who changed what is listed, two are compared, and the link shows the same', async () => {
+  test('versions: authors are listed, and the link of a comparison shows the same', async () => {
     await at('/jobs/aged', {}, async (page) => {
       await page.getByRole('button', { name: 'Versions' }).click();
       await page.locator('[data-row=v3]').waitFor();
@@ -34,7 +34,7 @@ describe('versions', () => {
     });
   });
 
-  test('one is gone back to after a question, with a reason for the audit', async () => {
+  test('versions: a revert asks first and sends a reason for the audit', async () => {
     await at('/jobs/aged?tab=versions', {}, async (page) => {
       await page.getByRole('button', { name: 'Revert to version 1' }).click();
       const dialog = page.locator('.dialog');
@@ -48,7 +48,7 @@ describe('versions', () => {
     });
   });
 
-  test('a change by somebody else meanwhile is told, and nothing is reverted', async () => {
+  test('versions: a revert is refused after a change by somebody else', async () => {
     await at('/jobs/aged?tab=versions', { asked: ['/revert'] }, async (page) => {
       await page.getByRole('button', { name: 'Pause updates' }).click();
       await page.getByRole('button', { name: 'Revert to version 2' }).click();
@@ -62,8 +62,8 @@ describe('versions', () => {
   });
 });
 
-describe('did it run?', () => {
-  test('a minute in the job’s zone is answered with the run, or the reason', async () => {
+describe('run lookup', () => {
+  test('run lookup: a minute in the job’s zone is answered with the run or the reason', async () => {
     await server.api('POST', 'jobs', { job_id: 'ticker', name: 'Ticker', command: 'true', cron_expression: '* * * * * *', time_zone: 'Asia/Kolkata' });
     const run = await until(async () => (await server.api('GET', 'runs?job_id=ticker&state=COMPLETED')).items[0], 'a run');
     await at('/jobs/ticker?tab=why&at=' + run.fire_time, {}, async (page) => {
@@ -81,7 +81,7 @@ describe('did it run?', () => {
     });
   });
 
-  test('what cannot be asked says so', async () => {
+  test('run lookup: an invalid time is refused', async () => {
     await at('/jobs/ticker?tab=why&at=soon', { asked: ['/why'] }, async (page) => {
       await page.getByText('Could not load this').waitFor();
       await page.getByLabel('Minute (Asia/Kolkata)').fill('');
@@ -93,7 +93,7 @@ describe('did it run?', () => {
 });
 
 describe('charts', () => {
-  test('failures by the hour lead to the runs of that hour, and durations have a table', async () => {
+  test('charts: a failure hour links to its runs, and durations have a table', async () => {
     await server.api('POST', 'jobs', { job_id: 'breaks', name: 'Breaks', command: 'exit 3' });
     for (let i = 0; i < 3; ++i) await server.api('POST', 'jobs/breaks/execute', {});
     const failed = await until(async () => {

@@ -47,7 +47,7 @@ const measured = (page) => page.evaluate(() => {
 
 for (const [language, locale] of [['English', 'en-GB'], ['Chinese', 'zh-CN']]) {
   for (const time of ['relative', 'local']) {
-    test(`fourteen jobs and what can be done to them are seen at once: ${language}, ${time} times`, async () => {
+    test(`the job list shows fourteen jobs with their buttons at once: ${language}, ${time} times`, async () => {
       await person({ locale }, async (page) => {
         await page.addInitScript((mode) => localStorage.setItem('carillon.preferences', JSON.stringify({ time: mode })), time);
         for (const [width, height] of [[1440, 900], [1280, 800]]) {
@@ -67,7 +67,7 @@ for (const [language, locale] of [['English', 'en-GB'], ['Chinese', 'zh-CN']]) {
   }
 }
 
-test('the last result is that of the last run that ended, and leads to it', async () => {
+test('the last result is that of the last ended run and links to it', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs');
     const result = (i) => page.locator(`tr[data-row=export-ledger-to-object-store-${i}] [data-column=result]`);
@@ -78,7 +78,7 @@ test('the last result is that of the last run that ended, and leads to it', asyn
   });
 });
 
-test('on a phone they are cards without anything beside the screen', async () => {
+test('the job list shows cards that fit a phone', async () => {
   await person({ width: 360 }, async (page) => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(server.url + '/jobs');

@@ -19,7 +19,7 @@ const shows = (page, n) => until(async () => (await rows(page)) === n, n + ' row
 const searchOf = (page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describe('the jobs', () => {
-  test('of a label: by a click on it, by typing, and from the address', async () => {
+  test('the label filter is set by click, by typing and by the address', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs');
       await page.locator('[data-row=web]').getByRole('link', { name: 'team=web' }).click();
@@ -39,7 +39,7 @@ describe('the jobs', () => {
     });
   });
 
-  test('a selector that is none is told, and can be taken away', async () => {
+  test('an invalid selector is reported and can be removed', async () => {
     await person({ asked: ['selector='] }, async (page) => {
       await page.goto(server.url + '/jobs?selector=team%20%3D');
       await page.getByRole('alert').first().waitFor();
@@ -48,7 +48,7 @@ describe('the jobs', () => {
     });
   });
 
-  test('of an owner by name, where the users may be known; of oneself everywhere', async () => {
+  test('the owner filter offers names to people who may read users, and “My jobs” to all', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs');
       await page.getByLabel('Owner').selectOption('anna');
@@ -65,7 +65,7 @@ describe('the jobs', () => {
     });
   });
 
-  test('so many at a time; a saved view keeps all of it, and many are acted on by it', async () => {
+  test('the page size is part of a saved view, and a bulk action ignores it', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs?selector=team%3Detl&page_size=20');
       await shows(page, 20);
@@ -86,7 +86,7 @@ describe('the jobs', () => {
     });
   });
 
-  test('on a phone, in Chinese, axe finds nothing', async () => {
+  test('the job filters fit a phone in Chinese, and axe finds nothing', async () => {
     await person({ width: 360, locale: 'zh-CN', theme: 'dark' }, async (page) => {
       await page.goto(server.url + '/jobs?selector=team%3Detl');
       await page.getByRole('list', { name: '筛选条件' }).waitFor();

@@ -12,7 +12,7 @@ const { server, person } = withServer(async () => {
 const strip = (page, name) => page.getByRole('list', { name: 'Last runs of ' + name });
 
 for (const theme of ['light', 'dark']) {
-  test(`they are in the list of jobs, grow by themselves and lead to the run, ${theme}`, async () => {
+  test(`the last runs in the job list grow by themselves and link to the run, ${theme}`, async () => {
     await person({ theme }, async (page) => {
       await page.goto(server.url + '/jobs');
       await strip(page, 'Bad').getByRole('link', { name: /^Failed/ }).first().waitFor();
@@ -29,7 +29,7 @@ for (const theme of ['light', 'dark']) {
   });
 }
 
-test('they are not asked for where the column is chosen off, and are on the page of a job', async () => {
+test('the last runs are not requested for a hidden column, and are on the job page', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs');
     await strip(page, 'Good').waitFor();

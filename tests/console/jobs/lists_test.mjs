@@ -29,7 +29,7 @@ const closeDialog = async (page) => {
 };
 
 describe('the order', () => {
-  test('is that of the header, in the address, and the back button restores it', async () => {
+  test('a list is sorted by its header, and the back button restores the order', async () => {
     for (const [id, name] of [['sort-a', 'Zebra'], ['sort-b', 'Ape'], ['sort-c', 'Mole']]) await job(id, { name });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs?q=sort-');
@@ -55,7 +55,7 @@ describe('the order', () => {
 });
 
 describe('many jobs', () => {
-  test('a part fails: it is foreseen, told by name and reason, and stays selected', async () => {
+  test('a bulk action previews and names the refused part and keeps it selected', async () => {
     await job('part-theirs');
     const uma = await apiAs('uma');
     for (const id of ['part-one', 'part-two']) await uma('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'true' });
@@ -85,7 +85,7 @@ describe('many jobs', () => {
       [['PAUSED', 'moving house'], ['ENABLED', null], ['PAUSED', 'moving house']]);
   });
 
-  test('are run, and each leads to its run; another filter selects nothing', async () => {
+  test('a bulk run links to each run, and another filter clears the selection', async () => {
     await job('go-1');
     await job('go-2');
     await person({}, async (page) => {
@@ -106,7 +106,7 @@ describe('many jobs', () => {
     });
   });
 
-  test('by the keyboard alone', async () => {
+  test('the keyboard selects rows, opens the bulk dialog and gets the focus back', async () => {
     await job('keys-1');
     await job('keys-2');
     await person({}, async (page) => {
@@ -132,7 +132,7 @@ describe('many jobs', () => {
     });
   });
 
-  test('who may only look sees what could be done, disabled, and why', async () => {
+  test('a reader sees bulk actions disabled with the reason', async () => {
     await job('looked-at');
     await as('rita', { path: '/jobs?q=looked-at' }, async (page) => {
       await tick(page, 'Job looked-at').check();
@@ -144,7 +144,7 @@ describe('many jobs', () => {
 });
 
 describe('many runs', () => {
-  test('are retried and cancelled, those whose state fits', async () => {
+  test('a bulk retry and a bulk cancel act only on runs whose state fits', async () => {
     await job('fails', { command: 'exit 3' });
     await job('sleeps', { command: 'sleep 300' });
     await server.api('POST', 'jobs/fails/execute', {});
@@ -180,7 +180,7 @@ describe('many runs', () => {
 });
 
 describe('views and columns', () => {
-  test('a view is saved, opened by its link, renamed, and deleted; the address wins', async () => {
+  test('a view is saved, opened by its link, renamed and deleted', async () => {
     await job('viewed', { enabled: false });
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs?q=viewed&status=PAUSED');
@@ -223,7 +223,7 @@ describe('views and columns', () => {
     });
   });
 
-  test('each who signs in has views of their own', async () => {
+  test('each person has views of their own', async () => {
     await as('anna', { path: '/jobs?status=PAUSED' }, async (page) => {
       await page.getByRole('button', { name: 'Views' }).click();
       const panel = page.getByRole('group', { name: 'Saved views' });
@@ -239,7 +239,7 @@ describe('views and columns', () => {
     });
   });
 
-  test('columns are chosen by the keyboard, remembered, and put back; the name stays', async () => {
+  test('columns are chosen by keyboard, remembered and reset', async () => {
     await job('columned');
     await server.api('POST', 'jobs/columned/execute', {});
     await person({}, async (page) => {
@@ -273,9 +273,9 @@ describe('views and columns', () => {
   });
 });
 
-describe('what is above a list', () => {
+describe('the list bar', () => {
   for (const theme of ['light', 'dark']) {
-    test(`axe finds nothing with a selection, its dialog and the panels, ${theme}`, async () => {
+    test(`axe finds nothing in the list bar, its dialog and panels, ${theme}`, async () => {
       await job('seen-' + theme);
       await person({ theme }, async (page) => {
         await page.goto(server.url + '/jobs?q=seen-' + theme);
@@ -300,7 +300,7 @@ describe('what is above a list', () => {
     });
   }
 
-  test('in both languages, and on a phone', async () => {
+  test('the list bar fits a phone in both languages', async () => {
     await job('small');
     await server.api('POST', 'jobs/small/execute', {});
     for (const [locale, selected, panels] of [['en-GB', '1 selected', ['Views', 'Columns']], ['zh-CN', '已选择 1 项', ['视图', '列']]]) {

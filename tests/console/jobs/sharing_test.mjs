@@ -20,7 +20,7 @@ const dialog = (page) => page.locator('.dialog');
 const share = (page, n) => dialog(page).getByRole('group', { name: 'Share ' + n });
 
 describe('namespaces', () => {
-  test('are chosen in the form, filtered by, a column of the list, and part of a view', async () => {
+  test('a namespace is chosen in the form, filters the list, fills a column and is part of a view', async () => {
     await as('anna', '/jobs/new', async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Bonus');
       await page.getByLabel('Command').fill('true');
@@ -57,7 +57,7 @@ describe('namespaces', () => {
     });
   });
 
-  test('are in the YAML of a job', async () => {
+  test('the YAML of a job contains its namespace', async () => {
     await as('anna', '/jobs/wages?tab=configuration', async (page) => {
       assert.match(await page.getByTestId('yaml').textContent(), /^namespace: payroll$/m);
     });
@@ -65,7 +65,7 @@ describe('namespaces', () => {
 });
 
 describe('shares', () => {
-  test('are given and refused at their field; what is shared can be acted on, and what is not says why', async () => {
+  test('a share makes jobs usable, and a refused one is shown at its field', async () => {
     await as('uma', '/jobs/wages', async (page) => {
       const run = page.getByRole('button', { name: 'Run now' });
       await run.waitFor();

@@ -22,7 +22,7 @@ const NODES = `nodes:
 `;
 
 describe('a workflow', () => {
-  test('is made in the form, which shows its graph and its mistakes', async () => {
+  test('the form creates a workflow and shows its graph and its mistakes', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/new');
       await page.getByLabel('Name', { exact: true }).fill('Sales');
@@ -49,7 +49,7 @@ describe('a workflow', () => {
     assert.equal(timeout, 86_400);
   });
 
-  test('that failed is retried from there, after a preview; the run of a node leads to it', async () => {
+  test('a failed workflow is retried after a preview, and runs of nodes link to it', async () => {
     const { run_id: run } = await server.api('POST', 'jobs/sales/execute', {});
     await until(async () => (await state(run)) === 'FAILED', 'the failure');
     await person({}, async (page) => {
@@ -74,7 +74,7 @@ describe('a workflow', () => {
     });
   });
 
-  test('goes on when a node that waits is skipped; on a phone, in Chinese', async () => {
+  test('a workflow continues when a waiting node is skipped, on a phone, in Chinese', async () => {
     rmSync(flag, { force: true });
     const nodes = [{ id: 'first', job: 'slow' }, { id: 'second', job: 'audit', after: ['first'] }, { id: 'third', job: 'publish', after: ['second'] }];
     await server.api('POST', 'jobs', { job_id: 'gate', name: 'Gate', type: 'workflow', workflow: { nodes } });

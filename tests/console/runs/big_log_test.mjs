@@ -24,7 +24,7 @@ const start = async (id, command) => {
 };
 const whole = (page) => page.getByText(`The log is complete: ${LINES} lines.`).waitFor();
 
-test('all lines are reached by scrolling; few of them are in the document, and they take little memory', async (t) => {
+test('a long log scrolls to every line with few rows and little memory', async (t) => {
   const run = await start('long', linesCommand());
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -51,7 +51,7 @@ test('all lines are reached by scrolling; few of them are in the document, and t
   });
 });
 
-test('lines that come while they are followed: few of them are in the document', async (t) => {
+test('a followed log keeps few rows and little memory', async (t) => {
   const run = await start('flood', linesCommand('system("sleep 0.2")'));
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);

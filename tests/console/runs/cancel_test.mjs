@@ -21,7 +21,7 @@ async function deaf(id) {
   return run;
 }
 
-test('who is asked first and does not go is killed, and says so', async () => {
+test('a run that ignores its cancel is killed on request, and says so', async () => {
   const run = await deaf('deaf');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -47,7 +47,7 @@ test('who is asked first and does not go is killed, and says so', async () => {
   });
 });
 
-test('by keyboard, in Chinese', async () => {
+test('a run is cancelled and killed by keyboard, in Chinese', async () => {
   const run = await deaf('taub');
   await person({ locale: 'zh-CN' }, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -69,7 +69,7 @@ test('by keyboard, in Chinese', async () => {
   });
 });
 
-test('what somebody else asked for, and why', async () => {
+test('the run page shows who cancelled the run and why', async () => {
   const run = await deaf('asked');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -83,7 +83,7 @@ test('what somebody else asked for, and why', async () => {
   });
 });
 
-test('all runs of a job, after it is said how many they are', async () => {
+test('a job’s runs are counted and then cancelled together', async () => {
   await server.api('POST', 'jobs', { job_id: 'sleeps', name: 'Job sleeps', command: 'sleep 300', kill_grace: 1 });
   for (let i = 0; i < 2; ++i) await server.api('POST', 'jobs/sleeps/execute', {});
   const runs = async () => (await server.api('GET', 'runs?job_id=sleeps')).items;

@@ -11,7 +11,7 @@ const fail = async (id) => {
   await until(async () => (await letters()).some((one) => one.job_id === id), 'its dead letter');
 };
 
-test('where there is none it says what comes here', async () => {
+test('dead letters: the empty list says what comes here', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/admin/deliveries');
     await page.getByRole('link', { name: 'Dead letters' }).click();
@@ -21,7 +21,7 @@ test('where there is none it says what comes here', async () => {
   });
 });
 
-test('the overview leads to those of a job; one is retried, one is discarded, all of a job are discarded at once', async () => {
+test('dead letters: the overview links to a job’s; they are retried, discarded, and discarded together', async () => {
   await fail('first');
   await fail('second');
   await fail('third');
@@ -70,7 +70,7 @@ test('the overview leads to those of a job; one is retried, one is discarded, al
   });
 });
 
-test('somebody else’s stay, with the reason; on a phone, in Chinese', async () => {
+test('dead letters: another user’s cannot be discarded, on a phone, in Chinese', async () => {
   const password = 'correct horse battery';
   // Without an administrator the sign-in page asks for a token.
   await server.api('POST', 'users', { name: 'anna', role: 'admin', password });

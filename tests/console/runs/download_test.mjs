@@ -16,7 +16,7 @@ function written() {
   return hash.digest('hex');
 }
 
-test('a hundred thousand lines with colours and markup', async () => {
+test('a download contains a hundred thousand lines byte by byte', async () => {
   await server.api('POST', 'jobs', { job_id: 'writes', name: 'Writes', command: WRITE });
   const { run_id } = await server.api('POST', 'jobs/writes/execute', {});
   await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run');

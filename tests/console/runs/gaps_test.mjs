@@ -19,7 +19,7 @@ const skip = async (id) => {
   await until(async () => (await gapsOf(id)).length > 0, 'its gap');
 };
 
-test('where there is none it says what comes here; the palette leads there', async () => {
+test('missed fires: the palette opens the empty list, which says what comes here', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
@@ -33,7 +33,7 @@ test('where there is none it says what comes here; the palette leads there', asy
   });
 });
 
-test('a job leads to its own, those are filtered by their address, and lead to why', async () => {
+test('missed fires: a job links to its own, which the address filters and which link to the why tab', async () => {
   await skip('beat');
   await skip('drum');
   const [gap] = await gapsOf('beat');
@@ -70,7 +70,7 @@ test('a job leads to its own, those are filtered by their address, and lead to w
   });
 });
 
-test('the tile of the overview counts what was missed, not what somebody paused, and leads there', async () => {
+test('missed fires: the overview tile leaves out deliberate ones and links to the list', async () => {
   const { version } = await server.api('GET', 'system/config');
   await server.api('PUT', 'system/config', { settings: { 'scheduler.horizon_s': '1' } }, { 'If-Match': `"v${version}"` });
   await server.api('POST', 'jobs', {
@@ -100,7 +100,7 @@ test('the tile of the overview counts what was missed, not what somebody paused,
   });
 });
 
-test('what cannot be read says so; on a phone, in Chinese', async () => {
+test('missed fires: a refusal is shown, on a phone, in Chinese', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark', asked: ['/api/gaps'] }, async (page) => {
     await page.goto(server.url + '/gaps');
     await heading(page, '错过的触发');

@@ -33,7 +33,7 @@ async function writer(id) {
 }
 
 for (const signal of ['SIGTERM', 'SIGKILL']) {
-  test(`no line is lost or comes twice, and the log is still followed: ${signal}`, { timeout: 600_000 }, async () => {
+  test(`a followed log loses and repeats no line over a server restart: ${signal}`, { timeout: 600_000 }, async () => {
     const job = await writer(signal.toLowerCase());
     try {
       await person({ asked: [server.url] }, async (page) => {

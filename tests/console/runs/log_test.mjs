@@ -14,7 +14,7 @@ const line = (page, text) => page.locator('[data-stream]', { hasText: text }).fi
 const linesOf = async (page) => Number((await page.getByText(/(Following the log|The log is complete): \d+ lines/).textContent()).match(/\d+/)[0]);
 const shown = (page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => row.textContent));
 
-test('lines come while it runs; who scrolls up is left in peace, and can follow again', async () => {
+test('the log follows a run until somebody scrolls up, and again on request', async () => {
   const run = await start('talks', 'for i in $(seq 1 200); do echo line $i; done; echo oops >&2; for i in $(seq 1 600); do echo more $i; sleep 0.05; done');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -42,7 +42,7 @@ test('lines come while it runs; who scrolls up is left in peace, and can follow 
   });
 });
 
-test('paused means paused: the log stands still and says so, and goes on from there', async () => {
+test('the log stands still while updates are paused and then resumes', async () => {
   const run = await start('chatters', 'for i in $(seq 1 2000); do echo word $i; sleep 0.05; done');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -66,7 +66,7 @@ test('paused means paused: the log stands still and says so, and goes on from th
   });
 });
 
-test('a hundred thousand lines are all there, and few of them in the document', async () => {
+test('a log of a hundred thousand lines is searched and linked with few rows', async () => {
   const run = await start('long', 'seq 1 100000; printf "<img src=x onerror=alert(1)> \\033[31mred\\n"; echo still');
   await person({}, async (page) => {
     // Counts the painted frames, and those in which the visible part of the log has no line.
@@ -114,7 +114,7 @@ test('a hundred thousand lines are all there, and few of them in the document', 
   });
 });
 
-test('both streams with their times; the screen can be filled with them', async () => {
+test('the log shows both streams with times, and fills the screen on request', async () => {
   const run = await start('both', 'echo out; echo err >&2');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -129,7 +129,7 @@ test('both streams with their times; the screen can be filled with them', async 
   });
 });
 
-test('a run that says nothing says so', async () => {
+test('a run without output says so', async () => {
   const run = await start('silent', 'true');
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
@@ -137,7 +137,7 @@ test('a run that says nothing says so', async () => {
   });
 });
 
-test('a connection that is cut again and again loses and repeats no line', async () => {
+test('the log loses and repeats no line over broken connections', async () => {
   const proxy = await startProxy(server.url, '/ops');
   try {
     const run = await start('cut', 'for i in $(seq 1 160); do echo line $i; sleep 0.05; done');
@@ -159,7 +159,7 @@ const LEVELLED = `echo "starting"; echo "2026-11-22 10:00:00 INFO  ready"; echo 
   echo "ERROR no price"; echo "    at shop.py:3"; echo '{"level":"warn","msg":"low disk"}' >&2; echo "DEBUG done"`;
 const numbers = (page) => page.locator('[data-line]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.line) + 1));
 
-test('lines are filtered by their level, under the numbers that they have; the address keeps it', async () => {
+test('the level filter keeps line numbers and is part of the address', async () => {
   const run = await start('levels', LEVELLED);
   for (const theme of ['light', 'dark']) {
     await person({ theme }, async (page) => {
@@ -194,7 +194,7 @@ test('lines are filtered by their level, under the numbers that they have; the a
   }
 });
 
-test('a filter holds for lines that are still to come; without levels there is none', async () => {
+test('the level filter applies to new lines, and is absent without levels', async () => {
   const slow = await start('leveltalk', 'for i in $(seq 1 400); do echo "INFO $i"; [ $((i % 20)) = 0 ] && echo "ERROR $i"; sleep 0.05; done');
   const plain = await start('unlevelled', 'seq 1 5');
   await person({ width: 360, locale: 'zh-CN' }, async (page) => {
@@ -212,7 +212,7 @@ test('a filter holds for lines that are still to come; without levels there is n
   });
 });
 
-test('addresses in a log are links, whatever a job writes around them; the search still finds their lines', async () => {
+test('addresses in a log become safe links, and the search finds their lines', async () => {
   const lines = ['see http://a.example/b?c=<script>, or', 'https://b.example/1', 'https://b.example/2', '\\033[31mred https://c.example/ red\\033[0m', 'javascript:alert(1)', '<a href="http://d.example/" onclick=alert(1)>'];
   const run = await start('links', lines.map((text) => `printf '${text}\\n'`).join('; '));
   for (const theme of ['light', 'dark']) {
@@ -233,7 +233,7 @@ test('addresses in a log are links, whatever a job writes around them; the searc
   }
 });
 
-test('a line is copied, and all that is shown, as text without colours; keys do it too', async () => {
+test('the log copies a line or all shown lines without colours, by button and key', async () => {
   const run = await start('copied', "printf '\\033[31mERROR one\\033[0m\\nINFO two\\n\\tthree\\n'");
   await person({}, async (page) => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });

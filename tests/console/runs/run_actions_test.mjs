@@ -21,7 +21,7 @@ const PLACES = {
 
 describe('run now', () => {
   for (const [id, [path, press, changes]] of Object.entries(PLACES)) {
-    test(`pressed twice is one run, and leads to it without a reload: ${id}`, async () => {
+    test(`run now: a double click starts one run and opens it without a reload: ${id}`, async () => {
       await job(id, changes);
       await person({ asked: ['/execute'] }, async (page) => {
         await page.goto(server.url + path);
@@ -36,7 +36,7 @@ describe('run now', () => {
     });
   }
 
-  test('whose answer is lost is pressed again, and is the same run', async () => {
+  test('run now: a press after a lost answer is the same run', async () => {
     await job('lost');
     await person({ asked: ['/execute'] }, async (page) => {
       await page.route('**/api/jobs/lost/execute', async (route) => {
@@ -63,7 +63,7 @@ describe('run now', () => {
 describe('a run', () => {
   const POLITE = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done";
 
-  test('whose cancel is pressed twice is asked to end, not killed; and it is tried again, which is its second attempt', async () => {
+  test('a cancel pressed twice is not a kill, and a retry is the second attempt', async () => {
     await job('polite', { kill_grace: 60, command: `test "$CARILLON_ATTEMPT" = 2 && exit 0; ${POLITE}` });
     const { run_id } = await server.api('POST', 'jobs/polite/execute', {});
     await person({ asked: ['/cancel'] }, async (page) => {
@@ -88,7 +88,7 @@ describe('a run', () => {
     assert.deepEqual([run.state, run.attempt, run.attempts.map((one) => one.state)], ['COMPLETED', 2, ['CANCELLED', 'COMPLETED']]);
   });
 
-  test('whose retry got no answer is followed all the same', async () => {
+  test('a retry without an answer is still followed', async () => {
     await job('flaky', { command: 'test "$CARILLON_ATTEMPT" -ge 2' });
     const { run_id } = await server.api('POST', 'jobs/flaky/execute', {});
     await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'FAILED', 'its failure');

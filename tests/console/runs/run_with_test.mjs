@@ -15,7 +15,7 @@ const runOf = async (page) => {
 };
 
 describe('run with', () => {
-  test('from the job: parameters, an executor and a priority, and it ends on the run', async () => {
+  test('run with: the job page sends parameters, executor and priority and opens the run', async () => {
     const { items: [executor] } = await server.api('GET', 'executors');
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/greets');
@@ -35,7 +35,7 @@ describe('run with', () => {
     assert.equal((await server.api('GET', 'jobs/greets')).version, 1);
   });
 
-  test('from a run: with what that one was given', async () => {
+  test('run with: the run page begins with the values of its run', async () => {
     const { run_id: before } = await server.api('POST', 'jobs/greets/execute', { parameters: { who: 'bert' }, priority: 60 });
     await until(async () => (await server.api('GET', 'runs/' + before)).state === 'COMPLETED', 'the run');
     await person({}, async (page) => {
@@ -54,7 +54,7 @@ describe('run with', () => {
     });
   });
 
-  test('from the list, by the keyboard alone; Escape gives the focus back', async () => {
+  test('run with: the list opens it by keyboard, and Escape restores the focus', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs?q=greets');
       const more = page.getByRole('button', { name: 'More actions for Greets' });
@@ -77,7 +77,7 @@ describe('run with', () => {
     });
   });
 
-  test('what the server refuses stands at its field; a parameter of the job cannot be left out', async () => {
+  test('run with: a refused value is shown at its field', async () => {
     await person({ asked: ['/execute'] }, async (page) => {
       await page.goto(server.url + '/jobs/greets');
       await page.getByRole('button', { name: 'Run with…' }).click();
@@ -92,7 +92,7 @@ describe('run with', () => {
     });
   });
 
-  test('in Chinese', async () => {
+  test('run with: the dialog is in Chinese', async () => {
     await person({ locale: 'zh-CN' }, async (page) => {
       await page.goto(server.url + '/jobs/greets');
       await page.getByRole('button', { name: '指定参数运行…' }).click();

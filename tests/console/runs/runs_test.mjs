@@ -14,7 +14,7 @@ const run = async (id) => (await server.api('POST', `jobs/${id}/execute`, {})).r
 const shown = (page) => page.locator('tr[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
 
 for (const theme of ['light', 'dark']) {
-  test(`new runs are counted and move no row; they come when they are asked for, by the keyboard, ${theme}`, async () => {
+  test(`new runs are counted without moving a row and shown on request, ${theme}`, async () => {
     await person({ theme }, async (page) => {
       await page.goto(server.url + '/runs');
       await page.locator('tr[data-row]').first().waitFor();
@@ -39,7 +39,7 @@ for (const theme of ['light', 'dark']) {
   });
 }
 
-test('what is shown changes where it is; another filter shows all that fits at once', async () => {
+test('a shown run changes in place, and another filter shows all matches at once', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/runs?job_id=long');
     await page.locator('tr[data-row]').first().waitFor();
@@ -54,7 +54,7 @@ test('what is shown changes where it is; another filter shows all that fits at o
   });
 });
 
-test('how long each took is a number, and a bar beside the longest', async () => {
+test('the duration column shows a number and a relative bar', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/runs?state=COMPLETED');
     await page.locator('tr[data-row]').first().waitFor();
@@ -70,7 +70,7 @@ test('how long each took is a number, and a bar beside the longest', async () =>
   });
 });
 
-test('from when until when is typed, is in the address, and is taken back; also on a phone, in Chinese', async () => {
+test('the time range is typed, kept in the address and cleared, on a phone, in Chinese', async () => {
   await person({ width: 360, locale: 'zh-CN' }, async (page) => {
     await page.goto(server.url + '/runs');
     await page.locator('tr[data-row]').first().waitFor();

@@ -13,7 +13,7 @@ const shown = (page) => page.locator('[data-fire]').evaluateAll((all) => all.map
 const at = (time) => Date.parse(time);
 
 describe('the fires of the form', () => {
-  test('follow the zone, and are the runs that then happen', async () => {
+  test('the previewed fires follow the zone and happen as promised', async () => {
     // Every two seconds in this hour and the next, in Tokyo's time. Read as UTC, these hours are nine hours away.
     const hour = new Date(Date.now() + TOKYO_MS).getUTCHours();
     const cron = `*/2 * ${hour},${(hour + 1) % 24} * * *`;
@@ -42,7 +42,7 @@ describe('the fires of the form', () => {
     assert.deepEqual(between, promised);
   });
 
-  test('of an invalid cron there are none, and the message names the place', async () => {
+  test('an invalid cron expression shows no fires and names the column', async () => {
     await person({}, async (page) => {
       await page.goto(server.url + '/jobs/new');
       const cron = page.getByLabel('Cron expression');
@@ -57,7 +57,7 @@ describe('the fires of the form', () => {
 });
 
 describe('a run that failed', () => {
-  test('is retried by a click: its second attempt is green, the first one stays', async () => {
+  test('a failed run is retried by one click and keeps its first attempt', async () => {
     await server.api('POST', 'jobs', { job_id: 'second', name: 'Second', command: 'echo "try $CARILLON_ATTEMPT"; test "$CARILLON_ATTEMPT" = 2' });
     const { run_id } = await server.api('POST', 'jobs/second/execute', {});
     await person({ asked: ['/retry'] }, async (page) => {
@@ -74,7 +74,7 @@ describe('a run that failed', () => {
     assert.equal((await server.api('GET', 'runs?job_id=second')).items.length, 1);
   });
 
-  test('from the page of its job, a double click on Run now makes one', async () => {
+  test('a double click on “Run now” of the job page starts one run', async () => {
     await server.api('POST', 'jobs', { job_id: 'once', name: 'Once', command: 'true' });
     await person({ asked: ['/execute'] }, async (page) => {
       await page.goto(server.url + '/jobs/once');

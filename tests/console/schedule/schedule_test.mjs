@@ -10,7 +10,7 @@ const at = (path, options, body) => person(options, async (page) => {
 });
 
 describe('the schedule page', () => {
-  test('says what to do where nothing is yet', async () => {
+  test('the empty schedule says how to begin', async () => {
     await at('/schedule', {}, async (page) => {
       await heading(page, 'Schedule');
       await page.getByText('No jobs yet').waitFor();
@@ -18,7 +18,7 @@ describe('the schedule page', () => {
     });
   });
 
-  test('shows the same numbers as the API, in the zone asked for, and an hour leads to its jobs', async () => {
+  test('the schedule shows the API’s numbers in the chosen zone, and an hour lists its jobs', async () => {
     for (let i = 0; i < 6; ++i) {
       await server.api('POST', 'jobs', { job_id: 'three-' + i, name: 'Three ' + i, command: 'true', cron_expression: '0 3 * * *', time_zone: 'Europe/Paris' });
     }
@@ -43,7 +43,7 @@ describe('the schedule page', () => {
     });
   });
 
-  test('a day and a week are in the URL, and so are the steps between them', async () => {
+  test('the schedule keeps day and week in the URL', async () => {
     await at('/schedule?date=2099-03-02&zone=UTC', {}, async (page) => {
       await page.getByRole('button', { name: 'Week' }).click();
       await page.waitForURL('**view=week**');
@@ -63,7 +63,7 @@ describe('the schedule page', () => {
     });
   });
 
-  test('a load that fails is told, with a way to try again', async () => {
+  test('the schedule reports a failed load and retries it', async () => {
     await person({ asked: ['/api/schedules'] }, async (page) => {
       await page.route('**/api/schedules/load**', (route) => route.fulfill({
         status: 400, contentType: 'application/problem+json', body: JSON.stringify({ code: 'invalid', detail: 'no', errors: [] }),
@@ -78,7 +78,7 @@ describe('the schedule page', () => {
 });
 
 describe('hints of the form', () => {
-  test('come with the preview, and do not stop the job from being made', async () => {
+  test('the form shows hints with the preview and still creates the job', async () => {
     await at('/jobs/new', {}, async (page) => {
       await page.getByLabel('Name', { exact: true }).fill('Hinted');
       await page.getByLabel('Command').fill('true');

@@ -9,7 +9,7 @@ const { server, person } = withServer(async () => {
 });
 const WINDOW = 'pause_from=2099-03-02T03%3A15%3A00.000Z&pause_until=2099-03-02T05%3A15%3A00.000Z';
 
-test('counts what would not fire, by the scheduler’s own code, and changes nothing', async () => {
+test('the what-if preview counts skipped fires as the scheduler does and changes nothing', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/schedule?date=2099-03-02&zone=UTC');
     await page.getByLabel('Pause start (UTC)').fill('2099-03-02T03:15');
@@ -45,7 +45,7 @@ test('counts what would not fire, by the scheduler’s own code, and changes not
   });
 });
 
-test('is opened by its address, in Chinese on a phone', async () => {
+test('the what-if preview opens by its address, in Chinese, on a phone', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark' }, async (page) => {
     await page.goto(server.url + `/schedule?date=2099-03-02&zone=UTC&${WINDOW}`);
     await heading(page, '日程');

@@ -52,7 +52,7 @@ async function walk(page, steps) {
 const headersOf = (page) => page.locator('tbody tr').first().locator('td').evaluateAll((cells) => cells.map((cell) => cell.dataset.column));
 
 describe('the address of jobs', () => {
-  test('filtered and sorted: back, forward, a reload, and somebody else', async () => {
+  test('jobs: a filtered and sorted address shows the same after back, forward, reload and for others', async () => {
     let shared;
     let usual;
     await person({}, async (page) => {
@@ -92,7 +92,7 @@ describe('the address of jobs', () => {
     }
   });
 
-  test('so many at a time, of a namespace and an owner, that are searched for', async () => {
+  test('jobs: an address with page size, namespace, owner and search shows the same for others', async () => {
     const address = `/jobs?q=Load&namespace=payroll&user_id=${owner}&page_size=20&sort=name`;
     const expected = (await server.api('GET', 'jobs?namespace=payroll&sort=name&page_size=500')).items.map((one) => one.job_id);
     assert.equal(expected.length, 15);
@@ -114,7 +114,7 @@ describe('the address of runs', () => {
     await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED&page_size=500')).items.length === ids.length, 'the runs');
   });
 
-  test('filtered by state, namespace and time, oldest first: back, forward, a reload, and somebody else', async () => {
+  test('runs: a filtered and sorted address shows the same after back, forward, reload and for others', async () => {
     let shared;
     const all = (await server.api('GET', 'runs?page_size=500')).items;
     const middle = all[Math.floor(all.length / 2)].fire_time;

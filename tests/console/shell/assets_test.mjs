@@ -23,7 +23,7 @@ after(async () => {
   await server?.stop();
 });
 
-test('pages hold still while they load, and ask nobody but their server', async (t) => {
+test('pages do not shift while they load and ask only their server', async (t) => {
   for (const [name, path] of Object.entries(pagesOf(fleet))) {
     if (!LONG && !SHORT.includes(name)) continue;
     const person = await openSignedIn(browser, server, fleet);
@@ -51,7 +51,7 @@ const open = (url, headers = {}) => new Promise((resolve, reject) => {
 const CODINGS = { br: brotliDecompressSync, gzip: gunzipSync };
 const ENCODED_FROM = 1024; // bytes; smaller files are not encoded
 
-test('files with a hash are kept for ever and come encoded, pages are asked for again; the same under a path', async (t) => {
+test('hashed files are cached and encoded, pages are revalidated, also under a path', async (t) => {
   const proxy = await startProxy(server.url, '/ops/carillon');
   try {
     for (const root of [server.url, proxy.url]) {

@@ -65,7 +65,7 @@ const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOS
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
 
 // Fails if a page was added to the console but not to these checks.
-test('no page is left out', () => {
+test('axe visits every page', () => {
   const router = readFileSync(new URL('../../../web-ui/src/app/router.tsx', import.meta.url), 'utf8');
   const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // redirects
   assert.ok(routes.length > 15);
@@ -97,17 +97,17 @@ async function lookAll(server, paths, dark, prepare = async () => {}) {
 }
 
 describe('axe finds nothing', () => {
-  test('where there is something', () => lookAll(filled, filledPages(), filledPages()));
+  test('axe finds nothing on pages with content', () => lookAll(filled, filledPages(), filledPages()));
   // What a page shows when it has nothing, or cannot load it, is the same on most of them.
   const each = (paths, n) => (LONG ? paths : paths.filter((_path, i) => i % n === 0));
   const failing = () => each(filledPages(), 3);
-  test('where nothing is yet', () => lookAll(empty, each(LISTS, 2), some(LISTS)));
-  test('where nothing can be loaded', () => lookAll(filled, failing(), some(failing()), (page) =>
+  test('axe finds nothing on empty pages', () => lookAll(empty, each(LISTS, 2), some(LISTS)));
+  test('axe finds nothing on pages that cannot load', () => lookAll(filled, failing(), some(failing()), (page) =>
     page.route('**/api/**', (route) => route.fulfill({
       status: 422, contentType: 'application/problem+json',
       body: JSON.stringify({ status: 422, code: 'contradiction', title: 'no', detail: 'Not now.', trace_id: 'abc', errors: [] }),
     }))));
-  test('before anybody is in', async () => {
+  test('axe finds nothing before the sign-in', async () => {
     await withPerson(browser, { asked: ['/api/'] }, async (page) => {
       for (const path of ['/', '/setup#token=abc']) {
         await page.goto(filled.url + path);
@@ -116,7 +116,7 @@ describe('axe finds nothing', () => {
       }
     });
   });
-  test('in a theme that a page is opened in', async () => {
+  test('axe finds nothing on a page opened in dark', async () => {
     await withPerson(browser, { token: filled.token, theme: 'dark' }, async (page) => {
       await page.goto(filled.url + '/jobs');
       await settled(page);
@@ -154,7 +154,7 @@ const OVERLAYS = [
   ['/executors', { name: 'Add an executor' }, '.dialog'],
 ];
 
-test('what opens over a page: axe finds nothing, and closing it gives the focus back', async () => {
+test('axe finds nothing in dialogs and menus, and closing restores the focus', async () => {
   await withPerson(browser, { token: filled.token, asked: [] }, async (page) => {
     const told = [];
     for (const overlay of OVERLAYS) {
@@ -176,7 +176,7 @@ test('what opens over a page: axe finds nothing, and closing it gives the focus 
   });
 });
 
-test('the palette, the shortcuts and the settings: axe finds nothing', async () => {
+test('axe finds nothing in the palette, the shortcuts and the settings', async () => {
   await withPerson(browser, { token: filled.token }, async (page) => {
     await page.goto(filled.url + '/jobs');
     await page.getByRole('link', { name: 'Green' }).waitFor();

@@ -112,14 +112,14 @@ async function walk(from, paths) {
   });
 }
 
-test('on pages where nothing is yet', () => walk(empty, LONG ? PAGES : PAGES.filter((_path, i) => i % 2 === 0)));
-test('on pages where there is something', () => walk(server, [...PAGES, '/jobs/green', '/jobs/green?tab=runs', '/jobs/green?tab=configuration',
+test('no English is left on empty pages', () => walk(empty, LONG ? PAGES : PAGES.filter((_path, i) => i % 2 === 0)));
+test('no English is left on pages with content', () => walk(server, [...PAGES, '/jobs/green', '/jobs/green?tab=runs', '/jobs/green?tab=configuration',
   '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z', '/jobs/green/edit', '/jobs/red', '/jobs/idle',
   '/jobs/red-idle', '/jobs/red-idle/edit', '/jobs/red-idle?tab=dependencies', '/jobs/idle?tab=dependencies',
   '/runs/' + run, '/runs/' + failed, '/bulk/' + bulk, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z']));
 
-test('on pages that may not be seen', async () => {
+test('no English is left on refused pages', async () => {
   const known = await allowed(server);
   await withPerson(browser, { locale: 'zh-CN', asked: ['/api/'] }, async (page) => {
     await page.goto(server.url + '/');
@@ -149,7 +149,7 @@ const OVERLAYS = [
   ['/jobs', /^设置/], ['/system', '暂停集群…'], ['/admin/dead-letters', /^重试 red/], ['/admin/dead-letters', /^丢弃 red/],
 ];
 
-test('in what opens over a page', async () => {
+test('no English is left in dialogs and menus', async () => {
   const known = await allowed(server);
   await withPerson(browser, { token: server.token, locale: 'zh-CN', asked: ['/api/'] }, async (page) => {
     const told = [];

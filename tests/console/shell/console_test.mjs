@@ -9,7 +9,7 @@ const job = (id, changes = {}) =>
   server.api('POST', 'jobs', { job_id: id, name: id, command: 'true', ...changes });
 
 describe('signing in', () => {
-  test('a wrong token is refused at its field, the right one opens the page that was asked for', async () => {
+  test('sign-in: a wrong token is refused at its field, a valid one opens the requested page', async () => {
     await person({ token: undefined, asked: ['/api/jobs?page_size=1'] }, async (page) => {
       await open(page, '/runs');
       const field = page.getByLabel('API token');
@@ -31,7 +31,7 @@ describe('signing in', () => {
     });
   });
 
-  test('a token that ends sends the person back to sign in', async () => {
+  test('sign-in: an ended token leads back to the sign-in page', async () => {
     await person({ token: 'ended', asked: ['/api/'] }, async (page) => {
       await open(page, '/jobs');
       await page.getByText('Your session has ended').waitFor();
@@ -40,7 +40,7 @@ describe('signing in', () => {
 });
 
 describe('a job', () => {
-  test('an invalid cron is told at its field, a valid one shows the scheduler’s own five fires', async () => {
+  test('job form: an invalid cron is refused at its field, a valid one shows the scheduler’s fires', async () => {
     await person({}, async (page) => {
       await open(page, '/jobs/new');
       await page.getByLabel('Name', { exact: true }).fill('Every morning');
@@ -68,7 +68,7 @@ describe('a job', () => {
     });
   });
 
-  test('what the form refuses is not sent, what the server refuses is shown at its field', async () => {
+  test('job form: an invalid value is not sent, a refused one is shown at its field', async () => {
     await person({ asked: ['/api/jobs'] }, async (page) => {
       await open(page, '/jobs/new');
       await page.getByRole('button', { name: 'Create job' }).click();
@@ -86,7 +86,7 @@ describe('a job', () => {
     });
   });
 
-  test('run now leads to the run, which turns green with its output as text', async () => {
+  test('run now: the run page turns green and shows the output as text', async () => {
     await job('greeter', { command: 'printf "\\033[32mgreen\\033[0m <b id=injected>bold</b>\\n"; seq 1 20' });
     await person({}, async (page) => {
       await open(page, '/jobs/greeter');
@@ -106,7 +106,7 @@ describe('a job', () => {
     });
   });
 
-  test('a double click makes one run', async () => {
+  test('run now: a double click starts one run', async () => {
     await job('twice');
     await person({ asked: ['/execute'] }, async (page) => {
       await open(page, '/jobs');
@@ -118,7 +118,7 @@ describe('a job', () => {
     });
   });
 
-  test('a running one is cancelled, and says so', async () => {
+  test('run page: a running run is cancelled', async () => {
     await job('sleeper', { command: 'sleep 300' });
     const { run_id } = await server.api('POST', 'jobs/sleeper/execute', {});
     await person({}, async (page) => {
@@ -130,7 +130,7 @@ describe('a job', () => {
     });
   });
 
-  test('an edit that somebody else overtook asks whose goes on', async () => {
+  test('job form: an overtaken edit asks which version to keep', async () => {
     await job('contested', { description: 'first' });
     await person({ asked: ['/api/jobs/contested'] }, async (page) => {
       await open(page, '/jobs/contested/edit');
@@ -146,7 +146,7 @@ describe('a job', () => {
     });
   });
 
-  test('leaving with something unsaved asks first; YAML and form hold the same', async () => {
+  test('job form: unsaved changes ask before leaving, and YAML and form agree', async () => {
     await job('yamlled', { cron_expression: '0 3 * * *', catch_up_max: 7 });
     await person({}, async (page) => {
       await open(page, '/jobs/yamlled/edit');
@@ -168,7 +168,7 @@ describe('a job', () => {
     });
   });
 
-  test('is paused with a reason and resumed, and deleted after a question', async () => {
+  test('job page: a job is paused with a reason, resumed and deleted', async () => {
     await job('mortal');
     await person({ asked: ['/api/jobs/mortal'] }, async (page) => {
       await open(page, '/jobs/mortal');
@@ -187,7 +187,7 @@ describe('a job', () => {
 });
 
 describe('lists', () => {
-  test('filters are in the URL, survive a reload, and back undoes them', async () => {
+  test('lists: filters are in the URL, survive a reload and are undone by back', async () => {
     await job('alpha');
     await job('beta', { enabled: false });
     await person({}, async (page) => {
@@ -211,7 +211,7 @@ describe('lists', () => {
     });
   });
 
-  test('runs are found by what made them and by whose job they are', async () => {
+  test('lists: runs are filtered by trigger and by owner of the job', async () => {
     await job('by-hand', { user_id: 'somebody-else' });
     const { run_id } = await server.api('POST', 'jobs/by-hand/execute', {});
     await person({}, async (page) => {
@@ -233,7 +233,7 @@ describe('lists', () => {
     });
   });
 
-  test('an executor is drained and enabled again', async () => {
+  test('executors: an executor is drained and enabled', async () => {
     await person({}, async (page) => {
       await open(page, '/executors');
       await page.getByRole('button', { name: 'Drain' }).click();
@@ -246,7 +246,7 @@ describe('lists', () => {
     });
   });
 
-  test('a live setting is changed; a value that is wrong is told and nothing is changed', async () => {
+  test('system: a live setting is changed, and an invalid value is refused', async () => {
     await person({ asked: ['/api/system/config'] }, async (page) => {
       await open(page, '/system');
       await page.getByRole('button', { name: 'Change retention_days' }).click();
@@ -263,7 +263,7 @@ describe('lists', () => {
   });
 });
 
-describe('everywhere', () => {
+describe('all pages', () => {
   const many = () => server.api('POST', 'bulk', { action: 'resume', kind: 'job', ids: ['greeter', 'no-such-job'], background: true });
   const pages = async () => {
     const runs = await server.api('GET', 'runs?state=COMPLETED&page_size=1');
@@ -276,7 +276,7 @@ describe('everywhere', () => {
     await until(async () => (await page.getByText(/^(Loading…|加载中…)$/).count()) === 0, 'the page');
   };
 
-  test('in Chinese nothing is missing, in English nothing is Chinese, and nothing is wider than a phone', async () => {
+  test('pages: each has one language and fits a phone', async () => {
     for (const [locale, lang] of [['en-GB', 'en'], ['zh-CN', 'zh-CN']]) {
       await person({ locale, width: 360, asked: ['/api/jobs/no-such-job'] }, async (page) => {
         for (const path of await pages()) {
@@ -293,7 +293,7 @@ describe('everywhere', () => {
     }
   });
 
-  test('the failures by hour are wholly in sight on a common screen', async () => {
+  test('overview: the failure map fits a common screen', async () => {
     await job('broken', { command: 'exit 3' });
     await server.api('POST', 'jobs/broken/execute', {});
     await until(async () => (await server.api('GET', 'runs?state=FAILED&job_id=broken')).items.length === 1, 'a failure');
@@ -305,7 +305,7 @@ describe('everywhere', () => {
     });
   });
 
-  test('the keyboard goes everywhere: skip link, g and a letter, the palette', async () => {
+  test('keyboard: skip link, go-to keys and palette reach every page', async () => {
     await person({}, async (page) => {
       await open(page, '/');
       await heading(page, 'Overview');
@@ -326,7 +326,7 @@ describe('everywhere', () => {
     });
   });
 
-  test('under a prefix everything works, by links and by reload', async () => {
+  test('prefix: links and reloads work behind a path', async () => {
     const proxy = await startProxy(server.url, '/ops/carillon');
     try {
       await person({}, async (page) => {
@@ -342,7 +342,7 @@ describe('everywhere', () => {
     }
   });
 
-  test('a server that is away is told, and its return is noticed without a reload', async () => {
+  test('banner: an outage is reported and its end is noticed without a reload', async () => {
     await person({ asked: ['/api/'] }, async (page) => {
       await open(page, '/jobs');
       await page.getByRole('link', { name: 'greeter' }).waitFor();
@@ -361,7 +361,7 @@ describe('people with a password', () => {
   after(() => own?.stop());
   const password = 'correct horse battery';
 
-  test('the setup link makes the first administrator, once', async () => {
+  test('setup: the link creates the first administrator once', async () => {
     const { path } = await own.api('POST', 'auth/setup-link');
     await person({ token: undefined, asked: ['/api/auth/setup'] }, async (page) => {
       await page.goto(own.url + path);
@@ -388,7 +388,7 @@ describe('people with a password', () => {
     assert.deepEqual(users.map((user) => [user.name, user.role]), [['anna', 'admin']]);
   });
 
-  test('a password signs in, and the session outlives a reload and ends with signing out', async () => {
+  test('sign-in: a password session survives a reload and ends at sign-out', async () => {
     await person({ token: undefined, asked: ['/api/auth/'] }, async (page) => {
       await page.goto(own.url + '/jobs');
       await page.getByLabel('Name').fill('anna');
@@ -410,7 +410,7 @@ describe('people with a password', () => {
     });
   });
 
-  test('a read-only user sees which actions are not permitted, and the server refuses them', async () => {
+  test('roles: a read-only user sees disabled actions, and the server refuses them', async () => {
     await own.api('POST', 'users', { name: 'rita', password, role: 'read_only' });
     await own.api('POST', 'jobs', { job_id: 'seen', name: 'Seen', command: 'true' });
     await person({ token: undefined, asked: ['/api/jobs/seen/execute'] }, async (page) => {

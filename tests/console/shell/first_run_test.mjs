@@ -22,7 +22,7 @@ function counting(page) {
   };
 }
 
-test('from the setup link to a green run: a minute, five clicks, and the link is dead afterwards', async () => {
+test('first run: a minute and five clicks lead from the setup link to a green run', async () => {
   const { path } = await server.api('POST', 'auth/setup-link');
   await guest({ asked: ['/api/auth/setup'] }, async (page) => {
     const began = performance.now();
@@ -55,7 +55,7 @@ test('from the setup link to a green run: a minute, five clicks, and the link is
   });
 });
 
-test('the sample stays paused unless it is kept, and the card says how to go on until there is another job', async () => {
+test('first run: the sample stays paused, and the card remains until there is another job', async () => {
   const [sample] = (await server.api('GET', 'jobs')).items;
   assert.equal(sample.state, 'PAUSED');
   await person({}, async (page) => {
@@ -67,7 +67,7 @@ test('the sample stays paused unless it is kept, and the card says how to go on 
   });
 });
 
-test('who may only read sees the steps and why they are not for them', async () => {
+test('first run: a reader sees the steps disabled with the reason', async () => {
   const other = await startServer();
   try {
     const { token } = await other.api('POST', 'tokens', { name: 'reader', role: 'read_only' });

@@ -56,7 +56,7 @@ async function stopsOf(page) {
   return stops;
 }
 
-test('Tab leads through each page in the order that is known', async () => {
+test('Tab visits the elements of each page in the recorded order', async () => {
   await person({}, async (page) => {
     await steadily(page);
     const seen = {};
@@ -88,7 +88,7 @@ const inSight = (page) => page.evaluate(() => {
   }));
 });
 
-test('what has the focus is never wholly under what sticks to the screen, on a phone', async () => {
+test('the focused element is never covered by sticky elements on a phone', async () => {
   await person({ width: 360 }, async (page) => {
     await steadily(page);
     await page.setViewportSize({ width: 360, height: 640 });
@@ -124,7 +124,7 @@ const whole = (page, selector) => page.locator(selector).last().evaluate((one) =
   return wrong;
 });
 
-test('what opens lies over everything, also over what sticks to the screen', async () => {
+test('menus and dialogs cover everything, even sticky elements', async () => {
   await person({ width: 360 }, async (page) => {
     await steadily(page);
     for (const size of [{ width: 360, height: 640 }, { width: 1280, height: 400 }]) {
@@ -152,7 +152,7 @@ test('what opens lies over everything, also over what sticks to the screen', asy
   });
 });
 
-test('a dialog opens with the focus where it is answered, and Enter in its field answers it', async () => {
+test('a dialog focuses its answer, and Enter in its field confirms', async () => {
   await person({}, async (page) => {
     await steadily(page);
     await page.goto(server.url + '/jobs/report');

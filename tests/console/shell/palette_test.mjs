@@ -27,7 +27,7 @@ async function go(page, text, option) {
   assert.fail(`${option} is chosen and not taken`);
 }
 
-test('it leads to a run by its id, to an executor, a job and any page', async () => {
+test('the palette opens a run by ID, an executor, a job and any page', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
@@ -47,7 +47,7 @@ test('it leads to a run by its id, to an executor, a job and any page', async ()
   });
 });
 
-test('Enter takes nothing that was found for what was typed before', async () => {
+test('the palette ignores results of earlier input on Enter', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
@@ -69,7 +69,7 @@ test('Enter takes nothing that was found for what was typed before', async () =>
   });
 });
 
-test('an id that nothing has is no place to go', async () => {
+test('the palette offers nothing for an unknown run ID', async () => {
   await person({ asked: ['/api/runs/'] }, async (page) => {
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
@@ -80,7 +80,7 @@ test('an id that nothing has is no place to go', async () => {
   });
 });
 
-test('the job that is open is run, paused and resumed; a name and Enter only open', async () => {
+test('the palette runs, pauses and resumes the open job; a bare name only opens it', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs/backup');
     await heading(page, 'Backup');
@@ -102,7 +102,7 @@ test('the job that is open is run, paused and resumed; a name and Enter only ope
   });
 });
 
-test('theme, language and signing out are done from it; what may not be done says why', async () => {
+test('the palette sets theme and language and signs out; a denied action says why', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
   await person({ token, asked: ['/api/'] }, async (page) => {
     await page.goto(server.url + '/jobs/backup');

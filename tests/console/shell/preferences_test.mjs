@@ -20,7 +20,7 @@ const kept = async () => {
   return (await (await fetch(server.url + '/api/auth/me', { headers: { Authorization: 'Bearer ' + token } })).json()).preferences;
 };
 
-test('what is chosen in one browser holds in another after the sign-in, and a choice there is written too', async () => {
+test('preferences of one browser apply in another after the sign-in, and back', async () => {
   await as(async (page) => {
     await page.getByLabel('Times').selectOption('utc');
     await page.getByRole('button', { name: /^Settings/ }).click();

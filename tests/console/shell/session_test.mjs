@@ -39,7 +39,7 @@ const expire = async (page) => {
 };
 
 describe('an access token', () => {
-  test('that expires is renewed without a word: once for all that asks, and nothing on the page is lost', async () => {
+  test('an expired access token is renewed once and silently, and the page keeps its state', async () => {
     await as('uma', '/jobs', async (page) => {
       await page.getByRole('link', { name: 'First', exact: true }).waitFor();
       await page.evaluate(() => { globalThis.sameDocument = true; });
@@ -61,7 +61,7 @@ describe('an access token', () => {
     });
   });
 
-  test('that expires under a page that asks for much at once is renewed once', async () => {
+  test('an expired access token is renewed once for many parallel requests', async () => {
     await as('uma', '/account', async (page) => {
       const { refused, renewed } = await expire(page);
       await page.getByRole('link', { name: 'Overview' }).click();
@@ -75,7 +75,7 @@ describe('an access token', () => {
 });
 
 describe('a session', () => {
-  test('that is left in one tab is left in all, at once; what was shown is gone', async () => {
+  test('a sign-out in one tab signs out all tabs at once', async () => {
     await as('uma', '/jobs', async (page) => {
       const other = await page.context().newPage();
       await other.goto(server.url + '/jobs/first');
@@ -94,7 +94,7 @@ describe('a session', () => {
     });
   });
 
-  test('survives a page that is reloaded twice before its renewal was answered', async () => {
+  test('a session survives two reloads before its renewal is answered', async () => {
     const proxy = await startProxy(server.url, '');
     try {
       await guest({ asked: ['/api/'] }, async (page) => {
@@ -120,7 +120,7 @@ describe('a session', () => {
     }
   });
 
-  test('of a token is of its tab alone', async () => {
+  test('a token session belongs to its tab alone', async () => {
     await as('uma', '/jobs', async (page) => {
       const other = await page.context().newPage();
       await other.addInitScript((token) => sessionStorage.setItem('carillon.token', token), server.token);
@@ -135,7 +135,7 @@ describe('a session', () => {
     });
   });
 
-  test('that ends with a change of the password elsewhere says so, and goes on where it was', async () => {
+  test('a session ended by a password change says so and resumes on the same page', async () => {
     await as('tilda', '/jobs/first', async (page) => {
       await heading(page, /First/);
       const { access_token: token } = await (await fetch(server.url + '/api/auth/login', {
@@ -151,7 +151,7 @@ describe('a session', () => {
     });
   });
 
-  test('of who may come in no more ends while the page is open, and no other one begins', async () => {
+  test('a disabled user’s session ends while the page is open', async () => {
     await as('otto', '/jobs', async (page) => {
       await page.getByRole('link', { name: 'First', exact: true }).waitFor();
       const { user_id: id } = (await server.api('GET', 'users')).items.find((one) => one.name === 'otto');

@@ -17,7 +17,7 @@ const { server, person } = withServer(async () => {
 const cells = (row) => row.locator('th, td').allTextContents();
 
 for (const theme of ['light', 'dark']) {
-  test(`a change unfolds to its fields, from what to what, by the keyboard, ${theme}`, async () => {
+  test(`audit: a change unfolds to its fields with old and new values by keyboard, ${theme}`, async () => {
     await person({ theme }, async (page) => {
       await page.goto(server.url + '/admin/audit?object_id=backup');
       const button = page.getByRole('button', { name: 'Fields: 2. Changed a job, backup' });
@@ -33,7 +33,7 @@ for (const theme of ['light', 'dark']) {
   });
 }
 
-test('it is filtered by whom, by what and by time, in the address', async () => {
+test('audit: actor, action and time filters are kept in the address', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/admin/audit');
     const rows = page.locator('tr[data-row]');
@@ -59,7 +59,7 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
   });
 });
 
-test('a job leads to its own audit, also on a phone, in Chinese', async () => {
+test('audit: the job page links to its own entries, on a phone, in Chinese', async () => {
   await person({ width: 360, locale: 'zh-CN' }, async (page) => {
     await page.goto(server.url + '/jobs/backup');
     await page.getByRole('button', { name: '审计' }).click();
@@ -75,7 +75,7 @@ test('a job leads to its own audit, also on a phone, in Chinese', async () => {
   });
 });
 
-test('who may not read the audit is offered none, and is refused by its address', async () => {
+test('audit: a user without the permission is not offered it and is refused by address', async () => {
   await person({ token: undefined, asked: ['/api/audit'] }, async (page) => {
     await page.goto(server.url + '/jobs/backup');
     await signIn(page, 'uma', password);

@@ -9,7 +9,7 @@ const urlOf = () => status.processes.find((one) => one.kind === 'scheduler').url
 const state = (page, node, state) => page.locator(`[data-node="${node}"] [data-node-state=${state}]`);
 const narrow = { width: 360, height: 740 };
 
-test('the bus hangs and comes back', { timeout: 600_000 }, async () => {
+test('dependencies: a hanging bus is shown with its impact until it returns', { timeout: 600_000 }, async () => {
   await person({ asked: ['/api/'] }, async (page) => {
     await page.goto(urlOf() + '/system');
     for (const node of ['store', 'coordinator', 'bus', 'member:scheduler-1', 'executor:executor-1']) {
@@ -39,7 +39,7 @@ test('the bus hangs and comes back', { timeout: 600_000 }, async () => {
 });
 
 for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN', '当前的影响 (数据库)']]) {
-  test(`an outage as it is said in ${locale}, dark`, { timeout: 600_000 }, async () => {
+  test(`dependencies: an outage is explained in ${locale}, dark`, { timeout: 600_000 }, async () => {
     await person({ asked: ['/api/'], theme: 'dark', locale }, async (page) => {
       // Plays the answer of a member that cannot reach its store.
       await page.route('**/api/system/topology', async (route) => {

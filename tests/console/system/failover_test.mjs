@@ -23,7 +23,7 @@ const watchStates = (page) => page.evaluate(() => {
   globalThis.statesSeen = seen;
 });
 
-test('banner, recovery without a reload, and no state that goes back', { timeout: 600_000 }, async () => {
+test('failover: the banner appears, the page recovers without a reload, and no state goes back', { timeout: 600_000 }, async () => {
   const members = status.processes.filter((one) => one.kind === 'scheduler');
   const leader = members.find((one) => one.name === status.leader);
   const other = members.find((one) => one !== leader);

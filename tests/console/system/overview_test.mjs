@@ -17,7 +17,7 @@ const { server, person } = withServer(async () => {
   await server.api('POST', 'jobs', { job_id: 'z-paused', name: 'Z paused', command: 'true', cron_expression: '* * * * *', enabled: false });
 });
 
-test('what hangs above does not hide what is below', async () => {
+test('overview: a hanging card does not hide the cards below', async () => {
   await person({}, async (page) => {
     await page.route(/\/api\/gaps/, () => {}); // never answered
     await page.route(/\/api\/executors/, async (route) => {
@@ -32,7 +32,7 @@ test('what hangs above does not hide what is below', async () => {
   });
 });
 
-test('a part that did not load is asked for again', async () => {
+test('overview: a part that failed to load is requested again', async () => {
   await person({ asked: ['/assets/'] }, async (page) => {
     await page.route(/\/attention[^/]*\.js/, (route) => route.abort());
     await page.goto(server.url + '/');
@@ -44,7 +44,7 @@ test('a part that did not load is asked for again', async () => {
   });
 });
 
-test('what could not be looked at is not told to be well', async () => {
+test('overview: a failed read is not reported as healthy', async () => {
   await person({ asked: ['/api/gaps'] }, async (page) => {
     await page.route(/\/api\/gaps/, (route) => route.fulfill({ status: 503, json: { type: 'about:blank', title: 'x', status: 503, code: 'store_unavailable', detail: 'x' } }));
     await page.goto(server.url + '/');
@@ -53,7 +53,7 @@ test('what could not be looked at is not told to be well', async () => {
   });
 });
 
-test('what fires in the next hour is there, whatever its id is, and is run from there', async () => {
+test('overview: the next hour lists fires of any job ID and starts a run', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/');
     const next = page.getByTestId('next');
@@ -71,7 +71,7 @@ test('what fires in the next hour is there, whatever its id is, and is run from 
   });
 });
 
-test('a job that is made meanwhile comes in by itself; who may only read is told why they cannot run it', async () => {
+test('overview: a new job appears by itself, and a reader sees why it cannot be run', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
   await person({ token, locale: 'zh-CN', width: 360 }, async (page) => {
     await page.goto(server.url + '/');
@@ -87,7 +87,7 @@ test('a job that is made meanwhile comes in by itself; who may only read is told
   });
 });
 
-test('the tile of success counts what ended in 24 hours, and leads to it', async () => {
+test('overview: the success tile counts runs of 24 hours and links to them', async () => {
   await server.api('POST', 'jobs', { job_id: 'bad', name: 'Bad', command: 'exit 3' });
   await server.api('POST', 'jobs/bad/execute', {});
   const ended = async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED&page_size=500')).items;

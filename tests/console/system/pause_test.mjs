@@ -9,7 +9,7 @@ const { server, person } = withServer(async () => {
 const paused = async () => (await server.api('GET', 'system/status')).paused;
 const tooWide = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
-test('is done with a reason, is seen on every page, holds what is started, and is taken back', async () => {
+test('cluster pause: it needs a reason, is shown on every page, holds new runs and is resumed', async () => {
   await person({ asked: ['/api/system/pause'] }, async (page) => {
     await page.goto(server.url + '/system');
     await page.getByText('Running normally.').waitFor();
@@ -42,7 +42,7 @@ test('is done with a reason, is seen on every page, holds what is started, and i
   });
 });
 
-test('is found from the palette', async () => {
+test('cluster pause: the palette offers it', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/jobs');
     await heading(page, 'Jobs');
@@ -65,7 +65,7 @@ test('is found from the palette', async () => {
   });
 });
 
-test('is told in Chinese on a phone to who may only read, with who may resume', async () => {
+test('cluster pause: a reader sees who may resume, in Chinese, on a phone', async () => {
   const { token } = await server.api('POST', 'tokens', { name: 'reader', role: 'read_only' });
   await server.api('POST', 'system/pause', { reason: '数据库正在迁移' });
   try {

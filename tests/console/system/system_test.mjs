@@ -22,7 +22,7 @@ for (const [locale, theme, skew, behind] of [
   ['en-GB', 'light', /^Members run different versions: 0\.1\.0 \(m1\), 0\.2\.0 \(m2\)/, 'Not yet paused: m2.'],
   ['zh-CN', 'dark', /^各成员的版本不同：0\.1\.0 \(m1\), 0\.2\.0 \(m2\)/, '尚未生效的成员：m2。'],
 ]) {
-  test(`different versions and a pause that is not everywhere are told in ${locale}, also on a phone`, async () => {
+  test(`system: a version skew and a partial pause are reported in ${locale}, also on a phone`, async () => {
     await person({ locale, theme }, async (page) => {
       await asThree(page);
       await page.goto(server.url + '/system');
@@ -37,7 +37,7 @@ for (const [locale, theme, skew, behind] of [
   });
 }
 
-test('the metrics of a member that this browser reaches are one click away', async () => {
+test('system: a reachable member’s metrics are one click away', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/system');
     const link = page.getByRole('link', { name: 'Metrics of scheduler-1', exact: false });
@@ -46,7 +46,7 @@ test('the metrics of a member that this browser reaches are one click away', asy
   });
 });
 
-test('what needs attention is there as on the overview', async () => {
+test('system: the page shows what needs attention, as the overview does', async () => {
   await server.api('POST', 'jobs', { job_id: 'bad', name: 'Bad', command: 'exit 3' });
   await server.api('POST', 'jobs/bad/execute', {});
   await until(async () => (await server.api('GET', 'dead-letters')).items.length === 1, 'a dead letter');
@@ -56,7 +56,7 @@ test('what needs attention is there as on the overview', async () => {
   });
 });
 
-test('how often it is read anew is in its address', async () => {
+test('system: the refresh pace is kept in the address', async () => {
   await person({}, async (page) => {
     let asked = 0;
     await page.clock.install();
@@ -88,7 +88,7 @@ test('how often it is read anew is in its address', async () => {
   });
 });
 
-test('how lateness and queues went while it was open is drawn, in the range of its address, and is a table', async () => {
+test('system: the history is drawn in the range of its address and repeated in a table', async () => {
   await person({}, async (page) => {
     await page.goto(server.url + '/system');
     await page.getByRole('combobox', { name: 'Range' }).selectOption('15');

@@ -8,8 +8,8 @@ const change = (...topics: string[]) => ({
   data: JSON.stringify({ changes: topics.map((topic) => ({ topic })) }),
 });
 
-describe('concerns', () => {
-  it('finds the lists of a topic and what is below them', () => {
+describe('topics of changes', () => {
+  it('a topic concerns its lists and what is below them', () => {
     expect(concerns(['jobs', {}], 'jobs')).toBe(true);
     expect(concerns(['jobs/nightly/versions', {}], 'jobs')).toBe(true);
     expect(concerns(['runs', {}], 'jobs')).toBe(false);
@@ -59,7 +59,7 @@ describe('ChangeStream', () => {
     return { client, stream, begun, read };
   }
 
-  it('reads anew at once, and what comes soon after together', async () => {
+  it('the stream reads a changed list at once, and later changes together', async () => {
     const { stream, read } = await made({ jobs: 1, runs: 1, users: 1 });
     stream.take([change('jobs')]);
     await vi.advanceTimersByTimeAsync(1);
@@ -77,7 +77,7 @@ describe('ChangeStream', () => {
     expect(read).toEqual(['jobs', 'runs', 'users', 'jobs']);
   });
 
-  it('lets a slow list be read to its end, however much changes, and once more for what changed meanwhile', async () => {
+  it('the stream lets a slow list be read to its end and reads it once more for later changes', async () => {
     const { stream, begun, read } = await made({ runs: 7000, gaps: 10 });
     for (let second = 0; second < 20; ++second) {
       stream.take([change('runs')]);
@@ -93,7 +93,7 @@ describe('ChangeStream', () => {
     expect(read.filter((path) => path === 'runs')).toHaveLength(4);
   });
 
-  it('does not lose a page that somebody asked for', async () => {
+  it('a change does not drop a page that somebody asked for', async () => {
     const { client, stream } = await made({ jobs: 1 });
     const list = new InfiniteQueryObserver(client, {
       queryKey: ['runs', {}],
@@ -113,7 +113,7 @@ describe('ChangeStream', () => {
     expect(list.getCurrentResult().isRefetching).toBe(true);
   });
 
-  it('leaves a search alone', async () => {
+  it('a change does not repeat a search', async () => {
     const { client, stream } = await made({ jobs: 1 });
     const queryFn = vi.fn(() =>
       later(1, { items: [], next_page_token: 'more', searched_to: '2026-01-01T00:00:00Z' }),
@@ -132,7 +132,7 @@ describe('ChangeStream', () => {
     expect(queryFn).toHaveBeenCalledTimes(1);
   });
 
-  it('reads everything anew when it missed something', async () => {
+  it('a resync reads every list again', async () => {
     const { stream, read } = await made({ jobs: 1, runs: 5000 });
     stream.take([{ name: 'ready', id: 'life-0', data: '{}' }]);
     await vi.advanceTimersByTimeAsync(10_000);
@@ -144,7 +144,7 @@ describe('ChangeStream', () => {
     expect(read).toEqual(['jobs', 'jobs', 'runs', 'runs']);
   });
 
-  it('forgets what waits when it stops', async () => {
+  it('a stopped stream forgets the changes that wait', async () => {
     const { stream, read } = await made({ jobs: 1, runs: 1 });
     stream.take([change('jobs')]);
     stream.take([change('runs')]);
@@ -153,7 +153,7 @@ describe('ChangeStream', () => {
     expect(read).toEqual(['jobs']);
   });
 
-  it('comes again, from where it was, when the connection died without a word', async () => {
+  it('a silent connection is replaced, and the next one resumes at the last event', async () => {
     const asked: (string | undefined)[] = [];
     const signals: AbortSignal[] = [];
     let say: (text: string) => void = () => {};

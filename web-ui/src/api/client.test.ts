@@ -7,13 +7,13 @@ import { entered, signOut, start } from '../auth/session';
 import { HttpResponse, at, http, problem, server } from '../../test_support/server';
 
 describe('the client', () => {
-  it('repeats parameters and leaves out empty ones', () => {
+  it('apiUrl repeats list parameters and leaves out empty ones', () => {
     expect(apiUrl('runs', { state: ['FAILED', 'LOST'], q: '', job_id: undefined, n: 3 })).toBe(
       'http://console.test/api/runs?state=FAILED&state=LOST&n=3',
     );
   });
 
-  it('makes an error of a problem, with its code, pointers and trace', async () => {
+  it('the client turns a problem into an error with its code, pointers and trace', async () => {
     server.use(
       http.post(at('jobs'), () =>
         problem(400, 'invalid', 'no', {
@@ -32,14 +32,14 @@ describe('the client', () => {
     });
   });
 
-  it('has a code also for what is no problem document', async () => {
+  it('the client names the status as the code of an answer without a problem document', async () => {
     server.use(
       http.get(at('jobs'), () => new HttpResponse('<html>', { status: 502, statusText: 'Bad Gateway' })),
     );
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_502', message: 'Bad Gateway' });
   });
 
-  it('says that the server cannot be reached', async () => {
+  it('the client reports an unreachable server', async () => {
     server.use(http.get(at('jobs'), () => HttpResponse.error()));
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ status: 0, code: 'unreachable' });
   });
@@ -55,7 +55,7 @@ describe('the client', () => {
           ),
         ),
     ],
-  ])('gives a read up when a host falls silent %s, and waits for what writes', async (_, silent) => {
+  ])('a read ends as unreachable when the host falls silent %s; a write keeps waiting', async (_, silent) => {
     vi.useFakeTimers();
     vi.stubGlobal(
       'fetch',
@@ -88,7 +88,7 @@ describe('the client', () => {
     }
   });
 
-  it('gives a read up also while its token is being renewed', async () => {
+  it('a read times out even while its token is being renewed', async () => {
     server.use(
       http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),
       http.post(at('auth/logout'), () => new HttpResponse(null, { status: 204 })),
@@ -129,7 +129,7 @@ describe('the client', () => {
     }
   });
 
-  it('sends again what was refused late, without another renewal', async () => {
+  it('the client resends a request refused late, without another renewal', async () => {
     let renewals = 0;
     let release = () => {};
     const late = new Promise<void>((resolve) => {
@@ -170,7 +170,7 @@ describe('the client', () => {
     await signOut();
   });
 
-  it('knows a page of somebody else from an answer', async () => {
+  it('the client rejects foreign pages and reports a cut answer as unknown', async () => {
     server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 200 })));
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_200' });
     // It is unknown whether the job was run, so the second request has the same key.
@@ -181,7 +181,7 @@ describe('the client', () => {
     });
   });
 
-  it('counts by the server’s clock', async () => {
+  it('serverNow follows the Date header of the server', async () => {
     server.use(
       http.get(at('jobs'), () =>
         HttpResponse.json({}, { headers: { Date: new Date(Date.now() + 3_600_000).toUTCString() } }),
@@ -198,7 +198,7 @@ describe('the client', () => {
 });
 
 describe('a token', () => {
-  it('is checked, sent with every request, kept in this tab only, and forgotten', async () => {
+  it('a token is checked, sent with every request, kept in this tab only, and forgotten at sign-out', async () => {
     const seen: (string | null)[] = [];
     server.use(
       http.get(at('jobs'), ({ request }) => {
@@ -221,7 +221,7 @@ describe('a token', () => {
 });
 
 describe('a person', () => {
-  it('is signed in by name and password, and renewed once when several requests find the token ended', async () => {
+  it('a person signs in by password, and parallel requests renew an ended token once', async () => {
     let renewals = 0;
     server.use(
       http.get(at('auth/state'), () => HttpResponse.json({ setup_needed: false })),

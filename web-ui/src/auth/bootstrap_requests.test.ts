@@ -47,7 +47,7 @@ async function opened() {
 }
 
 describe('a console that is opened', () => {
-  it('by somebody with a session asks at once, and once, and is told whose it is', async () => {
+  it('a console with a session asks at once, once, and learns whose session it is', async () => {
     localStorage.setItem('carillon.session', '1');
     answers['auth/refresh'] = { access_token: 'renewed', user: PERSON };
     const { early, session, authorization } = await opened();
@@ -57,7 +57,7 @@ describe('a console that is opened', () => {
     expect(authorization).toBe('Bearer renewed');
   });
 
-  it('asks a server of before whose the session is', async () => {
+  it('a console asks auth/me when an older server leaves the person out of a renewal', async () => {
     localStorage.setItem('carillon.session', '1');
     answers['auth/refresh'] = {
       access_token: 'renewed',
@@ -68,7 +68,7 @@ describe('a console that is opened', () => {
     expect(session).toMatchObject({ state: 'signed_in', person: PERSON });
   });
 
-  it('asks for no session where there is none, or where this tab has a token', async () => {
+  it('a console renews nothing without a session, or when this tab has a token', async () => {
     expect((await opened()).session).toMatchObject({ state: 'signed_out', users: true });
     expect(asked).toEqual(['auth/state']);
     vi.resetModules();
@@ -81,7 +81,7 @@ describe('a console that is opened', () => {
     expect(authorization).toBe('Bearer of-a-program');
   });
 
-  it('keeps the session where the server does not answer, and forgets one that it refuses', async () => {
+  it('a console keeps its session while the server is away, and drops one that is refused', async () => {
     localStorage.setItem('carillon.session', '1');
     delete answers['auth/state'];
     expect((await opened()).session).toEqual({ state: 'signed_in', by: 'password', person: null });
@@ -92,7 +92,7 @@ describe('a console that is opened', () => {
     expect(localStorage.getItem('carillon.session')).toBeNull();
   });
 
-  it('asks anew for what was asked early once', async () => {
+  it('a console reuses each early answer only once', async () => {
     localStorage.setItem('carillon.session', '1');
     answers['auth/refresh'] = { access_token: 'first', user: PERSON };
     await opened();

@@ -47,12 +47,12 @@ afterEach(async () => {
   setPreferences({ language: 'en', theme: 'system', time: 'utc' });
 });
 
-it('what is stored holds here, without what was not chosen and what is not known here', () => {
+it('stored preferences apply here without unset and unknown values', () => {
   expect(takenFrom({ language: 'zh-CN', theme: null, time: 'stardate' })).toEqual({ language: 'zh-CN' });
 });
 
-describe('who signs in by a password', () => {
-  it('finds what was chosen in another browser; that is not written again', async () => {
+describe('a person who signs in by a password', () => {
+  it('a sign-in by password takes over stored preferences without writing them again', async () => {
     await signIn('password', { preferences: { ...NONE, theme: 'dark' } });
     expect(preferences()).toMatchObject({ theme: 'dark', language: 'en', time: 'utc' });
     setPreferences({ theme: 'dark', wrap: true, zone: 'Asia/Tokyo' });
@@ -60,7 +60,7 @@ describe('who signs in by a password', () => {
     expect(patches).toEqual([]);
   });
 
-  it('has each choice written, one after the other, until they sign out', async () => {
+  it('a signed-in person’s choices are written one after the other until sign-out', async () => {
     await signIn('password', { preferences: NONE });
     setPreferences({ theme: 'light' });
     setPreferences({ theme: 'dark', time: 'job' });
@@ -78,7 +78,7 @@ describe('who signs in by a password', () => {
     await vi.waitFor(() => expect(patches[2]).toEqual(written('another', { language: 'zh-CN' })));
   });
 
-  it('keeps a choice in this browser that could not be written', async () => {
+  it('this browser keeps a choice that could not be written', async () => {
     await signIn('password', { preferences: NONE });
     server.use(http.patch(at('auth/me'), () => HttpResponse.error(), { once: true }));
     setPreferences({ theme: 'dark' });
@@ -87,7 +87,7 @@ describe('who signs in by a password', () => {
     expect(preferences().theme).toBe('dark');
   });
 
-  it('has their choices written as theirs, also when somebody else has signed in meanwhile', async () => {
+  it('a choice is written as its author’s even after somebody else has signed in', async () => {
     await signIn('password', { preferences: NONE }, 'of anna');
     let tell = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -117,7 +117,7 @@ describe('who signs in by a password', () => {
 it.each([
   ['by a token', 'token', { preferences: { ...NONE, time: 'job' } }],
   ['at a server that stores none', 'password', {}],
-] as const)('%s they stay in this browser', async (_, by, more) => {
+] as const)('preferences stay in this browser for a session %s', async (_, by, more) => {
   await signIn(by, more);
   setPreferences({ theme: 'dark' });
   expect(preferences().time).toBe('utc');

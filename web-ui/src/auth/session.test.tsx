@@ -51,7 +51,7 @@ describe('a renewal', () => {
     ['away', 503],
     ['not reachable', undefined],
   ])(
-    'that fails because the server is %s keeps the session, and is tried at the next request',
+    'a renewal that fails because the server is %s keeps the session and is retried by the next request',
     async (_, status) => {
       await signedIn();
       if (status) answers['auth/refresh'] = status;
@@ -64,7 +64,7 @@ describe('a renewal', () => {
     },
   );
 
-  it.each([401, 403])('that is refused with %i ends it', async (status) => {
+  it.each([401, 403])('a renewal refused with %i ends the session', async (status) => {
     await signedIn();
     answers['auth/refresh'] = status;
     await expect(call('GET', 'runs')).rejects.toMatchObject({ status: 401 });
@@ -72,7 +72,7 @@ describe('a renewal', () => {
     expect(localStorage.getItem('carillon.session')).toBeNull();
   });
 
-  it('that is not possible when the console is opened keeps the session too, and says later whose it is', async () => {
+  it('a console that opens while the server is away keeps the session and learns the person later', async () => {
     localStorage.setItem('carillon.session', '1');
     Object.assign(answers, { 'auth/state': 503, 'auth/refresh': 503, runs: 401 });
     await start();
@@ -100,7 +100,7 @@ describe('a sign-out', () => {
     return { request, answer };
   }
 
-  it('during a renewal wins, and ends the session that comes of it', async () => {
+  it('a sign-out during a renewal wins and ends the renewed session', async () => {
     const { request, answer } = await renewing();
     const leaving = signOut();
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });
@@ -112,7 +112,7 @@ describe('a sign-out', () => {
     expect([count('auth/logout'), authorization()]).toEqual([1, '']);
   });
 
-  it('does not sign out who came in after it', async () => {
+  it('a late sign-out does not sign out the next person', async () => {
     const { request, answer } = await renewing();
     const leaving = signOut();
     await entered('password', 'of somebody else');
@@ -123,7 +123,7 @@ describe('a sign-out', () => {
   });
 });
 
-describe('whether a server has users', () => {
+describe('the sign-in page', () => {
   function Page() {
     const current = useSession();
     return current.state === 'signed_out' ? <SignInPage session={current} /> : null;
@@ -136,22 +136,25 @@ describe('whether a server has users', () => {
         : 'none';
   const both = () => screen.queryByRole('button', { name: 'Sign in with an API token' }) !== null;
 
-  it.each([500, 503, 429, undefined])('is assumed, and asked again, while it answers %s', async (status) => {
-    if (status) answers['auth/state'] = status;
-    await start();
-    render(<Page />);
-    expect([form(), both()]).toEqual(['password', true]);
-    await act(() => vi.advanceTimersByTimeAsync(5000));
-    expect([form(), count('auth/state')]).toEqual(['password', 2]);
-    answers['auth/state'] = { setup_needed: true };
-    await act(() => vi.advanceTimersByTimeAsync(5000));
-    expect(form()).toBe('token');
-    expect(session()).toMatchObject({ users: true, setupNeeded: true });
-    await act(() => vi.advanceTimersByTimeAsync(60_000));
-    expect(count('auth/state')).toBe(3);
-  });
+  it.each([500, 503, 429, undefined])(
+    'the sign-in page assumes users and asks again while auth/state answers %s',
+    async (status) => {
+      if (status) answers['auth/state'] = status;
+      await start();
+      render(<Page />);
+      expect([form(), both()]).toEqual(['password', true]);
+      await act(() => vi.advanceTimersByTimeAsync(5000));
+      expect([form(), count('auth/state')]).toEqual(['password', 2]);
+      answers['auth/state'] = { setup_needed: true };
+      await act(() => vi.advanceTimersByTimeAsync(5000));
+      expect(form()).toBe('token');
+      expect(session()).toMatchObject({ users: true, setupNeeded: true });
+      await act(() => vi.advanceTimersByTimeAsync(60_000));
+      expect(count('auth/state')).toBe(3);
+    },
+  );
 
-  it('is known from a 404: nobody has a password there', async () => {
+  it('the sign-in page offers only a token when auth/state answers 404', async () => {
     await start();
     render(<Page />);
     answers['auth/state'] = 404;

@@ -13,23 +13,23 @@ import {
 const SERVER = { users: true, setupNeeded: false, unsure: false };
 
 describe('a sign-in', () => {
-  it('begins another era and carries its token, and ends with another one', () => {
+  it('a sign-in begins a new era with its token, and the next one ends it', () => {
     const entered = newEra(STARTING, 'first');
     expect(entered).toMatchObject({ era: 1, bearer: 'first', session: { state: 'starting' } });
     expect(newEra(signedIn(entered, 'password', null), '')).toMatchObject({ era: 2, bearer: '' });
   });
 
-  it('goes on in its era with a renewed token', () => {
+  it('a renewed token keeps its era', () => {
     const entered = signedIn(newEra(STARTING, 'first'), 'password', null);
     expect(withBearer(entered, 'second')).toEqual({ ...entered, bearer: 'second' });
   });
 
-  it('ends with what the server said of its users', () => {
+  it('a sign-out keeps what the server said of its users', () => {
     const ended = signedOut(serverSaid(signedIn(STARTING, 'token', null), SERVER), true);
     expect(ended.session).toEqual({ state: 'signed_out', users: true, setupNeeded: false, expired: true });
   });
 
-  it('learns on its page what the server says later, and nothing while somebody is signed in', () => {
+  it('the sign-in page takes over later news of the server; a signed-in session does not', () => {
     const page = serverSaid(signedOut(STARTING, true), SERVER);
     expect(page.session).toMatchObject({ users: false });
     expect(signInPageUpdated(page).session).toMatchObject({ users: true, expired: true });
@@ -39,7 +39,7 @@ describe('a sign-in', () => {
 });
 
 describe('the store', () => {
-  it('tells its listeners of another session, and of nothing else', () => {
+  it('the store notifies its listeners of another session only', () => {
     const store = new SessionStore();
     const listener = vi.fn();
     const stop = store.subscribe(listener);

@@ -19,7 +19,7 @@ vi.mock('./zh_cn', async (original) => {
 });
 afterEach(() => setPreferences({ language: 'en' }));
 
-it('is the one chosen last, also where the texts of the one before come later', async () => {
+it('the language chosen last wins, even when earlier texts arrive later', async () => {
   setPreferences({ language: 'zh-CN' });
   const started = startTexts();
   setPreferences({ language: 'en' });

@@ -21,14 +21,14 @@ const refused = async (answer: Response) => {
 };
 
 describe('a problem in English', () => {
-  it('is what the server says', async () => {
+  it('a problem in English is the server’s sentence', async () => {
     const error = await refused(problem(403, 'forbidden', 'jobs:write is missing.'));
     expect(explain(error, t)).toBe('jobs:write is missing.');
   });
-  it('is the sentence of its code where the server says nothing', async () => {
+  it('a problem in English without a text is the sentence of its code', async () => {
     expect(explain(await refused(problem(403, 'forbidden', '')), t)).toBe('Your role does not permit this.');
   });
-  it('is something that went wrong where nobody knows what', async () => {
+  it('a problem in English without a text and with an unknown code is unspecific', async () => {
     expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe(
       'Unknown error. Try again, or search the server log.',
     );
@@ -39,22 +39,22 @@ describe('a problem in Chinese', () => {
   beforeEach(() => speak('zh-CN'));
   afterEach(() => speak('en'));
 
-  it('is the sentence of its code, with the facts that the server gave', async () => {
+  it('a problem in Chinese is the sentence of its code with the server’s facts', async () => {
     const error = await refused(problem(403, 'forbidden', 'jobs:write is missing.'));
     expect(explain(error, t)).toBe('您的角色无权执行此操作。（jobs:write is missing.）');
   });
-  it('marks the words of the server as English', async () => {
+  it('a problem in Chinese marks the server’s words as English', async () => {
     render(<LoadFailure error={await refused(problem(404, 'not_found', 'There is no job x.'))} />);
     expect(screen.getByText('There is no job x.').getAttribute('lang')).toBe('en');
     expect(screen.getByText('可能已被删除，或链接有误。')).toBeTruthy();
   });
-  it('of a field is the sentence of the field’s code', async () => {
+  it('a field’s problem in Chinese is the sentence of its code', async () => {
     const errors = [{ pointer: '/name', code: 'too_long', detail: 'at most 200 characters' }];
     expect((await refused(problem(400, 'invalid', '', { errors }))).errors[0]!.detail).toBe(
       '过长。（at most 200 characters）',
     );
   });
-  it('of a code that is not known is shown as it came', async () => {
+  it('a problem of an unknown code is shown as it came', async () => {
     expect(explain(await refused(problem(418, 'teapot', 'I am one.')), t)).toBe('I am one.');
   });
 });

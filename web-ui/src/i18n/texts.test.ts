@@ -23,11 +23,11 @@ function sources(): { path: string; text: string }[] {
 }
 
 describe('the catalogues', () => {
-  it('have the same keys, but for the singulars of English', () => {
+  it('the catalogues have the same keys, except for English singulars', () => {
     expect(Object.keys(zhCN).toSorted()).toEqual(plurals.toSorted());
   });
 
-  it('say in the singular what they say of many', () => {
+  it('singulars say what their plurals say', () => {
     const singulars = Object.entries(en).filter(([key]) => isSingular(key));
     expect(singulars.length).toBeGreaterThan(0);
     for (const [key, text] of singulars) {
@@ -39,7 +39,7 @@ describe('the catalogues', () => {
     }
   });
 
-  it('have no empty text, and the same placeholders', () => {
+  it('texts are not empty and have equal placeholders', () => {
     for (const key of plurals) {
       expect(en[key]!.trim(), key).not.toBe('');
       expect(zhCN[key]!.trim(), key).not.toBe('');
@@ -47,11 +47,11 @@ describe('the catalogues', () => {
     }
   });
 
-  it('hold no Chinese in English', () => {
+  it('English texts contain no Chinese', () => {
     for (const [key, text] of Object.entries(en)) expect(CJK.test(text), key).toBe(false);
   });
 
-  it('know every key that the code names', () => {
+  it('every key in the code exists', () => {
     const missing: string[] = [];
     for (const { path, text } of sources()) {
       for (const [, key] of text.matchAll(/\bt\('([^']+)'/g))
@@ -60,12 +60,12 @@ describe('the catalogues', () => {
     expect(missing).toEqual([]);
   });
 
-  it('are in one file each', () => {
+  it('each text is in one file', () => {
     const all = Object.values(english).flatMap((texts) => Object.keys(texts));
     expect(all.length).toBe(new Set(all).size);
   });
 
-  it('come with whoever says them', () => {
+  it('each file imports the texts that it uses', () => {
     const missing: string[] = [];
     for (const [file, texts] of Object.entries(english)) {
       const room = dirname(file).replace('../', '');
@@ -83,7 +83,7 @@ describe('the catalogues', () => {
     expect(missing).toEqual([]);
   });
 
-  it('hold every text that is shown: no words between tags or in labels', () => {
+  it('components contain no literal texts', () => {
     const found: string[] = [];
     for (const { path, text } of sources().filter((one) => one.path.endsWith('.tsx'))) {
       for (const [, words] of text.matchAll(/<[a-zA-Z][^<>{}]*>\s*([A-Za-z][a-z]+[^<>{}]*)<\//g)) {
@@ -107,7 +107,7 @@ const spoken = (kind: string) =>
     .map((key) => key.slice(kind.length + 1));
 const sorted = (codes: string[]) => [...new Set(codes)].toSorted();
 
-describe('what the server refuses', () => {
+describe('problem texts', () => {
   const api = readFileSync('../docs/api.md', 'utf8').split('## All codes')[1]!;
   const errors = readFileSync('../docs/errors.md', 'utf8');
   // Codes in the tables that no response contains, because the scheduler handles these errors itself.
@@ -115,7 +115,7 @@ describe('what the server refuses', () => {
   const rows = (text: string) =>
     text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));
 
-  it('has a sentence for every code of an answer', () => {
+  it('every problem code of the server has a sentence', () => {
     const listed = rows(errors).flatMap((line) => codesIn(line.split('|')[1]!));
     const answered = rows(api).flatMap((line) =>
       codesIn(
@@ -130,7 +130,7 @@ describe('what the server refuses', () => {
     expect(codes.filter((code) => !spoken('problem').includes(code))).toEqual([]);
   });
 
-  it('has a sentence for every code of a field', () => {
+  it('every field code of the server has a sentence', () => {
     const codes = sorted(
       codesIn(api.slice(api.indexOf('Codes of single'))).filter((code) => code !== 'errors'),
     );
@@ -139,11 +139,11 @@ describe('what the server refuses', () => {
   });
 });
 
-describe('what the audit records', () => {
+describe('audit texts', () => {
   const source = (name: string) => readFileSync('../scheduler/api/' + name, 'utf8');
   const quoted = (text: string) => [...text.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map((match) => match[1]!);
 
-  it('has words for every action that the server names', () => {
+  it('every audit action of the server has a text', () => {
     const routes = quoted(source('server/route_table.cc')).concat('bulk');
     const applied = [...source('jobs/job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
       (match) => match[1]!,

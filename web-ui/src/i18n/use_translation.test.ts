@@ -7,7 +7,7 @@ import { setPreferences } from '../lib/preferences';
 
 afterEach(() => setPreferences({ language: 'en' }));
 
-it('a text is kept, but not that it was not there yet, nor over another language', async () => {
+it('useTranslation caches texts, but neither missing ones nor those of another language', async () => {
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { result } = renderHook(() => useTranslation());
   const t = (key: string, values?: object) => result.current.t(key, values as never) as unknown as string;

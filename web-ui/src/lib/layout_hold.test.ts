@@ -2,7 +2,7 @@ import { act, renderHook } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { useKnown } from './layout_hold';
 
-describe('what is below a part of a page', () => {
+describe('parts of a page', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -10,7 +10,7 @@ describe('what is below a part of a page', () => {
     vi.useRealTimers();
   });
 
-  it('is shown when the part is known', () => {
+  it('a part is shown once the one above it is known', () => {
     const { result } = renderHook(() => useKnown<'first' | 'second'>());
     expect(result.current.isKnown('first')).toBe(false);
     act(() => result.current.tell('first'));
@@ -19,7 +19,7 @@ describe('what is below a part of a page', () => {
     expect(result.current.late).toBe(false);
   });
 
-  it('does not wait for a part that hangs', () => {
+  it('a part does not wait for one that hangs', () => {
     const { result } = renderHook(() => useKnown<'first'>());
     act(() => {
       vi.advanceTimersByTime(1999);

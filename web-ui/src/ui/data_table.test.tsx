@@ -9,7 +9,7 @@ describe('a header that sorts', () => {
   ];
   const table = (sorting: Sorting) =>
     render(<DataTable label="Jobs" columns={columns} rows={[]} rowId={() => ''} sorting={sorting} />);
-  it('goes one way, the other way, and back to the usual order', () => {
+  it('a sort header cycles through ascending, descending and default', () => {
     const onSort = () => {};
     expect(nextSort({ by: undefined, onSort }, 'name')).toBe('name');
     expect(nextSort({ by: 'name', onSort }, 'name')).toBe('-name');
@@ -18,7 +18,7 @@ describe('a header that sorts', () => {
     expect(nextSort({ by: undefined, usual: '-fire_time', onSort }, 'fire_time')).toBe('fire_time');
     expect(nextSort({ by: 'fire_time', usual: '-fire_time', onSort }, 'fire_time')).toBeUndefined();
   });
-  it('says how the list is sorted', () => {
+  it('a sort header announces its order', () => {
     const asked: unknown[] = [];
     table({ by: '-name', onSort: (by) => asked.push(by) });
     const name = screen.getByRole('columnheader', { name: 'Name' });
@@ -27,7 +27,7 @@ describe('a header that sorts', () => {
     fireEvent.click(within(name).getByRole('button', { name: 'Name' }));
     expect(asked).toEqual([undefined]);
   });
-  it('says nothing of another order', () => {
+  it('a sort header announces nothing when the list is sorted otherwise', () => {
     table({ by: undefined, onSort: () => {} });
     expect(screen.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBeNull();
   });

@@ -12,16 +12,16 @@ const shown = (ms: number, past?: boolean) => render(<Time at={at(ms)} past={pas
 beforeEach(() => setPreferences({ time: 'relative' }));
 afterEach(() => setPreferences({ language: 'en', time: 'utc' }));
 
-it('a time within the last second is a moment ago', () => {
+it('a time within the last second is “a moment ago”', () => {
   expect([shown(0), shown(-999), shown(-1000)]).toEqual(['a moment ago', 'a moment ago', '1 sec. ago']);
   expect(shown(400)).toBe('now');
 });
 
-it('a past time that the clock of the page has not reached is a moment ago', () => {
+it('a past time ahead of the page’s clock is “a moment ago”', () => {
   expect([shown(400, true), shown(1500, true)]).toEqual(['a moment ago', 'a moment ago']);
 });
 
-it('and in Chinese', async () => {
+it('a time within the last second is “刚刚” in Chinese', async () => {
   act(() => setPreferences({ language: 'zh-CN' }));
   await vi.waitFor(() => expect(shown(0)).toBe('刚刚'), { timeout: 60_000 });
 });

@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen } from '@testing-library/react';
 import { expect, it } from 'vitest';
 import { ZoneOptions } from './zone_options';
 
-it('the time zones are there for the field that has the focus, of its own list', () => {
+it('zone options are rendered once their own field has the focus', () => {
   const { container } = render(
     <>
       <input aria-label="Zone" list="zones" />

@@ -13,7 +13,7 @@ const entry = (label: string, words?: string): Entry => ({
 });
 
 describe('the palette', () => {
-  it('knows the id of a run, whatever it was copied with', () => {
+  it('the palette finds a run ID in copied text', () => {
     for (const text of [
       id,
       ` ${id}\n`,
@@ -25,7 +25,7 @@ describe('the palette', () => {
     for (const text of ['', 'backup', id.slice(1), id + '0', id.replace('9', 'U'), 'I'.repeat(26)])
       expect(runIdIn(text), text).toBeUndefined();
   });
-  it('finds by every word, in what it is called and what it is found by', () => {
+  it('the palette matches every word against the label and the keywords', () => {
     expect(matches(entry('Theme: Dark'), 'dark theme')).toBe(true);
     expect(matches(entry('Theme: Dark'), 'light')).toBe(false);
     expect(matches(entry('executor-1', 'db3.example'), 'db3')).toBe(true);

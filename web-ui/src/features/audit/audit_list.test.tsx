@@ -18,7 +18,7 @@ const entry = (id: string, action: string, changes: unknown) => ({
 });
 
 describe('the audit', () => {
-  it('shows every field of a change from what to what, and of other deeds nothing', async () => {
+  it('the audit list shows each changed field with its old and new value', async () => {
     const asked: string[] = [];
     server.use(
       http.get(at('audit'), ({ request }) => {

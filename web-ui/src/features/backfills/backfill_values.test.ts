@@ -8,7 +8,7 @@ const cron = { kind: 'cron', cron_expression: '0 3 * * *', schedule_id: 5 };
 const rate = { kind: 'rate', every_ms: 60_000, schedule_id: 6 };
 
 describe('the values of a backfill', () => {
-  it('begin with the last day, and the first of several schedules', () => {
+  it('a new backfill covers the last day and the first of several schedules', () => {
     const once = { kind: 'once', at: '2026-03-01T00:00:00Z', schedule_id: 7 };
     expect(repeatedOf(jobWith(once, cron))).toEqual([cron]);
     expect(startOf(jobWith(cron), 'UTC', NOW)).toMatchObject({
@@ -19,7 +19,7 @@ describe('the values of a backfill', () => {
     expect(startOf(jobWith(cron, rate), 'UTC', NOW).schedule).toBe('5');
   });
 
-  it('become a request with instants', () => {
+  it('a backfill request carries instants of the chosen zone', () => {
     const values = { ...startOf(jobWith(cron, rate), 'Europe/Berlin', NOW), concurrency: '4' };
     expect(
       bodyOf(
@@ -36,7 +36,7 @@ describe('the values of a backfill', () => {
     });
   });
 
-  it('are checked before they are sent', () => {
+  it('the backfill form reports each invalid field', () => {
     const values = startOf(jobWith(cron), 'UTC', NOW);
     expect(wrongIn(values, 'UTC')).toEqual([]);
     expect(wrongIn({ ...values, from: '' }, 'UTC')).toContain('from');

@@ -91,7 +91,7 @@ describe('the list of backfills', () => {
       ),
     );
 
-  it('shows the progress, and offers what can be done', async () => {
+  it('the list of backfills shows progress and offers the possible actions', async () => {
     answer([running, ended]);
     show(BackfillsPage, '/backfills');
     const bars = await screen.findAllByRole('progressbar');
@@ -101,7 +101,7 @@ describe('the list of backfills', () => {
     expect(screen.getAllByRole('button', { name: 'Pause' })).toHaveLength(1);
   });
 
-  it('pauses at once, and cancels after a question', async () => {
+  it('the list of backfills pauses at once and cancels after a confirmation', async () => {
     const asked: string[] = [];
     answer([running]);
     server.use(
@@ -120,13 +120,13 @@ describe('the list of backfills', () => {
     await waitFor(() => expect(asked).toEqual(['pause', 'cancel']));
   });
 
-  it('disables what the caller may not do', async () => {
+  it('the list of backfills disables actions that the caller may not do', async () => {
     answer([{ ...running, allowed_actions: [] }]);
     show(BackfillsPage, '/backfills');
     expect(await screen.findByRole('button', { name: 'Pause' })).toHaveProperty('disabled', true);
   });
 
-  it('says how to begin where there is none', async () => {
+  it('the list of backfills says how to begin when it is empty', async () => {
     answer([]);
     show(BackfillsPage, '/backfills');
     await screen.findByText('No backfills yet');
@@ -159,7 +159,7 @@ describe('the dialog for past fires', () => {
   });
   const open = () => show(() => <BackfillDialog job={job} onClose={onClose} />, '/jobs/report');
 
-  it('shows what would be run before it starts', async () => {
+  it('the backfill dialog previews what would run before it starts', async () => {
     const router = open();
     fireEvent.click(await screen.findByRole('button', { name: 'Preview' }));
     await screen.findByText('4 of 7 fires would be run');
@@ -172,7 +172,7 @@ describe('the dialog for past fires', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/backfills'));
   });
 
-  it('asks for a new preview after a change', async () => {
+  it('the backfill dialog asks for a new preview after a change', async () => {
     open();
     fireEvent.click(await screen.findByRole('button', { name: 'Preview' }));
     await screen.findByRole('button', { name: 'Start' });
@@ -184,7 +184,7 @@ describe('the dialog for past fires', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  it('shows what the server refuses at its field', async () => {
+  it('the backfill dialog shows a refusal at its field', async () => {
     server.use(
       http.post(at('jobs/report/backfills'), () =>
         problem(422, 'not_kept', 'Runs are kept for 14 days.', {

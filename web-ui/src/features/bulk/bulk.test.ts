@@ -10,13 +10,13 @@ const progress = {
   notTried: (stopped: boolean) => (stopped ? 'stopped' : 'not tried'),
 };
 
-describe('whom an action means', () => {
+describe('the target of an action', () => {
   const runs = [
     { id: '1', name: 'one', state: 'RUNNING' },
     { id: '2', name: 'two', state: 'FAILED' },
   ];
   const both = only(['1', '2']);
-  it('is the selection, without the runs whose state does not fit', () => {
+  it('the target of a selection leaves out runs whose state does not fit', () => {
     expect(targetOf('run', 'cancel', both, runs, {})).toEqual({ ids: ['1'] });
     expect(targetOf('run', 'retry', both, runs, {})).toEqual({ ids: ['2'] });
     expect(targetOf('run', 'retry', only(['1']), runs, {})).toBeNull();
@@ -25,7 +25,7 @@ describe('whom an action means', () => {
       ids: ['x'],
     });
   });
-  it('is the filter where everything is selected, of runs with the states that fit', () => {
+  it('the target of “select all” is the filter with the states that fit', () => {
     const all = everything([], 9, false);
     expect(targetOf('job', 'pause', all, [], { status: 'ENABLED' })).toEqual({
       filter: { q: '', status: 'ENABLED' },
@@ -35,14 +35,14 @@ describe('whom an action means', () => {
     });
     expect(targetOf('run', 'retry', all, [], { state: ['COMPLETED'] })).toBeNull();
   });
-  it('always has a condition, as the API wants it', () => {
+  it('a filter always has a condition, as the API requires', () => {
     expect(filterOf('job', { q: undefined })).toEqual({ q: '' });
     expect(filterOf('run', { state: [] }).state).toContain('COMPLETED');
   });
 });
 
-describe('many', () => {
-  it('are asked piece by piece, and the progress is told', async () => {
+describe('a bulk action', () => {
+  it('a bulk action is sent in pieces and reports its progress', async () => {
     const seen = answerBulk(['job-7']);
     const asked: number[] = [];
     const items = await act(
@@ -63,7 +63,7 @@ describe('many', () => {
     expect(seen[0]!.reason).toBe('moving');
     expect(items.filter((item) => item.error).map((item) => item.id)).toEqual(['job-7']);
   });
-  it('a piece that fails ends it: the rest is not tried, and says so', async () => {
+  it('a failed piece ends a bulk action, and the rest is marked as not tried', async () => {
     let requests = 0;
     server.use(
       http.post(at('bulk'), () =>
@@ -82,7 +82,7 @@ describe('many', () => {
     expect(items.filter((item) => item.error?.code === 'unavailable').length).toBe(50);
     expect(items.filter((item) => item.error?.detail === 'not tried').length).toBe(20);
   });
-  it('are asked for again with the same key and body where no answer says what was done', async () => {
+  it('a piece without a final answer is sent again with the same key and body', async () => {
     const keys: (string | null)[] = [];
     const bodies: string[] = [];
     const pauses: number[] = [];
@@ -126,25 +126,28 @@ describe('many', () => {
     ['it is still on its way', () => problem(409, 'request_in_flight', 'Wait.'), 4, 'unsure'],
     ['it is refused', () => problem(409, 'conflict', 'No.'), 1, 'error'],
     ['the server says that it is away', () => problem(503, 'unavailable', 'Later.'), 1, 'error'],
-  ])('may have been done, or not, when %s', async (_, answer, most, result) => {
-    let requests = 0;
-    server.use(
-      http.post(at('bulk'), () => {
-        requests += 1;
-        return answer();
-      }),
-    );
-    const items = await act('job', 'run', many(60), {}, { ...progress, pause: async () => {} });
-    expect(requests).toBe(most);
-    expect(items.filter((item) => item.result === result)).toHaveLength(result === 'error' ? 60 : 50);
-    expect(items.filter((item) => item.error?.code === 'not_tried')).toHaveLength(10);
-  });
-  it('stop after the piece in which somebody stops it', async () => {
+  ])(
+    'a piece without a final answer is unknown, a refused one failed: %s',
+    async (_, answer, most, result) => {
+      let requests = 0;
+      server.use(
+        http.post(at('bulk'), () => {
+          requests += 1;
+          return answer();
+        }),
+      );
+      const items = await act('job', 'run', many(60), {}, { ...progress, pause: async () => {} });
+      expect(requests).toBe(most);
+      expect(items.filter((item) => item.result === result)).toHaveLength(result === 'error' ? 60 : 50);
+      expect(items.filter((item) => item.error?.code === 'not_tried')).toHaveLength(10);
+    },
+  );
+  it('a bulk action stops after the piece in which it is stopped', async () => {
     answerBulk([]);
     const items = await act('job', 'run', many(60), {}, { ...progress, go: () => false });
     expect(items.filter((item) => item.error?.detail === 'stopped').length).toBe(10);
   });
-  it('are previewed in requests that the server takes', async () => {
+  it('a preview is split into requests of at most 1000 items', async () => {
     const seen = answerBulk([]);
     expect((await preview('job', 'run', { ids: many(1500) })).total).toBe(1500);
     expect(seen.map((one) => one.ids!.length)).toEqual([1000, 500]);

@@ -141,7 +141,7 @@ describe('the bar', () => {
     return dialog;
   };
 
-  it('hands more than 50 to the server, clears the selection, and leads to what came of it', async () => {
+  it('the list bar hands more than 50 items to the server and links to the progress', async () => {
     const { handed } = bulk(60, false);
     await choose(false);
     const dialog = await pause();
@@ -167,7 +167,7 @@ describe('the bar', () => {
     expect(screen.queryByText('60 selected')).toBeNull();
   });
 
-  it('kills at once where that was ticked, and only what is cancelled', async () => {
+  it('the list bar offers to kill only for a cancel, and sends the choice', async () => {
     const { asked } = bulk(2, false);
     await choose(false);
     expect((await pause()).queryByLabelText(/Kill immediately/)).toBeNull();
@@ -186,7 +186,7 @@ describe('the bar', () => {
     );
   });
 
-  it('means by the filter what is more than a preview shows, and those that were seen otherwise', async () => {
+  it('the list bar sends the filter when more match than a preview shows', async () => {
     const { handed } = bulk(1000, true);
     await choose(true);
     const dialog = await pause();
@@ -197,7 +197,7 @@ describe('the bar', () => {
     expect(handed()[0]!.ids).toBeUndefined();
   });
 
-  it('says why the server does not take it, and that it may have where no answer came; again it is the same request', async () => {
+  it('the list bar shows a refusal and an unknown outcome, and repeats the same request', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true, advanceTimeDelta: 20 });
     const lost = () => problem(504, 'outcome_unknown', 'Look at the actions.');
     const { handed } = bulk(60, false, [
@@ -240,7 +240,7 @@ describe('the list of actions', () => {
     return asked;
   };
 
-  it('says what was done, how far it is, and by whom', async () => {
+  it('the list of bulk actions shows kind, progress and reason', async () => {
     list([running, ended]);
     show('/bulk', BulkListPage, '/bulk');
     const row = (await screen.findByRole('link', { name: 'Pause 1,200 jobs' })).closest('tr')!;
@@ -251,7 +251,7 @@ describe('the list of actions', () => {
       '60 in total: 60 done, 0 failed, 0 skipped',
     );
   });
-  it('asks for what its address says', async () => {
+  it('the list of bulk actions filters by its address', async () => {
     const asked = list([running]);
     const router = show('/bulk', BulkListPage, '/bulk?state=RUNNING');
     await screen.findByRole('link', { name: 'Pause 1,200 jobs' });
@@ -260,7 +260,7 @@ describe('the list of actions', () => {
     await waitFor(() => expect(asked.at(-1)).toContain('user_id=user-1'));
     expect(router.state.location.searchStr).toBe('?state=RUNNING&user_id=user-1');
   });
-  it('has nothing yet, or nothing that matches, or cannot be loaded', async () => {
+  it('the list of bulk actions distinguishes empty, no match and a failed load', async () => {
     list([]);
     const router = show('/bulk', BulkListPage, '/bulk?state=STOPPED');
     fireEvent.click(await screen.findByRole('button', { name: 'Clear filters' }));
@@ -309,7 +309,7 @@ describe('one action', () => {
   }
   const page = (search = '') => show('/bulk/$id', BulkPage, '/bulk/blk-1' + search);
 
-  it('shows how far it is, and what became of each, by outcome', async () => {
+  it('the page of a bulk action shows progress and filters items by outcome', async () => {
     const { asked } = answer(running);
     const router = page();
     await screen.findByRole('heading', { level: 1, name: /Pause 1,200 jobs/ });
@@ -321,7 +321,7 @@ describe('one action', () => {
     expect(router.state.location.searchStr).toBe('?result=error');
   });
 
-  it('opens with the outcome that its address names', async () => {
+  it('the page of a bulk action opens with the outcome in its address', async () => {
     const { asked } = answer(running);
     page('?result=error');
     await screen.findByRole('link', { name: 'Name of job-1' });
@@ -331,7 +331,7 @@ describe('one action', () => {
     await screen.findByText('No matches');
   });
 
-  it('is read anew when it is told that it has changed', async () => {
+  it('the page of a bulk action rereads its items after a change, but not their names', async () => {
     const { now, names } = answer(running);
     page();
     await screen.findByText('300 done, 2 failed, 898 of 1,200 remaining');
@@ -352,7 +352,7 @@ describe('one action', () => {
     expect(screen.queryByRole('button', { name: 'Cancel the rest' })).toBeNull();
   });
 
-  it('is cancelled once that was asked', async () => {
+  it('the page of a bulk action cancels the rest after a confirmation', async () => {
     answer(running);
     let cancelled = 0;
     server.use(
@@ -371,14 +371,14 @@ describe('one action', () => {
     expect(cancelled).toBe(1);
   });
 
-  it('of somebody else is shown, and says that it is', async () => {
+  it('the page of another user’s bulk action disables its actions with the reason', async () => {
     answer({ ...running, allowed_actions: [] });
     page();
     const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Cancel the rest' });
     expect([button.disabled, button.title]).toEqual([true, 'Owned by another user and not shared with you.']);
   });
 
-  it('that was stopped says why', async () => {
+  it('the page of a stopped bulk action shows the reason in English', async () => {
     answer({ ...running, state: 'STOPPED', error: 'The user was disabled.', skipped: 898 });
     page();
     expect((await screen.findByText('The user was disabled.')).getAttribute('lang')).toBe('en');

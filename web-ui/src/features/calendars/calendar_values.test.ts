@@ -12,7 +12,7 @@ import {
 } from './calendar_values';
 
 describe('the definition of a calendar', () => {
-  it('comes out of the form as it went in', () => {
+  it('the calendar form returns a definition unchanged', () => {
     for (const definition of [
       { time_zone: 'UTC' },
       {
@@ -27,7 +27,7 @@ describe('the definition of a calendar', () => {
     }
   });
 
-  it('has no empty lists, weekdays in the order of the week, and sorted dates', () => {
+  it('the calendar form drops empty lists and sorts weekdays and dates', () => {
     expect(
       definitionOf({
         time_zone: ' UTC ',
@@ -44,7 +44,7 @@ describe('the definition of a calendar', () => {
     });
   });
 
-  it('is checked line by line', () => {
+  it('the calendar form reports the invalid line of each field', () => {
     expect(wrongIn(EMPTY)).toEqual([]);
     expect(
       wrongIn({
@@ -62,14 +62,14 @@ describe('the definition of a calendar', () => {
     ]);
   });
 
-  it('has a field for what the server says of a line', () => {
+  it('the calendar form maps pointers of the server to fields', () => {
     expect(['/dates/3', '/time_zone', ''].map(fieldOf)).toEqual(['dates', 'time_zone', '']);
   });
 });
 
 describe('a preview', () => {
   const zone = 'Europe/Berlin';
-  it('is of the local days that have times', () => {
+  it('the preview marks the local days that have times', () => {
     const items = [
       { from: '2026-03-02T08:00:00.000000Z', to: '2026-03-02T16:00:00.000000Z' },
       { from: '2026-03-05T23:00:00.000000Z', to: '2026-03-07T23:00:00.000000Z' },
@@ -81,7 +81,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('of a year has twelve months, each beginning on its day of the week', () => {
+  it('the preview of a year has twelve months that begin on their weekdays', () => {
     const months = yearFrom('2026-03-15');
     expect(months.map((one) => one.month).at(0)).toBe('2026-03');
     expect(months.map((one) => one.month).at(-1)).toBe('2027-02');

@@ -72,7 +72,7 @@ beforeEach(() => {
 });
 
 describe('the page of calendars', () => {
-  it('says what is in each, and leads to it', async () => {
+  it('the list of calendars describes each and links to it', async () => {
     const empty = { ...office, name: 'all', jobs: 0, definition: { time_zone: 'UTC' } };
     const newer = { ...office, name: 'newer', definition: null };
     server.use(http.get(at('calendars'), () => HttpResponse.json({ items: [office, empty, newer] })));
@@ -89,7 +89,7 @@ describe('the page of calendars', () => {
     expect(row('newer')[1]).toMatch(/newer version of Carillon/);
   });
 
-  it('says that there are none, and why they cannot be loaded', async () => {
+  it('the list of calendars distinguishes empty and a failed load', async () => {
     server.use(http.get(at('calendars'), () => HttpResponse.json({ items: [] })));
     open('/calendars');
     await screen.findByText('No calendars yet', {}, { timeout: SLOW_MS });
@@ -101,7 +101,7 @@ describe('the page of calendars', () => {
 });
 
 describe('a new calendar', () => {
-  it('is sent as a definition, once it has a name of its own', async () => {
+  it('the form creates a calendar once its name is valid and unused', async () => {
     server.use(
       http.put(at('calendars/closing'), async ({ request }) => {
         sent.push(await request.json());
@@ -135,7 +135,7 @@ describe('a new calendar', () => {
 });
 
 describe('the page of a calendar', () => {
-  it('shows its definition, from when it is effective, and the times in it', async () => {
+  it('the page of a calendar shows its definition, its effective time and a preview', async () => {
     open('/calendars/office');
     expect((await field('Except on')).value).toBe('2026-12-25');
     screen.getByText('Schedules follow this definition from 2026-03-01 01:00:00 +01:00 (Europe/Berlin) on.');
@@ -145,7 +145,7 @@ describe('the page of a calendar', () => {
     expect(previewed.at(-1)).toEqual({ definition: office.definition, days: 60 });
   });
 
-  it('shows a year by month', async () => {
+  it('the page of a calendar previews a year by month', async () => {
     open('/calendars/office');
     await field('Except on');
     press('A year');
@@ -153,7 +153,7 @@ describe('the page of a calendar', () => {
     await waitFor(() => expect(screen.getAllByRole('img').length).toBe(12));
   });
 
-  it('is saved with what was changed; an invalid line is told and not sent', async () => {
+  it('the page of a calendar saves changes; an invalid line is shown and not sent', async () => {
     server.use(
       http.put(at('calendars/office'), async ({ request }) => {
         sent.push(await request.json());
@@ -182,7 +182,7 @@ describe('the page of a calendar', () => {
     expect(sent.length).toBe(2);
   });
 
-  it('is deleted once that was asked; a refusal is told', async () => {
+  it('the page of a calendar deletes it after a confirmation and shows a refusal', async () => {
     let tries = 0;
     server.use(
       http.delete(at('calendars/office'), () =>
@@ -201,7 +201,7 @@ describe('the page of a calendar', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/calendars'));
   });
 
-  it('offers no change to those who may only read', async () => {
+  it('the page of a calendar offers no change to readers', async () => {
     await signedInAs(['read', 'jobs:write:own']);
     open('/calendars/office');
     await field('Except on');

@@ -132,7 +132,7 @@ const press = async (name: string, within_: HTMLElement = document.body) =>
   fireEvent.click(await within(within_).findByRole('button', { name }));
 
 describe('the dead letters', () => {
-  it('say which run of which job, why and after how many attempts', async () => {
+  it('dead letters: each row names job, run, reason and attempts', async () => {
     page();
     const first = await row('backup');
     for (const text of ['Failed', 'Exit code', '3']) expect(first.textContent).toContain(text);
@@ -140,7 +140,7 @@ describe('the dead letters', () => {
     expect((await row('nightly')).textContent).toContain('Executor lost');
   });
 
-  it('are looked for by the job, in the address', async () => {
+  it('dead letters: the job filter is kept in the address', async () => {
     const router = page('?job_id=nightly');
     await row('nightly');
     expect(screen.queryByRole('link', { name: 'backup' })).toBeNull();
@@ -152,7 +152,7 @@ describe('the dead letters', () => {
     expect(router.state.location.searchStr).toBe('');
   });
 
-  it('match an id in any case, and nothing by what is no id', async () => {
+  it('dead letters: the filter ignores case, and an invalid ID matches nothing', async () => {
     page('?job_id=NightLy');
     await row('nightly');
     server.use(http.get(at('dead-letters'), () => problem(400, 'invalid', 'No id.')));
@@ -163,7 +163,7 @@ describe('the dead letters', () => {
     expect(screen.queryByText('Could not load this')).toBeNull();
   });
 
-  it('are none, or cannot be read', async () => {
+  it('dead letters: an empty list and a failed load are told apart', async () => {
     letters = [];
     page();
     await screen.findByText('No dead letters');
@@ -172,7 +172,7 @@ describe('the dead letters', () => {
     await screen.findByText('You do not have permission to view this');
   });
 
-  it('are tried once more when that is confirmed', async () => {
+  it('dead letters: retry sends one request with a key after a confirmation', async () => {
     page();
     await press('Retry run 17 of backup');
     const dialog = await screen.findByRole('dialog');
@@ -184,7 +184,7 @@ describe('the dead letters', () => {
     expect(sent[0]!.key).toBeTruthy();
   });
 
-  it('are tried although the process may still run only when that is said as well', async () => {
+  it('dead letters: retry beside a process that may still run needs a second confirmation', async () => {
     retries = [() => problem(409, 'conflict', 'Its process may still run.')];
     page();
     await press('Retry run 16 of nightly');
@@ -197,7 +197,7 @@ describe('the dead letters', () => {
     expect(sent[0]!.key).not.toBe(sent[1]!.key);
   });
 
-  it('are discarded when that is confirmed, and gone from the list', async () => {
+  it('dead letters: discard asks first and removes the row', async () => {
     page();
     await press('Discard run 17 of backup');
     const dialog = await screen.findByRole('dialog');
@@ -210,7 +210,7 @@ describe('the dead letters', () => {
     expect(sent).toMatchObject([{ method: 'DELETE', path: 'dead-letters/17' }]);
   });
 
-  it('of somebody else stay, and of who may only look the role is the reason', async () => {
+  it('dead letters: the dialog names the owner or the role as the reason of a refusal', async () => {
     allowed = [];
     page();
     await press('Discard run 17 of backup');
@@ -248,7 +248,7 @@ describe('the failing jobs', () => {
     );
   });
 
-  it('come first, each once, with the number of those that are not shown yet', async () => {
+  it('failing jobs come first, each once, with the total', async () => {
     page();
     const card = (await screen.findByRole('heading', { name: 'Failing jobs · 25' })).closest('section')!;
     const first = within(card).getByRole('link', { name: 'Job backup' }).closest('tr')!;
@@ -260,7 +260,7 @@ describe('the failing jobs', () => {
     await press('Load more', card);
   });
 
-  it('have all their dead letters discarded at once', async () => {
+  it('failing jobs: all dead letters of a job are discarded at once', async () => {
     page();
     await press('Discard all dead letters of backup');
     const dialog = await screen.findByRole('dialog');
@@ -274,7 +274,7 @@ describe('the failing jobs', () => {
     await waitFor(() => expect(screen.queryByRole('link', { name: 'backup' })).toBeNull());
   });
 
-  it('have all their dead letters retried at once, on the page of one job as well', async () => {
+  it('failing jobs: all dead letters of a job are retried at once, also from its own page', async () => {
     page('?job_id=backup');
     await row('backup');
     expect(screen.queryByRole('heading', { name: /Failing jobs/ })).toBeNull();
@@ -287,8 +287,8 @@ describe('the failing jobs', () => {
   });
 });
 
-describe('dead letters that are selected', () => {
-  it('are discarded together', async () => {
+describe('selected dead letters', () => {
+  it('dead letters: selected ones are discarded together', async () => {
     page();
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select nightly 16' }));
     expect(screen.getByText('1 selected')).toBeTruthy();

@@ -14,9 +14,9 @@ const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 const status = http.get(at('system/status'), () => HttpResponse.json({ version: '0.1.0' }));
 
-describe('what a new executor is started with', () => {
+describe('join commands', () => {
   const joining = { executor: 'executor-7', token: 'secret:certificate', version: '0.1.0', address: null };
-  it('names its id, the token’s file and certificates, on every place', () => {
+  it('the join commands name ID, token file and certificates for every environment', () => {
     for (const place of PLACES) {
       const text = commandsFor(place, joining);
       for (const part of ['executor-7', 'secret:certificate', 'join-token'])
@@ -29,28 +29,28 @@ describe('what a new executor is started with', () => {
     );
     expect(commandsFor('container', joining)).toContain('"$PWD/join-token:/run/secrets/join-token:ro"');
   });
-  it('is the shared secret where there is no token', () => {
+  it('the join commands use the shared secret when there is no token', () => {
     for (const place of PLACES) {
       const text = commandsFor(place, { ...joining, token: null });
       expect(text, place).toMatch(/join_secret_file=|JOIN_SECRET_FILE=/);
       expect(text, place).not.toMatch(/join.token|mutual|null/);
     }
   });
-  it('needs only the address of a server without Kafka and ZooKeeper', () => {
+  it('the join commands need only an address for a server without Kafka and ZooKeeper', () => {
     for (const place of PLACES) {
       const text = commandsFor(place, { ...joining, address: '10.0.0.1:8641' });
       expect(text, place).toMatch(/link\.members=10\.0\.0\.1:8641|LINK_MEMBERS=10\.0\.0\.1:8641/);
       expect(text, place).not.toMatch(/--config|zookeeper/);
     }
   });
-  it('has an id of its own kind', () => {
+  it('an executor ID is checked against its pattern', () => {
     expect(['executor-7', '7', 'a'.repeat(63)].every(isExecutorId)).toBe(true);
     expect(['', '-a', 'A', 'a b', 'a;rm', 'a'.repeat(64), '$(x)'].some(isExecutorId)).toBe(false);
   });
 });
 
 describe('joining', () => {
-  it('asks for a token with its end, and shows it this once', async () => {
+  it('the join dialog requests a token with its lifetime and shows it once', async () => {
     const seen: unknown[] = [];
     server.use(
       status,
@@ -82,7 +82,7 @@ describe('joining', () => {
     fireEvent.click(screen.getByRole('button', { name: 'systemd' }));
     expect(screen.getByRole('region').textContent).toContain('systemctl enable --now');
   });
-  it('by an id that the server refuses says so at its field', async () => {
+  it('the join dialog shows a refused ID at its field', async () => {
     server.use(
       http.post(at('executors/join-tokens'), () =>
         problem(400, 'invalid', 'no', {
@@ -97,7 +97,7 @@ describe('joining', () => {
 });
 
 describe('draining', () => {
-  it('says why to the server, and what it says is shown', async () => {
+  it('the drain dialog sends the reason and shows a refusal', async () => {
     const seen: unknown[] = [];
     server.use(
       http.post(at('executors/one/drain'), async ({ request }) => {
@@ -130,7 +130,7 @@ describe('labels', () => {
     fireEvent.change(await screen.findByRole('textbox'), { target: { value: 'zone=b' } });
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
   };
-  it('are written of the version that was shown', async () => {
+  it('the label dialog writes against the version that it showed', async () => {
     const seen: unknown[] = [];
     const closed = vi.fn();
     server.use(
@@ -147,7 +147,7 @@ describe('labels', () => {
     await waitFor(() => expect(closed).toHaveBeenCalled());
     expect(seen).toEqual(['"h1"', { labels: { zone: 'b' } }]);
   });
-  it('that somebody changed meanwhile are not overwritten', async () => {
+  it('the label dialog does not overwrite labels that somebody changed meanwhile', async () => {
     const patched = vi.fn();
     server.use(
       http.get(at('executors/e1'), () =>
@@ -167,7 +167,7 @@ describe('labels', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(patched).toHaveBeenCalledTimes(1));
   });
-  it('that are as wanted already are not sent: the answer to the first try may have been lost', async () => {
+  it('the label dialog sends nothing when the labels are already as wanted', async () => {
     const [patched, closed] = [vi.fn(), vi.fn()];
     server.use(
       http.get(at('executors/e1'), () =>
@@ -185,8 +185,8 @@ describe('labels', () => {
   });
 });
 
-describe('the tasks that it is behind with', () => {
-  it('are counted, and nothing is said where it is not known', () => {
+describe('the backlog of an executor', () => {
+  it('the backlog shows a count, or a dash when it is unknown', () => {
     const { container, rerender } = render(<Behind tasks={1200} />);
     expect(container.textContent).toBe('1,200');
     rerender(<Behind tasks={0} />);

@@ -77,13 +77,13 @@ const last = () => {
 };
 
 describe('the executors', () => {
-  it('are asked for by what the address says', async () => {
+  it('the list of executors filters by its address', async () => {
     page('?state=ONLINE&state=OFFLINE&q=rack&label=zone:a&label=disk:');
     await screen.findByText('rack-1');
     expect(last()).toEqual([['ONLINE', 'OFFLINE'], 'rack', ['zone:a', 'disk:']]);
   });
 
-  it('by what is chosen, and the address says so', async () => {
+  it('the list of executors writes chosen filters to its address', async () => {
     const address = page();
     await screen.findByText('rack-2');
     expect(last()).toEqual([[], null, []]);
@@ -111,7 +111,7 @@ describe('the executors', () => {
     expect(address()).toBe('');
   });
 
-  it('that match nothing are not said to be none at all', async () => {
+  it('the list of executors distinguishes no match from empty', async () => {
     page('?q=gone');
     await screen.findByRole('searchbox');
     await waitFor(() => expect(screen.getAllByRole('button', { name: 'Clear filters' }).length).toBe(2));

@@ -68,8 +68,8 @@ function page(search = '') {
 }
 const rows = () => screen.getAllByRole('row').slice(1);
 
-describe('fires that were never planned', () => {
-  it('are listed with when, how many and why, and lead to their job', async () => {
+describe('missed fires', () => {
+  it('missed fires: each row has period, count and reason, and links to its job', async () => {
     page();
     await screen.findByText('backup');
     const [first, second] = rows();
@@ -88,7 +88,7 @@ describe('fires that were never planned', () => {
     );
   });
 
-  it('are asked for by what the address says, and the address by what is chosen', async () => {
+  it('missed fires: the address sets the filters, and the filters set the address', async () => {
     const router = page(
       '?job_id=Backup&since=2026-03-01T00:00:00.000Z&until=2026-03-02T00:00:00.000Z&reason=misfire&reason=edited',
     );
@@ -111,7 +111,7 @@ describe('fires that were never planned', () => {
     await waitFor(() => expect(rows()).toHaveLength(2));
   });
 
-  it('that are none say what comes here; that no filter finds, so', async () => {
+  it('missed fires: an empty list and no match have different texts', async () => {
     gaps = [];
     page();
     await screen.findByText('No missed fires');
@@ -120,7 +120,7 @@ describe('fires that were never planned', () => {
     await screen.findByText('No matches');
   });
 
-  it('are of no job whose id is none, and what fails says so', async () => {
+  it('missed fires: an invalid job ID matches nothing, and a failed load offers a retry', async () => {
     server.use(
       http.get(at('gaps'), ({ request }) =>
         problem(new URL(request.url).searchParams.has('job_id') ? 400 : 403, 'x', 'x'),

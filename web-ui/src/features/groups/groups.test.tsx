@@ -69,7 +69,7 @@ const press = (name: string) => fireEvent.click(screen.getByRole('button', { nam
 beforeEach(() => queryClient.clear());
 
 describe('the page of groups', () => {
-  it('shows the limit and the use of each, and leads to it', async () => {
+  it('the list of groups shows limit and use, and links to each group', async () => {
     listed([group]);
     open('/groups');
     const link = await screen.findByRole('link', { name: 'db' }, { timeout: SLOW_MS });
@@ -78,7 +78,7 @@ describe('the page of groups', () => {
     expect(cells.slice(1, 5).map((cell) => cell.textContent)).toEqual(['3', '3', '2', '4']);
   });
 
-  it('creates a group; what is wrong is told at its field and not sent', async () => {
+  it('the list of groups creates a group; an invalid field is shown and not sent', async () => {
     const sent: unknown[] = [];
     listed([group]);
     server.use(
@@ -105,7 +105,7 @@ describe('the page of groups', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   });
 
-  it('changes a limit, and says why a group is not deleted', async () => {
+  it('the list of groups changes a limit and shows why a group cannot be deleted', async () => {
     const sent: unknown[] = [];
     listed([group]);
     server.use(
@@ -127,7 +127,7 @@ describe('the page of groups', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('4 jobs use the group db.');
   });
 
-  it('says that there are none, and why they cannot be loaded', async () => {
+  it('the list of groups distinguishes empty and a failed load', async () => {
     listed([]);
     open('/groups');
     await screen.findByText('No groups yet', {}, { timeout: SLOW_MS });
@@ -137,7 +137,7 @@ describe('the page of groups', () => {
     await screen.findByText('The permission read is missing.');
   });
 
-  it('offers no change to those who may only read', async () => {
+  it('the list of groups offers no change to readers', async () => {
     await signedInAs(['read', 'jobs:write:own']);
     listed([group]);
     open('/groups');
@@ -151,7 +151,7 @@ describe('the page of groups', () => {
 });
 
 describe('the page of a group', () => {
-  it('shows who holds its slots and who waits, in order', async () => {
+  it('the page of a group shows who holds its slots and who waits, in order', async () => {
     server.use(http.get(at('groups/db'), () => HttpResponse.json(detail)));
     open('/groups/db');
     await screen.findByText(/3 of 3 slots in use · used by 4 jobs/, {}, { timeout: SLOW_MS });
@@ -164,7 +164,7 @@ describe('the page of a group', () => {
     screen.getByText('Showing the first 2 of 120 runs.');
   });
 
-  it('leads to the list once it is deleted', async () => {
+  it('the page of a group returns to the list after a delete', async () => {
     listed([]);
     server.use(
       http.get(at('groups/db'), () => HttpResponse.json({ ...detail, holders: [], queue: [], queued: 0 })),
@@ -178,7 +178,7 @@ describe('the page of a group', () => {
     await waitFor(() => expect(router.state.location.pathname).toBe('/groups'));
   });
 
-  it('says that there is no such group', async () => {
+  it('the page of a group says when the group does not exist', async () => {
     server.use(http.get(at('groups/db'), () => problem(404, 'not_found', 'There is no group db.')));
     open('/groups/db');
     await screen.findByText('There is no group db.', {}, { timeout: SLOW_MS });
@@ -186,7 +186,7 @@ describe('the page of a group', () => {
   });
 });
 
-it('a limit is a whole number of at most 10,000', () => {
+it('a group’s limit is a whole number up to 10,000', () => {
   expect(['0', ' 10000 ', '3'].map(limitOf)).toEqual([0, 10_000, 3]);
   expect(['', '-1', '1.5', '10001', '1e3', 'x'].map(limitOf)).toEqual([null, null, null, null, null, null]);
 });

@@ -8,14 +8,14 @@ import { totalOf } from '../../api/queries';
 const ticked = (name: string) =>
   screen.getByRole<HTMLInputElement>('checkbox', { name: 'Select ' + name }).checked;
 
-describe('how many there are', () => {
+describe('the total of a list', () => {
   const page = (members: object) => ({
     pages: [
       { items: [], next_page_token: null, ...members },
       { items: [], next_page_token: null },
     ],
   });
-  it('is what the first page says', () => {
+  it('the total of a list comes from its first page', () => {
     expect(totalOf(page({ total: 0 }))).toEqual({ n: 0, more: false });
     expect(totalOf(page({ total_at_least: 1000 }))).toEqual({ n: 1000, more: true });
     expect(totalOf(page({}))).toBeNull();
@@ -26,11 +26,11 @@ describe('how many there are', () => {
     [{ n: 42, more: false }, '42 jobs'],
     [{ n: 1, more: false }, '1 job'],
     [{ n: 1, more: true }, '1+ jobs'],
-  ])('is above the list: %j', async (total, text) => {
+  ])('the list bar shows the total: %j', async (total, text) => {
     show(<List total={total} />);
     expect((await screen.findByTestId('total')).textContent).toBe(text);
   });
-  it('is not made up', async () => {
+  it('the list bar shows no total when the server gives none', async () => {
     show(<List />);
     await screen.findByRole('checkbox', { name: 'Select all 2 shown' });
     expect(screen.queryByTestId('total')).toBeNull();
@@ -38,7 +38,7 @@ describe('how many there are', () => {
 });
 
 describe('the bar', () => {
-  it('previews, asks, shows what became of each by its name, and keeps what failed', async () => {
+  it('the list bar previews, confirms, shows each result by name and keeps failures selected', async () => {
     const seen = answerBulk(['hers']);
     show(<List />);
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
@@ -63,7 +63,7 @@ describe('the bar', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect([ticked('My job'), ticked('Her job')]).toEqual([false, true]);
   });
-  it('says what may have been done, and does not keep it selected', async () => {
+  it('the list bar reports items with an unknown result and does not keep them selected', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true, advanceTimeDelta: 20 });
     server.use(
       http.post(at('bulk'), async ({ request }) => {
@@ -99,7 +99,7 @@ describe('the bar', () => {
     fireEvent.click(dialog.getAllByRole('button', { name: 'Close' }).at(-1)!);
     await waitFor(() => expect([ticked('My job'), ticked('Her job')]).toEqual([false, false]));
   });
-  it('takes everything that matches, also what is not loaded, by the filter', async () => {
+  it('the list bar acts on all matches by the filter', async () => {
     const seen = answerBulk([], [], many(137));
     show(<List hasMore />);
     fireEvent.click(await screen.findByRole('checkbox', { name: 'Select all 2 shown' }));
@@ -110,7 +110,7 @@ describe('the bar', () => {
     expect(seen.at(-1)).toMatchObject({ action: 'resume', filter: { q: 'job' }, dry_run: true });
     expect(seen.every((one) => one.dry_run)).toBe(true);
   });
-  it('shows what became of each also where nothing stays selected, and gives the focus to what is still there', async () => {
+  it('the list bar moves the focus to what remains when nothing stays selected', async () => {
     answerBulk([]);
     show(<List />);
     await screen.findByText('Select all 2 shown');
@@ -126,7 +126,7 @@ describe('the bar', () => {
     );
     expect(ticked('My job')).toBe(false);
   });
-  it('says why a preview is not there, and nothing is done', async () => {
+  it('the list bar shows why a preview failed and disables the action', async () => {
     server.use(http.post(at('bulk'), () => problem(403, 'forbidden', 'Your role is read-only.')));
     show(<List />);
     await screen.findByText('Select all 2 shown');
@@ -136,7 +136,7 @@ describe('the bar', () => {
     expect((await dialog.findByRole('alert')).textContent).toBe('Your role is read-only.');
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Run now' }).disabled).toBe(true);
   });
-  it('takes a range with the shift key', async () => {
+  it('the list bar selects a range with the shift key', async () => {
     show(<List />);
     await screen.findByText('Select all 2 shown');
     fireEvent.click(screen.getByRole('checkbox', { name: 'Select My job' }));

@@ -9,16 +9,16 @@ describe('columns', () => {
     { id: 'owner', label: 'Owner', usual: true },
     { id: 'changed', label: 'Changed', usual: false },
   ];
-  it('are as usual but for what was chosen; others always stay', () => {
+  it('columns follow their defaults except for chosen ones', () => {
     expect(['name', 'owner', 'changed'].map((id) => isShown(all, {}, id))).toEqual([true, true, false]);
     const chosen = choice(all, choice(all, {}, 'owner', false), 'changed', true);
     expect(['name', 'owner', 'changed'].map((id) => isShown(all, chosen, id))).toEqual([true, false, true]);
     expect(choice(all, choice(all, chosen, 'owner', true), 'changed', false)).toEqual({});
   });
-  it('survive a storage that holds something else', () => {
+  it('columns ignore stored values of another shape', () => {
     for (const stored of [null, 'x', [1], { owner: 'no' }]) expect(chosenFrom(stored)).toEqual({});
   });
-  it('are chosen with boxes, remembered, and put back', async () => {
+  it('the columns panel remembers its boxes and resets them', async () => {
     show(<List />);
     fireEvent.click(await screen.findByRole('button', { name: 'Columns' }));
     const panel = within(screen.getByRole('group', { name: 'Columns' }));
@@ -37,21 +37,21 @@ describe('columns', () => {
 
 describe('views', () => {
   const b = { name: 'b', search: '?state=FAILED&job_id=x' };
-  it('are kept by name, in its order', () => {
+  it('views are kept by name, in order', () => {
     const two = withView([b], { name: 'a', search: '?q=1' });
     expect(two.map((view) => view.name)).toEqual(['a', 'b']);
     expect(withView(two, { name: 'a', search: '?q=2' })[0]!.search).toBe('?q=2');
     expect(renamed(two, 'a', 'c').map((view) => view.name)).toEqual(['b', 'c']);
     expect(withoutView(two, 'a')).toEqual([b]);
   });
-  it('are known again by what their link says, in any order', () => {
+  it('a view is recognised by its search in any order', () => {
     expect(viewOf([b], '?job_id=x&state=FAILED')).toBe(b);
     expect(viewOf([b], '?job_id=x')).toBeUndefined();
   });
-  it('survive a storage that holds something else', () => {
+  it('views ignore stored values of another shape', () => {
     for (const stored of [null, 'x', {}, [null, 1, { name: 'x' }]]) expect(viewsFrom(stored)).toEqual([]);
   });
-  it('are saved, renamed unless the name is taken, and deleted', async () => {
+  it('the views panel saves, renames to an unused name, and deletes', async () => {
     show(<List />);
     fireEvent.click(await screen.findByRole('button', { name: 'Views' }));
     const panel = within(screen.getByRole('group', { name: 'Saved views' }));

@@ -89,7 +89,7 @@ function list(items: object[]) {
 const row = async (job: string) => (await screen.findByRole('link', { name: job })).closest('tr')!;
 
 describe('the page of deliveries', () => {
-  it('says what was told to whom, and what came of it', async () => {
+  it('deliveries: each row has event, channel, recipient and result', async () => {
     list([pending, sent]);
     page();
     const failed = await row('backup');
@@ -108,7 +108,7 @@ describe('the page of deliveries', () => {
     expect(within(missed).queryByRole('link', { name: 'View run' })).toBeNull();
   });
 
-  it('asks for what its address says, and its address for what is chosen', async () => {
+  it('deliveries: the address sets the filters, and the filters set the address', async () => {
     const asked = list([pending]);
     const router = page('?state=PENDING&job_id=backup');
     await row('backup');
@@ -121,13 +121,13 @@ describe('the page of deliveries', () => {
     await waitFor(() => expect(router.state.location.searchStr).toBe('?job_id=backup&kind=failed'));
   });
 
-  it('tells nothing yet', async () => {
+  it('deliveries: an empty list says so', async () => {
     list([]);
     page();
     await screen.findByText('No notifications yet');
   });
 
-  it('tells that nothing matches, and takes the filters away', async () => {
+  it('deliveries: no match offers to clear the filters', async () => {
     list([]);
     const router = page('?kind=late');
     await screen.findByText('No matches');
@@ -135,7 +135,7 @@ describe('the page of deliveries', () => {
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
 
-  it('says why it cannot be loaded, and finds nothing by what is no id', async () => {
+  it('deliveries: a failed load says why, and an invalid ID matches nothing', async () => {
     server.use(
       http.get(at('deliveries'), ({ request }) =>
         new URL(request.url).searchParams.has('job_id')
@@ -149,7 +149,7 @@ describe('the page of deliveries', () => {
     await screen.findByText('You do not have permission to view this');
   });
 
-  it('sends one again, and reads the list anew; a refusal is told', async () => {
+  it('deliveries: resend rereads the list, also after a refusal', async () => {
     const asked = list([sent]);
     let tries = 0;
     server.use(
@@ -172,7 +172,7 @@ describe('the page of deliveries', () => {
     expect(tries).toBe(2);
   });
 
-  it('says to others who may send', async () => {
+  it('deliveries: sending is disabled for everybody but administrators', async () => {
     permissions.of = ['jobs:write'];
     list([pending]);
     page();
@@ -186,7 +186,7 @@ describe('the page of deliveries', () => {
 });
 
 describe('a test notice', () => {
-  it('is sent when that is asked for, and shows what each channel answered', async () => {
+  it('the test notification is sent on request and shows each channel’s answer', async () => {
     let sentTests = 0;
     server.use(
       http.post(at('notify/test'), () => {
@@ -215,7 +215,7 @@ describe('a test notice', () => {
     expect(sentTests).toBe(1);
   });
 
-  it('says that nothing is set up', async () => {
+  it('the test notification says when no channel is configured', async () => {
     server.use(
       http.post(at('notify/test'), () =>
         problem(409, 'no_notify_channel', 'Nothing is set up to send notices with.'),

@@ -16,7 +16,7 @@ import { HttpResponse, at, http, server } from '../../../test_support/server';
 const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
 
 describe('the share of success', () => {
-  it('is of all that ended, rounded down, and says when there are more', () => {
+  it('the success share counts ended runs, rounded down, and says when there are more', () => {
     expect(
       successOf({
         items: [...runs(...Array.from({ length: 199 }, () => 'COMPLETED')), ...runs('LOST')],
@@ -29,22 +29,22 @@ describe('the share of success', () => {
       bounded: true,
     });
   });
-  it('is none where nothing ended', () =>
+  it('the success share is unknown when nothing ended', () =>
     expect(successOf(undefined)).toEqual({ share: null, n: 0, bounded: false }));
 });
 
-describe('what was missed', () => {
-  it('is asked for of a day, by the same name for a minute', () => {
+describe('missed fires', () => {
+  it('the missed-fires query covers a day and changes once a minute', () => {
     expect(dayBefore(Date.parse('2026-03-02T12:00:00.001Z'))).toBe('2026-03-01T12:00:00.000Z');
     expect(dayBefore(Date.parse('2026-03-02T12:00:59.999Z'))).toBe('2026-03-01T12:00:00.000Z');
   });
-  it('is all the fires of its gaps', () => {
+  it('the missed-fires count adds the fires of all gaps', () => {
     const gap = (count: number) =>
       ({ job_id: 'a', schedule_id: 1, from: '', to: '', reason: 'misfire', count }) as Gap;
     expect(firesIn([gap(3), gap(4)])).toBe(7);
     expect(firesIn([])).toBe(0);
   });
-  it('is asked of the server without what a person left out, and leads there', async () => {
+  it('the missed-fires tile leaves out deliberate reasons and links to the list', async () => {
     let asked: URLSearchParams | undefined;
     server.use(
       http.get(at('gaps'), ({ request }) => {
@@ -115,7 +115,7 @@ describe('the next hour', () => {
       })),
     }) as FireLoad;
   const now = Date.parse('2026-03-01T12:00:00Z');
-  it('is read again right after the first fire of it, within bounds', () => {
+  it('the next hour is read again right after its first fire, within bounds', () => {
     expect(againIn(undefined, now)).toBe(30_000);
     expect(againIn(load([]), now)).toBe(30_000);
     expect(againIn(load([{ first: '2026-03-01T12:00:10Z' }]), now)).toBe(10_500);
@@ -123,7 +123,7 @@ describe('the next hour', () => {
     expect(againIn(load([{ first: '2026-03-01T11:00:01Z' }]), now)).toBe(5000);
     expect(againIn(load([{ first: '2026-03-01T12:50:00Z' }]), now)).toBe(30_000);
   });
-  it('is an hour, in the order of the server, with how often, and says how many jobs are not named', async () => {
+  it('the next hour lists jobs in the server’s order and counts the others', async () => {
     const asked: URL[] = [];
     server.use(
       http.get(at('schedules/load'), ({ request }) => {
@@ -153,7 +153,7 @@ describe('the next hour', () => {
 });
 
 describe('a run of the next hour', () => {
-  it('asks for the values that the rules of its job require', async () => {
+  it('a run from the next hour asks for required parameters', async () => {
     const job = {
       job_id: 'a',
       name: 'Job a',
@@ -201,7 +201,7 @@ describe('a run of the next hour', () => {
   });
 });
 
-describe('what needs attention', () => {
+describe('the attention card', () => {
   const failing = (n: number) =>
     Array.from({ length: n }, (_, i) => ({
       job_id: 'job-' + i,
@@ -241,7 +241,7 @@ describe('what needs attention', () => {
     );
   }
 
-  it('is a row for each failing job, by its name, and the number of those not shown', async () => {
+  it('the attention card has a row for each failing job and counts the others', async () => {
     open({ failing: { items: failing(6), next_page_token: 'x', total: 10 } });
     const first = (await screen.findByText(/^Job 0: the last run failed/)).closest('li')!;
     expect(first.textContent).toMatch(/Failing since .* · no success on record/);
@@ -252,12 +252,12 @@ describe('what needs attention', () => {
     expect(within(more).getByRole('link').getAttribute('href')).toBe('/admin/dead-letters');
   });
 
-  it('is nothing once no job fails', async () => {
+  it('the attention card is empty once no job fails', async () => {
     open({ failing: { items: [], next_page_token: null, total: 0 } });
     await screen.findByText('Nothing needs attention');
   });
 
-  it('says of held runs and of missed fires how many more there are', async () => {
+  it('the attention card counts further held runs and missed fires', async () => {
     open({
       failing: { items: failing(1), next_page_token: null, total: 1 },
       held: {

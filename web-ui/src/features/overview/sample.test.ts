@@ -5,7 +5,7 @@ import { SAMPLE_LABEL, sampleOf } from './sample';
 const job = (labels: Record<string, string>) => ({ job_id: 'a', labels }) as unknown as Job;
 
 describe('the first steps', () => {
-  it('are shown while there is nothing, or the sample alone', () => {
+  it('the first steps are shown while there is no job but the sample', () => {
     const sample = job({ [SAMPLE_LABEL]: 'hello' });
     expect(sampleOf([])).toBeNull();
     expect(sampleOf([sample])).toBe(sample);

@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { bars, byDay, heat, isDate, spanOf } from './spread';
 
 describe('the spread of fires', () => {
-  it('has a level for every count, and none for nothing', () => {
+  it('the heat scale has a level for every count and none for zero', () => {
     expect([0, 1, 25, 26, 100].map((n) => heat(n, 100))).toEqual([0, 1, 1, 2, 4]);
     expect(heat(1, 1)).toBe(4);
   });
-  it('covers a day of a zone, as long as that is', () => {
+  it('a day has the length it has in its zone', () => {
     const hours = (date: string) => {
       const { from, until } = spanOf('day', date, 'Europe/Paris');
       return (Date.parse(until) - Date.parse(from)) / 3_600_000;
     };
     expect([hours('2026-03-28'), hours('2026-03-29'), hours('2026-10-25')]).toEqual([24, 23, 25]);
   });
-  it('covers the week of a day, from Monday', () => {
+  it('a week covers Monday to Sunday', () => {
     const span = spanOf('week', '2026-03-01', 'UTC'); // a Sunday
     expect([span.days[0], span.days.at(-1), span.from, span.until]).toEqual([
       '2026-02-23',
@@ -23,7 +23,7 @@ describe('the spread of fires', () => {
     ]);
     expect(spanOf('week', '2026-02-23', 'UTC').from).toBe(span.from);
   });
-  it('names hours as the clock there does', () => {
+  it('hours are labelled by the clock of the zone', () => {
     const days = byDay(
       [
         { start: '2026-03-01T18:00:00Z', fires: 1 },
@@ -36,7 +36,7 @@ describe('the spread of fires', () => {
       ['2026-03-02', ['00:30']],
     ]);
   });
-  it('draws a bar where something fires, however little', () => {
+  it('the bars show even the smallest count', () => {
     expect(
       bars(
         [
@@ -49,7 +49,7 @@ describe('the spread of fires', () => {
     ).toBe('M1 60h1v-60h-1zM2 60h1v-2h-1z');
     expect(bars([{ start: '', fires: 0 }], 60)).toBe('');
   });
-  it('takes days, and nothing else', () => {
+  it('isDate accepts only full dates', () => {
     expect(isDate('2026-03-01')).toBe(true);
     for (const text of [undefined, '', 'today', '2026-3-1']) expect(isDate(text)).toBe(false);
   });

@@ -16,13 +16,13 @@ import { missedIn, windowOf } from './what_if_values';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 
 describe('the window', () => {
-  it('is of times on the clock of the zone', () => {
+  it('a what-if window is read on the clock of the zone', () => {
     expect(windowOf('2026-03-02T02:00', '2026-03-02T03:30', 'Europe/Paris')).toEqual({
       from: Date.parse('2026-03-02T01:00:00Z'),
       until: Date.parse('2026-03-02T02:30:00Z'),
     });
   });
-  it('says what is wrong with it', () => {
+  it('a what-if window reports missing, reversed and too long times', () => {
     expect(windowOf('', '2026-03-02T03:30', 'UTC')).toBe('no_time');
     expect(windowOf('2026-03-02T02:00', 'soon', 'UTC')).toBe('no_time');
     expect(windowOf('2026-03-02T02:00', '2026-03-02T02:00', 'UTC')).toBe('backwards');
@@ -53,8 +53,8 @@ const load = (jobs = 30): FireLoad => ({
   })),
 });
 
-describe('what would not happen', () => {
-  it('is the sum, the hours that have some from where the window begins, and the first twenty jobs', () => {
+describe('the what-if result', () => {
+  it('the what-if result has the sum, the affected hours and the first twenty jobs', () => {
     const missed = missedIn(load(), 'Europe/Paris');
     expect(missed.fires).toBe(12);
     expect(missed.hours.map(({ label, fires }) => [label, fires])).toEqual([
@@ -103,7 +103,7 @@ describe('the card', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Preview' }));
   };
 
-  it('says that nothing is changed, and asks for nothing before there is a time', async () => {
+  it('the what-if card says that nothing changes and sends no invalid window', async () => {
     open();
     await screen.findByText(/nothing is paused or changed/);
     await fill('2026-03-02T02:30', '2026-03-02T02:00');
@@ -111,7 +111,7 @@ describe('the card', () => {
     expect(asked).toEqual([]);
   });
 
-  it('puts the time into the address, counts, and takes it away again', async () => {
+  it('the what-if card writes the window to the address, counts and clears it', async () => {
     const router = open();
     await fill('2026-03-02T02:30', '2026-03-02T05:30');
     expect((await screen.findByTestId('what-if')).textContent).toBe('12 fires of 30 jobs would be skipped.');
@@ -131,7 +131,7 @@ describe('the card', () => {
     expect(router.state.location.searchStr).toBe('');
   });
 
-  it('shows what its address says, and why it cannot be counted', async () => {
+  it('the what-if card opens from its address and shows a refusal', async () => {
     server.use(
       http.get(at('schedules/load'), () =>
         problem(400, 'invalid', 'Too long.', {
@@ -146,7 +146,7 @@ describe('the card', () => {
     await screen.findByText('Could not load this');
   });
 
-  it('passes over what is no time in its address', async () => {
+  it('the what-if card ignores an address without a time', async () => {
     open('?pause_from=soon&pause_until=2026-05-02T04:30:00Z');
     await screen.findByText(/nothing is paused or changed/);
     expect(screen.queryByRole('button', { name: 'Clear' })).toBeNull();

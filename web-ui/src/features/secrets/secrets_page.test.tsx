@@ -34,7 +34,7 @@ const person = (user_id: string, permission: string) => ({
 beforeEach(() => queryClient.clear());
 
 describe('a secret', () => {
-  it('is changed by what differs only', () => {
+  it('changeOf contains only the changed members of a secret', () => {
     expect(changeOf(secret, '', 'the shop', false)).toEqual({});
     expect(changeOf(secret, 'correct horse', '', true)).toEqual({
       value: 'correct horse',
@@ -42,7 +42,7 @@ describe('a secret', () => {
       shared: true,
     });
   });
-  it('is its owner’s, or an administrator’s to change; only administrators share', () => {
+  it('a secret is changed by its owner or an administrator; only administrators share', () => {
     const all = person('user-2', 'secrets:write');
     const own = person('user-1', 'secrets:write:own');
     expect([mayChange(all, secret), mayChange(own, secret), mayChange(null, secret)]).toEqual([
@@ -56,7 +56,7 @@ describe('a secret', () => {
     ]).toEqual([false, false]);
     expect([mayShare(all), mayShare(own), mayShare(null)]).toEqual([true, false, true]);
   });
-  it('is made with its value as it was typed; a refusal is shown at its field, and what is typed is concealed', async () => {
+  it('the create dialog sends the exact value, conceals it and shows a refusal', async () => {
     const seen: unknown[] = [];
     server.use(
       http.post(at('secrets'), async ({ request }) => {
@@ -81,7 +81,7 @@ describe('a secret', () => {
     await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
     expect(seen.at(-1)).toEqual({ name: 'shop_db', value: ' two\nlines \n', description: '', shared: false });
   });
-  it('is changed at the version that was seen, without its value when none was typed', async () => {
+  it('the edit dialog sends the version that was seen, and no value when none was typed', async () => {
     const seen: unknown[] = [];
     server.use(
       http.put(at('secrets/shop_db'), async ({ request }) => {
@@ -97,7 +97,7 @@ describe('a secret', () => {
     await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
     expect(seen).toEqual(['"v3"', { description: 'the new shop' }]);
   });
-  it('is deleted once that was asked; a refusal is told', async () => {
+  it('the delete dialog asks first and shows a refusal', async () => {
     let tries = 0;
     server.use(
       http.delete(at('secrets/shop_db'), ({ request }) => {
@@ -125,7 +125,7 @@ describe('the page of secrets', () => {
     });
     return show(<RouterProvider router={router as never} />);
   };
-  it('shows all of them but their values, and how a job names one', async () => {
+  it('the list of secrets shows no values, and how a job names one', async () => {
     server.use(
       http.get(at('secrets'), () =>
         HttpResponse.json({
@@ -141,7 +141,7 @@ describe('the page of secrets', () => {
     expect(document.body.textContent).toContain('{{secrets.NAME}}');
     expect(screen.getByRole('button', { name: 'Edit shop_db' })).toBeTruthy();
   });
-  it('says why it cannot be loaded', async () => {
+  it('the list of secrets shows why it cannot be loaded', async () => {
     server.use(http.get(at('secrets'), () => problem(403, 'forbidden', 'The permission read is missing.')));
     page();
     await screen.findByText('The permission read is missing.');

@@ -57,7 +57,7 @@ function show(topology: object) {
 beforeEach(() => queryClient.clear());
 
 describe('the dependencies', () => {
-  it('are who needs whom, and what stops without it and when', async () => {
+  it('the dependencies card shows what each part needs and what stops without it', async () => {
     const { container } = show(sound);
     await screen.findByText('Member m1');
     const member = within(container.querySelector<HTMLElement>('[data-node="member:m1"]')!);
@@ -70,7 +70,7 @@ describe('the dependencies', () => {
     expect(screen.queryByTestId('impact')).toBeNull();
   });
 
-  it('say what an outage costs now', async () => {
+  it('the dependencies card shows the present impact of an outage', async () => {
     const { container } = show(down);
     const impact = within(await screen.findByTestId('impact'));
     expect(impact.getByText('Current impact (Bus)')).toBeTruthy();
@@ -97,14 +97,14 @@ describe('the sentences', () => {
       ] as const,
   );
 
-  it('are those of the server, in both languages', () => {
+  it('the outage texts equal the server’s, in both languages', () => {
     expect(rows.length).toBeGreaterThan(40);
     const spoken = Object.fromEntries(Object.entries(en).filter(([key]) => key.startsWith('outage.')));
     expect(spoken).toEqual(Object.fromEntries(rows));
     expect(rows.filter(([key]) => !(key in zhCN))).toEqual([]);
   });
 
-  it('name every capability, effect, kind, purpose and state of the contract', () => {
+  it('the outage texts cover every value of the API contract', () => {
     const contract = readFileSync('../scheduler/openapi/openapi.yaml', 'utf8');
     const part = contract.slice(contract.indexOf('    NodeState:'), contract.indexOf('    Store:\n'));
     const listed = (name: string) =>

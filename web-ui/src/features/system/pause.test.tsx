@@ -93,7 +93,7 @@ async function open(search = '') {
 }
 
 describe('the pause of the cluster', () => {
-  it('is asked about with what stops and what goes on, needs a reason, and is shown at once', async () => {
+  it('the cluster pause explains its effect, requires a reason and is shown at once', async () => {
     const router = await open();
     fireEvent.click(screen.getByRole('button', { name: 'Pause the cluster…' }));
     const dialog = await screen.findByRole('dialog');
@@ -110,7 +110,7 @@ describe('the pause of the cluster', () => {
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
 
-  it('is taken back, and the banner goes with it', async () => {
+  it('the cluster resumes by one button, and the banner disappears', async () => {
     now = { ...status, paused: pause };
     await open();
     expect((await screen.findByTestId('paused')).textContent).toContain('the database is moved');
@@ -123,7 +123,7 @@ describe('the pause of the cluster', () => {
     await waitFor(() => expect(asked).toBeGreaterThan(before));
   });
 
-  it('says to others who may, and asks them nothing', async () => {
+  it('the cluster pause is disabled for everybody but administrators', async () => {
     permissions.of = ['jobs:write'];
     await open('?ask=pause');
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Pause the cluster…' });
@@ -134,7 +134,7 @@ describe('the pause of the cluster', () => {
     expect(screen.queryByRole('dialog')).toBeNull();
   });
 
-  it('is none where a server knows of no pause', async () => {
+  it('the pause card works with a server that does not report a pause', async () => {
     const { paused: _, ...older } = status;
     now = older;
     await open();

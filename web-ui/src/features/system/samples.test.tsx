@@ -25,14 +25,14 @@ const sample = (at: number, more: Partial<Sample> = {}): Sample => ({
 });
 
 describe('the samples of the status', () => {
-  it('hold what is drawn; what is not known of one queue is not known of all', () => {
+  it('a status sample keeps the drawn values; one unknown queue makes the lag unknown', () => {
     expect(sampleOf(status(), NOON)).toEqual(sample(0));
     expect(sampleOf(status({ lag: { tasks: null, results: 2, logs: 3 }, runs_pending: null }), NOON)).toEqual(
       sample(0, { lag: null, pending: null }),
     );
   });
 
-  it('are kept for an hour, each once, and never without bound', () => {
+  it('the samples are kept for an hour, each once, up to a limit', () => {
     const first = withSample([], sample(0));
     expect(withSample(first, sample(0, { late: 99 }))).toBe(first);
     expect(withSample(first, { ...sample(0), at: NOON + KEPT_MS }).map((one) => one.at)).toEqual([
@@ -44,7 +44,7 @@ describe('the samples of the status', () => {
     expect(all.at(-1)!.at).toBe(NOON + 2999);
   });
 
-  it('are joined only where somebody looked and the value was known', () => {
+  it('the chart joins samples only where the value was observed', () => {
     const all = [sample(0), sample(5), sample(10, { late: null }), sample(15), sample(105), sample(196)];
     expect(stretches(all, 'late').map((line) => line.map((one) => (one.at - NOON) / 1000))).toEqual([
       [0, 5],
@@ -55,7 +55,7 @@ describe('the samples of the status', () => {
     expect(stretches([], 'late')).toEqual([]);
   });
 
-  it('are the most of each minute in the table, newest first', () => {
+  it('the table shows the maximum of each minute, newest first', () => {
     const rows = byMinute([
       sample(0, { late: 5 }),
       sample(30, { late: 50, lag: null }),
@@ -69,8 +69,8 @@ describe('the samples of the status', () => {
   });
 });
 
-describe('the card of them', () => {
-  it('draws what came while it was open, in the range of the address', () => {
+describe('the history card', () => {
+  it('the history card draws the samples in the range of the address', () => {
     const onRange = vi.fn();
     const card = (at: number, more: object = {}, range?: '15') => (
       <HistoryCard status={status(more)} readAt={NOON + at * 1000} range={range} onRange={onRange} />

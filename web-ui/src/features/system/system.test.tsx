@@ -20,7 +20,7 @@ const member = (id: string, more: Partial<Member> = {}): Member => ({
 });
 const pause = { since: '2026-03-01T02:00:00Z', by: 'anna', reason: 'upgrade' };
 
-describe('where the metrics are', () => {
+describe('metrics links', () => {
   it.each([
     ['http://127.0.0.1:8642', 'localhost', 'http://127.0.0.1:8642/metrics'],
     ['http://[::1]:8642', '127.0.0.1', 'http://[::1]:8642/metrics'],
@@ -30,7 +30,7 @@ describe('where the metrics are', () => {
     ['http://[::]:8642', 'console.example', undefined],
     ['javascript:alert(1)', 'localhost', undefined],
     ['no address', 'localhost', undefined],
-  ])('%s seen from %s is %s', (ops, here, at) => {
+  ])('the metrics of %s seen from %s are at %s', (ops, here, at) => {
     expect(metricsOf(ops, here)).toBe(at);
   });
 });
@@ -43,18 +43,18 @@ describe('the versions of the members', () => {
     member('m4', { version: null }),
     member('m5'),
   ];
-  it('are grouped; what is not known is in none', () => {
+  it('members are grouped by version, without unknown ones', () => {
     expect(versionsOf(mixed)).toEqual([
       { version: '0.1.0', ids: ['m2'] },
       { version: '0.2.0', ids: ['m1', 'm3'] },
     ]);
   });
-  it('differ only where two are known', () => {
+  it('a version skew needs two known versions', () => {
     expect(skewOf(mixed)).toBe('0.1.0 (m2), 0.2.0 (m1, m3)');
     expect(skewOf([member('m1', { version: '0.2.0' }), member('m2', { version: null })])).toBeUndefined();
     expect(skewOf([])).toBeUndefined();
   });
-  it('are a column, with a warning where they differ', () => {
+  it('the members card shows versions, and a warning when they differ', () => {
     const { rerender } = render(<MembersCard status={{ leader: 'm1', members: mixed } as SystemStatus} />);
     expect(screen.getByRole('row', { name: /m2/ }).textContent).toContain('0.1.0');
     expect(screen.getByRole('row', { name: /m4/ }).textContent).toContain('–');
@@ -70,28 +70,28 @@ describe('the versions of the members', () => {
   });
 });
 
-describe('who is apart from the pause', () => {
+describe('members apart from the pause', () => {
   const members = [
     member('m1', { paused: true }),
     member('m2', { paused: false }),
     member('m3', { paused: null }),
     member('m4', { paused: undefined }),
   ];
-  it('is who has not taken it over, and of whom that is not known', () => {
+  it('apartFrom lists members that have not paused, and unknown ones', () => {
     expect(apartFrom({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
   });
-  it('is who still pauses after it was taken back', () => {
+  it('apartFrom lists members that still pause after a resume', () => {
     expect(apartFrom({ members, paused: null })).toEqual({ behind: ['m1'], unknown: ['m3', 'm4'] });
     const older = { members: [member('m1', { paused: false })] } as SystemStatus; // an older server
     expect(apartFrom(older)).toEqual({ behind: [], unknown: [] });
   });
 });
 
-describe('how often the page is read anew', () => {
+describe('the refresh choice', () => {
   afterEach(() => setPreferences({ live: false }));
   const paces = () => renderHook(() => [useEvery(5000), useLive()]);
 
-  it('is what is chosen, for all that is seen, until the page is left', () => {
+  it('the refresh choice sets the pace of all reads until the page is left', () => {
     setPreferences({ live: true });
     const seen = paces();
     expect(seen.result.current).toEqual([5000, true]);
@@ -106,13 +106,13 @@ describe('how often the page is read anew', () => {
     expect(seen.result.current).toEqual([5000, true]);
   });
 
-  it('is nothing while updates are paused, and cannot be chosen then', () => {
+  it('the refresh choice is disabled while updates are paused', () => {
     render(<RefreshChoice chosen="15" onChange={() => {}} />);
     expect(paces().result.current).toEqual([false, false]);
     expect(screen.getByLabelText<HTMLSelectElement>('Refresh').disabled).toBe(true);
   });
 
-  it('is chosen by its name, five seconds by none', () => {
+  it('the refresh choice is named in the address, except the default', () => {
     setPreferences({ live: true });
     const chosen = vi.fn();
     render(<RefreshChoice chosen="off" onChange={chosen} />);

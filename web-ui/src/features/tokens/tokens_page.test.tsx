@@ -28,14 +28,14 @@ beforeEach(async () => {
 });
 afterEach(() => signOut());
 
-describe('what a token can be kept to', () => {
-  it('is of its role, and of what its maker may', () => {
+describe('scopes of a token', () => {
+  it('the scopes of a token are limited by its role and its maker', () => {
     expect(scopesOf('read_only', ROLES, undefined)).toEqual(['read', 'self:manage']);
     expect(scopesOf('user', ROLES, ['read', 'jobs:run:own', 'users:manage'])).toEqual(['read', 'jobs:run']);
     expect(scopesOf('admin', ROLES, undefined)).toContain('users:manage');
     expect(scopesOf('other', ROLES, undefined)).toEqual([]);
   });
-  it('is of no role above that of its maker, also where the server does not tell its roles', () => {
+  it('the roles of a token end at that of its maker', () => {
     expect(rolesUpTo('admin', ROLES)).toEqual(['admin', 'user', 'read_only']);
     expect(rolesUpTo('user', ROLES)).toEqual(['user', 'read_only']);
     expect(rolesUpTo('admin', [])).toEqual(['admin', 'user', 'read_only']);
@@ -43,8 +43,8 @@ describe('what a token can be kept to', () => {
   });
 });
 
-describe('making one', () => {
-  it('leaves scopes out unless they are asked for, and sends those that were ticked and that its role has', async () => {
+describe('the token dialog', () => {
+  it('the token dialog sends scopes only on request, and only those of the role', async () => {
     const bodies: unknown[] = [];
     server.use(
       http.post(at('tokens'), async ({ request }) => {
@@ -83,7 +83,7 @@ describe('making one', () => {
 });
 
 describe('the list', () => {
-  it('says what each is kept to', async () => {
+  it('the list of tokens shows the scopes of each', async () => {
     const token = {
       role: 'user',
       prefix: 'carillon_ab',

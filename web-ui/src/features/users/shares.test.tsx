@@ -29,7 +29,7 @@ beforeEach(() => queryClient.clear());
 afterEach(() => signOut());
 
 describe('shares', () => {
-  it('are the rows that say something, without what is empty', () => {
+  it('shares are read from the rows without empty members', () => {
     expect(
       sharesFrom([
         { namespace: ' payroll ', selector: ' ' },
@@ -67,7 +67,7 @@ describe('shares', () => {
   const row = (dialog: ReturnType<typeof within>, n: number) =>
     within(dialog.getByRole('group', { name: 'Share ' + n }));
 
-  it('are added and taken away, and sent only where they have changed', async () => {
+  it('shares are added and removed, and sent only when changed', async () => {
     patched(() => HttpResponse.json(uma));
     const onDone = vi.fn();
     const dialog = await edit(uma, onDone);
@@ -86,7 +86,7 @@ describe('shares', () => {
     expect(seen[1]!.shares).toEqual([{ namespace: 'default', selector: 'team = etl' }]);
   });
 
-  it('that the server refuses say why at their field, also after a row that is left out', async () => {
+  it('a refused share shows the reason at its field, even after an empty row', async () => {
     patched(() =>
       problem(400, 'invalid', 'no', {
         errors: [
@@ -111,14 +111,14 @@ describe('shares', () => {
     ]);
   });
 
-  it('are no matter of administrators, unless some are there', async () => {
+  it('shares are hidden for administrators without any', async () => {
     const dialog = await edit({ ...uma, role: 'admin', shares: [] });
     expect(dialog.queryByRole('button', { name: 'Add a share' })).toBeNull();
     fireEvent.change(dialog.getByLabelText('Role'), { target: { value: 'user' } });
     expect(dialog.getByRole('button', { name: 'Add a share' })).toBeTruthy();
   });
 
-  it('are given to a new user too', async () => {
+  it('shares are given to a new user', async () => {
     let body: object = {};
     server.use(
       http.post(at('users'), async ({ request }) => {
@@ -137,7 +137,7 @@ describe('shares', () => {
 
 describe('the account', () => {
   const factOf = (name: string) => screen.getByText(name).nextElementSibling!.textContent;
-  it('says what is shared', async () => {
+  it('the account page lists the shares', async () => {
     await signedInAs(['read'], {
       shares: [
         { namespace: 'payroll' },
@@ -148,7 +148,7 @@ describe('the account', () => {
     show(<AccountPage />);
     expect(factOf('Shared with you')).toBe('payroll: all jobsdefault: team = etlAll namespaces: tier');
   });
-  it('says that nothing is, and nothing where the server does not know', async () => {
+  it('the account page distinguishes no shares from an older server', async () => {
     await signedInAs(['read'], { shares: [] });
     const { unmount } = show(<AccountPage />);
     expect(factOf('Shared with you')).toBe('None');

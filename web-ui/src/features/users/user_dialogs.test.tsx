@@ -36,16 +36,16 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('a token', () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
-  it('ends after so many days, at the end of a day, or never', () => {
+  it('a token expires after days, at the end of a date, or never', () => {
     expect(expiryOf('7', '', now)).toBe('2026-03-08T12:00:00.000Z');
     expect(expiryOf('date', '2026-03-31', now)).toBe('2026-04-01T00:00:00.000Z');
     expect(expiryOf('never', '2026-03-31', now)).toBeNull();
   });
-  it('without a day is not one without end: the server is asked and refuses', () => {
+  it('a token with an invalid date is sent for the server to refuse', () => {
     expect(expiryOf('date', '', now)).toBe('-');
     expect(expiryOf('date', 'soon', now)).toBe('soon');
   });
-  it('is shown whole, and is selected where the clipboard is closed', async () => {
+  it('a new token is shown whole, and selected when the clipboard is closed', async () => {
     vi.stubGlobal('navigator', {
       ...navigator,
       clipboard: { writeText: () => Promise.reject(new Error('no')) },
@@ -59,7 +59,7 @@ describe('a token', () => {
 });
 
 describe('a user', () => {
-  it('is changed at the version that was seen; the refusal for the last administrator is shown', async () => {
+  it('the edit dialog sends the version that was seen, and shows the refusal of the last administrator', async () => {
     const seen: unknown[] = [];
     server.use(
       http.patch(at('users/user-1'), async ({ request }) => {
@@ -75,7 +75,7 @@ describe('a user', () => {
     expect(seen).toEqual(['"v3"', { display_name: 'Anna', role: 'user', disabled: false }]);
     expect(onDone).not.toHaveBeenCalled();
   });
-  it('is deleted once that was asked', async () => {
+  it('the delete dialog deletes a user after a confirmation', async () => {
     server.use(http.delete(at('users/user-1'), () => new HttpResponse(null, { status: 204 })));
     const onDone = vi.fn();
     show(<DeleteUserDialog user={anna} onClose={() => {}} onDone={onDone} />);

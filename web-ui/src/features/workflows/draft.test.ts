@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { draftOf, nodeOf } from './draft';
 
 describe('the draft of a workflow', () => {
-  it('has nodes and entries of both forms', () => {
+  it('a draft reads nodes and both forms of edges', () => {
     expect(
       draftOf({
         nodes: [
@@ -27,7 +27,7 @@ describe('the draft of a workflow', () => {
     ]);
   });
 
-  it('bears everything that is not finished', () => {
+  it('a draft tolerates unfinished input', () => {
     for (const odd of [undefined, null, 3, [], {}, { nodes: 3 }, { nodes: {} }])
       expect(draftOf(odd)).toEqual([]);
     expect(
@@ -47,7 +47,7 @@ describe('the draft of a workflow', () => {
     ]);
   });
 
-  it('knows the node of a mistake', () => {
+  it('nodeOf finds the node of a mistake', () => {
     expect(nodeOf('/workflow/nodes/3/after/0')).toBe(3);
     expect(nodeOf('/workflow/nodes/12')).toBe(12);
     expect(nodeOf('/workflow/max_parallel')).toBeUndefined();

@@ -7,7 +7,7 @@ const node = (id: string, ...after: string[]): GraphNode => ({
 });
 
 describe('the layout of a graph', () => {
-  it('has each node right of those before it', () => {
+  it('the layout puts each node right of its predecessors', () => {
     const nodes = [node('d', 'b', 'c'), node('a'), node('b', 'a'), node('c', 'a', 'b')];
     expect(Object.fromEntries(columnsOf(nodes))).toEqual({ a: 0, b: 1, c: 2, d: 3 });
     const { boxes, lines } = layoutOf(nodes);
@@ -16,7 +16,7 @@ describe('the layout of a graph', () => {
     expect(lines).toHaveLength(5);
   });
 
-  it('has no two nodes at one place, and all within its size', () => {
+  it('the layout gives each node a place of its own within its size', () => {
     const nodes = [
       node('s'),
       ...Array.from({ length: 30 }, (_, i) => node('n' + i, 's')),
@@ -31,14 +31,14 @@ describe('the layout of a graph', () => {
     }
   });
 
-  it('leads a long line around the nodes between its ends', () => {
+  it('the layout leads a long line around the nodes in between', () => {
     const { lines } = layoutOf([node('a'), node('b', 'a'), node('c', 'a', 'b')]);
     const paths = Object.fromEntries(lines.map((line) => [line.from + line.to, line.path]));
     expect(paths.ab).not.toContain(',70');
     expect(paths.ac).toContain(',70');
   });
 
-  it('bears what a draft may have: unknown nodes and circles', () => {
+  it('the layout tolerates unknown nodes and circles', () => {
     const { boxes, lines } = layoutOf([node('a', 'b', 'none'), node('b', 'a'), node('c', 'c')]);
     expect(boxes.map((box) => box.id)).toEqual(['a', 'b', 'c']);
     expect(lines.map((line) => line.from + line.to)).toEqual(['ba', 'ab', 'cc']);

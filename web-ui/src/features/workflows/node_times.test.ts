@@ -13,7 +13,7 @@ const node = (id: string, state: string, start: number | null, end: number | nul
 const now = Date.parse(at(100));
 
 describe('the times of nodes', () => {
-  it('count from the start to the end, or to now', () => {
+  it('the time of a node counts from its start to its end, or to now', () => {
     expect(msOf(node('a', 'COMPLETED', 10, 15), now)).toBe(5000);
     expect(msOf(node('a', 'RUNNING', 10, null), now)).toBe(90_000);
     expect(msOf(node('a', 'PENDING', null, null), now)).toBeNull();
@@ -22,7 +22,7 @@ describe('the times of nodes', () => {
     expect(msOf(node('a', 'RUNNING', 200, null), now)).toBe(0); // the clocks differ
   });
 
-  it('are bars within the whole run', () => {
+  it('the bars of nodes lie within the whole run', () => {
     const bars = barsOf(
       [
         node('a', 'COMPLETED', 0, 50),

@@ -93,7 +93,7 @@ const rows = async (label: string) => {
 beforeEach(() => queryClient.clear());
 
 describe('the graph of a workflow', () => {
-  it('is drawn, and told by a table', async () => {
+  it('the graph of a workflow is drawn and repeated in a table', async () => {
     server.use(
       http.get(at('jobs/sales/graph'), () =>
         HttpResponse.json({
@@ -123,7 +123,7 @@ describe('the graph of a workflow', () => {
     expect(links.map((link) => link.getAttribute('href'))).toEqual(['/jobs/load-job', '/jobs/repair-job']);
   });
 
-  it('that cannot be read says so', async () => {
+  it('the graph tab shows why it cannot be loaded', async () => {
     server.use(http.get(at('jobs/sales/graph'), () => problem(404, 'not_found', 'no job sales')));
     show(<GraphTab id="sales" />);
     expect(await screen.findByRole('alert')).toBeTruthy();
@@ -131,7 +131,7 @@ describe('the graph of a workflow', () => {
 });
 
 describe('the nodes of a run', () => {
-  it('say what they do, and what they wait for', async () => {
+  it('the nodes card shows what each node does and waits for', async () => {
     server.use(
       http.get(at('runs/r1/nodes'), () =>
         HttpResponse.json(
@@ -173,7 +173,7 @@ describe('the nodes of a run', () => {
     expect(screen.getByRole('img', { name: /Times of the nodes/ })).toBeTruthy();
   });
 
-  it('are skipped where their state permits it', async () => {
+  it('the nodes card offers to skip where the state permits it', async () => {
     const held = { state: 'HELD', ended_at: null };
     server.use(
       http.get(at('runs/r1/nodes'), () =>
@@ -190,7 +190,7 @@ describe('the nodes of a run', () => {
     expect(screen.queryByRole('button', { name: 'Skip node audit' })).toBeNull();
   });
 
-  it('are skipped after a question, with a reason', async () => {
+  it('the nodes card skips a node after a confirmation, with a reason', async () => {
     const sent: unknown[] = [];
     const waiting = runNode('audit', { state: 'PENDING', blocked: true, started_at: null, ended_at: null });
     server.use(
@@ -213,7 +213,7 @@ describe('the nodes of a run', () => {
 });
 
 describe('a node that is HELD', () => {
-  it('is named, and need not be waited for', async () => {
+  it('a held node is named and can be cancelled without waiting', async () => {
     const sent: unknown[] = [];
     server.use(
       http.get(at('runs/r1/nodes'), () =>
@@ -240,7 +240,7 @@ describe('a node that is HELD', () => {
 });
 
 describe('a retry', () => {
-  it('shows the nodes of the choice before it runs them', async () => {
+  it('the retry dialog previews the chosen nodes before it runs them', async () => {
     const sent: unknown[] = [];
     server.use(
       http.get(at('runs/r1/nodes'), () => HttpResponse.json(nodes(runNode('load'), runNode('audit')))),
@@ -270,51 +270,61 @@ describe('a retry', () => {
 });
 
 describe('the form of a workflow', () => {
-  it('checks the nodes while they are written, and saves them', { timeout: 20_000 }, async () => {
-    const created: Job[] = [];
-    server.use(
-      http.get(at('system/config'), () =>
-        HttpResponse.json({ version: 1, settings: {}, sources: {}, live: [] }),
-      ),
-      http.post(at('workflows/validate'), async ({ request }) => {
-        const { workflow } = (await request.json()) as { workflow: { nodes: { after?: string[] }[] } };
-        const wrong = workflow.nodes[1]?.after?.[0] === 'lod';
-        return HttpResponse.json({
-          valid: !wrong,
-          problems: wrong
-            ? [{ code: 'unknown_node', pointer: '/workflow/nodes/1/after/0/node', message: "no node 'lod'." }]
-            : [],
-        });
-      }),
-      http.post(at('jobs'), async ({ request }) => {
-        created.push((await request.json()) as Job);
-        return HttpResponse.json({ job_id: 'sales', name: 'Sales' }, { status: 201 });
-      }),
-    );
-    show(<JobEditor start={{}} />);
-    fireEvent.change(await screen.findByLabelText('Name', {}, { timeout: SLOW_MS }), {
-      target: { value: 'Sales' },
-    });
-    fireEvent.change(screen.getByLabelText('Type'), { target: { value: 'workflow' } });
-    expect(screen.queryByLabelText('Command')).toBeNull();
-    const field = await screen.findByLabelText('Nodes (YAML)', {}, { timeout: SLOW_MS });
-    fireEvent.change(field, { target: { value: 'nodes: [' } });
-    await screen.findByText('This is not valid YAML.', {}, { timeout: SLOW_MS });
-    const text = 'nodes:\n  - {id: load, job: load-orders}\n  - {id: report, job: report, after: [lod]}\n';
-    fireEvent.change(field, { target: { value: text } });
-    await screen.findByText("no node 'lod'.", {}, { timeout: SLOW_MS });
-    fireEvent.change(field, { target: { value: text.replace('lod]', 'load]') } });
-    await screen.findByText('No problems found.', {}, { timeout: SLOW_MS });
-    fireEvent.change(screen.getByLabelText('Trigger'), { target: { value: 'manual' } });
-    fireEvent.click(screen.getByRole('button', { name: 'Create job' }));
-    await waitFor(() => expect(created).toHaveLength(1));
-    expect(created[0]).toMatchObject({
-      type: 'workflow',
-      timeout: 86_400,
-      workflow: parse(text.replace('lod]', 'load]')) as object,
-    });
-    expect(created[0]).not.toHaveProperty('command');
-  });
+  it(
+    'the workflow form validates nodes while they are typed and saves them',
+    { timeout: 20_000 },
+    async () => {
+      const created: Job[] = [];
+      server.use(
+        http.get(at('system/config'), () =>
+          HttpResponse.json({ version: 1, settings: {}, sources: {}, live: [] }),
+        ),
+        http.post(at('workflows/validate'), async ({ request }) => {
+          const { workflow } = (await request.json()) as { workflow: { nodes: { after?: string[] }[] } };
+          const wrong = workflow.nodes[1]?.after?.[0] === 'lod';
+          return HttpResponse.json({
+            valid: !wrong,
+            problems: wrong
+              ? [
+                  {
+                    code: 'unknown_node',
+                    pointer: '/workflow/nodes/1/after/0/node',
+                    message: "no node 'lod'.",
+                  },
+                ]
+              : [],
+          });
+        }),
+        http.post(at('jobs'), async ({ request }) => {
+          created.push((await request.json()) as Job);
+          return HttpResponse.json({ job_id: 'sales', name: 'Sales' }, { status: 201 });
+        }),
+      );
+      show(<JobEditor start={{}} />);
+      fireEvent.change(await screen.findByLabelText('Name', {}, { timeout: SLOW_MS }), {
+        target: { value: 'Sales' },
+      });
+      fireEvent.change(screen.getByLabelText('Type'), { target: { value: 'workflow' } });
+      expect(screen.queryByLabelText('Command')).toBeNull();
+      const field = await screen.findByLabelText('Nodes (YAML)', {}, { timeout: SLOW_MS });
+      fireEvent.change(field, { target: { value: 'nodes: [' } });
+      await screen.findByText('This is not valid YAML.', {}, { timeout: SLOW_MS });
+      const text = 'nodes:\n  - {id: load, job: load-orders}\n  - {id: report, job: report, after: [lod]}\n';
+      fireEvent.change(field, { target: { value: text } });
+      await screen.findByText("no node 'lod'.", {}, { timeout: SLOW_MS });
+      fireEvent.change(field, { target: { value: text.replace('lod]', 'load]') } });
+      await screen.findByText('No problems found.', {}, { timeout: SLOW_MS });
+      fireEvent.change(screen.getByLabelText('Trigger'), { target: { value: 'manual' } });
+      fireEvent.click(screen.getByRole('button', { name: 'Create job' }));
+      await waitFor(() => expect(created).toHaveLength(1));
+      expect(created[0]).toMatchObject({
+        type: 'workflow',
+        timeout: 86_400,
+        workflow: parse(text.replace('lod]', 'load]')) as object,
+      });
+      expect(created[0]).not.toHaveProperty('command');
+    },
+  );
 });
 
 describe('the list of workflows', () => {
@@ -342,7 +352,7 @@ describe('the list of workflows', () => {
     return asked;
   };
 
-  it('leads to their graphs', async () => {
+  it('the list of workflows links to their graphs', async () => {
     const asked = answer([
       { job_id: 'sales', name: 'Sales', state: 'ENABLED', schedules: [], workflow: { nodes: [{}, {}] } },
     ]);
@@ -353,7 +363,7 @@ describe('the list of workflows', () => {
     expect(asked[0]).toContain('q=sal');
   });
 
-  it('that is empty says what comes here', async () => {
+  it('the list of workflows says when it is empty', async () => {
     answer([]);
     open();
     expect(await screen.findByText('No workflows')).toBeTruthy();

@@ -32,8 +32,8 @@ function Question({ kind, children }: { kind: 'primary' | 'danger'; children?: R
 const focused = (name: string) =>
   waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name })));
 
-describe('a dialog opens with the focus', () => {
-  it('on its first field', async () => {
+describe('focus of a dialog', () => {
+  it('a dialog focuses its first visible field', async () => {
     render(
       <Question kind="danger">
         <input type="hidden" />
@@ -44,7 +44,7 @@ describe('a dialog opens with the focus', () => {
     );
     await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Reason')));
   });
-  it('on the choice that is made', async () => {
+  it('a dialog focuses the selected option', async () => {
     render(
       <Question kind="primary">
         <input type="radio" name="how" aria-label="One" />
@@ -53,18 +53,18 @@ describe('a dialog opens with the focus', () => {
     );
     await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Two')));
   });
-  it('on its main action where it has no field', async () => {
+  it('a dialog focuses its main action when it has no field', async () => {
     render(<Question kind="primary">Really?</Question>);
     await focused('Go');
   });
-  it('on Cancel where its main action destroys something', async () => {
+  it('a dialog focuses Cancel when its main action destroys something', async () => {
     render(<Question kind="danger">Really?</Question>);
     await focused('Cancel');
   });
 });
 
-describe('Enter', () => {
-  it('in a field of one line does the main action, once', async () => {
+describe('the Enter key', () => {
+  it('Enter in a one-line field triggers the main action once', async () => {
     render(
       <Question kind="primary">
         <input aria-label="Reason" />
@@ -73,7 +73,7 @@ describe('Enter', () => {
     fireEvent.keyDown(screen.getByLabelText('Reason'), { key: 'Enter' });
     expect(done).toEqual(['done']);
   });
-  it('in a field of many lines, in a check box and while a word is composed does nothing', () => {
+  it('Enter in a text area, on a check box or while composing does nothing', () => {
     render(
       <Question kind="primary">
         <textarea aria-label="Text" />
@@ -85,7 +85,7 @@ describe('Enter', () => {
     fireEvent.keyDown(screen.getByLabelText('Reason'), { key: 'Enter', isComposing: true });
     expect(done).toEqual([]);
   });
-  it('in a form is left to the browser', async () => {
+  it('Enter in a form is left to the browser', async () => {
     render(
       <FormDialog
         title="New"

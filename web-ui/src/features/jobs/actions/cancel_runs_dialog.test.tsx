@@ -42,7 +42,7 @@ describe('cancelling all runs of a job', () => {
     );
   };
 
-  it('says how many they are, and gives the reason', async () => {
+  it('the cancel dialog counts the active runs and sends the reason', async () => {
     open({ RUNNING: 1, PENDING: 2 });
     await screen.findByText('1 running, 2 pending, 0 held');
     fireEvent.change(screen.getByLabelText('Reason (optional)'), { target: { value: ' too many ' } });
@@ -51,12 +51,12 @@ describe('cancelling all runs of a job', () => {
     expect(bodies).toEqual([{ reason: 'too many' }]);
   });
 
-  it('says where a count is not all, and where there is none', async () => {
+  it('the cancel dialog marks a count that is not complete', async () => {
     open({ RUNNING: 2, PENDING: 1, HELD: 1 }, true);
     await screen.findByText('more than 2 running, more than 1 pending, more than 1 held');
   });
 
-  it('can be done where the count is not to be had', async () => {
+  it('the cancel dialog works without a count', async () => {
     server.use(http.get(at('runs'), () => problem(400, 'invalid', 'no')));
     render(
       <QueryClientProvider client={queryClient}>
@@ -68,7 +68,7 @@ describe('cancelling all runs of a job', () => {
     await waitFor(() => expect(bodies).toEqual([{}]));
   });
 
-  it('is an action on many jobs too, whatever their state', () => {
+  it('the bulk cancel accepts jobs in any state, but no finished run', () => {
     expect(ACTIONS.job).toContain('cancel');
     const rows = [
       { id: 'a', name: 'A', state: 'PAUSED' },

@@ -34,8 +34,8 @@ const run = {
   executor_id: 'host-1',
 } as unknown as Run;
 
-describe('what a run is given', () => {
-  it('begins as the job has it, and from a run with what that one was given over it', () => {
+describe('the values of a run', () => {
+  it('the values of a run begin with the job’s, overridden by those of the given run', () => {
     expect(JSON.parse(startOf(job).parameters)).toEqual({ full: false, day: 1 });
     expect(startOf(job).priority).toBe('5');
     expect(JSON.parse(startOf(job, run).parameters)).toEqual({ full: true, day: 1, only: 'x' });
@@ -43,7 +43,7 @@ describe('what a run is given', () => {
     expect(startOf({ ...job, parameters: {} }).parameters).toBe('');
   });
 
-  it('is only what differs from the job', () => {
+  it('the request of a run contains only what differs from the job', () => {
     expect(bodyOf(startOf(job), job)).toEqual({});
     expect(bodyOf(startOf(job, run), job)).toEqual({ parameters: { full: true, only: 'x' }, priority: 70 });
     expect(
@@ -51,7 +51,7 @@ describe('what a run is given', () => {
     ).toEqual({ parameters: { day: 2 }, executor_id: 'host-2' });
   });
 
-  it('is refused where the server would do something else than it says', () => {
+  it('the run form refuses values that the server would ignore or refuse', () => {
     const wrong = (change: object) => wrongIn({ ...startOf(job), ...change }, job);
     expect(wrong({})).toEqual({});
     expect(wrong({ parameters: '{"full":' }).parameters?.key).toBe('run_with.no_object');
@@ -61,7 +61,7 @@ describe('what a run is given', () => {
     expect(wrong({ priority: ' ' })).toEqual({});
   });
 
-  it('has a pointer for each parameter', () =>
+  it('the run form has a pointer for each parameter', () =>
     expect(pointersOf({ ...startOf(job), parameters: '{"a/b":1}' })).toEqual([
       '/parameters',
       '/parameters/a~1b',
@@ -85,14 +85,14 @@ describe('parameters with rules', () => {
   const body = (ruled: object) =>
     bodyOf({ ...start, ruled: { ...start.ruled, ...ruled } }, ruledJob).parameters;
 
-  it('begin with their defaults, apart from the free ones', () => {
+  it('parameters with rules begin with their defaults, apart from free ones', () => {
     expect(start.ruled).toEqual({ day: '', full: 'false', rows: '100', share: '' });
     expect(JSON.parse(start.parameters)).toEqual({ label: 'x' });
     const again = startOf(ruledJob, { ...run, parameters: { day: 'friday', share: 1.5 } } as Run);
     expect(again.ruled).toMatchObject({ day: 'friday', share: '1.5' });
   });
 
-  it('are sent with their types, where they differ from the job', () => {
+  it('parameters with rules are sent with their types when they differ from the job', () => {
     expect(body({ day: 'friday' })).toEqual({ day: 'friday' });
     expect(body({ day: 'friday', full: 'true', rows: '7', share: '0.5' })).toEqual({
       day: 'friday',
@@ -103,7 +103,7 @@ describe('parameters with rules', () => {
     expect(body({ day: 'friday', rows: '' })).toEqual({ day: 'friday' });
   });
 
-  it('are checked', () => {
+  it('parameters with rules are validated', () => {
     expect(wrong({ day: 'friday' })).toBeUndefined();
     expect(wrong({})).toEqual({ day: { key: 'run_with.required' } });
     expect(wrong({ day: 'sunday' })).toEqual({ day: { key: 'run_with.no_choice' } });
@@ -115,7 +115,7 @@ describe('parameters with rules', () => {
     });
   });
 
-  it('must be asked for if one is required', () => {
+  it('a required parameter makes the dialog necessary', () => {
     expect(mustAsk(ruledJob)).toBe(true);
     expect(mustAsk(job)).toBe(false);
   });
@@ -172,7 +172,7 @@ describe('the dialog', () => {
   const field = <T extends HTMLElement>(label: string) => screen.findByLabelText<T>(label);
   const submit = () => fireEvent.click(screen.getByRole('button', { name: 'Run' }));
 
-  it('asks for what was changed and leads to the run', async () => {
+  it('the run dialog sends the changes and opens the run', async () => {
     const router = open();
     fireEvent.change(await field('Parameters'), { target: { value: '{"full": true, "day": 1}' } });
     await screen.findByRole('option', { name: 'host-2 (Offline)' });
@@ -183,7 +183,7 @@ describe('the dialog', () => {
     expect(asked.map((one) => one.body)).toEqual([{ parameters: { full: true }, executor_id: 'host-1' }]);
   });
 
-  it('shows what is refused at its field, and asks for nothing that is wrong in itself', async () => {
+  it('the run dialog shows refusals at their fields and sends no invalid values', async () => {
     answers.push(() =>
       problem(400, 'invalid', 'no', {
         errors: [{ pointer: '/executor_id', code: 'unknown_executor', detail: 'gone' }],
@@ -207,7 +207,7 @@ describe('the dialog', () => {
     expect(asked[0]!.key).not.toBe(asked[1]!.key);
   });
 
-  it('asks again with its key when no answer came, and with another one for something else', async () => {
+  it('the run dialog repeats its key after no answer, and uses a new one for other values', async () => {
     answers.push(
       () => HttpResponse.error(),
       () => HttpResponse.error(),
@@ -227,7 +227,7 @@ describe('the dialog', () => {
     expect(asked[2]!.key).not.toBe(asked[0]!.key);
   });
 
-  it('has a field for each parameter with a rule', async () => {
+  it('the run dialog has a field for each parameter with a rule', async () => {
     server.use(http.get(at('jobs/backup'), () => HttpResponse.json(ruledJob)));
     answers.push(() =>
       problem(400, 'invalid', 'no', {

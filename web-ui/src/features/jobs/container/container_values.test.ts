@@ -19,13 +19,13 @@ describe('container values', () => {
     pull: 'never',
   };
 
-  it('shows and returns a container without a change, also with a line break in an argument', () => {
+  it('the form returns a container unchanged, even with a line break in an argument', () => {
     const values = { ...CONTAINER_DEFAULTS, ...containerValuesOf(container) };
     expect(values.container_command).toBe('sh\n-c');
     expect(containerFrom(values, container)).toEqual(container);
   });
 
-  it('reads one entry a line', () => {
+  it('the container form reads one entry per line', () => {
     const values = { ...CONTAINER_DEFAULTS, container_image: ' busybox ', container_args: 'date\n-u\n' };
     expect(containerFrom(values, undefined)).toEqual({
       image: 'busybox',
@@ -38,7 +38,7 @@ describe('container values', () => {
     });
   });
 
-  it('knows names of images, and the field of an error', () => {
+  it('the container form validates image names and maps server errors to fields', () => {
     expect(['alpine', 'registry.example:5000/a/b@sha256:0f'].every(isImage)).toBe(true);
     expect(['', '--privileged', 'a b'].some(isImage)).toBe(false);
     expect(containerFieldOf('args')).toBe('container_args');

@@ -48,7 +48,7 @@ const items = (name: string) =>
 beforeEach(() => queryClient.clear());
 
 describe('the dependencies of a job', () => {
-  it('are listed both ways, with their results and links; a deleted job has no link', async () => {
+  it('the dependencies tab lists both directions with results; a deleted job has no link', async () => {
     answer({
       upstream: [
         { job_id: 'load', job_name: 'Load', on: 'success' },
@@ -71,7 +71,7 @@ describe('the dependencies of a job', () => {
     screen.getByText('Not shown: 2 jobs that you may not read.');
   });
 
-  it('may be none', async () => {
+  it('the dependencies tab says when there are none', async () => {
     answer({});
     show(<DependenciesTab job={job} />);
     await screen.findByText('This job does not start after another job.');
@@ -80,7 +80,7 @@ describe('the dependencies of a job', () => {
     expect(screen.queryByText(/^Not shown/)).toBeNull();
   });
 
-  it('say why they cannot be read', async () => {
+  it('the dependencies tab shows why it cannot be loaded', async () => {
     server.use(http.get(at('jobs/report/dependencies'), () => problem(404, 'not_found', 'no job report')));
     show(<DependenciesTab job={job} />);
     await screen.findByText('no job report');
@@ -91,14 +91,14 @@ describe('the text of a schedule after another job', () => {
   const t = i18next.t.bind(i18next) as (key: string, values?: object) => string;
   const after: AfterSchedule = { kind: 'after', job: 'load', on: 'failure' };
 
-  it('names the job and the result', () => {
+  it('the text of a schedule names the upstream job and its result', () => {
     expect(scheduleText({ kind: 'after', job: 'load' }, t, 'en')).toBe('after load succeeds');
     expect(scheduleText(after, t, 'en', 'Load')).toBe('after Load fails');
     expect(scheduleText({ ...after, on: 'done' }, t, 'en', 'Load')).toBe('after Load succeeds or fails');
     expect(limitsText({ ...after, parameters: { n: 1 } }, t, 'en')).toBe('with n=1');
   });
 
-  it('takes the name that the list has, or else asks for it; the ID stays if it may not be read', async () => {
+  it('the text of a schedule uses the job’s name, or its ID when it may not be read', async () => {
     server.use(
       http.get(at('jobs/load'), () => HttpResponse.json({ job_id: 'load', name: 'Load orders' })),
       http.get(at('jobs/hers'), () => problem(403, 'forbidden', 'no')),
@@ -115,7 +115,7 @@ describe('the text of a schedule after another job', () => {
     screen.getByRole('link', { name: 'after Shown fails' });
   });
 
-  it('has the name of a deleted job, without a link', async () => {
+  it('the text of a schedule names a deleted upstream job without a link', async () => {
     answer({ upstream: [{ job_id: 'load', job_name: 'Load', on: 'failure', deleted: true }] });
     show(<UpstreamOf job={job} schedule={after} />);
     await screen.findByText('after Load fails');
@@ -123,8 +123,8 @@ describe('the text of a schedule after another job', () => {
   });
 });
 
-describe('the run of a job after another job', () => {
-  it('leads to the run that started it, and to its job', async () => {
+describe('a run started by another job', () => {
+  it('a run links to the run that started it, and to its job', async () => {
     show(
       <StartedBy
         trigger={{
@@ -141,10 +141,10 @@ describe('the run of a job after another job', () => {
   });
 });
 
-describe('the delete of a job after which others start', () => {
+describe('the delete of an upstream job', () => {
   const refusal = { status: 409, code: 'has_dependents', detail: 'no', details: { jobs: ['Alarm', 'Mail'] } };
 
-  it('knows their names', () => {
+  it('a refused delete names the dependent jobs', () => {
     const error = (code: string, more: object) => new ApiError(409, code, 'no', more as Problem);
     expect(dependentsIn(error('has_dependents', refusal))).toEqual(['Alarm', 'Mail']);
     expect(dependentsIn(error('has_dependents', {}))).toEqual([]);
@@ -152,7 +152,7 @@ describe('the delete of a job after which others start', () => {
     expect(dependentsIn(new Error('x'))).toBeNull();
   });
 
-  it('names them, and deletes after a second confirmation', async () => {
+  it('the delete dialog names dependent jobs and deletes after a second confirmation', async () => {
     const asked: string[] = [];
     server.use(
       http.delete(at('jobs/report'), ({ request }) => {
@@ -173,7 +173,7 @@ describe('the delete of a job after which others start', () => {
     expect(asked).toEqual([' "v3"', '?force=true "v3"']);
   });
 
-  it('closes at another refusal', async () => {
+  it('the delete dialog closes after any other refusal', async () => {
     server.use(http.delete(at('jobs/report'), () => problem(412, 'stale_version', 'changed')));
     const onClose = vi.fn<() => void>();
     show(<DeleteDialog job={job} onClose={onClose} />);

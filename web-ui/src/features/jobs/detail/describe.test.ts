@@ -26,5 +26,7 @@ describe('a cron expression in words', () => {
     ['0 3 H * *', 'At 03:00, on a day of the month chosen for this job'],
     ['H,30 * * * *', 'At a minute of the hour chosen for this job'],
     ['rubbish', ''],
-  ])('%s', (expression, words) => expect(describeCron(expression, 'en', t)).toBe(words));
+  ])('describeCron explains %s', (expression, words) =>
+    expect(describeCron(expression, 'en', t)).toBe(words),
+  );
 });

@@ -33,7 +33,7 @@ const group = { name: 'db', limit: 3, running: 3, queued: 7, jobs: 2, holders: [
 beforeEach(() => queryClient.clear());
 
 describe('the card of a group', () => {
-  it('shows its slots, and the places of the runs of this job', async () => {
+  it('the group card shows the slots and the queue places of this job’s runs', async () => {
     server.use(
       http.get(at('groups/db'), () =>
         HttpResponse.json({
@@ -58,7 +58,7 @@ describe('the card of a group', () => {
     ).toEqual(['/runs/r2', '/runs/r3']);
   });
 
-  it('says that no run of this job waits', async () => {
+  it('the group card says when no run of this job waits', async () => {
     server.use(
       http.get(at('groups/db'), () => HttpResponse.json({ ...group, queue: [waits('r1', 'b', 1)] })),
     );
@@ -66,7 +66,7 @@ describe('the card of a group', () => {
     await screen.findByText('No run of this job waits for a slot of the group.');
   });
 
-  it('says why it cannot be read', async () => {
+  it('the group card shows why it cannot be loaded', async () => {
     server.use(http.get(at('groups/db'), () => problem(404, 'not_found', 'There is no group db.')));
     show();
     await screen.findByText('There is no group db.');
@@ -76,10 +76,10 @@ describe('the card of a group', () => {
 describe('the text of a schedule', () => {
   const t = i18next.t.bind(i18next) as (key: string, values?: object) => string;
   const limits = (schedule: object) => limitsText(schedule as Schedule, t, 'en');
-  it('says what a fixed delay is', () => {
+  it('the text of a fixed-delay schedule says what it follows', () => {
     expect(scheduleText({ kind: 'delay', every_ms: 10_000 }, t, 'en')).toBe('10 s after the last run ended');
   });
-  it('names calendars and parameters', () => {
+  it('the text of a schedule names calendars and parameters', () => {
     expect(
       limits({ kind: 'cron', cron_expression: '* * * * *', calendar: 'office', blackout: 'closing' }),
     ).toBe('only in calendar office · not in calendar closing');

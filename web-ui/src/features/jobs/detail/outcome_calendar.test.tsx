@@ -19,8 +19,8 @@ const ended = (state: RunState, ended_at: string) => ({
 });
 const job = { job_id: 'backup', name: 'Backup', schedules: [], time_zone: 'UTC' } as unknown as Job;
 
-describe('how the last runs ended', () => {
-  it('is the share of those that ended by themselves, rounded down', () => {
+describe('the success share', () => {
+  it('the success share counts runs that ended by themselves, rounded down', () => {
     const runs = ['RUNNING', 'FAILED', 'CANCELLED', ...Array.from({ length: 199 }, () => 'COMPLETED')].map(
       (state) => ({ state: state as RunState }),
     );
@@ -30,7 +30,7 @@ describe('how the last runs ended', () => {
   });
 });
 
-describe('how late they began', () => {
+describe('punctuality', () => {
   const run = (started_at: string | null, more = {}) => ({
     kind: 'cron' as const,
     attempt: 1,
@@ -39,7 +39,7 @@ describe('how late they began', () => {
     due_at: null,
     ...more,
   });
-  it('counts what a schedule made and began once', () => {
+  it('the punctuality share counts first attempts of scheduled runs', () => {
     const runs = [
       run('2026-03-01T02:00:00.4Z'),
       run('2026-03-01T02:00:01Z'),
@@ -57,13 +57,13 @@ describe('how late they began', () => {
 });
 
 describe('the calendar', () => {
-  it('is of twelve weeks that begin on Monday, up to today on the clock of the zone', () => {
+  it('the outcome calendar covers twelve weeks from Monday up to today in the job’s zone', () => {
     const weeks = weeksTo(Date.parse('2026-03-04T23:30:00Z'), 'Europe/Paris'); // a Thursday in Paris
     expect(weeks.length).toBe(12);
     expect(weeks[0]![0]).toBe('2025-12-15');
     expect(weeks[11]).toEqual(['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', null, null, null]);
   });
-  it('counts a run on the day that it ended', () => {
+  it('the outcome calendar counts a run on the day it ended', () => {
     const days = endsByDay(
       [
         ended('COMPLETED', '2026-03-01T23:30:00Z'),
@@ -79,8 +79,8 @@ describe('the calendar', () => {
   });
 });
 
-describe('the reading', () => {
-  it('ends with the last page', async () => {
+describe('reading the outcomes', () => {
+  it('readEnds stops at the last page', async () => {
     const asked: URLSearchParams[] = [];
     server.use(
       http.get(at('runs'), ({ request }) => {
@@ -96,7 +96,7 @@ describe('the reading', () => {
     expect(asked[0]!.getAll('state')).toEqual(['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST']);
     expect([asked[0]!.get('job_id'), asked[0]!.get('since')]).toEqual(['backup', '2026-01-01T00:00:00Z']);
   });
-  it('stops after four pages, and says how far back that was', async () => {
+  it('readEnds stops after four pages and reports how far back it got', async () => {
     let pages = 0;
     server.use(
       http.get(at('runs'), () => {
@@ -131,7 +131,7 @@ describe('the card', () => {
     );
   };
 
-  it('says of a day how many ended and failed, leads to them, and has the same as a table', async () => {
+  it('the outcome card links each day to its runs and repeats it in a table', async () => {
     show(() =>
       HttpResponse.json({
         items: [ended('FAILED', today), ended('COMPLETED', today), ended('COMPLETED', today)],
@@ -148,7 +148,7 @@ describe('the card', () => {
     expect(screen.queryByText('?')).toBeNull();
   });
 
-  it('says how many began in time, which is what its notices hold for late', async () => {
+  it('the outcome card reports punctuality by the job’s own limit', async () => {
     const begun = (started_at: string) => ({
       ...ended('COMPLETED', today),
       kind: 'cron',
@@ -169,14 +169,14 @@ describe('the card', () => {
     );
   });
 
-  it('marks what was not read', async () => {
+  it('the outcome card marks days that were not read', async () => {
     show(() => HttpResponse.json({ items: [ended('COMPLETED', today)], next_page_token: 'x' }));
     expect((await screen.findByRole('link', { name: `${day}: 4 runs, 0 failed` })).textContent).toBe('4+');
     expect(screen.getByRole('status').textContent).toContain('Only the last 4 runs are included');
     expect(screen.getAllByText('?').length).toBeGreaterThan(70);
   });
 
-  it('is not there where nothing ended, and says why it cannot be read', async () => {
+  it('the outcome card is hidden when nothing ended, and shows a failed load', async () => {
     show(() => HttpResponse.json({ items: [], next_page_token: null }));
     await screen.findByRole('heading', { name: 'Results, last 12 weeks' });
     await waitFor(() => expect(screen.queryByRole('heading')).toBeNull());

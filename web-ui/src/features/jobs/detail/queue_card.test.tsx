@@ -41,7 +41,7 @@ const targets = (list: HTMLElement) =>
 beforeEach(() => queryClient.clear());
 
 describe('the card of a queue', () => {
-  it('shows the slots in use, and the runs that wait in their order', async () => {
+  it('the queue card shows the used slots and the waiting runs in order', async () => {
     show({
       length: 2,
       holders: [run(1, 'RUNNING'), run(2, 'PENDING')],
@@ -60,26 +60,26 @@ describe('the card of a queue', () => {
     expect(screen.queryByText(/more/)).toBeNull();
   });
 
-  it('says how many more wait than it shows', async () => {
+  it('the queue card counts the runs that it does not show', async () => {
     show({ length: 41, holders: [], queued: [run(3, 'PENDING')] });
     await screen.findByText('and 40 more');
     screen.getByText('0 of 2 slots in use');
   });
 
-  it('says that nothing waits', async () => {
+  it('the queue card says when nothing waits', async () => {
     show({ length: 0, holders: [run(1, 'RUNNING')], queued: [] });
     await screen.findByText('No run is waiting.');
     screen.getByText('1 of 2 slots in use');
   });
 
-  it('says why it cannot be read', async () => {
+  it('the queue card shows why it cannot be loaded', async () => {
     server.use(http.get(at('jobs/backup/queue'), () => problem(404, 'not_found', 'No such job.')));
     draw();
     await screen.findByText(/No such job/);
   });
 });
 
-it('policies differ in their limit and their queue', () => {
+it('overlap policies differ in whether they limit and queue runs', () => {
   const policies = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_previous', 'terminate_previous'];
   expect(policies.filter(limitsRuns)).toEqual(['skip', 'queue_one', 'queue_all']);
   expect(policies.filter(queuesRuns)).toEqual(policies.slice(2));

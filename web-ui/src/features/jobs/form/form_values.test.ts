@@ -27,7 +27,7 @@ const issuesOf = (change: object) => {
 };
 
 describe('a definition', () => {
-  it('comes out of the form as it went in, with the fields that the form does not show', () => {
+  it('the form returns a definition unchanged, including fields that it does not show', () => {
     const job = normalised({
       job_id: 'a',
       name: 'A',
@@ -64,7 +64,7 @@ describe('a definition', () => {
     expect(definitionFrom(valuesOf(job), job)).toEqual({ ...job, namespace: 'default' });
   });
 
-  it('says the same in both views of its schedules', () => {
+  it('a normalised definition agrees in both forms of its schedule', () => {
     expect(normalised({ cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }).schedules).toEqual([
       { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },
     ]);
@@ -77,7 +77,7 @@ describe('a definition', () => {
     ).toBeNull();
   });
 
-  it('keeps several schedules, a zone or a start of their own, and what the form does not know, as they are', () => {
+  it('the form keeps several schedules, own zones and unknown members unchanged', () => {
     for (const schedules of [
       [
         { kind: 'once', at: '2030-01-01T00:00:00Z' },
@@ -124,13 +124,13 @@ describe('the limit of active runs', () => {
     return { overlap_policy, max_running, queue_max };
   };
 
-  it('comes out of the form as it went in', () => {
+  it('the form returns the limits of active runs unchanged', () => {
     const job = normalised({ name: 'a', overlap_policy: 'queue_all', max_running: 3, queue_max: 7 });
     expect(valuesOf(job)).toMatchObject({ overlap_policy: 'queue_all', max_running: '3', queue_max: '7' });
     expect(definitionFrom(valuesOf(job), job)).toMatchObject(job);
   });
 
-  it('is 1 with a policy that does not show it', () => {
+  it('the form sends max_running 1 for a policy that does not show the field', () => {
     const shown = { max_running: '3', queue_max: 'x' };
     expect(from({ ...shown, overlap_policy: 'queue_one' })).toMatchObject({ max_running: 3, queue_max: 100 });
     for (const overlap_policy of ['allow', 'cancel_previous', 'terminate_previous']) {
@@ -139,7 +139,7 @@ describe('the limit of active runs', () => {
     }
   });
 
-  it('is checked where it is shown', () => {
+  it('the form validates the limits only where they are shown', () => {
     const wrong = { max_running: '1001', queue_max: '0' };
     expect(issuesOf({ ...wrong, overlap_policy: 'skip' })).toEqual([['max_running', 'range:1:1000']]);
     expect(issuesOf({ ...wrong, overlap_policy: 'queue_all' })).toEqual([
@@ -150,13 +150,13 @@ describe('the limit of active runs', () => {
     expect(fieldOf('/queue_max')).toBe('queue_max');
   });
 
-  it('is not sent to a server that does not know it', () => {
+  it('the form does not send limits to a server that does not know them', () => {
     expect(from({ overlap_policy: 'skip' }, {})).toEqual({ overlap_policy: 'skip' });
   });
 });
 
 describe('the concurrency group', () => {
-  it('comes out of the form as it went in, and is not sent to a server that does not know it', () => {
+  it('the form returns a group unchanged and does not send it to a server that does not know it', () => {
     const job = normalised({ name: 'a', concurrency_group: 'db' });
     expect(valuesOf(job).concurrency_group).toBe('db');
     expect(definitionFrom(valuesOf(job), job).concurrency_group).toBe('db');
@@ -174,7 +174,7 @@ describe('the schedules of a job', () => {
     schedules: rows.map((row) => ({ ...EMPTY_ROW, ...row })),
   });
 
-  it('that is a rate as the server tells it is one field', () => {
+  it('a rate as the server returns it fits into one field', () => {
     expect(
       valuesOf({
         name: 'a',
@@ -183,7 +183,7 @@ describe('the schedules of a job', () => {
     ).toMatchObject({ kind: 'rate', every_s: '1.5' });
   });
 
-  it('that is a fixed delay is one field', () => {
+  it('a fixed delay fits into one field', () => {
     const schedules = [{ kind: 'delay', every_ms: 10_000 }];
     const values = valuesOf({ name: 'a', schedules });
     expect(values).toMatchObject({ kind: 'delay', every_s: '10' });
@@ -191,7 +191,7 @@ describe('the schedules of a job', () => {
     expect(issuesOf({ kind: 'delay', every_s: '0' })).toEqual([['every_s', 'positive']]);
   });
 
-  it('that is after another job is two fields', () => {
+  it('a schedule after another job fits into two fields', () => {
     const schedules = [{ kind: 'after', job: 'load', on: 'failure' }];
     const values = valuesOf({ name: 'a', schedules });
     expect(values).toMatchObject({ kind: 'after', upstream: 'load', on: 'failure' });
@@ -202,7 +202,7 @@ describe('the schedules of a job', () => {
     expect(fieldOf('/schedules/0/on')).toBe('on');
   });
 
-  it('are what their rows say, in the zone of the job where they name none', () => {
+  it('schedule rows use the job’s zone when they name none', () => {
     const values = {
       ...several(
         { cron_expression: ' 0 3 * * * ' },
@@ -218,7 +218,7 @@ describe('the schedules of a job', () => {
     ]);
   });
 
-  it('keep nothing of a kind that they are no longer', () => {
+  it('a schedule row drops members of its former kind', () => {
     const [row] = valuesOf({
       schedules: [
         { kind: 'cron', cron_expression: '0 3 * * *', note: 5 },
@@ -230,7 +230,7 @@ describe('the schedules of a job', () => {
     ]);
   });
 
-  it('with a window or a jitter have no short form', () => {
+  it('a schedule with a window or jitter has no short form', () => {
     const cron = { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC' };
     expect(normalised({ schedules: [cron] }).cron_expression).toBe('0 3 * * *');
     expect(
@@ -247,7 +247,7 @@ describe('the schedules of a job', () => {
       expect(normalised({ schedules: [{ ...cron, ...limit }] }).cron_expression).toBeNull();
   });
 
-  it('lose the limits that their rows have no longer', () => {
+  it('a schedule row drops limits that were cleared', () => {
     const [row] = valuesOf({
       schedules: [
         { kind: 'cron', cron_expression: '0 3 * * *', start_time: 'a', end_time: 'b', jitter_s: 5 },
@@ -258,7 +258,7 @@ describe('the schedules of a job', () => {
     ]);
   });
 
-  it('keep a relative time out of the single field, and lose it when a row has a time', () => {
+  it('a relative time needs a row, and is dropped when the row has a time', () => {
     const values = valuesOf({ schedules: [{ kind: 'once', in_s: 3600 }] });
     expect(values.kind).toBe('several');
     const [row] = values.schedules;
@@ -267,7 +267,7 @@ describe('the schedules of a job', () => {
     ]);
   });
 
-  it('have calendars and an end only where their kind has them', () => {
+  it('a schedule row has calendars and an end only when its kind supports them', () => {
     const row = {
       start_time: 'a',
       end_time: 'b',
@@ -285,7 +285,7 @@ describe('the schedules of a job', () => {
     ]);
   });
 
-  it('are refused row by row, and only while there are several', () => {
+  it('schedule rows are validated one by one, and only while there are several', () => {
     const rows = several(
       { cron_expression: '' },
       { kind: 'rate', every_s: '0' },
@@ -316,7 +316,7 @@ describe('the schedules of a job', () => {
     expect(issuesOf({ schedules: rows })).toEqual([]);
   });
 
-  it('have fields for what the server says of each', () => {
+  it('pointers of the server lead to fields of schedule rows', () => {
     expect(fieldOf('/schedules/1/cron_expression', true)).toBe('schedules.1.cron_expression');
     expect(fieldOf('/schedules/2/every_ms', true)).toBe('schedules.2.every_s');
     expect(fieldOf('/schedules/0/end_time', true)).toBe('schedules.0.end_time');
@@ -328,7 +328,7 @@ describe('the schedules of a job', () => {
   });
 });
 
-it('what is between tries is a list, and stays away where there is none', () => {
+it('retry intervals are a list that is left out when there is none', () => {
   expect(intervalsOf(' 10, 60 600')).toEqual([10, 60, 600]);
   for (const wrong of ['a', '-1', '1.5', '86401', '1,'.repeat(101)])
     expect(intervalsOf(wrong), wrong).toBeNull();
@@ -339,8 +339,8 @@ it('what is between tries is a list, and stays away where there is none', () => 
   expect(definitionFrom({ ...DEFAULTS, user_id: 'user-3' }, { user_id: 'user-2' }).user_id).toBe('user-3');
 });
 
-describe('what the form refuses', () => {
-  it('is told by field', () => {
+describe('form validation', () => {
+  it('the form reports each invalid field', () => {
     expect(issuesOf({})).toEqual([]);
     expect(issuesOf({ name: ' ' })).toEqual([['name', 'required']]);
     expect(issuesOf({ command: '' })).toEqual([['command', 'required']]);
@@ -356,7 +356,7 @@ describe('what the form refuses', () => {
   });
 });
 
-it('lines are names and values', () => {
+it('lines are read as names and values', () => {
   expect(linesOf('a=1\n\n b = x=y ')).toEqual({ a: '1', b: 'x=y' });
   expect(linesOf('a=1\na=2')).toBeNull();
   expect(linesOf('=1')).toBeNull();
@@ -375,7 +375,7 @@ it('pointers of the server lead to fields', () => {
   expect(fieldOf('')).toBeNull();
 });
 
-it('a conflict shows what differs', () => {
+it('a conflict lists the differing fields', () => {
   expect(differences({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 3 })).toEqual([
     { field: 'a', base: 1, mine: 2, theirs: 1 },
     { field: 'b', base: 1, mine: 1, theirs: 3 },

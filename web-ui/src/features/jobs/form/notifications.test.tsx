@@ -57,8 +57,8 @@ beforeEach(() => {
   withSettings(settings);
 });
 
-describe('what a job tells', () => {
-  it('comes out of the form as it went in', () => {
+describe('notifications of a job', () => {
+  it('the form returns notification settings unchanged', () => {
     for (const notify of [
       {},
       { on: [] },
@@ -72,7 +72,7 @@ describe('what a job tells', () => {
     expect(definitionFrom(valuesOf(definitionOf(job)), definitionOf(job)).notify).toEqual({});
   });
 
-  it('is absent where its field is empty, and nothing is not the cluster’s', () => {
+  it('the form leaves out empty notification fields, and “none” differs from the cluster default', () => {
     const values = { tell: 'own', tell_on: ['failed'], late_after_s: ' 60 ', mail_to: ' a@b \n\n' };
     expect(notifyFrom(values, {})).toEqual({ on: ['failed'], late_after_s: 60, mail_to: ['a@b'] });
     const base = { on: ['late'], late_after_s: 5, mail_to: ['x@y'] };
@@ -80,7 +80,7 @@ describe('what a job tells', () => {
     expect(notifyFrom({ ...values, tell: 'none', late_after_s: '', mail_to: '' }, base)).toEqual({ on: [] });
   });
 
-  it('is refused by field', () => {
+  it('the form reports each invalid notification field', () => {
     expect(issuesOf({})).toEqual([]);
     expect(issuesOf({ tell: 'own', tell_on: [] })).toEqual([['tell_on', 'tick_any']]);
     expect(issuesOf({ tell: 'none', tell_on: [] })).toEqual([]);
@@ -93,7 +93,7 @@ describe('what a job tells', () => {
     expect(issuesOf({ mail_to: Array(21).fill('a@b').join('\n') })).toEqual([['mail_to', 'mail_many:20']]);
   });
 
-  it('has its fields found by the pointers of the server', () => {
+  it('pointers of the server lead to the notification fields', () => {
     expect(
       ['/notify/on/1', '/notify/late_after_s', '/notify/mail_to/0', '/notify/mail_to', '/notify'].map(
         (pointer) => fieldOf(pointer),
@@ -101,7 +101,7 @@ describe('what a job tells', () => {
     ).toEqual(['tell', 'late_after_s', 'mail_to', 'mail_to', 'tell']);
   });
 
-  it('is its own, and what it does not say the cluster’s', () => {
+  it('a job’s notification settings override the cluster’s one by one', () => {
     expect(tellingOf({}, settings)).toEqual({
       kinds: ['failed', 'late'],
       own: false,
@@ -140,7 +140,7 @@ describe('the section of the form', () => {
   const telling = async (text: string) =>
     waitFor(() => expect(screen.getByTestId('telling').textContent).toBe(text));
 
-  it('says what comes of what is chosen', async () => {
+  it('the notifications section describes the effect of the choices', async () => {
     show(<JobEditor start={definitionOf(job)} job={job} />);
     await screen.findByLabelText('Notify on');
     await telling(
@@ -168,14 +168,14 @@ describe('the section of the form', () => {
     await telling('Nothing');
   });
 
-  it('says that nobody would hear of it', async () => {
+  it('the notifications section warns when there is no recipient', async () => {
     withSettings({ ...settings, 'notify.webhook_url': '', 'notify.mail_server': '' });
     show(<JobEditor start={definitionOf(job)} job={job} />);
     await screen.findByLabelText('Notify on');
     await waitFor(() => expect(screen.getByTestId('telling').textContent).toContain('Recipients: none'));
   });
 
-  it('shows at its field what the server refuses, and what is missing', async () => {
+  it('the notifications section shows refused and missing values at their fields', async () => {
     const sent: { notify: object }[] = [];
     server.use(
       http.put(at('jobs/backup'), async ({ request }) => {
@@ -207,7 +207,7 @@ describe('the section of the form', () => {
 });
 
 describe('the page of the job', () => {
-  it('says what is told of it, to whom, and where that is followed', async () => {
+  it('the job page says what is notified, to whom, and links to the deliveries', async () => {
     show(
       <div data-testid="fact">
         <TellFact job={{ ...job, notify: { mail_to: ['a@b'] } }} />
@@ -222,7 +222,7 @@ describe('the page of the job', () => {
     );
   });
 
-  it('says what it can where the settings are not to be had', async () => {
+  it('the job page describes notifications even without the cluster settings', async () => {
     server.use(http.get(at('system/config'), () => problem(403, 'forbidden', 'no')));
     show(
       <div data-testid="fact">

@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 
 describe('the choice of how runs overlap', () => {
-  it('names the effect of each policy', async () => {
+  it('the overlap field explains each policy', async () => {
     const policy = await show();
     expect(within(policy).getAllByRole('option', { hidden: true })).toHaveLength(6);
     screen.getByText(/not limited/);
@@ -59,7 +59,7 @@ describe('the choice of how runs overlap', () => {
     screen.getByText(/SIGKILL/);
   });
 
-  it('shows the limits that apply to it', async () => {
+  it('the overlap field shows the limits that apply to the policy', async () => {
     const policy = await show();
     const limits = () => [shown('Active runs at most'), shown('Waiting runs at most')];
     expect(limits()).toEqual([false, false]);
@@ -73,7 +73,7 @@ describe('the choice of how runs overlap', () => {
     expect(limits()).toEqual([false, false]);
   });
 
-  it('leaves its limits in the definition only where they apply', async () => {
+  it('the overlap field writes limits to the definition only where they apply', async () => {
     const policy = await show();
     choose(policy, 'queue_all');
     fireEvent.change(screen.getByLabelText('Active runs at most'), { target: { value: '3' } });

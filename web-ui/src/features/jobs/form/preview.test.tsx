@@ -2,8 +2,8 @@ import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { Skipped } from './preview';
 
-describe('fires that a change of the clock takes away', () => {
-  it('are shown at the time that they would have, each with why', () => {
+describe('fires skipped by daylight saving', () => {
+  it('the preview shows skipped fires with their shifted time and reason', () => {
     const fire = {
       schedule: 0,
       fire_time: '2026-03-29T01:30:00.000000Z',

@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 
 describe('the rows of parameters with rules', () => {
-  it('are edited into the definition', async () => {
+  it('the parameter rows are edited into the definition', async () => {
     const router = createRouter({
       routeTree: createRootRoute({
         component: () => <JobEditor start={definitionOf(job)} job={job} />,

@@ -18,7 +18,7 @@ const job = {
 };
 
 describe('the rules of parameters', () => {
-  it('come out of the form as they went in', () => {
+  it('the form returns parameter rules unchanged', () => {
     const values = valuesOf(job);
     expect(values.rules.map((row) => [row.name, row.default, row.required])).toEqual([
       ['rows', '100', false],
@@ -33,12 +33,12 @@ describe('the rules of parameters', () => {
     });
   });
 
-  it('keep what an older server does not know out of the definition', () => {
+  it('the form does not send rules to a server that does not know them', () => {
     const made = definitionFrom({ ...DEFAULTS, name: 'a' }, {});
     expect('parameter_rules' in made || 'retention_days' in made).toBe(false);
   });
 
-  it('keep an empty default and members of a newer server', () => {
+  it('the form keeps an empty default and members of a newer server', () => {
     const kept = {
       parameters: { note: '' },
       parameter_rules: { note: { type: 'string', description: '', choices: [], required: false, newer: 1 } },
@@ -49,7 +49,7 @@ describe('the rules of parameters', () => {
     });
   });
 
-  it('have values of their type', () => {
+  it('parameter values are converted to the type of their rule', () => {
     expect(['7', ' -7 ', '7.5', 'x', ''].map((text) => valueOfText('integer', text))).toEqual([
       7,
       -7,
@@ -73,7 +73,7 @@ describe('the rules of parameters', () => {
     expect(definitionOfRules([{ ...row, type: 'boolean' }]).rules.n!.choices).toEqual([]);
   });
 
-  it('are checked in the form', () => {
+  it('parameter rules are validated in the form', () => {
     const wrong = (change: object, others = [EMPTY_RULE]) => {
       const row = { ...EMPTY_RULE, name: 'n', ...change };
       return wrongInRule(row, [row, ...others]);
@@ -96,7 +96,7 @@ describe('the rules of parameters', () => {
     expect(found.error?.issues.map((one) => one.path)).toEqual([['retention_days'], ['rules', 0, 'name']]);
   });
 
-  it('show errors of the server at their fields', () => {
+  it('pointers of the server lead to fields of parameter rules', () => {
     const names = ['rows', 'day'];
     expect(fieldOf('/parameter_rules/day/choices/0', false, names)).toBe('rules.1.choices');
     expect(fieldOf('/parameter_rules/day', false, names)).toBe('rules.1.name');

@@ -66,7 +66,7 @@ beforeEach(() => {
 });
 
 describe('the concurrency group of a job', () => {
-  it('is one of the groups, or none', async () => {
+  it('the group field offers all groups or none', async () => {
     show(job({ concurrency_group: 'db' }));
     const group = await select('Concurrency group');
     await screen.findByRole('option', { name: 'printer', hidden: true });
@@ -75,7 +75,7 @@ describe('the concurrency group of a job', () => {
     expect(yaml().concurrency_group).toBe('');
   });
 
-  it('stays a choice where the groups are not known', async () => {
+  it('the group field keeps its value when the groups cannot be loaded', async () => {
     server.use(http.get(at('groups'), () => new HttpResponse(null, { status: 404 })));
     show(job({ concurrency_group: 'db' }));
     const group = await select('Concurrency group');
@@ -84,7 +84,7 @@ describe('the concurrency group of a job', () => {
 });
 
 describe('a schedule', () => {
-  it('has a calendar, a blackout and parameters under its fold', async () => {
+  it('a cron row offers calendar, blackout and parameters', async () => {
     await showRow({ kind: 'cron', cron_expression: '0 3 * * *', calendar: 'office' });
     const calendar = await select('Calendar of schedule 1');
     await screen.findAllByRole('option', { name: 'closing', hidden: true });
@@ -104,7 +104,7 @@ describe('a schedule', () => {
     ]);
   });
 
-  it('that is a fixed delay has no calendars', async () => {
+  it('a fixed-delay row offers no calendars', async () => {
     await showRow({ kind: 'delay', every_ms: 10_000, parameters: { n: 1 } });
     expect((await select('Delay of schedule 1 (seconds)')).value).toBe('10');
     expect(screen.queryByLabelText('Calendar of schedule 1')).toBeNull();
@@ -113,7 +113,7 @@ describe('a schedule', () => {
     expect(yaml().schedules).toEqual([{ kind: 'delay', every_ms: 500, parameters: { n: 1 } }]);
   });
 
-  it('that is after another job is chosen among the jobs, by name or ID', async () => {
+  it('the upstream field searches jobs by name or ID', async () => {
     const asked: (string | null)[] = [];
     server.use(
       http.get(at('jobs'), ({ request }) => {
@@ -147,7 +147,7 @@ describe('a schedule', () => {
     expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'failure' }]);
   });
 
-  it('after another job has parameters in its row', async () => {
+  it('an after-job row offers result and parameters', async () => {
     server.use(http.get(at('jobs'), () => HttpResponse.json({ items: [], next_page_token: null })));
     await showRow({ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } });
     await select('Schedule 1 starts on');
@@ -158,7 +158,7 @@ describe('a schedule', () => {
     expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } }]);
   });
 
-  it('becomes a fixed delay by one choice', async () => {
+  it('the trigger field turns a rate into a fixed delay', async () => {
     show(job({ schedules: [{ kind: 'rate', every_ms: 300_000 }] }));
     await select('Trigger');
     type('Trigger', 'delay');

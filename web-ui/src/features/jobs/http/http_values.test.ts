@@ -16,7 +16,7 @@ const http = {
 const job = { name: 'Close', type: 'http', http };
 
 describe('a request', () => {
-  it('comes back from the form as it was', () => {
+  it('the form returns an HTTP request unchanged', () => {
     const values = valuesOf(job);
     expect(values.http_headers).toBe('X-Team: billing\nAuthorization: Bearer {{secrets.TOKEN}}');
     expect(values.http_status).toBe('2xx, 404');
@@ -26,7 +26,7 @@ describe('a request', () => {
     expect(saved.command).toBeUndefined();
   });
 
-  it('keeps the line ends of a body that the field shows, unless it is edited', () => {
+  it('the form keeps the line ends of a body unless it is edited', () => {
     const values = { ...valuesOf(job), http_body: '{"a":\n1}' };
     expect(definitionFrom(values, job).http).toMatchObject({ body: http.body });
     expect(definitionFrom({ ...values, http_body: '{"a":\n2}' }, job).http).toMatchObject({
@@ -34,7 +34,7 @@ describe('a request', () => {
     });
   });
 
-  it('is checked for this type only', () => {
+  it('the form validates an HTTP request only for this type', () => {
     const values = { ...DEFAULTS, name: 'Close', type: 'http', cron_expression: '@daily' };
     const wrongAt = (changes: object) => {
       const read = formSchema.safeParse({ ...values, ...changes });
@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(wrongAt({ type: 'shell', command: 'true', http_status: '' })).toEqual([]);
   });
 
-  it('shows the mistakes of the server at its fields', () => {
+  it('pointers of the server lead to the HTTP fields', () => {
     expect(fieldOf('/http/url')).toBe('http_url');
     expect(fieldOf('/http/headers/X-A')).toBe('http_headers');
     expect(fieldOf('/http/expect/json/~1a')).toBe('http_json');
@@ -65,8 +65,8 @@ describe('a request', () => {
   });
 });
 
-describe('its texts', () => {
-  it('are read line by line and word by word', () => {
+describe('HTTP texts', () => {
+  it('headers are read by line, statuses by word', () => {
     expect(headersOf('A: b: c\n\n X-Empty:\n')).toEqual({ A: 'b: c', 'X-Empty': '' });
     for (const wrong of ['A', ': b', 'A: 1\na: 2']) expect(headersOf(wrong)).toBeNull();
     expect(statusesOf('2xx 404, 200-204')).toEqual(['2xx', '404', '200-204']);

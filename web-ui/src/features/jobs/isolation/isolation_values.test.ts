@@ -12,7 +12,7 @@ const wrongAt = (changes: Partial<typeof DEFAULTS>) => {
 };
 
 describe('isolation', () => {
-  it('comes back from the form as it was', () => {
+  it('the form returns limits and user unchanged', () => {
     const values = valuesOf(job);
     expect([values.limit_memory_mb, values.limit_cpu, values.limit_pids]).toEqual(['512', '0.5', '']);
     const saved = definitionFrom(values, job);
@@ -20,7 +20,7 @@ describe('isolation', () => {
     expect(saved.run_as).toBe('alice');
   });
 
-  it('is left out when it is empty, and for types without a process', () => {
+  it('the form leaves out empty limits, and all limits for types without a process', () => {
     const emptied = definitionFrom(
       { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '' },
       job,
@@ -30,7 +30,7 @@ describe('isolation', () => {
     expect('limits' in noop || 'run_as' in noop).toBe(false);
   });
 
-  it('has bounds', () => {
+  it('the form validates the bounds of each limit', () => {
     expect(
       wrongAt({ limit_memory_mb: '4', limit_cpu: '0.01', limit_open_files: '16', run_as: 'www-data' }),
     ).toEqual([]);
@@ -42,7 +42,7 @@ describe('isolation', () => {
     expect(wrongAt({ type: 'noop', run_as: '0' })).toEqual([]);
   });
 
-  it('shows the mistakes of the server at its fields', () => {
+  it('pointers of the server lead to the isolation fields', () => {
     expect(fieldOf('/limits/cpu')).toBe('limit_cpu');
     expect(fieldOf('/limits')).toBe('limit_memory_mb');
     expect(fieldOf('/run_as')).toBe('run_as');

@@ -20,7 +20,7 @@ import { HttpResponse, at, http, server } from '../../../../test_support/server'
 import '../../lists/list_tools';
 
 describe('a selector', () => {
-  it('is conditions, parted at the commas between them', () => {
+  it('a selector is split at the commas between conditions', () => {
     expect(conditionsOf('')).toEqual([]);
     expect(conditionsOf('team = etl, !old ,zone in (a, b),note="x, (y"')).toEqual([
       'team = etl',
@@ -30,7 +30,7 @@ describe('a selector', () => {
     ]);
   });
 
-  it('gets one more, once, and loses one', () => {
+  it('a condition is added once and removed', () => {
     expect(withCondition(undefined, 'team=etl')).toBe('team=etl');
     expect(withCondition('team = etl', '!old')).toBe('team = etl, !old');
     expect(withCondition('team = etl', 'team=etl')).toBe('team = etl');
@@ -39,7 +39,7 @@ describe('a selector', () => {
     expect(withoutCondition('team = etl', 'team = etl')).toBeUndefined();
   });
 
-  it('picks a label whatever is in it', () => {
+  it('conditionFor quotes a label’s key and value', () => {
     expect(conditionFor('team', 'etl')).toBe('team=etl');
     expect(conditionFor('team', '')).toBe('team=""');
     expect(conditionFor('a b', 'x,y')).toBe('"a b"="x,y"');
@@ -108,7 +108,7 @@ describe('the list of jobs', () => {
   }
   const addressOf = (router: ReturnType<typeof list>) => new URLSearchParams(router.state.location.searchStr);
 
-  it('goes on with a search until its page is full, and by hand after some rounds', async () => {
+  it('the job list continues a search until its page is full, then offers a button', async () => {
     await signedInAs(['jobs:write']);
     server.use(
       http.get(at('jobs'), ({ request }) => {
@@ -145,7 +145,7 @@ describe('the list of jobs', () => {
     expect(asked.length).toBe(15);
   });
 
-  it('says how many there are when a search has come to its end', async () => {
+  it('the job list counts the matches once the search is complete', async () => {
     const answers = [
       { items: [job], next_page_token: 'x', total_at_least: 1 },
       { items: [{ ...job, job_id: 'other' }], next_page_token: null },
@@ -163,7 +163,7 @@ describe('the list of jobs', () => {
     expect(asked.map((one) => one.get('page_size'))).toEqual(['20', '19']);
   });
 
-  it('asks for the labels, the owner and the rows of its address', async () => {
+  it('the job list filters by labels, owner and page size of its address', async () => {
     await signedInAs(['users:manage', 'jobs:write']);
     list('/jobs?selector=team=etl,!old&user_id=user-2&page_size=200');
     const chips = await screen.findByRole('list', { name: 'Filtered by' });
@@ -180,7 +180,7 @@ describe('the list of jobs', () => {
     ).toEqual(['team=etl', '!old', 'Owner: bert']);
   });
 
-  it('loses what is taken away, gets what is typed, and a label of a row', async () => {
+  it('the job list adds and removes label conditions', async () => {
     const router = list('/jobs?q=back&selector=!old&page_size=100');
     fireEvent.click(await screen.findByTitle('Only jobs with team=etl'));
     await waitFor(() => expect(addressOf(router).get('selector')).toBe('!old, team=etl'));
@@ -195,7 +195,7 @@ describe('the list of jobs', () => {
     await waitFor(() => expect(asked.at(-1)!.get('page_size')).toBe('50'));
   });
 
-  it('offers owners to who may know the users, and everybody themselves', async () => {
+  it('the job list offers other owners only to people who may read users', async () => {
     await signedInAs(['jobs:write:own']);
     const router = list('/jobs');
     const owner = await screen.findByLabelText<HTMLSelectElement>('Owner');

@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 
 describe('the namespace of a job', () => {
-  it('comes out of the form as the form shows it', () => {
+  it('the form returns a namespace unchanged, and an empty field means default', () => {
     const definition = definitionOf(job);
     expect(definition).not.toHaveProperty('allowed_actions');
     expect(definitionFrom(valuesOf(definition), definition).namespace).toBe('payroll');
@@ -68,7 +68,7 @@ describe('the namespace of a job', () => {
     expect(definitionFrom({ ...valuesOf(definition), namespace: '' }, definition).namespace).toBe('default');
   });
 
-  it('is letters, digits and - between them', () => {
+  it('a namespace consists of lower-case letters, digits and inner hyphens', () => {
     for (const good of ['', 'a', 'a-b', '9', 'a'.repeat(63)]) expect(issuesOf(good), good).toEqual([]);
     for (const bad of ['A', '-a', 'a-', 'a_b', 'a b', '*', 'a'.repeat(64)])
       expect(issuesOf(bad), bad).toEqual(['namespace']);
@@ -83,7 +83,7 @@ describe('the namespace of a job', () => {
     withClient(<RouterProvider router={router as never} />);
   }
 
-  it('is offered from those in use, shows the refusal, and is in the YAML', async () => {
+  it('the namespace field offers known namespaces and shows a refusal', async () => {
     server.use(
       http.put(at('jobs/backup'), () =>
         problem(403, 'out_of_reach', 'no', {
@@ -113,7 +113,7 @@ describe('the namespace of a job', () => {
     });
   });
 
-  it('of which the labels are refused opens what they are in', async () => {
+  it('a refused label opens the section that contains the field', async () => {
     server.use(
       http.put(at('jobs/backup'), () =>
         problem(403, 'out_of_reach', 'no', {
@@ -162,7 +162,7 @@ describe('the list of jobs', () => {
     return { asked, router };
   }
 
-  it('asks for the namespaces of its address, and its address for the chosen one', async () => {
+  it('the job list filters by the namespaces of its address', async () => {
     const { asked, router } = list('/jobs?namespace=payroll&namespace=etl');
     await screen.findByRole('link', { name: 'Backup' });
     expect(asked[0]).toBe('payroll,etl');
@@ -175,7 +175,7 @@ describe('the list of jobs', () => {
     await waitFor(() => expect(router.state.location.searchStr).toBe(''));
   });
 
-  it('has a column of them for who wants it', async () => {
+  it('the job list has an optional namespace column', async () => {
     list('/jobs');
     await screen.findByRole('link', { name: 'Backup' });
     expect(screen.queryByRole('columnheader', { name: 'Namespace' })).toBeNull();
@@ -185,7 +185,7 @@ describe('the list of jobs', () => {
     expect(header.closest('table')!.querySelector('[data-column=namespace]')!.textContent).toBe('payroll');
   });
 
-  it('acts on many by the same filter', () =>
+  it('a bulk action on jobs uses the namespace filter', () =>
     expect(filterOf('job', { namespace: ['payroll', 'etl'] })).toEqual({
       q: '',
       namespace: ['payroll', 'etl'],

@@ -35,13 +35,13 @@ describe('an owner', () => {
   });
   afterEach(() => signOut());
 
-  it('has a name, to those who may read the users', async () => {
+  it('an owner is shown by name to people who may read users', async () => {
     await signedInAs(['users:manage']);
     show(GENERATED);
     await screen.findByText('owner: anna');
   });
 
-  it('has it in the preview of an import as well', async () => {
+  it('an owner is shown by name in the preview of an import', async () => {
     await signedInAs(['users:manage']);
     const item = {
       index: 0,
@@ -63,20 +63,20 @@ describe('an owner', () => {
     expect(screen.queryByText(GENERATED)).toBeNull();
   });
 
-  it('who is not in the list is shown by the beginning of the id', async () => {
+  it('an owner without an entry is shown by the beginning of the ID', async () => {
     await signedInAs(['users:manage']);
     show('user-0000000000000000');
     await screen.findByText('owner: user-0000…');
   });
 
-  it('is somebody else to those who may not, and nothing is asked in vain', async () => {
+  it('an owner is “another user” to everybody else, and users are not requested', async () => {
     await signedInAs(['read']);
     show(GENERATED);
     await screen.findByText('owner: another user');
     expect(reads).toBe(0);
   });
 
-  it('that a person chose as a text stays as it is', async () => {
+  it('an owner given as free text stays as it is', async () => {
     await signedInAs(['read']);
     show('team-etl');
     await screen.findByText('owner: team-etl');

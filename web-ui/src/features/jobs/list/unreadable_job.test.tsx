@@ -59,7 +59,7 @@ beforeEach(() => {
 });
 
 describe('a job whose definition cannot be read', () => {
-  it('is listed with its problem, and offers only its deletion', async () => {
+  it('an unreadable job is listed with its problem and can only be deleted', async () => {
     show('/jobs');
     await screen.findByRole('link', { name: 'Bad one' });
     expect(screen.getByText('Cannot be read').title).toBe(problem);
@@ -70,7 +70,7 @@ describe('a job whose definition cannot be read', () => {
     expect(screen.getByRole('menuitem', { name: 'Edit' }).getAttribute('aria-disabled')).toBe('true');
   });
 
-  it('has a page that says what is wrong and shows its runs', async () => {
+  it('an unreadable job has a page with its problem and its runs', async () => {
     show('/jobs/bad');
     await screen.findByText(problem);
     await waitFor(() => expect(screen.getByText('No runs yet')).toBeTruthy());

@@ -11,7 +11,7 @@ const script = {
 const job = { name: 'Report', type: 'script', script, retry_on: ['exit:75', 'timeout'], no_retry_on: [] };
 
 describe('a script', () => {
-  it('comes back from the form as it was', () => {
+  it('the form returns a script unchanged', () => {
     const values = valuesOf(job);
     expect(values.script_args).toBe('--day\n{{params.day}}');
     const saved = definitionFrom(values, job);
@@ -21,7 +21,7 @@ describe('a script', () => {
     expect(saved.no_retry_on).toEqual([]);
   });
 
-  it('keeps arguments that the field cannot show line by line, unless they are edited', () => {
+  it('the form keeps multi-line arguments unless they are edited', () => {
     const odd = { ...script, args: ['two\nlines', 'x'] };
     const values = valuesOf({ ...job, script: odd });
     expect(definitionFrom(values, { ...job, script: odd }).script).toEqual(odd);
@@ -29,7 +29,7 @@ describe('a script', () => {
     expect(edited.args).toEqual(['two', 'lines', 'y']);
   });
 
-  it('is required, and left out for other types', () => {
+  it('the form requires a script for this type and leaves it out for others', () => {
     const values = { ...DEFAULTS, name: 'Report', type: 'script', cron_expression: '@daily' };
     const wrong = formSchema.safeParse(values);
     expect(wrong.success ? [] : wrong.error.issues.map((one) => one.path.join('.'))).toEqual(['script_body']);
@@ -38,7 +38,7 @@ describe('a script', () => {
     expect(shell.script).toBeUndefined();
   });
 
-  it('shows the mistakes of the server at its fields', () => {
+  it('pointers of the server lead to the script fields', () => {
     expect(fieldOf('/script/body')).toBe('script_body');
     expect(fieldOf('/script/interpreter')).toBe('script_interpreter');
     expect(fieldOf('/script/args/3')).toBe('script_args');
@@ -48,7 +48,7 @@ describe('a script', () => {
 });
 
 describe('retry conditions', () => {
-  it('are separated by commas or spaces', () => {
+  it('retry conditions are separated by commas or spaces', () => {
     expect(conditionsOf('exit:1, exit:100-110 signal,timeout  spawn')).toEqual([
       'exit:1',
       'exit:100-110',
@@ -62,7 +62,7 @@ describe('retry conditions', () => {
       expect(conditionsOf(wrong)).toBeNull();
   });
 
-  it('are added to a job only if there are any', () => {
+  it('retry conditions are added to a job only if there are any', () => {
     const plain = { name: 'A', type: 'shell', command: 'true' };
     expect('retry_on' in definitionFrom(valuesOf(plain), plain)).toBe(false);
     expect(definitionFrom({ ...valuesOf(plain), no_retry_on: 'signal' }, plain).no_retry_on).toEqual([

@@ -22,7 +22,7 @@ const wrongOf = (text: string) => {
 };
 
 describe('a file of jobs', () => {
-  it('is a job, a list, jobs under their name, several documents, JSON', () => {
+  it('an import accepts a job, a list, a jobs key, several documents and JSON', () => {
     const a = { name: 'a', command: 'true' };
     for (const text of [
       'name: a\ncommand: "true"',
@@ -36,7 +36,7 @@ describe('a file of jobs', () => {
     expect(wrongOf('name: a\n---\n- name: b\n- name: c\n')).toBe(3);
   });
 
-  it('says where it cannot be read', () => {
+  it('an import reports the line that cannot be read', () => {
     expect(readJobs('name: a\nname: b\n')).toMatchObject({
       wrong: { key: 'import.unreadable', values: { line: 2 } },
     });
@@ -49,7 +49,7 @@ describe('a file of jobs', () => {
     );
   });
 
-  it('prunes only within a namespace', () => {
+  it('an import prunes only within a namespace', () => {
     expect(queryOf({ namespace: ' ', prune: true, selector: 'a' })).toEqual({});
     expect(queryOf({ namespace: 'x', prune: false, selector: 'a' })).toEqual({ namespace: 'x' });
     expect(queryOf({ namespace: 'x', prune: true, selector: ' a ' })).toEqual({
@@ -59,7 +59,7 @@ describe('a file of jobs', () => {
     });
   });
 
-  it('is applied to what was looked at', () => {
+  it('an import is applied to the versions that were previewed', () => {
     const seen = {
       items: [
         { index: 1, version: 4 },
@@ -76,7 +76,7 @@ describe('a file of jobs', () => {
   });
 });
 
-it('an export leaves out what is as it would be anyway, and whose it is', () => {
+it('an export leaves out defaults and the owner', () => {
   const job = {
     job_id: 'a',
     name: 'A',
@@ -194,7 +194,7 @@ describe('the page', () => {
   const look = () => fireEvent.click(screen.getByRole('button', { name: 'Preview changes' }));
   const applyButton = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Apply' });
 
-  it('applies what was looked at, and nothing that was changed after', async () => {
+  it('the import page applies what was previewed, and needs a new preview after a change', async () => {
     answers.push(
       () => answer(true, [item({})], { updated: 1, created: 0 }),
       () => answer(true, [item({})], { updated: 1 }),
@@ -231,7 +231,7 @@ describe('the page', () => {
     expect(asked[2]!.key).toBeTruthy();
   });
 
-  it('asks again with its key where no answer came', async () => {
+  it('the import page repeats its key after no answer', async () => {
     answers.push(
       () => answer(true, [item({})], { updated: 1 }),
       () => HttpResponse.error(),
@@ -248,7 +248,7 @@ describe('the page', () => {
     expect(asked[1]!.key).toBe(asked[2]!.key);
   });
 
-  it('deletes only where a namespace is chosen, and says what the server refuses of that', async () => {
+  it('the import page prunes only with a namespace, and shows a refusal of it', async () => {
     answers.push(() =>
       problem(400, 'invalid', 'no', {
         errors: [{ pointer: '?selector', code: 'missing', detail: 'a selector is needed' }],
@@ -271,7 +271,7 @@ describe('the page', () => {
     );
   });
 
-  it('shows what cannot be read, and asks for nothing', async () => {
+  it('the import page shows the unreadable line and sends nothing', async () => {
     await type('a: [');
     look();
     await screen.findByText(/^Line \d+: /);

@@ -60,7 +60,7 @@ function showRun(id: string) {
 }
 
 describe('an ID that cannot be a run', () => {
-  it('is asked for once, and the page says so at once', async () => {
+  it('an invalid run ID is requested once and reported at once', async () => {
     queryClient.clear();
     let asked = 0;
     server.use(
@@ -115,7 +115,7 @@ describe('a retry', () => {
     await waitFor(() => expect(keys.length).toBe(times));
   };
 
-  it('that is asked for again before the page has moved on is the same one', async () => {
+  it('a retry repeated before the page has moved on uses the same key', async () => {
     await open();
     await click(1);
     await click(2);
@@ -123,7 +123,7 @@ describe('a retry', () => {
     expect(keys[1]).toBe(keys[0]);
   });
 
-  it('of the next attempt is another one', async () => {
+  it('a retry of the next attempt uses another key', async () => {
     await open();
     await click(1);
     now = { ...failed, attempt: 2, exit_code: 4 };
@@ -133,7 +133,7 @@ describe('a retry', () => {
     expect(keys[1]).not.toBe(keys[0]);
   });
 
-  it('without an answer is asked for again by the same key, after a refusal by another one', async () => {
+  it('a retry without an answer repeats its key, and uses another one after a refusal', async () => {
     answers = [() => HttpResponse.error(), () => problem(409, 'conflict', 'Its process may still run.')];
     await open();
     await click(1);
@@ -144,7 +144,7 @@ describe('a retry', () => {
     expect(keys[2]).not.toBe(keys[1]);
   });
 
-  it('of an attempt that was retried before and failed again is another one', async () => {
+  it('a retry of an attempt that failed again uses another key', async () => {
     await open();
     await click(1);
     now = { ...failed, state: 'RUNNING' };
@@ -156,7 +156,7 @@ describe('a retry', () => {
     expect(keys[1]).not.toBe(keys[0]);
   });
 
-  it('is offered where the state of the run permits it, and the job is run again in any state', async () => {
+  it('a retry is offered when the state permits it; “run again” in any state', async () => {
     const enabled = (name: string) => !screen.getByRole<HTMLButtonElement>('button', { name }).disabled;
     const become = (changes: Partial<Run>) => {
       now = { ...failed, ...changes };

@@ -98,7 +98,7 @@ describe('a run that waits for its retry', () => {
     );
   });
 
-  it('says which attempt failed, why, and when the next one starts', async () => {
+  it('a waiting run names the failed attempt, its reason and the next start', async () => {
     await open();
     const said = await screen.findByText(
       /^Attempt 1 of 3 failed: exit code 7\. Retrying in /,
@@ -109,7 +109,7 @@ describe('a run that waits for its retry', () => {
     expect(document.body.textContent).not.toMatch(/Due at/);
   });
 
-  it('shows its attempts, and the output of the last that wrote one', async () => {
+  it('a waiting run shows its attempts and the last output', async () => {
     await open();
     const attempts = await screen.findByRole('table');
     expect(within(attempts).getByRole('link', { name: 'Attempt 1' }).getAttribute('aria-current')).toBe(
@@ -120,13 +120,13 @@ describe('a run that waits for its retry', () => {
     await waitFor(() => expect(logs).toEqual(['1']));
   });
 
-  it('of a job that is paused waits for it to be resumed', async () => {
+  it('a waiting run of a paused job says that it waits for the resume', async () => {
     now = waiting({ due_at: null, waiting: { code: 'paused', detail: 'The job is paused.' } });
     await open();
     await screen.findByText(/exit code 7\. The next attempt starts when the job is resumed\.$/);
   });
 
-  it('is retried now, once, by one button', async () => {
+  it('a waiting run is retried now, once, by one button', async () => {
     const keys: (string | null)[] = [];
     server.use(
       http.post(at('runs/r1/retry'), ({ request }) => {
@@ -146,14 +146,14 @@ describe('a run that waits for its retry', () => {
     expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
   });
 
-  it('that is on its first attempt has nothing to retry', async () => {
+  it('a run on its first attempt offers no retry', async () => {
     now = waiting({ attempt: 1, attempts: [] });
     await open();
     await screen.findByRole('button', { name: 'Cancel run' }, { timeout: SLOW_MS });
     expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull();
   });
 
-  it('that has no exit code says its reason', async () => {
+  it('a waiting run names the reason when there is no exit code', async () => {
     now = waiting({
       attempts: [attempt(1, { state: 'TIMED_OUT', reason: 'timeout', exit_code: null })],
     });
@@ -198,7 +198,7 @@ describe('a run that waits for a slot of its job', () => {
     await spoken;
   };
 
-  it('says its place, and leads to the queue', async () => {
+  it('a queued run shows its place and links to the queue', async () => {
     await show(queued(place));
     const said = await screen.findByText(
       /^Waits for a slot, 3rd of 7 in the queue/,
@@ -211,12 +211,12 @@ describe('a run that waits for a slot of its job', () => {
     expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull();
   });
 
-  it('says what the server says where its place is unknown', async () => {
+  it('a queued run shows the server’s text when its place is unknown', async () => {
     await show(queued({ detail: 'Waits for a slot of its job.' }));
     await screen.findByText('Waits for a slot of its job.', {}, { timeout: SLOW_MS });
   });
 
-  it('says its place in Chinese', async () => {
+  it('a queued run shows its place in Chinese', async () => {
     await speak('zh-CN');
     try {
       await show(queued(place));
@@ -227,7 +227,7 @@ describe('a run that waits for a slot of its job', () => {
     }
   });
 
-  it('says its place in the queue of its group, and leads to the group', async () => {
+  it('a run queued in a group shows its place and links to the group', async () => {
     const since = place.since;
     const waits = { code: 'group', group: 'db', detail: 'No slot.', position: 3, since };
     await show(queued({ ...waits, length: 7 }));
@@ -244,20 +244,20 @@ describe('a run that waits for a slot of its job', () => {
     await screen.findByText(/^Waits for a slot of group db, 3rd, since/, {}, { timeout: SLOW_MS });
   });
 
-  it('counts in ordinal numbers', () => {
+  it('ordinal numbers have their English suffixes', () => {
     expect([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal).join(' ')).toBe(
       '1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th',
     );
   });
 });
 
-describe('whose output is shown', () => {
-  it('is the last attempt once it has begun', () => {
+describe('the output shown', () => {
+  it('the output shown is that of the last attempt once it has begun', () => {
     const second = attempt(2, { ended_at: null, state: 'RUNNING', output: '' });
     const run = waiting({ state: 'RUNNING', claimed_at: 'x', attempts: [attempt(1), second] });
     expect(attemptToShow(run)).toBe(2);
   });
-  it('is before that the last one that wrote something', () => {
+  it('the output shown is that of the last attempt that wrote something', () => {
     expect(attemptToShow(waiting())).toBe(1);
     expect(attemptToShow(waiting({ attempt: 3, attempts: [attempt(1), attempt(2, { output: '' })] }))).toBe(
       1,
@@ -269,12 +269,12 @@ describe('whose output is shown', () => {
     ).toBe(2);
     expect(attemptToShow(waiting({ attempt: 1, attempts: [] }))).toBe(1);
   });
-  it('stays that of the attempt before one that was cancelled while it waited', () => {
+  it('the output shown stays the previous one when a waiting attempt is cancelled', () => {
     expect(attemptToShow(waiting({ state: 'CANCELLED' }))).toBe(1);
   });
 });
 
-it('the attempt that waits is one of the attempts', () => {
+it('a waiting attempt is listed among the attempts', () => {
   expect(attemptsOf(waiting()).map((one) => [one.attempt, one.state])).toEqual([
     [1, 'FAILED'],
     [2, 'PENDING'],
@@ -282,7 +282,7 @@ it('the attempt that waits is one of the attempts', () => {
   expect(attemptsOf(waiting({ state: 'CANCELLED' })).map((one) => one.attempt)).toEqual([1]);
 });
 
-it('the time of day is without its date today, and never finer than a second', () => {
+it('clockTime leaves out today’s date and fractions of a second', () => {
   const day = Date.parse('2026-11-24T21:00:36.385Z');
   expect(clockTime(day, day - 4000, 'UTC')).toBe('21:00:36');
   expect(clockTime(day, day - 86_400_000, 'UTC')).toBe('2026-11-24 21:00:36');
@@ -291,7 +291,7 @@ it('the time of day is without its date today, and never finer than a second', (
 describe('the timeline', () => {
   const second = attempt(2, { claimed_at: '2026-03-01T02:00:13Z', started_at: null, ended_at: null });
   const times = (run: Run, n?: number) => timeline(run, n).map((step) => [step.key, step.after]);
-  it('is of the attempt that is shown, after the end of the one before', () => {
+  it('the timeline follows the shown attempt from the end of the previous one', () => {
     const run = waiting({ state: 'FAILED', claimed_at: '2026-03-01T02:00:13Z' });
     run.attempts = [
       attempt(1),
@@ -311,7 +311,7 @@ describe('the timeline', () => {
       ['ended', 3000],
     ]);
   });
-  it('does not say of a running attempt that it has not started', () => {
+  it('the timeline of a running attempt has no missing start', () => {
     const run = waiting({ state: 'RUNNING', claimed_at: '2026-03-01T02:00:13Z' });
     run.attempts = [attempt(1), { ...second, state: 'RUNNING' }];
     expect(times(run).map(([key]) => key)).toEqual(['planned', 'fire', 'previous_ended', 'claimed', 'ended']);

@@ -5,7 +5,7 @@ import Saved from './saved_card';
 const at = '2026-03-01T00:00:00Z';
 
 describe('the progress of a run', () => {
-  it('is a bar, a number and a text', () => {
+  it('the progress card shows a bar, a percentage and a text', () => {
     render(<Saved progress={{ percent: 42, text: 'row <b>4</b>', at }} checkpoint={null} />);
     expect(screen.getByRole('progressbar', { name: 'Progress' })).toHaveProperty('value', 42);
     expect(screen.getByText('42 %')).toBeDefined();
@@ -13,7 +13,7 @@ describe('the progress of a run', () => {
     expect(screen.queryByText('Checkpoint')).toBeNull();
   });
 
-  it('has no bar without a percentage, and shows the checkpoint', () => {
+  it('the progress card has no bar without a percentage, and shows the checkpoint', () => {
     render(
       <Saved
         progress={{ percent: null, text: 'reading', at }}

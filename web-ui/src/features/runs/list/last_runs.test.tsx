@@ -32,7 +32,7 @@ const show = (element: React.ReactElement) => {
 beforeEach(() => queryClient.clear());
 
 describe('the last runs', () => {
-  it('are asked for a hundred jobs at a time', async () => {
+  it('the last runs are requested for a hundred jobs at a time', async () => {
     const asked: string[][] = [];
     server.use(
       http.get(at('recent-runs'), ({ request }) => {
@@ -48,7 +48,7 @@ describe('the last runs', () => {
     expect(asked.map((some) => some.length).toSorted((a, b) => a - b)).toEqual([30, 100, 100]);
   });
 
-  it('are bars from the oldest to the newest that say how each ended, and lead to it', async () => {
+  it('the run strip shows each run from oldest to newest with its result and a link', async () => {
     show(<RunStrip runs={[run(3, 'RUNNING'), run(2, 'FAILED'), run(1, 'COMPLETED')]} name="Backup" />);
     const strip = within(await screen.findByRole('list', { name: /^Last runs of Backup/ }));
     const links = strip.getAllByRole('link');
@@ -64,7 +64,7 @@ describe('the last runs', () => {
     ]);
   });
 
-  it('have a last result: of the newest that ran to its end', () => {
+  it('lastEnded finds the newest run that ran to its end', () => {
     const runs = [
       run(5, 'PENDING'),
       run(4, 'RUNNING'),
@@ -76,7 +76,7 @@ describe('the last runs', () => {
     expect(lastEnded(runs.slice(0, 3))).toBeUndefined();
   });
 
-  it('differ by more than their colour', async () => {
+  it('the run strip distinguishes states by more than colour', async () => {
     const states: RecentRun['state'][] = [
       'COMPLETED',
       'FAILED',
@@ -97,7 +97,7 @@ describe('the last runs', () => {
     expect(new Set(shapes).size).toBe(states.length);
   });
 
-  it('are read anew when a change of runs is told', async () => {
+  it('the last runs are reread after a change of runs', async () => {
     let answers = 0;
     server.use(
       http.get(at('recent-runs'), () => {
@@ -121,7 +121,7 @@ describe('the last runs', () => {
     stream.stop();
   });
 
-  it('are left out where the server has none to tell', async () => {
+  it('the last-runs card is left out when the server does not support it', async () => {
     let asked = false;
     server.use(
       http.get(at('recent-runs'), () => {

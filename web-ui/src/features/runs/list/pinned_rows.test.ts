@@ -13,26 +13,26 @@ const read = (shown: string, now: string, hasMore = false) => {
   return [ids(after), news];
 };
 
-describe('rows that stay where they are', () => {
-  it('are all there at first, and where nothing was shown', () =>
-    expect(read('', 'cba')).toEqual(['cba', 0]));
-  it('hold back what comes above them, and count it', () => {
+describe('pinned rows', () => {
+  it('pinned rows take all rows at first', () => expect(read('', 'cba')).toEqual(['cba', 0]));
+  it('pinned rows hold back and count new rows above them', () => {
     expect(read('cba', 'edcba')).toEqual(['cba', 2]);
     expect(read('cba', 'cxba')).toEqual(['cba', 1]);
   });
-  it('take at once what is loaded below', () => expect(read('dcb', 'edcba', true)).toEqual(['dcba', 1]));
-  it('lose what is gone', () => {
+  it('pinned rows take rows loaded below at once', () =>
+    expect(read('dcb', 'edcba', true)).toEqual(['dcba', 1]));
+  it('pinned rows drop rows that are gone', () => {
     expect(read('dcba', 'dba')).toEqual(['dba', 0]);
     expect(read('cba', 'edcb')).toEqual(['cb', 2]);
     expect(read('cba', 'xyz')).toEqual(['xyz', 0]);
     expect(read('cba', '')).toEqual(['', 0]);
   });
-  it('keep what new ones have pushed off the end of a page', () => {
+  it('pinned rows keep rows that new ones pushed off the page', () => {
     expect(read('dcba', 'fedc', true)).toEqual(['dcba', 2]);
     expect(read('dcba', 'hgfe', true)).toEqual(['dcba', 4]);
     expect(read('dcba', 'fedb', true)).toEqual(['dba', 2]);
   });
-  it('are as they are now', () => {
+  it('pinned rows show the current state of each row', () => {
     const { rows: after } = steady(
       [{ id: 'a', state: 'RUNNING' }],
       [{ id: 'b' }, { id: 'a', state: 'DONE' }] as Row[],
@@ -45,7 +45,7 @@ describe('rows that stay where they are', () => {
 
 describe('a range of time', () => {
   const instant = (local: string) => Date.parse(local + 'Z');
-  it('is open where it is empty, and ends after it begins', () => {
+  it('a time range is open at an empty end, and must end after it begins', () => {
     expect(rangeOf('2026-03-01T10:00', '', instant)).toEqual({
       since: '2026-03-01T10:00:00.000Z',
       until: undefined,

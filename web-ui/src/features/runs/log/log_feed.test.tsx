@@ -49,7 +49,7 @@ const see = (seen: boolean) =>
     document.dispatchEvent(new Event('visibilitychange'));
   });
 
-it('a hidden tab lets go of its stream, and goes on from the last line when it is seen', async () => {
+it('a hidden tab closes its log stream and resumes at the last line when seen', async () => {
   const { result, unmount } = renderHook(() => useLog('run', 1, true));
   await pass(0);
   connections[0]!.say(entry(1) + entry(2));
@@ -71,7 +71,7 @@ it('a hidden tab lets go of its stream, and goes on from the last line when it i
   expect([open(), connections.length]).toEqual([0, 2]);
 });
 
-it('a paused tab lets go of its stream and keeps what has come, and goes on from there', async () => {
+it('a paused tab closes its log stream, keeps its lines and resumes there', async () => {
   const { result, rerender } = renderHook(({ on }) => useLog('run', 1, on), { initialProps: { on: true } });
   await pass(0);
   connections[0]!.say(entry(1));
@@ -84,14 +84,14 @@ it('a paused tab lets go of its stream and keeps what has come, and goes on from
   expect(connections.map(({ from }) => from)).toEqual([undefined, '1']);
 });
 
-it('a tab that is hidden from the beginning asks for nothing', async () => {
+it('a tab hidden from the beginning opens no log stream', async () => {
   hidden = true;
   renderHook(() => useLog('run', 1, true));
   await pass(60_000);
   expect(connections).toHaveLength(0);
 });
 
-it('is followed once, and anew when the connection died without a word', async () => {
+it('the log feed connects once, and again when a connection falls silent', async () => {
   const feed = new LogFeed('run', 1);
   feed.start();
   feed.start();
@@ -106,7 +106,7 @@ it('is followed once, and anew when the connection died without a word', async (
 
 // The page may render at any time. This may be after lines have arrived and before they are shown.
 it.each([false, true])(
-  'lines that are not shown yet do no harm to a page that is drawn (wrapped: %s)',
+  'lines that arrive before a render do not break the output (wrapped: %s)',
   async (wrap) => {
     vi.stubGlobal(
       'ResizeObserver',

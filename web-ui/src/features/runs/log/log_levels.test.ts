@@ -91,9 +91,9 @@ describe('the level of a line', () => {
     [null, NONE],
   ] as const) {
     for (const line of lines)
-      it(`is ${level}: ${line.slice(0, 70)}`, () => expect(levelOf(line)).toBe(level));
+      it(`levelOf finds ${level}: ${line.slice(0, 70)}`, () => expect(levelOf(line)).toBe(level));
   }
-  it('is found in time in a line made to be slow', () => {
+  it('levelOf is fast even on adversarial lines', () => {
     const begun = performance.now();
     for (const line of [
       '['.repeat(100_000),
@@ -113,7 +113,7 @@ describe('the lines of a log', () => {
     lines.forEach(([stream, line, partial], i) => text.add({ seq: i + 1, t: null, stream, line, partial }));
     return text.lines;
   };
-  it('without a level belong to the line before them on their stream', () => {
+  it('a line without a level has that of the line before it on its stream', () => {
     const lines = read(
       ['stdout', 'begin'],
       ['stdout', 'INFO one'],
@@ -124,7 +124,7 @@ describe('the lines of a log', () => {
     );
     expect(lines.map((line) => line.level)).toEqual([null, 'INFO', 'ERROR', 'INFO', 'ERROR', 'DEBUG']);
   });
-  it('that come in parts have the level of the whole', () => {
+  it('a line in parts has the level of the whole', () => {
     const lines = read(
       ['stdout', 'INFO one'],
       ['stdout', 'ERR', true],
@@ -134,7 +134,7 @@ describe('the lines of a log', () => {
     );
     expect(lines.map((line) => line.level)).toEqual(['INFO', 'ERROR', null, 'ERROR']);
   });
-  it('are shown from a level on, and with them what the scheduler says', () => {
+  it('the level filter keeps more severe lines and those of the scheduler', () => {
     const lines = read(
       ['stdout', 'plain'],
       ['stdout', 'DEBUG a'],

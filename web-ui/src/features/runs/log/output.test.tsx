@@ -10,7 +10,7 @@ const RED = '\u001b[31m';
 const OFF = '\u001b[0m';
 
 describe('a line', () => {
-  it('has its colours, and those in force where it begins', () => {
+  it('a line has its own colours and those in force at its beginning', () => {
     expect(partsOf(`${RED}red${OFF} plain`)).toEqual([
       { text: 'red', style: 'ansi-1' },
       { text: ' plain', style: '' },
@@ -20,20 +20,20 @@ describe('a line', () => {
       { text: ' plain', style: '' },
     ]);
   });
-  it('leaves out escapes that are no colours', () => {
+  it('a line leaves out escapes that are no colours', () => {
     expect(partsOf('\u001b[2Ka\u001b]0;title\u0007b')).toEqual([{ text: 'ab', style: '' }]);
   });
-  it('is read once, however many escapes without an end it has', () => {
+  it('a line with many unterminated escapes is parsed in one pass', () => {
     const titles = '\u001b]'.repeat(150_000);
     expect(partsOf(titles)[0]?.text).toHaveLength(300_000);
   });
-  it('stays text', () => {
+  it('a line with markup stays text', () => {
     expect(partsOf('<b>x</b>')).toEqual([{ text: '<b>x</b>', style: '' }]);
   });
 });
 
 describe('colours', () => {
-  it('last until they are reset', () => {
+  it('colours last until they are reset', () => {
     expect(coloursAfter('', `a${RED}b`)).toBe(RED);
     expect(coloursAfter(RED, 'more')).toBe(RED);
     expect(coloursAfter(RED, `end${OFF}`)).toBe('');
@@ -42,7 +42,7 @@ describe('colours', () => {
 });
 
 describe('events', () => {
-  it('are cut out of whatever arrives', () => {
+  it('events are parsed from chunks cut anywhere', () => {
     const first = cutEvents('retry: 1000\n\nid: 1\ndata: {"a"');
     expect(first.events).toEqual([]);
     const second = cutEvents(first.rest + ':1}\n\n: still here\n\nevent: end\ndata: {}\n\n');
@@ -62,7 +62,7 @@ describe('the text of a log', () => {
     line,
     ...more,
   });
-  it('joins the parts of a line, each stream by itself', () => {
+  it('the log text joins the parts of a line per stream', () => {
     const text = new LogText();
     text.add(entry(1, 'a', { partial: true }));
     text.add(entry(2, 'err', { stream: 'stderr' }));
@@ -71,7 +71,7 @@ describe('the text of a log', () => {
     expect(text.lines.map((line) => line.text)).toEqual(['ab', 'err', 'c']);
     expect(text.lines.map((line) => line.open)).toEqual([false, false, false]);
   });
-  it('takes each entry once', () => {
+  it('the log text takes each entry once', () => {
     const text = new LogText();
     text.add(entry(1, 'a'));
     text.add(entry(1, 'a'));
@@ -79,7 +79,7 @@ describe('the text of a log', () => {
     expect(text.lines.length).toBe(2);
     expect(text.lastSeq).toBe(2);
   });
-  it('carries colours over the ends of lines', () => {
+  it('the log text carries colours over line ends', () => {
     const text = new LogText();
     text.add(entry(1, `${RED}red`));
     text.add(entry(2, 'err', { stream: 'stderr' }));
@@ -89,7 +89,7 @@ describe('the text of a log', () => {
   });
 });
 
-describe('lines in sight', () => {
+describe('the window of a log', () => {
   const lines = (count: number, text = 'x') =>
     Array.from({ length: count }, (_, i) => ({
       seq: i + 1,
@@ -100,7 +100,7 @@ describe('lines in sight', () => {
       open: false,
       level: null,
     }));
-  it('are few of many', () => {
+  it('the window of a long log contains few lines', () => {
     const heights = heightsOf(lines(100_000), 0);
     expect(heights.total).toBe(100_000 * ROW_PX);
     const seen = linesInSight(heights, 50_000 * ROW_PX, 500);
@@ -110,7 +110,7 @@ describe('lines in sight', () => {
     expect(linesInSight(heights, heights.total, 500).at(-1)).toBe(99_999);
     expect(linesInSight(heightsOf([], 0), 0, 500)).toEqual([]);
   });
-  it('are as high as they wrap', () => {
+  it('the window uses the wrapped height of each line', () => {
     expect(rowsOf('', 10)).toBe(1);
     expect(rowsOf('0123456789', 10)).toBe(1);
     expect(rowsOf('0123456789a', 10)).toBe(2);
@@ -126,7 +126,7 @@ describe('lines in sight', () => {
   });
 });
 
-it('a state that is not known is shown as it came', () => {
+it('an unknown state is shown as it came', () => {
   render(<StateBadge state="HIBERNATING" />);
   expect(screen.getByText('HIBERNATING')).toBeTruthy();
 });
