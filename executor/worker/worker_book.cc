@@ -4,23 +4,11 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
-#include "executor/journal/attempt_codec.h"
 #include "executor/leases/lease_watch.h"
 #include "executor/worker/worker_result.h"
+#include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor {
-WorkerTicket WorkerBook::TicketOf(const HeldAttempt& held) {
-  ByteWriter out;
-  PutHeld(out, held);
-  return out.Take();
-}
-
-std::optional<HeldAttempt> WorkerBook::AttemptOf(const WorkerTicket& ticket) {
-  ByteReader in(ticket);
-  HeldAttempt held = GetHeld(in);
-  if (!in.Finished() || held.attempt < 1 || held.token == ClaimToken{}) return std::nullopt;
-  return held;
-}
 
 WorkerBook::Attempt* WorkerBook::Find(const HeldAttempt& held) {
   const auto found = attempts_.find(IdOf(held));
@@ -42,8 +30,7 @@ WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
   return here ? &outgoing_[worker->second.session] : nullptr;
 }
 
-// The worker, which has no session since then. When it is adopted, each of its records says
-// so anew.
+// The worker, which has no session since then. Each of its adopted records says so anew.
 WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
   away_.erase({std::exchange(worker.away_since, since), id});
@@ -52,8 +39,7 @@ WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
   return worker;
 }
 
-// A worker that is not here and has nothing need not be known. It may never come back, though its
-// process lives on.
+// A worker that has no session and no attempts need not be known, even if its process lives on.
 void WorkerBook::DropIfOver(const WorkerId& id) {
   const auto worker = workers_.find(id);
   if (worker == workers_.end() || worker->second.session != 0 || worker->second.open > 0) return;
@@ -415,10 +401,7 @@ void WorkerBook::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, 
   for (WorkerLogLine& line : lines) {
     Attempt* attempt = FindOf(id, line.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
-    std::string text = Masked(attempt->patterns, line.text).substr(0, kLogEntryBytesMax - 1);
-    entries[attempt].push_back({.time = line.time,
-                                .stream = line.error ? LogStream::kStderr : LogStream::kStdout,
-                                .text = text + "\n"});
+    entries[attempt].push_back(EntryOf(line, attempt->patterns));
   }
   for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
 }

@@ -37,6 +37,7 @@
 #include "executor/runs/run_table.h"
 #include "executor/worker/function_log.h"
 #include "executor/worker/unknown_ends.h"
+#include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor {
 
@@ -140,9 +141,6 @@ class WorkerBook {
     if (worker == workers_.end() || worker->second.session == 0) return std::nullopt;
     return worker->second.session;
   }
-
-  static WorkerTicket TicketOf(const HeldAttempt& held);
-  static std::optional<HeldAttempt> AttemptOf(const WorkerTicket& ticket);
 
  private:
   struct Worker {

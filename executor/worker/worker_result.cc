@@ -11,6 +11,26 @@ std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const 
   return masked + masker.End();
 }
 
+LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns) {
+  std::string text = Masked(patterns, line.text).substr(0, kLogEntryBytesMax - 1);
+  return {.time = line.time,
+          .stream = line.error ? LogStream::kStderr : LogStream::kStdout,
+          .text = text + "\n"};
+}
+
+size_t BytesOf(const HandlerEvent& event) {
+  size_t bytes = sizeof(event);
+  if (const auto* output = std::get_if<AttemptOutput>(&event)) {
+    bytes += output->chunk.entries.size();
+  } else if (const auto* save = std::get_if<HandlerSave>(&event)) {
+    bytes += save->progress.value_or("").size() + (save->checkpoint ? save->checkpoint->size() : 0);
+  } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
+    bytes += ended->result.error.size() + ended->result.output.size() +
+             carillon::BytesOf(ended->result.outputs);
+  }
+  return bytes;
+}
+
 AttemptResult ResultOf(WorkerDone done, bool lease_over,
                        const std::shared_ptr<const SecretPatterns>& patterns) {
   AttemptResult result{.state = done.state, .error = Masked(patterns, done.error)};

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "common/domain/run/run_log.h"
+#include "common/ports/handler_runner.h"
 #include "common/wire/messages/worker_codec.h"
 #include "executor/output/secret_masker.h"
 
@@ -12,6 +14,12 @@ namespace carillon::executor {
 
 // nullptr: nothing is to be masked.
 std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text);
+
+// The line as an entry of the log of its attempt.
+LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns);
+
+// The memory that the event holds, about.
+size_t BytesOf(const HandlerEvent& event);
 
 // `lease_over`: the lease of the attempt had ended, or nearly so.
 AttemptResult ResultOf(WorkerDone done, bool lease_over,

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "executor/worker/worker_result.h"
+#include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor {
 namespace {
@@ -20,19 +22,6 @@ constexpr Duration kWarnEvery = 60s;
 // After this time the stream of a dead process is closed, in case a child holds its other end open.
 constexpr Duration kLastWords = 2s;
 constexpr size_t kMessageBytes = 4u << 20;  // a message with more is split
-
-size_t BytesOf(const HandlerEvent& event) {
-  size_t bytes = sizeof(event);
-  if (const auto* output = std::get_if<AttemptOutput>(&event)) {
-    bytes += output->chunk.entries.size();
-  } else if (const auto* save = std::get_if<HandlerSave>(&event)) {
-    bytes += save->progress.value_or("").size() + (save->checkpoint ? save->checkpoint->size() : 0);
-  } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
-    bytes += ended->result.error.size() + ended->result.output.size() +
-             carillon::BytesOf(ended->result.outputs);
-  }
-  return bytes;
-}
 
 }  // namespace
 
@@ -333,7 +322,7 @@ std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
       bytes = 0;
     }
     message.runs.push_back({.session = session,
-                            .ticket = WorkerBook::TicketOf(start.attempt),
+                            .ticket = TicketOf(start.attempt),
                             .handler = start.handler.substr(start.handler.find('/') + 1),
                             .key = start.attempt.key,
                             .attempt = start.attempt.attempt,

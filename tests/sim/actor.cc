@@ -206,9 +206,8 @@ void Actor::BecomeScript(JobDefinition& job) const {
                 .args = {}};
 }
 
-// Decided without a random draw, as WithWindowAndJitter. Jobs 2, 4, 6, … start after the one before
-// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is
-// created. Jobs 1, 5, … have two runs of each fire.
+// Decided without a random draw. Jobs 2, 4, 6, … start after the one before them, and jobs 4, 8, …
+// also after job 2, 6, …: a chain. Jobs 1, 5, … have two runs of each fire.
 void Actor::StartAfterOthers(JobDefinition& job) const {
   if (!profile_.dependents) return;
   if (made_ % 4 == 1 && !job.schedules.empty()) {

@@ -12,6 +12,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/rng.h"
 #include "executor/worker/worker_book.h"
+#include "executor/worker/worker_ticket.h"
 
 namespace carillon::sim {
 namespace {
@@ -351,7 +352,7 @@ class WorkerWorld {
     if (outgoing.welcome && stream.open) worker.session = outgoing.welcome;
     for (const StartHandler& start : outgoing.runs) {
       const bool current = worker.session == stream.session || failpoint::Broken("worker.session");
-      const WorkerTicket ticket = WorkerBook::TicketOf(start.attempt);
+      const WorkerTicket ticket = TicketOf(start.attempt);
       if (!current || !worker.recent.insert(ticket).second) continue;
       Fate& fate = FateOf(ticket);
       ++outcome_.calls;

@@ -1,6 +1,5 @@
 // All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database
-// adapter and the in-memory store call these functions inside their transactions, so they
-// decide alike.
+// adapter and the in-memory store call them inside their transactions, so they decide alike.
 //
 // Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
 // Time     `now` is cluster time (the database's).
@@ -55,8 +54,7 @@ enum class ClaimReason {
   kForbidden,      // kSkipped: somebody behind the run may not run the job now (standing.h)
   kNoLease,        // the owner cannot keep more leases (hold_back)
   kNotOwner,       // sent to a member that does not own the segment; another one may accept it
-  // Nothing starts anywhere; the run stays PENDING and is offered again (hold_back).
-  kClusterPaused,
+  kClusterPaused,  // nothing starts anywhere; the run stays PENDING and is offered again
 };
 std::string_view Name(ClaimReason reason);
 
@@ -155,10 +153,9 @@ struct ResultDecision {
 };
 
 // Decides what follows the result of an attempt, by the state of its run:
-//   RUNNING   Ends with the result. A failure is retried while attempts are left, unless the job's
-//             retry conditions exclude it, a cancel was requested or the job was deleted. An
-//             attempt that never began gives the run back (returns.h); any other loss follows
-//             on_lost, as in DecideLost.
+//   RUNNING   Ends with the result. A failure is retried while attempts are left, unless retry_on
+//             excludes it, a cancel was requested or the job was deleted. An attempt that never
+//             began gives the run back (returns.h); other losses follow on_lost (DecideLost).
 //   HELD      The same, but other losses (the process is dead) complete a cancel or lead to the
 //             retry of a handler.
 //   PENDING   A late success of the previous attempt completes the run.
@@ -203,12 +200,10 @@ enum class CancelEffect {
   kCancelledNow,  // write CANCELLED with CancelReason
   kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
 };
-// The effect of a cancel depends on the state of the run:
-//   PENDING                      cancelled immediately
-//   HELD, process is dead        cancelled immediately
+// The effect of a cancel depends on the state of the run; none if it is final:
+//   PENDING, HELD and dead       cancelled immediately
 //   HELD, process may still run  kConfirmed: cancelled immediately; kUnconfirmed: cancel request
 //   RUNNING                      cancel request
-//   final                        none
 // `mode` applies only to runs that receive a request.
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // The `reason` stored on a run that is cancelled immediately.
@@ -223,10 +218,10 @@ struct CancelWord {
 // The sentence for the run's `error`: "killed by anna: …". Empty if the user gave no reason.
 std::string CancelSentence(const CancelWord& word);
 
-// Decides about a retry that a user requests. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run
-// becomes PENDING: next attempt, due now, the job's current version. A run that waits for its next
-// attempt keeps the attempt number and version, and becomes due now. kNotFound: the job is deleted.
-// kConflict: another state, or the process may still run and the user did not confirm that.
+// Decides about a retry by a user. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run becomes PENDING:
+// next attempt, due now, the job's current version. A run that waits for its next attempt keeps
+// attempt and version, and becomes due now. kNotFound: the job is deleted. kConflict: another
+// state, or the process may still run and the user did not confirm that.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
 

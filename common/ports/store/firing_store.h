@@ -1,5 +1,4 @@
-// The writes of the firing path: plan, skip, claim, results, losses. Only owners of segments
-// call it.
+// The writes of the firing path: plan, skip, claim, results, losses. For owners of segments only.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   kFenced: an epoch has ended, nothing was written. kConflict: a row changed, nothing was

@@ -1,14 +1,12 @@
-// Port of jobs as users edit them. Any member calls it; writes lock the job's row and raise
-// its version.
+// Port of jobs as users edit them. Any member calls it. Writes lock a job and raise its version.
 //
 // Threads  Thread-safe; blocking.
 // Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
 //          kExists: the job_id is taken (a deleted job keeps its id). kTimeout: outcome unknown;
 //          the caller reads again before it answers. kCorrupt: the job's definition is unreadable.
-//          Such a job can still be replaced or deleted, and its runs cancelled. ListJobs
-//          leaves it out, unless it is asked for. kInvalid with a code of dependents.h: a write
-//          names an upstream job that is not there (it must exist before the call), or that waits
-//          for this one.
+//          It can still be replaced or deleted, and its runs cancelled. ListJobs leaves it out,
+//          unless asked. kInvalid with a code of dependents.h: a write names an upstream job that
+//          is not there (it must exist before the call), or that waits for this one.
 // Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
 

@@ -19,7 +19,6 @@
 
 namespace carillon::executor {
 namespace {
-
 using namespace warden_message;
 
 constexpr std::string_view kRoom = "warden";
@@ -454,8 +453,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   if (version_ < warden_message::Welcome{}.version) {
     log::Warn(kRoom,
               "warden {} was started before an upgrade and cannot do everything; restart the "
-              "executor when nothing "
-              "runs on it",
+              "executor when nothing runs on it",
               pid);
   }
   last_pid_ = pid;
@@ -471,7 +469,6 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
     unsent_.append(EncodeFrame(UseEngine{options_.container_engine}));
   }
   unsent_.append(EncodeFrame(warden_message::List{0}));
-  // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenReportsLogs) {
     unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
   }

@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/access/auth_rows.h"
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/job_fields.h"

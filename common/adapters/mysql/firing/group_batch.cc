@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/group_slots.h"
 

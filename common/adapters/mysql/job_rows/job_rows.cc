@@ -24,8 +24,7 @@ std::string ToTime(std::string_view placeholder) {
   return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
 }
 
-// Returns the value of the column cron_expression: NULL unless the only schedule of the job is a
-// cron schedule.
+// The column cron_expression: NULL unless the only schedule of the job is a cron schedule.
 Param CronOf(const JobDefinition& definition) {
   if (definition.schedules.size() != 1) return nullptr;
   const ScheduleSpec& spec = definition.schedules.front();
@@ -39,11 +38,6 @@ const std::string kJobColumns =
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
     "j.group_no, j.flags & 1, j.user_id, j.type";
 constexpr uint32_t kJobColumnCount = 20;
-
-// Parses a policy. An unknown policy counts as kSkip, which risks least.
-OverlapPolicy OverlapOf(const std::string& text) {
-  return ParseName<OverlapPolicy>(text).value_or(OverlapPolicy::kSkip);
-}
 
 StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   StoredJobRow job;
@@ -62,7 +56,8 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
     job.definition = std::move(definition).value();
   } else {
     job.definition.enabled = rows.Int(11) != 0;
-    job.definition.overlap_policy = OverlapOf(rows.Text(12));
+    job.definition.overlap_policy =
+        ParseName<OverlapPolicy>(rows.Text(12)).value_or(OverlapPolicy::kSkip);
     job.definition.name = rows.Text(13);
     job.definition.max_running = rows.Int(15);
     job.definition.queue_max = rows.Int(16);
@@ -287,8 +282,7 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
 
 namespace {
 
-// Puts the long texts last, because JSON_TABLE searches each column's path from the beginning of
-// the row.
+// Puts the long texts last: JSON_TABLE searches each path from the beginning of the row.
 std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
   JsonRows json;
   for (const StoredJobRow& job : jobs) {

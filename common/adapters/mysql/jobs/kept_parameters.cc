@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/run/dependents.h"

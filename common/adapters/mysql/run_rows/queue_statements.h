@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 
 namespace carillon::mysql {

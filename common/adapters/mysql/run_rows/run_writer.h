@@ -30,13 +30,6 @@ struct QueueWrite {
 
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // limit of one attempt, both streams
 
-// Returns the JSON_TABLE k of one JSON parameter, which has the columns of a run's key and
-// then `columns`.
-std::string KeyedRuns(std::string_view columns);
-
-// Returns an UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
-std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where);
-
 class RunWriter {
  public:
   explicit RunWriter(Session& session, Reopener by = Reopener::kOthers);

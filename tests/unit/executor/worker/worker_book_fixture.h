@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/worker/worker_book.h"
+#include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor::worker_book_test {
 
@@ -93,7 +94,7 @@ class WorkerBookTest : public testing::Test {
   }
   static FromWorkerMessage DoneOf(uint64_t number, RunState state = RunState::kCompleted) {
     FromWorkerMessage message;
-    message.done.push_back({.ticket = WorkerBook::TicketOf(Held(number)), .state = state});
+    message.done.push_back({.ticket = TicketOf(Held(number)), .state = state});
     return message;
   }
 

@@ -61,9 +61,9 @@ TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
   EXPECT_EQ(next.TakeEvents().size(), 2u) << "the third waited for a slot";
   book_ = std::move(next);
   WorkerHello hello = Hello();
-  hello.held = {WorkerBook::TicketOf(Held(1))};
-  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2))}};
-  hello.masked = {{WorkerBook::TicketOf(Held(1)), {"open-sesame"}}};
+  hello.held = {TicketOf(Held(1))};
+  hello.done = {{.ticket = TicketOf(Held(2))}};
+  hello.masked = {{TicketOf(Held(1)), {"open-sesame"}}};
   book_.Attach(2, Id(10), 0, hello, Now());
   auto ends = Ends();
   ASSERT_EQ(ends.size(), 1u);
@@ -85,7 +85,7 @@ TEST_F(WorkerBookTest, AWorkerThatCameBackIsNotAwayForAnyOfItsAttempts) {
   for (const StartRecord& record : records_) {
     at_ += 1ms;  // the records are read one after the other
     book_.Adopt(record, Now());
-    hello.held.push_back(WorkerBook::TicketOf(record.attempt));
+    hello.held.push_back(TicketOf(record.attempt));
   }
   Silences();
   book_.Attach(2, Id(10), 0, hello, Now());
@@ -143,7 +143,7 @@ TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
   EXPECT_EQ(sent_[1].asks[1].why, WorkerAsk::Why::kTimeout);
   // Its next Hello brings the asks again.
   WorkerHello hello = Hello();
-  hello.held = {WorkerBook::TicketOf(Held(1)), WorkerBook::TicketOf(Held(2))};
+  hello.held = {TicketOf(Held(1)), TicketOf(Held(2))};
   book_.Attach(2, Id(10), 0, hello, Now());
   Collect();
   EXPECT_EQ(sent_[2].asks.size(), 3u);
@@ -215,9 +215,8 @@ TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
   book_.Attach(2, Id(20), 0, Hello(1, "other"), Now());
   Start(1);
   FromWorkerMessage message = DoneOf(1, RunState::kFailed);
-  message.saves.push_back({.ticket = WorkerBook::TicketOf(Held(1)),
-                           .progress = "42 at open-sesame",
-                           .checkpoint = "open-sesame"});
+  message.saves.push_back(
+      {.ticket = TicketOf(Held(1)), .progress = "42 at open-sesame", .checkpoint = "open-sesame"});
   book_.Take(2, {.saves = message.saves}, Now());
   Collect();
   EXPECT_TRUE(events_.empty()) << "of a worker that does not have the attempt";
@@ -236,7 +235,7 @@ TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   FromWorkerMessage message = DoneOf(1);
-  message.logs.push_back({.ticket = WorkerBook::TicketOf(Held(1)), .text = "it is open-sesame"});
+  message.logs.push_back({.ticket = TicketOf(Held(1)), .text = "it is open-sesame"});
   message.done[0].outputs = {{"a", "open-sesame"}};
   book_.Take(1, message, Now());
   Collect();
@@ -257,8 +256,7 @@ TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
 TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBack) {
   const auto line = [](Duration time) {
     FromWorkerMessage message;
-    message.logs.push_back(
-        {.ticket = WorkerBook::TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
+    message.logs.push_back({.ticket = TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
     return message;
   };
   const auto number = [this] {
@@ -280,7 +278,7 @@ TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBac
     next.Adopt(records_.at(0), Now());
     book_ = std::move(next);
     WorkerHello hello = Hello();
-    hello.held = {WorkerBook::TicketOf(Held(1))};
+    hello.held = {TicketOf(Held(1))};
     book_.Attach(2, Id(10), 0, hello, Now());
     book_.Take(2, line(Duration(-3600s)), Now());
     const uint64_t after = number();

@@ -18,7 +18,7 @@ TEST_F(WorkerIdentityTest, WhatTheNextSessionDoesNotNameNeverBegan) {
   EXPECT_EQ(Runs(1).size(), 2u);
   book_.Detach(1, Now());
   WorkerHello hello = Hello();
-  hello.held = {WorkerBook::TicketOf(Held(1))};
+  hello.held = {TicketOf(Held(1))};
   book_.Attach(2, Id(10), 0, hello, Now());
   const auto ends = Ends();
   ASSERT_EQ(ends.size(), 1u);
@@ -39,7 +39,7 @@ TEST_F(WorkerIdentityTest, AnotherWorkerOfTheProcessSaysNothingAboutThem) {
   EXPECT_TRUE(Ends().empty());
   EXPECT_EQ(book_.Workers().size(), 3u);
   WorkerHello hello = Hello();
-  hello.done = {{.ticket = WorkerBook::TicketOf(Held(1))}};
+  hello.done = {{.ticket = TicketOf(Held(1))}};
   book_.Attach(4, Id(10, "one"), 0, hello, Now());
   const auto ends = Ends();
   ASSERT_EQ(ends.size(), 1u);
@@ -69,7 +69,7 @@ TEST_F(WorkerIdentityTest, WhatAWorkerThatStaysAwayWasSentIsSilentUntilItsWordOr
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{{3, true}, {4, true}}));
   EXPECT_TRUE(Ends().empty());
   WorkerHello hello = Hello();
-  hello.held = {WorkerBook::TicketOf(Held(3)), WorkerBook::TicketOf(Held(4))};
+  hello.held = {TicketOf(Held(3)), TicketOf(Held(4))};
   book_.Attach(2, Id(10), 0, hello, Now());
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{{3, false}, {4, false}}));
   book_.Detach(2, Now());
@@ -142,12 +142,11 @@ TEST_F(WorkerIdentityTest, TheDeathOfAProcessEndsItsAttempts) {
 
 TEST_F(WorkerIdentityTest, EndsThatNobodyKnowsAreTakenFromAHelloOnlyMaskedAndBounded) {
   WorkerHello hello = Hello();
-  const WorkerTicket held = WorkerBook::TicketOf(Held(1));
+  const WorkerTicket held = TicketOf(Held(1));
   hello.held = {held};
-  hello.masked = {{held, {"open-sesame"}}, {WorkerBook::TicketOf(Held(2)), {"open-sesame"}}};
-  hello.done = {{.ticket = WorkerBook::TicketOf(Held(2)),
-                 .state = RunState::kFailed,
-                 .error = "open-sesame is wrong"}};
+  hello.masked = {{held, {"open-sesame"}}, {TicketOf(Held(2)), {"open-sesame"}}};
+  hello.done = {
+      {.ticket = TicketOf(Held(2)), .state = RunState::kFailed, .error = "open-sesame is wrong"}};
   book_.Attach(1, Id(10), 0, hello, Now());
   FromWorkerMessage message = DoneOf(1, RunState::kFailed);
   message.done[0].error = "open-sesame is wrong";
@@ -159,7 +158,7 @@ TEST_F(WorkerIdentityTest, EndsThatNobodyKnowsAreTakenFromAHelloOnlyMaskedAndBou
   EXPECT_TRUE(Ends().empty()) << "made up";
   hello = Hello();
   for (uint64_t number = 10; number < 10 + 2 * UnknownEnds::kMax; ++number) {
-    hello.done.push_back({.ticket = WorkerBook::TicketOf(Held(number))});
+    hello.done.push_back({.ticket = TicketOf(Held(number))});
   }
   book_.Attach(2, Id(10), 0, hello, Now());
   EXPECT_EQ(Ends().size(), UnknownEnds::kMax);
@@ -184,7 +183,7 @@ TEST_F(WorkerIdentityTest, AWorkerSpeaksOnlyAboutItsOwnAttempts) {
   book_.Take(2, DoneOf(1), Now());
   EXPECT_TRUE(Ends().empty());
   WorkerHello hello = Hello(2, "other");
-  hello.held = {WorkerBook::TicketOf(Held(1)), "nonsense"};
+  hello.held = {TicketOf(Held(1)), "nonsense"};
   book_.Attach(3, Id(11), 0, hello, Now());
   book_.Take(1, DoneOf(1), Now());
   EXPECT_EQ(Ends().size(), 1u);

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "common/adapters/system/system_clock.h"
+#include "executor/worker/worker_ticket.h"
 #include "tests/support/full_table.h"
 #include "tests/support/process_wait.h"
 
@@ -243,7 +244,7 @@ TEST_F(WorkerRunnerTest, ABadItemEndsNeitherTheStreamNorTheOthers) {
   Attach(getpid());
   Start();
   ASSERT_TRUE(stream_.AwaitWritten(2));
-  const WorkerTicket ticket = WorkerBook::TicketOf(Held());
+  const WorkerTicket ticket = TicketOf(Held());
   FromWorkerMessage message;
   message.saves.push_back(
       {.ticket = ticket, .progress = std::string(5000, 'x'), .checkpoint = "kept"});
@@ -266,8 +267,7 @@ TEST_F(WorkerRunnerTest, WhatTheLoopDoesNotTakeIsNotReadAnyMore) {
   Start();
   ASSERT_TRUE(stream_.AwaitWritten(2));
   FromWorkerMessage message;
-  message.saves.push_back(
-      {.ticket = WorkerBook::TicketOf(Held()), .checkpoint = std::string(1 << 20, 'c')});
+  message.saves.push_back({.ticket = TicketOf(Held()), .checkpoint = std::string(1 << 20, 'c')});
   constexpr size_t kSaves = 100;
   constexpr size_t kTaken = WorkerRunner::kEventBytesMax >> 20;
   for (size_t i = 0; i < kSaves; ++i) stream_.Send(message);
@@ -365,7 +365,7 @@ TEST_F(WorkerRunnerTest, AWorkerThatCannotBeWatchedIsAlive) {
     ASSERT_TRUE(stream_.AwaitWritten(3));
   }
   FromWorkerMessage message;
-  message.done.push_back({.ticket = WorkerBook::TicketOf(Held())});
+  message.done.push_back({.ticket = TicketOf(Held())});
   stream_.Send(std::move(message));
   const auto ended = Await<AttemptEnded>();
   ASSERT_TRUE(ended.has_value());
