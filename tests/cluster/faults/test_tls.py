@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from cluster_under_test import BIN, ClusterUnderTest, wait_until  # noqa: E402
+from cluster_under_test import BIN, ClusterUnderTest  # noqa: E402
 
 
 class TlsTest(unittest.TestCase):

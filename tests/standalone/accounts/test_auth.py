@@ -8,30 +8,21 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Api, Standalone, cli  # noqa: E402
+from harness import BIN, Api, cli  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 PASSWORD = "a long enough password"
 JOB = {"name": "hello", "command": "echo hello"}
 
 
-class AuthTest(unittest.TestCase):
+class AuthTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.admin = cls.server.api()
+        super().setUpClass()
         cls.open = Api(cls.server.runtime["url"], None)
+        cls.addClassCleanup(cls.open.close)
         cls.secrets = {cls.server.token}
         cls.setup_token = cls.server.setup_link().split("#token=")[1]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.admin.close()
-        cls.open.close()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
 
     def ask(self, method, path, body=None, token=None, headers=None):
         """Returns (status, document or None, headers with names in lower case)."""
@@ -58,7 +49,7 @@ class AuthTest(unittest.TestCase):
                         headers={"Cookie": cookie, "X-Carillon-Refresh": "1"})
 
     def add_user(self, name, role):
-        return self.admin.post("/api/users", {"name": name, "role": role, "password": PASSWORD})
+        return self.api.post("/api/users", {"name": name, "role": role, "password": PASSWORD})
 
     def test_1_the_setup_link_works_once(self):
         self.secrets.add(PASSWORD)
@@ -99,7 +90,7 @@ class AuthTest(unittest.TestCase):
         self.assertEqual(self.ask("POST", "/api/jobs", JOB, rita)[0], 403)
         status, problem, _ = self.ask("GET", "/api/users", token=anna)
         self.assertEqual((status, problem["permission"]), (403, "users:manage"))
-        self.admin.call("PATCH", "/api/users/" + reader["user_id"], {"disabled": True},
+        self.api.call("PATCH", "/api/users/" + reader["user_id"], {"disabled": True},
                         {"If-Match": "*"})
         self.assertEqual(self.ask("GET", path, token=rita)[0], 401)
         self.assertEqual(self.refresh(cookie)[0], 401)
@@ -179,16 +170,13 @@ class AuthTest(unittest.TestCase):
 
     def test_6_the_audit_knows_and_survives_a_restart_with_the_sessions(self):
         _, cookie = self.take(*self.login("anna"))
-        self.server.stop()
-        self.admin.close()
         self.open.close()
-        self.server.start()
-        type(self).admin = self.server.api()
+        self.restart()
         type(self).open = Api(self.server.runtime["url"], None)
         self.take(*self.refresh(cookie))
         with open(self.server.log_path) as f:
             self.assertEqual(f.read().count("/setup#token="), 1)
-        actions = {item["action"] for item in self.admin.pages("/api/audit")}
+        actions = {item["action"] for item in self.api.pages("/api/audit")}
         for action in ("auth.setup", "auth.login", "auth.login_failed", "auth.refresh_reused",
                        "user.create", "user.patch", "token.create", "token.delete"):
             self.assertIn(action, actions)

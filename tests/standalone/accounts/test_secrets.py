@@ -11,34 +11,25 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
 from secret_search import forms, hiding_places  # noqa: E402
+from server_case import FINAL, ServerCase  # noqa: E402
 
 VALUE = "zebra-quartz-7f3a9b"
 LINES = "-----BEGIN NONSENSE-----\nbGluZSBvbmUgb2YgaXQ\nbGluZSB0d28gb2YgaXQ\n-----END NONSENSE-----"
-FINAL = ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED")
 # Prints the value in every form that must be masked, and proves with its hash that the job has the value.
 COMMAND = ('printf %s "$PASSWORD" | sha256sum; echo "out $PASSWORD"; echo "err $URL" >&2; '
            'printf zebra-quartz-; sleep 0.3; printf 7f3a9b; echo; echo "$KEY"; '
            'test -z "$FAIL" || exit 3')
 
 
-class SecretsTest(unittest.TestCase):
+class SecretsTest(ServerCase):
+    OPTIONS = {"extra": ["--set", "log.level=debug"]}  # the server logs as much as it can
+
     @classmethod
     def setUpClass(cls):
-        # The server logs as much as it can.
-        cls.server = Standalone(extra=["--set", "log.level=debug"]).start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         cls.answers = []  # all answers of the server
         for name, value in (("db", VALUE), ("key", LINES)):
             cls.answers += cli(cls.server, "secret", "set", name, stdin=value + "\n")[1:]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
 
     def get(self, path):
         status, _, data = self.api.raw("GET", path)
@@ -106,8 +97,7 @@ class SecretsTest(unittest.TestCase):
         self.api.close()
         self.server.stop()
         self.assert_nowhere()
-        self.server.start()
-        type(self).api = self.server.api()
+        self.restart()
 
     def test_4_a_secret_that_is_gone_fails_the_run_and_starts_nothing(self):
         cli(self.server, "secret", "set", "short_lived", stdin="gone-very-soon")
@@ -170,18 +160,15 @@ class SecretsTest(unittest.TestCase):
                                                    f"grep -c -F '{key}'; true"})
             self.assertEqual(self.run_job("curious")["output"].strip(), "0")
         finally:
-            self.api.close()
             other.stop()
-            self.server.start()
-            type(self).api = self.server.api()
+            self.restart()
         self.run_job("with")
 
     def test_8_and_still_nothing_holds_it(self):
         self.api.close()
         self.server.stop()
         self.assert_nowhere()
-        self.server.start()
-        type(self).api = self.server.api()
+        self.restart()
 
     @staticmethod
     def write_keys(path, text, mode=0o600):

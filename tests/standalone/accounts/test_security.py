@@ -19,7 +19,8 @@ import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, wait_until, within  # noqa: E402
+from harness import Api, wait_until, within  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 PASSWORD = "a long enough password"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
@@ -43,31 +44,25 @@ def jwt(header, claims, key=None, digest=hashlib.sha256):
     return text + "." + b64(signature)
 
 
-class SecurityTest(unittest.TestCase):
+class SecurityTest(ServerCase):
+    # Rate limits are off: other tests check them, and here they would answer first.
+    OPTIONS = {"extra": ["--set", "rest.account_rate=0", "--set", "rest.address_rate=0"]}
+
     @classmethod
     def setUpClass(cls):
-        # Rate limits are off: other tests check them, and here they would answer first.
-        cls.server = Standalone(extra=["--set", "rest.account_rate=0", "--set", "rest.address_rate=0"]).start()
-        cls.addClassCleanup(cls.server.destroy)
-        cls.admin = cls.server.api()
+        super().setUpClass()
         cls.open = Api(cls.server.runtime["url"], None, timeout=40)
+        cls.addClassCleanup(cls.open.close)
         for name, role in (("anna", "user"), ("bert", "user"), ("rita", "read_only"), ("boss", "admin")):
-            cls.admin.post("/api/users", {"name": name, "role": role, "password": PASSWORD})
+            cls.api.post("/api/users", {"name": name, "role": role, "password": PASSWORD})
         cls.tokens = {name: cls.login(name) for name in ("anna", "bert", "rita", "boss")}
         cls.job = cls.post_as("anna", "/api/jobs", {"job_id": "annas", "name": "annas", "command": "true"})["job_id"]
         cls.run_id = cls.post_as("anna", f"/api/jobs/{cls.job}/execute", {})["run_id"]
-        cls.contract = cls.admin.get("/api/openapi.json")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.admin.close()
-        cls.open.close()
-        cls.server.stop()
-        cls.server.remove()
+        cls.contract = cls.api.get("/api/openapi.json")
 
     def setUp(self):
         # The server closes a connection that is idle for some seconds, and some tests take longer.
-        self.admin.close()
+        self.api.close()
         self.open.close()
 
     @classmethod
@@ -166,8 +161,8 @@ class SecurityTest(unittest.TestCase):
         self.assertEqual(self.ask_job()["name"], "annas")
 
     def test_what_one_listens_to_ends_with_ones_rights(self):
-        self.admin.post("/api/users", {"name": "gone", "role": "user", "password": PASSWORD})
-        token = self.admin.post("/api/tokens", {"name": "spy", "role": "read_only"})
+        self.api.post("/api/users", {"name": "gone", "role": "user", "password": PASSWORD})
+        token = self.api.post("/api/tokens", {"name": "spy", "role": "read_only"})
         url = urllib.parse.urlsplit(self.server.runtime["url"])
         listeners = []
         for bearer in (self.login("gone"), token["token"]):
@@ -176,9 +171,9 @@ class SecurityTest(unittest.TestCase):
             connection.request("GET", "/api/changes", headers={"Authorization": "Bearer " + bearer})
             listeners.append(connection.getresponse())
             self.assertEqual(listeners[-1].status, 200)
-        user = next(one for one in self.admin.get("/api/users")["items"] if one["name"] == "gone")
-        self.admin.call("PATCH", "/api/users/" + user["user_id"], {"disabled": True}, {"If-Match": "*"})
-        self.admin.call("DELETE", "/api/tokens/" + token["token_id"], None, {})
+        user = next(one for one in self.api.get("/api/users")["items"] if one["name"] == "gone")
+        self.api.call("PATCH", "/api/users/" + user["user_id"], {"disabled": True}, {"If-Match": "*"})
+        self.api.call("DELETE", "/api/tokens/" + token["token_id"], None, {})
         ended = time.monotonic() + 10
         for listener in listeners:
             listener.read()  # until the server ends the stream, which otherwise lasts ten minutes
@@ -255,7 +250,7 @@ class SecurityTest(unittest.TestCase):
             got = self.get("/api/jobs", header + "\r\n")
             self.assertNotIn(b"\r\nx-made", got.split(b"\r\n\r\n", 1)[0].lower(), header)
         # A name with line breaks must never become a header.
-        status, _, data = self.admin.raw("POST", "/api/jobs", {"name": "a\r\nX-Made: 1", "command": "true"})
+        status, _, data = self.api.raw("POST", "/api/jobs", {"name": "a\r\nX-Made: 1", "command": "true"})
         if status == 201:
             location = self.get("/api/jobs/" + json.loads(data)["job_id"])
             self.assertNotIn(b"\r\nx-made", location.split(b"\r\n\r\n", 1)[0].lower())
@@ -299,30 +294,30 @@ class SecurityTest(unittest.TestCase):
             "a cron of numbers": b'{"name":"x","command":"true","cron_expression":"' + b"1," * 400_000 + b'1 * * * *"}',
             "many retries": b'{"name":"x","command":"true","retry_intervals":[' + b"1," * 400_000 + b"1]}",
         }
-        self.admin.close()
-        self.admin.raw("POST", "/api/jobs", bombs["many items"], kind)  # the first one allocates memory that stays
+        self.api.close()
+        self.api.raw("POST", "/api/jobs", bombs["many items"], kind)  # the first one allocates memory that stays
         before = self.memory_kib()
         for what, body in bombs.items():
             for path in ("/api/jobs", "/api/apply", "/api/schedules/preview", "/api/bulk"):
                 begun = time.monotonic()
-                status, _, data = self.admin.raw("POST", path, body, kind)
+                status, _, data = self.api.raw("POST", path, body, kind)
                 self.assertIn(status, (400, 413, 422), (what, path, data[:200]))
                 self.assertLess(len(data), 64 * 1024, (what, path))
                 self.assertLess(time.monotonic() - begun, 10, (what, path))
-        status = self.admin.raw("POST", "/api/jobs", b"\x1f\x8b\x08" + bytes(1000), dict(kind, **{"Content-Encoding": "gzip"}))[0]
+        status = self.api.raw("POST", "/api/jobs", b"\x1f\x8b\x08" + bytes(1000), dict(kind, **{"Content-Encoding": "gzip"}))[0]
         self.assertIn(status, (400, 415))
         self.assertLess(self.memory_kib() - before, 200 * 1024)
 
     def test_oversized_requests(self):
-        self.assertEqual(self.admin.raw("GET", "/api/jobs?q=" + "x" * 9_000)[0], 414)
-        self.assertEqual(self.admin.raw("POST", "/api/jobs", b'"' + b"x" * 1_100_000 + b'"',
+        self.assertEqual(self.api.raw("GET", "/api/jobs?q=" + "x" * 9_000)[0], 414)
+        self.assertEqual(self.api.raw("POST", "/api/jobs", b'"' + b"x" * 1_100_000 + b'"',
                                         {"Content-Type": "application/json"})[0], 413)
         for data in (b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 100_000 + b"\r\n\r\n",
                      b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X-Many: 1\r\n" * 5_000 + b"\r\n"):
             got = self.raw(data)
             self.assertFalse(got.startswith((b"HTTP/1.1 2", b"HTTP/1.1 5")), got[:100])
-        self.assertEqual(self.admin.raw("GET", "/api/system/status")[0], 200)
+        self.assertEqual(self.api.raw("GET", "/api/system/status")[0], 200)
 
     def test_slow_clients_keep_nobody_out_for_long(self):
         """More clients than connections, from many addresses, each of them sending a byte now and then."""

@@ -6,36 +6,27 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, cli, wait_until  # noqa: E402
+from harness import Api, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 PASSWORD = "a long enough password"
 ALL = ["backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"]
 
 
-class SharesTest(unittest.TestCase):
+class SharesTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.admin = cls.server.api()
+        super().setUpClass()
         cls.open = Api(cls.server.runtime["url"], None)
+        cls.addClassCleanup(cls.open.close)
         cls.users, cls.tokens = {}, {}
         for name in ("anna", "bert"):
-            user = cls.admin.post("/api/users", {"name": name, "role": "user", "password": PASSWORD})
+            user = cls.api.post("/api/users", {"name": name, "role": "user", "password": PASSWORD})
             cls.users[name] = user["user_id"]
             status, _, data = cls.open.raw("POST", "/api/auth/login",
                                            {"name": name, "password": PASSWORD})
             assert status == 200, data
             cls.tokens[name] = json.loads(data)["access_token"]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.admin.close()
-        cls.open.close()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
 
     def ask(self, who, method, path, body=None):
         headers = {"Authorization": "Bearer " + self.tokens[who]}
@@ -45,13 +36,13 @@ class SharesTest(unittest.TestCase):
         return status, json.loads(data) if data else None
 
     def share(self, who, shares):
-        return self.admin.call("PATCH", "/api/users/" + self.users[who], {"shares": shares},
+        return self.api.call("PATCH", "/api/users/" + self.users[who], {"shares": shares},
                                {"If-Match": "*"})
 
     def make(self, **more):
         """Creates a job of anna's with the fields that an administrator gives it."""
         job = {"name": "job", "command": "true", "user_id": self.users["anna"]}
-        return self.admin.post("/api/jobs", dict(job, **more))["job_id"]
+        return self.api.post("/api/jobs", dict(job, **more))["job_id"]
 
     def refused(self, answer, code, status=403):
         self.assertEqual((answer[0], answer[1]["code"]), (status, code), answer[1])
@@ -78,7 +69,7 @@ class SharesTest(unittest.TestCase):
         self.refused(self.ask("bert", "POST", job + "/execute", {}), "not_owner")
         self.refused(self.ask("bert", "POST", f"/api/runs/{run['run_id']}/cancel", {}), "not_owner")
         self.assertEqual(self.ask("bert", "GET", job)[0], 200)
-        changes = self.admin.get("/api/audit?page_size=50")["items"]
+        changes = self.api.get("/api/audit?page_size=50")["items"]
         told = [i["changes"] for i in changes
                 if i["action"] == "user.patch" and i["object_id"] == self.users["bert"]]
         self.assertIn([{"path": "/shares", "from": [{"namespace": "payroll"}], "to": []}], told)
@@ -86,15 +77,15 @@ class SharesTest(unittest.TestCase):
     def test_a_share_that_ends_while_runs_wait(self):
         """They do not start with the parameters of somebody who may not run their job any more."""
         def run(run_id):
-            return self.admin.get("/api/runs/" + run_id)
+            return self.api.get("/api/runs/" + run_id)
 
         def node(run_id):
-            return self.admin.get(f"/api/runs/{run_id}/nodes")["nodes"][0]
+            return self.api.get(f"/api/runs/{run_id}/nodes")["nodes"][0]
 
         self.share("bert", [{"namespace": "hall"}])
         load = self.make(namespace="hall", command="test $CARILLON_PARAM_V = fails || exit 1; exit 7",
                          parameters={"v": "own"}, retry_count=3, retry_interval=3)
-        flow = self.admin.post("/api/jobs", {
+        flow = self.api.post("/api/jobs", {
             "name": "flow", "namespace": "hall", "type": "workflow", "user_id": self.users["anna"],
             "parameters": {"v": "own"}, "workflow": {"nodes": [
                 {"id": "load", "job": load, "parameters": {"v": "{{workflow.parameters.v}}"}}]}})["job_id"]
@@ -130,16 +121,16 @@ class SharesTest(unittest.TestCase):
     def test_a_name_is_found_in_its_namespace(self):
         documents = [{"name": "nightly", "command": "true"},
                      {"name": "nightly", "command": "true", "namespace": "left"}]
-        first = self.admin.post("/api/apply", documents)
+        first = self.api.post("/api/apply", documents)
         self.assertEqual(first["counts"]["created"], 2, first)
-        again = self.admin.post("/api/apply", documents)
+        again = self.api.post("/api/apply", documents)
         self.assertEqual(again["counts"]["unchanged"], 2, again)
-        named = self.admin.post("/api/apply?namespace=left", documents[:1])
+        named = self.api.post("/api/apply?namespace=left", documents[:1])
         self.assertEqual([(i["result"], i["job_id"]) for i in named["items"]],
                          [("unchanged", first["items"][1]["job_id"])])
-        listed = self.admin.get("/api/jobs?namespace=left")["items"]
+        listed = self.api.get("/api/jobs?namespace=left")["items"]
         self.assertEqual([job["job_id"] for job in listed], [first["items"][1]["job_id"]])
-        spaces = [item["namespace"] for item in self.admin.get("/api/namespaces")["items"]]
+        spaces = [item["namespace"] for item in self.api.get("/api/namespaces")["items"]]
         self.assertEqual(spaces, sorted(spaces))
         self.assertTrue({"default", "left"} <= set(spaces), spaces)
 

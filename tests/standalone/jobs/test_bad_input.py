@@ -5,31 +5,26 @@ import os
 import random
 import socket
 import sys
-import threading
 import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, wait_until  # noqa: E402
+from harness import Api, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 
-class BadInputTest(unittest.TestCase):
+class BadInputTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         cls.heartbeat = cls.api.post("/api/jobs", {"name": "heartbeat", "type": "noop",
                                                    "cron_expression": "* * * * * *"})["job_id"]
 
     @classmethod
     def tearDownClass(cls):
-        try:
-            runs = [r for r in cls.api.runs(cls.heartbeat) if r["state"] != "PENDING"]
-            assert runs and all(r["state"] == "COMPLETED" for r in runs), "bad input disturbed a job"
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
+        runs = [r for r in cls.api.runs(cls.heartbeat) if r["state"] != "PENDING"]
+        assert runs and all(r["state"] == "COMPLETED" for r in runs), "bad input disturbed a job"
+        super().tearDownClass()
 
     def refused(self, status, code, pointer, method, path, body, headers=None):
         got, answer_headers, data = self.api.raw(method, path, body=body, headers=headers)

@@ -1,41 +1,30 @@
 #!/usr/bin/env python3
 """Bulk actions in the background, against a real server and its database."""
 import os
-import shutil
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import LONG, ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import LONG, ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 JOBS = 2000 if LONG else 400  # the server executes them in pieces of 50
 
 
-class BulkTest(unittest.TestCase):
+class BulkTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         for start in range(0, JOBS, 200):
             jobs = [{"job_id": f"j{i}", "name": f"j{i}", "type": "noop", "labels": {"team": "bulk"}}
                     for i in range(start, start + 200)]
             applied = cls.api.post("/api/apply", jobs)
             assert all(item["result"] == "created" for item in applied["items"])
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            shutil.rmtree(cls.scratch, ignore_errors=True)
-
     def setUp(self):
         self.counts = set()
 
-    def start(self, **order):
+    def order(self, **order):
         return self.api.post("/api/bulk", {"background": True, **order})
 
     def get(self, action):
@@ -54,7 +43,7 @@ class BulkTest(unittest.TestCase):
         return states
 
     def test_1_all_are_paused(self):
-        action = self.start(action="pause", filter={"selector": "team = bulk"}, reason="moving")
+        action = self.order(action="pause", filter={"selector": "team = bulk"}, reason="moving")
         self.assertEqual(action["total"], JOBS)
         end = self.ended(action)
         self.assertEqual((end["state"], end["done"], end["failed"]), ("DONE", JOBS, 0))
@@ -69,7 +58,7 @@ class BulkTest(unittest.TestCase):
         self.assertEqual(sum(done), JOBS)
 
     def test_2_a_cancel_in_the_middle_adds_up(self):
-        action = self.start(action="resume", filter={"status": "PAUSED"})
+        action = self.order(action="resume", filter={"status": "PAUSED"})
         wait_until(lambda: self.get(action)["done"] > 0, 60, "the first of them")
         cancelled = self.api.post(f"/api/bulk/{action['bulk_id']}/cancel")
         self.assertEqual(cancelled["state"], "CANCELLED")
@@ -106,12 +95,9 @@ class BulkTest(unittest.TestCase):
         self.assertIn("DONE", out)
 
     def test_4_it_goes_on_after_a_restart(self):
-        action = self.start(action="pause", filter={"selector": "team = bulk"})
+        action = self.order(action="pause", filter={"selector": "team = bulk"})
         wait_until(lambda: self.get(action)["done"] > 0, 60, "the first of them")
-        self.api.close()
-        self.server.stop()
-        self.server.start()
-        type(self).api = self.server.api()
+        self.restart()
         end = self.ended(action)
         self.assertEqual((end["state"], end["done"]), ("DONE", JOBS))
 
@@ -119,7 +105,7 @@ class BulkTest(unittest.TestCase):
         for order in ({"action": "pause", "ids": ["j1"], "dry_run": True},
                       {"action": "pause", "ids": [f"x{i}" for i in range(20_001)]}):
             with self.assertRaises(ApiError) as refused:
-                self.start(**order)
+                self.order(**order)
             self.assertEqual(refused.exception.status, 400)
 
 

@@ -3,45 +3,24 @@
 most one run, with the same fire time; cycles and deletes are refused by name."""
 import json
 import os
-import shutil
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 RUNS = 20
 SECONDS = 60
 
 
-class DependentsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            shutil.rmtree(cls.scratch, ignore_errors=True)
-
+class DependentsTest(ServerCase):
     def make(self, job_id, *schedules, command="true", **more):
         body = {"job_id": job_id, "name": job_id.title(), "schedules": [{"kind": "after", **one} for one in schedules]}
         return self.api.post("/api/jobs", {**body, **({"command": command} if "type" not in more else {}), **more})
 
     def execute(self, job_id, **more):
         return self.api.post(f"/api/jobs/{job_id}/execute", more)["run_id"]
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
-    def ended(self, run_id):
-        return wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.run_of(run_id)), SECONDS, run_id)
 
     def runs(self, job_id, count=1):
         """The runs of the job, when `count` of them have ended."""
@@ -88,7 +67,7 @@ class DependentsTest(unittest.TestCase):
         self.assertEqual([run["fire_time"] for run in self.runs("on-success")], [works["fire_time"]])
 
     def test_a_cancelled_run_starts_nothing_and_a_retry_that_succeeds_starts_one(self):
-        flag = os.path.join(self.scratch, "flag")
+        flag = os.path.join(self.server.scratch, "flag")
         self.make("flaky", command=f"test -e {flag} || exit 3")
         self.make("slow", command="sleep 300")
         self.make("next", {"job": "flaky"}, {"job": "slow", "on": "done"})

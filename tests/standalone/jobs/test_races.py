@@ -12,7 +12,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import LONG, Standalone, wait_until  # noqa: E402
+from harness import LONG, wait_until  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
 RACES = int(os.environ.get("RACES", "400" if LONG else "200"))
 WORKERS = 4
@@ -23,10 +24,9 @@ def micros(text):
     return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1_000_000 + 0.5)
 
 
-class RacesTest(unittest.TestCase):
+class RacesTest(OwnServerCase):
     def setUp(self):
-        self.server = Standalone().start()
-        self.addCleanup(self.server.destroy)
+        super().setUp()
         self.disobeyed = []
         self.decided = {"pause": 0, "delete": 0, "edit": 0, "cancel": 0}
         self.claims_before = 0
@@ -97,8 +97,6 @@ class RacesTest(unittest.TestCase):
         self.assertEqual(self.disobeyed, [])
         # On a slow machine many races end before the first fire. Such races prove nothing.
         self.assertGreater(self.claims_before, RACES // 10, "the races hardly met a fire")
-        self.server.stop()
-        self.server.remove()
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ EXAMPLES = os.path.join(HERE, "..", "..", "..", "docs", "examples")
 
 class WorkflowsTest(WorkflowCase):
     def test_values_go_from_node_to_node_and_a_branch_repairs(self):
-        self.job("load", f'printf "file={self.scratch}/orders\\nrows=0\\n" >> "$CARILLON_OUTPUT_FILE"')
+        self.job("load", f'printf "file={self.server.scratch}/orders\\nrows=0\\n" >> "$CARILLON_OUTPUT_FILE"')
         self.job("audit", 'test "$CARILLON_PARAM_ROWS" -gt 0 || exit 3', parameters={"rows": "9"})
-        self.job("repair", f'test "$CARILLON_PARAM_FILE" = {self.scratch}/orders', parameters={"file": ""})
+        self.job("repair", f'test "$CARILLON_PARAM_FILE" = {self.server.scratch}/orders', parameters={"file": ""})
         self.job("never")
         self.job("report", 'test "$CARILLON_PARAM_DAY $CARILLON_PARAM_END" = "monday FAILED"', parameters={"day": "", "end": ""})
         run = self.begin(self.flow(
@@ -39,7 +39,7 @@ class WorkflowsTest(WorkflowCase):
         self.assertEqual((own["kind"], own["node"], own["workflow_run_id"]), ("workflow", "load", run))
 
     def test_a_failure_stops_what_follows_and_the_retry_goes_on_from_there(self):
-        flag = os.path.join(self.scratch, "there")
+        flag = os.path.join(self.server.scratch, "there")
         self.job("a")
         self.job("b", f"test -e {flag}")
         self.job("c")
@@ -88,7 +88,7 @@ class WorkflowsTest(WorkflowCase):
         self.assertEqual(self.told(), ["+slow"])
 
     def test_a_skipped_node_lets_the_others_go_on(self):
-        go = os.path.join(self.scratch, "go")
+        go = os.path.join(self.server.scratch, "go")
         self.job("first", f"while ! test -e {go}; do sleep 0.1; done")
         self.job("second")
         self.job("third")

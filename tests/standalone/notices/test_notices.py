@@ -13,14 +13,15 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
 from receivers import SmtpReceiver, WebhookReceiver  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 OLD_SECRET = "whsec_" + base64.b64encode(bytes(range(1, 33))).decode()
 
 
-class NoticesCase(unittest.TestCase):
+class NoticesCase(OwnServerCase):
     settings = {}
     environment = {}
 
@@ -28,7 +29,9 @@ class NoticesCase(unittest.TestCase):
         self.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
         self.webhook, self.smtp = self.make_receivers()
         self.webhook.start()
+        self.addCleanup(self.webhook.stop)
         self.smtp.start()
+        self.addCleanup(self.smtp.stop)
         self.secret_file = os.path.join(self.scratch, "webhook.secret")
         self.write_secrets(SECRET)
         settings = {
@@ -44,9 +47,7 @@ class NoticesCase(unittest.TestCase):
         }
         env = {"CARILLON_NOTIFY_" + name.upper(): value for name, value in settings.items()}
         env.update(self.environment)
-        self.server = Standalone(directory=self.scratch, env=env).start()
-        self.api = self.server.api()
-        self.addCleanup(self.clean)
+        self.start_server(directory=self.scratch, env=env)
 
     def make_receivers(self):
         return WebhookReceiver(SECRET), SmtpReceiver()
@@ -54,24 +55,9 @@ class NoticesCase(unittest.TestCase):
     def more_settings(self):
         return {}
 
-    def clean(self):
-        self.api.close()
-        try:
-            self.server.stop()
-        finally:
-            self.server.destroy()
-            self.webhook.stop()
-            self.smtp.stop()
-        shutil.rmtree(self.scratch, ignore_errors=True)
-
     def write_secrets(self, *secrets):
         with open(self.secret_file, "w", encoding="ascii") as f:
             f.write("\n".join(secrets) + "\n")
-
-    def restart(self):
-        self.api.close()
-        self.server.start()
-        self.api = self.server.api()
 
     def create(self, **fields):
         return self.api.post("/api/jobs", dict({"name": "notices", "command": "exit 3",

@@ -11,23 +11,11 @@ import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, Standalone, cli, wait_until  # noqa: E402
+from harness import Api, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 
-class ApiTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
+class ApiTest(ServerCase):
     def ops(self, path):
         """Returns (status, body, seconds) of an answer of the ops port."""
         parts = urllib.parse.urlsplit(self.server.runtime["ops_url"])
@@ -152,9 +140,7 @@ class ApiTest(unittest.TestCase):
         status, _, body = self.api.raw(
             "PUT", path, {"settings": {"retention_days": 0, "log.level": "info"}}, {"If-Match": "*"})
         self.assertEqual(status, 400, body)
-        self.server.stop()
-        self.server.start()
-        type(self).api = self.server.api()
+        self.restart()
         self.assertEqual(self.output_bytes(), 2048)
         shown = self.api.get(path)
         self.assertEqual((shown["settings"]["log.level"], shown["sources"]["log.level"]),

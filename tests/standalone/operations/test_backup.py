@@ -10,6 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import BIN, Standalone, cli, wait_until  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
 LOCK = "SELECT IS_USED_LOCK(CONCAT('carillon.maintain.', LEFT(SHA2('carillon', 256), 32)))"
 WAITS = ("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = 'carillon' AND "
@@ -26,13 +27,9 @@ def backup(*arguments, check=True):
     return done.returncode, done.stdout, done.stderr
 
 
-class BackupTest(unittest.TestCase):
+class BackupTest(OwnServerCase):
     def setUp(self):
-        self.server = Standalone().start()
-        self.addCleanup(self.server.remove)
-        self.addCleanup(self.server.destroy)
-        self.api = self.server.api()
-        self.addCleanup(self.api.close)
+        super().setUp()
         self.file = os.path.join(self.server.scratch, "store.sql")
         cli(self.server, "secret", "set", "password", stdin="swordfish\n")
         cli(self.server, "job", "create", "--id", "tick", "--name", "tick", "--every", "1s", "--command", "true")

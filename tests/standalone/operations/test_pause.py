@@ -8,25 +8,11 @@ import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Standalone, cli, wait_until  # noqa: E402
+from harness import cli, wait_until  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
 
-class PauseTest(unittest.TestCase):
-    def setUp(self):
-        self.server = Standalone().start()
-        self.api = self.server.api()
-
-    def tearDown(self):
-        self.api.close()
-        try:
-            self.server.stop()
-        finally:
-            self.server.destroy()
-        self.server.remove()
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
+class PauseTest(OwnServerCase):
     def started(self):
         return sorted(run["run_id"] for run in self.api.runs("tick") if run["claimed_at"])
 
@@ -58,7 +44,7 @@ class PauseTest(unittest.TestCase):
         self.api.post("/api/jobs", {"job_id": "long", "name": "long", "command": "sleep 3"})
         wait_until(lambda: len(self.started()) >= 2, 30, "two fires")
         long = self.api.post("/api/jobs/long/execute")["run_id"]
-        wait_until(lambda: self.run_of(long)["state"] == "RUNNING", 20, "the long run")
+        self.running(long)
         code, _, _ = cli(self.server, "system", "pause", "--reason", "a move", check=False)
         self.assertEqual(code, 2, "without a terminal it needs --yes")
         cli(self.server, "system", "pause", "--reason", "a move", "--yes")
@@ -74,10 +60,7 @@ class PauseTest(unittest.TestCase):
         self.assertEqual(self.run_of(waiting[0])["waiting"]["code"], "cluster_paused")
         wait_until(lambda: self.run_of(long)["state"] == "COMPLETED", 20, "the end of the long run")
         before = self.started()
-        self.api.close()
-        self.server.stop()
-        self.server.start()
-        self.api = self.server.api()
+        self.restart()
         self.assertEqual(self.api.get("/api/system/status")["paused"], paused)
         waiting.append(self.nothing_starts(before))  # nor did anything start before the settings were read
         self.assertEqual(self.run_of(waiting[0])["state"], "PENDING")

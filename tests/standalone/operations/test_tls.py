@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Api, Standalone, cli, wait_until  # noqa: E402
+from harness import BIN, Api, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 
 def make_pair(directory, stem):
@@ -25,7 +26,19 @@ def replace(directory, stem, new):
         os.replace(os.path.join(directory, new + end), os.path.join(directory, stem + end))
 
 
-class TlsTest(unittest.TestCase):
+def check_first_session(test, **options):
+    """Checks that the first session has a cookie for TLS only, and that browsers are told to keep to TLS."""
+    token = test.server.setup_link().split("#token=")[1]
+    api = Api(test.server.runtime["url"], None, **options)
+    test.addCleanup(api.close)
+    status, headers, _ = api.raw("POST", "/api/auth/setup", {
+        "setup_token": token, "name": "boss", "password": "a long enough password"})
+    test.assertEqual(status, 201)
+    test.assertIn("; Secure", headers["Set-Cookie"])
+    test.assertIn("max-age=", headers["Strict-Transport-Security"])
+
+
+class TlsTest(ServerCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
@@ -34,39 +47,20 @@ class TlsTest(unittest.TestCase):
         cls.ca = os.path.join(cls.scratch, "ca.pem")
         with open(cls.path("server.crt")) as f, open(cls.ca, "w") as out:
             out.write(f.read())
-        cls.server = Standalone(directory=cls.scratch, extra=[
+        cls.start_server(directory=cls.scratch, extra=[
             "--set", "rest.tls_certificate_file=" + cls.path("server.crt"),
-            "--set", "rest.tls_key_file=" + cls.path("server.key")]).start()
+            "--set", "rest.tls_key_file=" + cls.path("server.key")])
 
     @classmethod
     def path(cls, name):
         return os.path.join(cls.scratch, name)
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
-    def api(self, token=True):
-        return Api(self.server.runtime["url"], self.server.token if token else None,
-                   tls=ssl.create_default_context(cafile=self.ca))
 
     def test_1_every_address_that_is_told_says_https(self):
         self.assertTrue(self.server.runtime["url"].startswith("https://127.0.0.1:"))
         self.assertRegex(self.server.setup_link(), r"^https://127\.0\.0\.1:\d+/setup#token=")
 
     def test_2_cookies_are_secure_and_browsers_told_to_stay(self):
-        token = self.server.setup_link().split("#token=")[1]
-        api = self.api(token=False)
-        status, headers, _ = api.raw("POST", "/api/auth/setup", {
-            "setup_token": token, "name": "boss", "password": "a long enough password"})
-        api.close()
-        self.assertEqual(status, 201)
-        self.assertIn("; Secure", headers["Set-Cookie"])
-        self.assertIn("max-age=", headers["Strict-Transport-Security"])
+        check_first_session(self, tls=ssl.create_default_context(cafile=self.ca))
 
     def test_3_the_command_line_trusts_whom_it_was_told_to(self):
         for where in ({"CARILLON_CA_FILE": self.ca}, {}):
@@ -120,30 +114,13 @@ class TlsTest(unittest.TestCase):
         self.assertIn("rest.tls_certificate_file is not", done.stderr)
 
 
-class BehindTlsTest(unittest.TestCase):
+class BehindTlsTest(ServerCase):
     """A server behind a proxy that ends TLS, which the settings of the server name."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Standalone(extra=["--set", "rest.behind_tls=true"]).start()
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
+    OPTIONS = {"extra": ["--set", "rest.behind_tls=true"]}
 
     def test_cookies_are_secure_there_too(self):
-        token = self.server.setup_link().split("#token=")[1]
-        api = Api(self.server.runtime["url"], None)
-        status, headers, _ = api.raw("POST", "/api/auth/setup", {
-            "setup_token": token, "name": "boss", "password": "a long enough password"})
-        api.close()
-        self.assertEqual(status, 201)
-        self.assertIn("; Secure", headers["Set-Cookie"])
-        self.assertIn("max-age=", headers["Strict-Transport-Security"])
+        check_first_session(self)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 import datetime
 import json
 import os
-import shutil
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 FIRES = 60
 
@@ -18,26 +17,16 @@ def text(time):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class BackfillTest(unittest.TestCase):
+class BackfillTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         now = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
         cls.first = now - datetime.timedelta(minutes=FIRES + 1)
         cls.end = cls.first + datetime.timedelta(minutes=FIRES)
         cls.api.post("/api/jobs", {
             "job_id": "report", "name": "Report", "type": "noop",
             "schedules": [{"kind": "rate", "every_ms": 60_000, "start_time": text(cls.first)}]})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            shutil.rmtree(cls.scratch, ignore_errors=True)
 
     def order(self, **more):
         return {"from": text(self.first), "to": text(self.end), **more}
@@ -100,7 +89,7 @@ class BackfillTest(unittest.TestCase):
 
     def test_6_each_attempt_gets_its_own_parameters(self):
         """The rounds follow each other within a second, while the owner still remembers the attempts before."""
-        seen = os.path.join(self.scratch, "seen")
+        seen = os.path.join(self.server.scratch, "seen")
         self.api.post("/api/jobs", {
             "job_id": "rounds", "name": "Rounds", "type": "shell", "parameters": {"round": "none"},
             "command": f'echo "$CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_PARAM_ROUND" >>{seen}',

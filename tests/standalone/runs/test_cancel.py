@@ -8,30 +8,22 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, alive, cli, wait_until  # noqa: E402
+from harness import ApiError, alive, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 # Seconds for an immediate kill: far less than the grace period of 60 s, but enough for the owner's scan on
 # a busy machine.
 AT_ONCE = 5
 
 
-class CancelTest(unittest.TestCase):
+class CancelTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         cls.jobs = 0
         cls.script = os.path.join(cls.server.scratch, "deaf.sh")
         with open(cls.script, "w") as f:
             f.write("trap 'echo 1 >> $1.term' TERM\necho $$ >> $1\nwhile :; do sleep 0.2; done\n")
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
 
     def note(self):
         return os.path.join(self.server.scratch, f"pids-{self.jobs}")
@@ -40,9 +32,8 @@ class CancelTest(unittest.TestCase):
         """Starts a run that ignores SIGTERM, with a child in another session that ignores it too; returns their ids."""
         type(self).jobs += 1
         note = self.note()
-        job = self.api.post("/api/jobs", {"name": self.id()[-60:], "kill_grace": grace,
-                                          "command": f"setsid sh {self.script} {note} & exec sh {self.script} {note}"})
-        run_id = self.api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
+        run_id = self.start(self.create(
+            kill_grace=grace, command=f"setsid sh {self.script} {note} & exec sh {self.script} {note}"))
 
         def noted():
             if not os.path.exists(note):
@@ -51,9 +42,6 @@ class CancelTest(unittest.TestCase):
                 pids = [int(line) for line in f.read().splitlines() if line]
             return pids if len(pids) == 2 else None
         return run_id, wait_until(noted, 30, "both processes")
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
 
     def cancelled(self, run_id):
         def final():
@@ -145,9 +133,7 @@ class CancelTest(unittest.TestCase):
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         self.in_the_grace(run_id, pids)
         self.server.kill()
-        self.server.start()
-        self.api.close()
-        type(self).api = self.server.api()
+        self.restart()
         run = self.run_of(run_id)
         self.assertEqual((run["state"], run["cancel_mode"]), ("RUNNING", "graceful"))
         self.assertTrue(all(alive(pid) for pid in pids))

@@ -1,48 +1,23 @@
 #!/usr/bin/env python3
 """Progress and checkpoints on a standalone server: files that real processes write, links, sizes, retries and restarts."""
 import os
-import signal
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Standalone, cli, wait_until  # noqa: E402
+from harness import BIN, cli, wait_until  # noqa: E402
+from server_case import OwnServerCase, ServerCase  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 PROMISED_S = 5
 
 
-class CheckpointsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
+class CheckpointsTest(ServerCase):
     def path(self, name):
         return os.path.join(self.server.scratch, f"{self._testMethodName}-{name}")
 
-    def start(self, command, **fields):
-        job = self.api.post("/api/jobs", dict({"name": self.id()[-60:], "command": command}, **fields))
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
-    def ended(self, run_id):
-        def final():
-            run = self.run_of(run_id)
-            return run if run["state"] in FINAL else None
-        return wait_until(final, 60, f"run {run_id} to end")
+    def start_command(self, command, **fields):
+        return self.start(self.create(command=command, **fields))
 
     def checkpoint(self, run_id):
         status, headers, body = self.api.raw("GET", f"/api/runs/{run_id}/checkpoint")
@@ -60,7 +35,7 @@ class CheckpointsTest(unittest.TestCase):
             pass
 
     def test_progress_is_shown_while_it_runs(self):
-        run_id = self.start(f"{BIN}/carillon progress 42 'row 42 of 100'; {self.wait_for('go')}")
+        run_id = self.start_command(f"{BIN}/carillon progress 42 'row 42 of 100'; {self.wait_for('go')}")
         began = time.monotonic()
         run = wait_until(lambda: (lambda r: r if r["progress"] else None)(self.run_of(run_id)), 30, "its progress")
         self.assertLess(time.monotonic() - began, PROMISED_S + 5)
@@ -73,7 +48,7 @@ class CheckpointsTest(unittest.TestCase):
 
     def test_next_attempt_continues_from_the_checkpoint_of_a_failed_one(self):
         journal = self.path("journal")
-        run_id = self.start(
+        run_id = self.start_command(
             f"n=$({BIN}/carillon checkpoint load 2>/dev/null || echo none); echo \"$CARILLON_ATTEMPT $n\" >> {journal}; "
             f"echo \"state $CARILLON_ATTEMPT\" | {BIN}/carillon checkpoint save - && "
             "[ $CARILLON_ATTEMPT = 3 ]", retry_count=3, retry_interval=1)
@@ -85,7 +60,7 @@ class CheckpointsTest(unittest.TestCase):
         self.assertIsNone(self.checkpoint(run_id))
 
     def test_retry_by_hand_keeps_the_checkpoint(self):
-        run_id = self.start("test -e $CARILLON_CHECKPOINT_FILE && exit 0; printf 'a\\000b' > $CARILLON_CHECKPOINT_FILE.new; "
+        run_id = self.start_command("test -e $CARILLON_CHECKPOINT_FILE && exit 0; printf 'a\\000b' > $CARILLON_CHECKPOINT_FILE.new; "
                             "mv $CARILLON_CHECKPOINT_FILE.new $CARILLON_CHECKPOINT_FILE; exit 3")
         run = self.ended(run_id)
         self.assertEqual(run["state"], "FAILED")
@@ -97,9 +72,9 @@ class CheckpointsTest(unittest.TestCase):
 
     def test_largest_checkpoint_and_a_larger_one(self):
         make = "head -c {} /dev/zero > $CARILLON_CHECKPOINT_FILE.new; mv $CARILLON_CHECKPOINT_FILE.new $CARILLON_CHECKPOINT_FILE; "
-        run_id = self.start(make.format(1 << 20) + "exit 1")
+        run_id = self.start_command(make.format(1 << 20) + "exit 1")
         self.assertEqual(self.ended(run_id)["checkpoint"]["size"], 1 << 20)
-        run_id = self.start(make.format((1 << 20) + 1) + self.wait_for("go") + "; exit 1")
+        run_id = self.start_command(make.format((1 << 20) + 1) + self.wait_for("go") + "; exit 1")
         log = wait_until(lambda: cli(self.server, "run", "logs", run_id)[1], 30, "a line in the log")
         self.assertIn("the checkpoint file is not saved: it is larger than 1024 KiB", log)
         self.release("go")
@@ -110,51 +85,40 @@ class CheckpointsTest(unittest.TestCase):
         secret = self.path("secret")
         with open(secret, "w", encoding="utf-8") as file:
             file.write("of another user")
-        run_id = self.start(f"ln -s {secret} $CARILLON_CHECKPOINT_FILE; ln -s {secret} $CARILLON_PROGRESS_FILE; exit 1")
+        run_id = self.start_command(f"ln -s {secret} $CARILLON_CHECKPOINT_FILE; ln -s {secret} $CARILLON_PROGRESS_FILE; exit 1")
         run = self.ended(run_id)
         self.assertEqual((run["state"], run["checkpoint"], run["progress"]), ("FAILED", None, None))
         self.assertIn("the checkpoint file is not saved: it is not a regular file", run["error"])
         self.assertIsNone(self.checkpoint(run_id))
 
     def test_bad_progress_is_a_line_in_the_log(self):
-        run_id = self.start(f"echo soon > $CARILLON_PROGRESS_FILE; {self.wait_for('go')}")
+        run_id = self.start_command(f"echo soon > $CARILLON_PROGRESS_FILE; {self.wait_for('go')}")
         log = wait_until(lambda: cli(self.server, "run", "logs", run_id)[1], 30, "a line in the log")
         self.assertIn("the progress file is not saved", log)
         self.release("go")
         self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
 
     def test_files_are_removed_with_their_attempt(self):
-        run_id = self.start("echo 1 > $CARILLON_PROGRESS_FILE; echo 2 > $CARILLON_CHECKPOINT_FILE.beside; "
+        run_id = self.start_command("echo 1 > $CARILLON_PROGRESS_FILE; echo 2 > $CARILLON_CHECKPOINT_FILE.beside; "
                             "echo $CARILLON_PROGRESS_FILE")
         run = self.ended(run_id)
         directory = os.path.dirname(run["output"].strip())
         wait_until(lambda: not any(name.startswith(run_id) for name in os.listdir(directory)), 30, "the files to be removed")
 
+
+class RestartTest(OwnServerCase):
     def test_a_restarted_server_continues_to_save(self):
-        server = Standalone().start()
-        try:
-            api = server.api()
-            go = os.path.join(server.scratch, "go")
-            job = api.post("/api/jobs", {"name": "long", "command":
-                           f"echo one > $CARILLON_CHECKPOINT_FILE; while [ ! -e {go} ]; do sleep 0.05; done; "
-                           "echo two > $CARILLON_CHECKPOINT_FILE; exit 1"})
-            run_id = api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
-            wait_until(lambda: api.get(f"/api/runs/{run_id}")["checkpoint"], 30, "the first checkpoint")
-            api.close()
-            server.kill("pid", signal.SIGKILL)
-            with open(go, "w", encoding="utf-8"):
-                pass
-            server.start()
-            api = server.api()
-            run = wait_until(lambda: (lambda r: r if r["state"] in FINAL else None)(api.get(f"/api/runs/{run_id}")),
-                             60, "the run to end")
-            self.assertEqual(run["state"], "FAILED", run)
-            self.assertEqual(api.raw("GET", f"/api/runs/{run_id}/checkpoint")[2], b"two\n")
-            api.close()
-            server.stop()
-        finally:
-            server.destroy()
-        server.remove()
+        go = os.path.join(self.server.scratch, "go")
+        run_id = self.start(self.create(command=(
+            f"echo one > $CARILLON_CHECKPOINT_FILE; while [ ! -e {go} ]; do sleep 0.05; done; "
+            "echo two > $CARILLON_CHECKPOINT_FILE; exit 1")))
+        wait_until(lambda: self.run_of(run_id)["checkpoint"], 30, "the first checkpoint")
+        self.server.kill()
+        with open(go, "w", encoding="utf-8"):
+            pass
+        self.restart()
+        self.assertEqual(self.ended(run_id)["state"], "FAILED")
+        self.assertEqual(self.api.raw("GET", f"/api/runs/{run_id}/checkpoint")[2], b"two\n")
 
 
 if __name__ == "__main__":

@@ -12,55 +12,35 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, wait_until  # noqa: E402
+from harness import ApiError, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 from standin_engine import StandInEngine  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 # Obeys SIGTERM, and says so.
 WAITS = ["/bin/sh", "-c", 'trap "echo stopped; exit 9" TERM; echo begun; while :; do sleep 0.1; done']
 
 
-class OnServer(unittest.TestCase):
+class OnServer(ServerCase):
     """A server with a container engine."""
     image = "busybox"
+    JOB = {}
 
     @classmethod
-    def start_server(cls, program):
-        cls.server = Standalone(extra=["--set", f"executor.container.engine={program}"]).start()
-        cls.api = cls.server.api()
+    def start_with(cls, program):
+        # After the end of the server: a warden may keep an end that no daemon has taken.
+        cls.addClassCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in cls.wardens()])
+        cls.start_server(extra=["--set", f"executor.container.engine={program}"])
 
         def heard():
             executors = cls.api.get("/api/executors")["items"]
             return executors and "container" in (executors[0]["features"] or [])
         wait_until(heard, 30, "the feature container")
 
-    @classmethod
-    def stop_server(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-            # One that has replaced another, and keeps an end that no daemon has taken.
-            for pid in cls.wardens():
-                os.kill(pid, signal.SIGKILL)
-        cls.server.remove()
-
     def create(self, container, **fields):
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "container",
-                                                "container": {"image": self.image, **container}}, **fields))
+        return super().create(type="container", container={"image": self.image, **container}, **fields)
 
-    def start(self, container, **fields):
-        job = self.create(container, **fields)
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
-
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
-    def ended(self, run_id, seconds=60):
-        def final():
-            run = self.run_of(run_id)
-            return run if run["state"] in FINAL else None
-        return wait_until(final, seconds, f"run {run_id} to end")
+    def start_container(self, container, **fields):
+        return self.start(self.create(container, **fields))
 
     def warden(self):
         def name(pid):
@@ -89,14 +69,8 @@ class ContainersTest(OnServer):
     @classmethod
     def setUpClass(cls):
         cls.engine = StandInEngine()
-        cls.start_server(cls.engine.program)
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.stop_server()
-        finally:
-            cls.engine.close()
+        cls.addClassCleanup(cls.engine.close)
+        cls.start_with(cls.engine.program)
 
     def tearDown(self):
         self.engine.release()
@@ -119,7 +93,7 @@ class ContainersTest(OnServer):
                 self.assertIsNotNone(container.process.poll())
 
     def test_a_container_completes_with_its_output_and_outputs(self):
-        run_id = self.start({"command": ["/bin/sh", "-c"], "user": "1000:1000", "read_only": True, "network": "none",
+        run_id = self.start_container({"command": ["/bin/sh", "-c"], "user": "1000:1000", "read_only": True, "network": "none",
                              "pull": "never",
                              "args": ['echo "day={{params.day}} $MODE"; echo rows=3 >> "$CARILLON_OUTPUT_FILE"']},
                             parameters={"day": "mon; exit 7"}, env={"MODE": "fast"},
@@ -137,45 +111,45 @@ class ContainersTest(OnServer):
         self.assertNothingLeft(run_id)
 
     def test_outputs_come_from_the_control_directory(self):
-        run = self.ended(self.start({"command": ["/bin/sh", "-c", 'echo one; echo two >&2; echo rows=3 >> $CARILLON_OUTPUT_FILE']}))
+        run = self.ended(self.start_container({"command": ["/bin/sh", "-c", 'echo one; echo two >&2; echo rows=3 >> $CARILLON_OUTPUT_FILE']}))
         self.assertEqual((run["state"], run["outputs"]), ("COMPLETED", {"rows": "3"}), run)
         self.assertEqual(sorted(run["output"].split()), ["one", "two"])
         self.assertNothingLeft(run["run_id"])
 
     def test_exit_code_memory_and_what_cannot_start(self):
-        run = self.ended(self.start({"command": ["/bin/sh", "-c", "exit 75"]}))
+        run = self.ended(self.start_container({"command": ["/bin/sh", "-c", "exit 75"]}))
         self.assertEqual((run["state"], run["reason"], run["exit_code"]), ("FAILED", "exit_code", 75))
-        run = self.ended(self.start({"image": "eats-memory", "command": ["/bin/sh", "-c", "kill -9 $$"]},
+        run = self.ended(self.start_container({"image": "eats-memory", "command": ["/bin/sh", "-c", "kill -9 $$"]},
                                     limits={"memory_mb": 64}))
         self.assertEqual((run["state"], run["reason"]), ("FAILED", "oom"), run)
-        run = self.ended(self.start({"image": "missing"}))
+        run = self.ended(self.start_container({"image": "missing"}))
         self.assertEqual((run["state"], run["reason"]), ("FAILED", "spawn"), run)
-        run = self.ended(self.start({"command": ["/no/such/program"]}))
+        run = self.ended(self.start_container({"command": ["/no/such/program"]}))
         self.assertEqual((run["state"], run["reason"]), ("FAILED", "spawn"), run)
         self.assertNothingLeft(run["run_id"])
 
     def test_cancel_and_timeout_stop_the_container(self):
-        run_id = self.start({"command": WAITS})
+        run_id = self.start_container({"command": WAITS})
         self.begun(run_id)
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         run = self.ended(run_id)
         self.assertEqual(run["state"], "CANCELLED", run)
         self.assertIn("stopped", run["output"])
         self.assertNothingLeft(run_id)
-        run = self.ended(self.start({"command": WAITS}, timeout=2))
+        run = self.ended(self.start_container({"command": WAITS}, timeout=2))
         self.assertEqual(run["state"], "TIMED_OUT", run)
         self.assertIn("stopped", run["output"])
         self.assertNothingLeft(run["run_id"])
 
     def test_a_container_that_ignores_its_stop_is_removed_after_the_grace(self):
-        run_id = self.start({"command": ["/bin/sh", "-c", 'trap "" TERM; while :; do sleep 0.1; done']}, kill_grace=1)
+        run_id = self.start_container({"command": ["/bin/sh", "-c", 'trap "" TERM; while :; do sleep 0.1; done']}, kill_grace=1)
         self.begun(run_id)
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
         self.assertNothingLeft(run_id)
 
     def test_a_run_is_not_over_while_the_engine_does_not_answer(self):
-        run_id = self.start({"command": WAITS})
+        run_id = self.start_container({"command": WAITS})
         container = self.begun(run_id)
         self.engine.hangs.update({"ps", "rm", "stop"})
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
@@ -188,7 +162,7 @@ class ContainersTest(OnServer):
 
     def test_an_end_before_a_timeout_is_the_result(self):
         self.engine.hangs.add("ps")
-        run_id = self.start({"command": ["/bin/sh", "-c", "exit 0"]}, timeout=5, retry_count=1, retry_interval=0)
+        run_id = self.start_container({"command": ["/bin/sh", "-c", "exit 0"]}, timeout=5, retry_count=1, retry_interval=0)
         self.wait_for_end(run_id)
         self.assertEqual(self.run_of(run_id)["state"], "RUNNING")
         late = time.monotonic() + 5.5
@@ -201,7 +175,7 @@ class ContainersTest(OnServer):
 
     def test_an_end_before_the_death_of_the_warden_is_the_result(self):
         self.engine.hangs.add("ps")
-        run_id = self.start({"command": ["/bin/sh", "-c", "echo rows=3 >> $CARILLON_OUTPUT_FILE"]}, retry_count=1, retry_interval=0)
+        run_id = self.start_container({"command": ["/bin/sh", "-c", "echo rows=3 >> $CARILLON_OUTPUT_FILE"]}, retry_count=1, retry_interval=0)
         self.wait_for_end(run_id)
         os.kill(self.warden(), signal.SIGKILL)
         self.engine.release()
@@ -211,7 +185,7 @@ class ContainersTest(OnServer):
         self.assertNothingLeft(run_id)
 
     def test_a_killed_warden_leaves_no_container_and_nothing_runs_twice(self):
-        run_id = self.start({"command": WAITS}, retry_count=1, retry_interval=0)
+        run_id = self.start_container({"command": WAITS}, retry_count=1, retry_interval=0)
         foreign = self.engine.add_foreign(f"carillon-{run_id}-9", "another-warden")
         first = self.begun(run_id)
         os.kill(self.warden(), signal.SIGKILL)
@@ -226,7 +200,7 @@ class ContainersTest(OnServer):
         self.assertEqual(self.engine.named(foreign.name), [foreign])
 
     def test_warden_and_keeper_killed_together_leave_no_container(self):
-        run_id = self.start({"command": WAITS})
+        run_id = self.start_container({"command": WAITS})
         container = self.begun(run_id)
         keepers = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -246,7 +220,7 @@ class ContainersTest(OnServer):
 
     def test_a_container_created_too_late_never_starts_and_is_swept(self):
         self.engine.hangs.add("create")
-        run_id = self.start({"command": WAITS}, on_lost="fail")
+        run_id = self.start_container({"command": WAITS}, on_lost="fail")
         wait_until(lambda: [call for call in self.engine.held if call[0] == "create" and run_id in call[2]], 60, "the request to create")
         os.kill(self.warden(), signal.SIGKILL)
         run = self.ended(run_id)
@@ -261,7 +235,7 @@ class ContainersTest(OnServer):
         self.api.post("/api/secrets", {"name": "token", "value": "s3cret-of-the-test"})
         job = self.create({"command": ["/bin/sh", "-c", 'echo "it is $TOKEN"']},
                           env={"TOKEN": "{{secrets.token}}"})
-        run = self.ended(self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"])
+        run = self.execute(job)
         self.assertEqual((run["state"], run["output"]), ("COMPLETED", "it is ***\n"), run)
         self.assertNotIn("s3cret", json.dumps(self.engine.calls))
 
@@ -289,11 +263,7 @@ class RealEngineTest(OnServer):
         why = cls.unusable()
         if why:
             raise unittest.SkipTest("skipped: " + why)
-        cls.start_server(cls.program)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.stop_server()
+        cls.start_with(cls.program)
 
     @classmethod
     def ask(cls, *words, **options):
@@ -324,26 +294,26 @@ class RealEngineTest(OnServer):
         return [name for name in listed if run_id in name]
 
     def test_a_container_runs_ends_and_leaves_nothing(self):
-        run = self.ended(self.start({"command": ["/bin/sh", "-c"], "network": "none", "pull": "never", "read_only": True,
+        run = self.ended(self.start_container({"command": ["/bin/sh", "-c"], "network": "none", "pull": "never", "read_only": True,
                                      "args": ["echo as $(id -u); echo rows=3 >> $CARILLON_OUTPUT_FILE; exit $CODE"]},
                                     env={"CODE": "0"}))
         self.assertEqual((run["state"], run["output"], run["outputs"]), ("COMPLETED", "as 0\n", {"rows": "3"}), run)
-        run = self.ended(self.start({"command": ["/bin/sh", "-c", "exit 75"], "network": "none", "pull": "never"}))
+        run = self.ended(self.start_container({"command": ["/bin/sh", "-c", "exit 75"], "network": "none", "pull": "never"}))
         self.assertEqual((run["reason"], run["exit_code"]), ("exit_code", 75), run)
-        run = self.ended(self.start({"command": ["/no/such/program"], "network": "none", "pull": "never"}))
+        run = self.ended(self.start_container({"command": ["/no/such/program"], "network": "none", "pull": "never"}))
         self.assertEqual((run["state"], run["reason"]), ("FAILED", "spawn"), run)
-        run = self.ended(self.start({"image": "localhost/no-such-image", "network": "none", "pull": "never"}))
+        run = self.ended(self.start_container({"image": "localhost/no-such-image", "network": "none", "pull": "never"}))
         self.assertEqual((run["state"], run["reason"]), ("FAILED", "spawn"), run)
         self.assertEqual(self.containers(run["run_id"]), [])
 
     def test_cancel_and_the_death_of_the_warden_leave_nothing(self):
-        run_id = self.start({"command": WAITS, "network": "none", "pull": "never"})
+        run_id = self.start_container({"command": WAITS, "network": "none", "pull": "never"})
         wait_until(lambda: "begun" in self.log_of(run_id), 60, "the container")
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         run = self.ended(run_id)
         self.assertEqual(run["state"], "CANCELLED", run)
         self.assertIn("stopped", run["output"])
-        run_id = self.start({"command": WAITS, "network": "none", "pull": "never"}, on_lost="fail")
+        run_id = self.start_container({"command": WAITS, "network": "none", "pull": "never"}, on_lost="fail")
         wait_until(lambda: "begun" in self.log_of(run_id), 60, "the container")
         os.kill(self.warden(), signal.SIGKILL)
         run = self.ended(run_id)

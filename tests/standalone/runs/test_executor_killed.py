@@ -9,14 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Standalone, alive, wait_until  # noqa: E402
+from harness import BIN, alive, wait_until  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "journal_worker.py")
 # A grandchild, and a child in a session of its own whose parent has ended. $0 of both names the test.
 COMMAND = """echo "$CARILLON_RUN_ID $CARILLON_ATTEMPT" >> "$FOLDER/starts"
@@ -70,15 +69,13 @@ def processes_of(folder):
     return found
 
 
-class ExecutorKilledTest(unittest.TestCase):
+class ExecutorKilledTest(OwnServerCase):
+    JOB = {}
+
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="carillon-e2e-")
         address = f"127.0.0.1:{free_port()}"
-        self.server = Standalone(directory=self.folder, extra=["--executors", address]).start()
-        self.addCleanup(self.server.remove)
-        self.addCleanup(self.server.destroy)
-        self.api = self.server.api()
-        self.addCleanup(self.api.close)
+        self.start_server(extra=["--executors", address])
+        self.folder = self.server.scratch
         token = os.path.join(self.folder, "join-token")
         made = self.api.post("/api/executors/join-tokens", {"executor_id": "branch"})
         with open(os.open(token, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
@@ -116,8 +113,7 @@ class ExecutorKilledTest(unittest.TestCase):
                 os.kill(pid, signal.SIGKILL)
 
     def run_job(self, **fields):
-        job = self.api.post("/api/jobs", dict({"executor_id": "branch", "timeout": 300, "retry_interval": 0}, **fields))
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
+        return self.start(self.create(**{"executor_id": "branch", "timeout": 300, "retry_interval": 0, **fields}))
 
     def shell(self, name, **fields):
         return self.run_job(name=name, command=COMMAND, env={"FOLDER": self.folder}, **fields)
@@ -134,7 +130,7 @@ class ExecutorKilledTest(unittest.TestCase):
             pass
 
     def states(self, runs):
-        return collections.Counter(self.api.get(f"/api/runs/{run}")["state"] for run in runs)
+        return collections.Counter(self.run_of(run)["state"] for run in runs)
 
     def all_are(self, runs, states, seconds=90):
         wait_until(lambda: set(self.states(runs)) <= states, seconds, f"{len(runs)} runs to be {states}", every=0.5)
@@ -204,7 +200,7 @@ class ExecutorKilledTest(unittest.TestCase):
         self.once(begun())
         self.assertEqual(len(begun()), 20)
         for run in again + calls:
-            self.assertEqual(self.api.get(f"/api/runs/{run}")["attempt"], 2)
+            self.assertEqual(self.run_of(run)["attempt"], 2)
         wait_until(lambda: not processes_of(self.folder), 30, "what ended runs left behind to be killed")
 
     def test_an_upgrade_of_the_daemon_touches_no_run(self):

@@ -12,9 +12,9 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import FINAL, ServerCase  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "journal_worker.py")
 PYTHON = [os.environ["CARILLON_WORKER_PYTHON"], WORKER]
 JAVA_SDK = os.environ["CARILLON_WORKER_JAVA"]
@@ -63,24 +63,15 @@ class Worker:
 
 class Conformance:
     command = None
+    JOB = {}
 
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="handlers-")
         # As in a login shell of Debian: workers must be able to attach under that limit.
         resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         cls.socket = os.path.join(cls.server.data_dir, "executor", "worker.sock")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
 
     def worker(self, **facts):
         worker = Worker(self.command, self.socket, self.folder, app=self._testMethodName[5:60], **facts)
@@ -91,27 +82,9 @@ class Conformance:
     def offered(self, name):
         wait_until(lambda: any(one["name"] == name for one in self.api.get("/api/handlers")["items"]), 30, "the worker")
 
-    def restart(self):
-        self.server.start()
-        self.api.close()
-        type(self).api = self.server.api()
-
     def create(self, handler="work", app="", **fields):
         app = app or self._testMethodName[5:60]
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "handler", "retry_interval": 0,
-                                                "handler": f"{app}/{handler}"}, **fields))
-
-    def start(self, job, **body):
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"]
-
-    def get(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
-    def ended(self, run_id):
-        def final():
-            run = self.get(run_id)
-            return run if run["state"] in FINAL else None
-        return wait_until(final, 60, f"run {run_id} to end")
+        return super().create(**{"type": "handler", "retry_interval": 0, "handler": f"{app}/{handler}", **fields})
 
     def begins(self, worker, run_id):
         wait_until(lambda: worker.begun(run_id), 30, f"run {run_id} to begin")
@@ -160,7 +133,7 @@ class Conformance:
         run_id = self.start(self.create("stubborn", timeout=1, retry_count=1))
         self.begins(worker, run_id)
         wait_until(lambda: any(one["what"] == "stopping" for one in worker.journal()), 30, "the timeout")
-        self.assertEqual(self.get(run_id)["state"], "RUNNING", "the function has not returned")
+        self.assertEqual(self.run_of(run_id)["state"], "RUNNING", "the function has not returned")
         self.assertEqual(len(worker.begun(run_id)), 1)
         worker.open_gate()
         run = self.ended(run_id)
@@ -182,8 +155,8 @@ class Conformance:
         return [one["checkpoint"] for worker in workers for one in worker.journal() if one["what"] == "resume"]
 
     def saved(self, run_id):
-        wait_until(lambda: self.get(run_id)["checkpoint"], 30, "its checkpoint")
-        return wait_until(lambda: self.get(run_id)["progress"], 30, "its progress")
+        wait_until(lambda: self.run_of(run_id)["checkpoint"], 30, "its checkpoint")
+        return wait_until(lambda: self.run_of(run_id)["progress"], 30, "its progress")
 
     def test_the_next_attempt_continues_from_the_checkpoint(self):
         worker = self.worker()
@@ -222,7 +195,7 @@ class Conformance:
 
     def test_a_run_without_a_worker_waits(self):
         run_id = self.start(self.create())
-        wait_until(lambda: (self.get(run_id).get("waiting") or {}).get("code") == "no_handler", 30, "the reason")
+        wait_until(lambda: (self.run_of(run_id).get("waiting") or {}).get("code") == "no_handler", 30, "the reason")
         worker = self.worker()
         self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
         self.assertEqual(len(worker.begun(run_id)), 1)
@@ -259,7 +232,7 @@ class Conformance:
         worker.process.wait(60)
 
         def waits(run_id):
-            run = self.get(run_id)
+            run = self.run_of(run_id)
             return run["state"] in FINAL or (run.get("waiting") or {}).get("code") == "no_handler"
         wait_until(lambda: all(waits(run_id) for run_id in runs), 60, "the executor to give back what it has")
         other = self.worker(concurrency=20)
@@ -332,7 +305,7 @@ class Conformance:
             self.assertEqual(refused.exception.status, 400)
 
 
-class PythonTest(Conformance, unittest.TestCase):
+class PythonTest(Conformance, ServerCase):
     command = PYTHON
 
     def test_the_limit_of_open_files_is_raised_but_not_for_commands(self):
@@ -354,7 +327,7 @@ class PythonTest(Conformance, unittest.TestCase):
         self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("LOST", "worker_died"), run)
 
 
-class JavaTest(Conformance, unittest.TestCase):
+class JavaTest(Conformance, ServerCase):
     command = JAVA
 
 

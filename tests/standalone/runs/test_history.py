@@ -12,7 +12,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import LONG, Standalone, cli  # noqa: E402
+from harness import LONG, cli  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 RUNS = 1_000_000 if LONG else 230_000
 DAYS = 12
@@ -208,29 +209,19 @@ def percentile(times, share):
     return sorted(times)[min(len(times) - 1, int(len(times) * share))]
 
 
-class HistoryCase(unittest.TestCase):
+class HistoryCase(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.addClassCleanup(cls.server.destroy)
-        api = cls.server.api()
+        super().setUpClass()
         for n in range(JOBS):
-            api.post("/api/jobs", {"job_id": f"history-{n}", "name": f"history {n}", "type": "shell",
-                                   "command": "true", "labels": {"team": "rare" if n == JOBS - 1 else "etl"}})
+            cls.api.post("/api/jobs", {"job_id": f"history-{n}", "name": f"history {n}", "type": "shell",
+                                       "command": "true", "labels": {"team": "rare" if n == JOBS - 1 else "etl"}})
         cls.history = History(cls.server)
         cls.history.fill([f"history-{n}" for n in range(JOBS)])
-        cls.server.stop()  # this also restarts the database
-        cls.server.start()
+        cls.restart()  # this also restarts the database
         cls.history.log_statements()
         cls.server.kill()  # the database continues; new connections are logged
-        cls.server.start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        cls.server.stop()
-        cls.server.remove()
+        cls.restart()
 
 
 class HistorySpeedTest(HistoryCase):

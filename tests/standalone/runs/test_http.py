@@ -9,9 +9,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import OwnServerCase, ServerCase  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 
 
 class Called(http.server.ThreadingHTTPServer):
@@ -59,36 +59,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Nothing: the requests are kept."""
 
 
-class HttpTest(unittest.TestCase):
+class HttpTest(ServerCase):
+    JOB = {}
+    OPTIONS = {"env": {"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1"}}
+
     @classmethod
     def setUpClass(cls):
         cls.called = Called()
-        cls.server = Standalone(env={"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1"}).start()
-        cls.api = cls.server.api()
+        cls.addClassCleanup(cls.called.shutdown)
+        super().setUpClass()
 
     @classmethod
     def tearDownClass(cls):
         cls.called.release.set()
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-        cls.called.shutdown()
+        super().tearDownClass()
 
     def create(self, path="/x", http=None, **fields):
         url = path if path.startswith("http") else self.called.url + path
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "http",
-                                                "http": dict({"url": url}, **(http or {}))}, **fields))
-
-    def start(self, job, **body):
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"]
-
-    def ended(self, run_id):
-        def final():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] in FINAL else None
-        return wait_until(final, 30, f"run {run_id} to end")
+        return super().create(**{"type": "http", "http": {"url": url, **(http or {})}, **fields})
 
     def test_a_request_with_parameters_and_secrets(self):
         self.api.post("/api/secrets", {"name": "TOKEN", "value": "open-sesame"})
@@ -159,37 +147,28 @@ class HttpTest(unittest.TestCase):
         self.assertEqual(self.called.got("/cli")[0]["headers"]["x-note"], "a b")
 
 
-class HttpKillTest(unittest.TestCase):
+class HttpKillTest(OwnServerCase):
     """The server, and with it the executor's daemon, is killed during twenty requests."""
+    OPTIONS = {"env": {"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1", "CARILLON_SCHEDULER_LEASE_MS": "4000",
+                       "CARILLON_SCHEDULER_HEARTBEAT_MS": "200"}}
+    JOB = {}
 
     def test_every_attempt_calls_once_and_the_next_one_finishes(self):
         called = Called()
         self.addCleanup(called.shutdown)
         self.addCleanup(called.release.set)
-        server = Standalone(env={"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1", "CARILLON_SCHEDULER_LEASE_MS": "4000",
-                                 "CARILLON_SCHEDULER_HEARTBEAT_MS": "200"}).start()
-        self.addCleanup(server.remove)
-        self.addCleanup(server.destroy)
-        api = server.api()
-        job = api.post("/api/jobs", {"name": "hang", "type": "http", "http": {"url": called.url + "/hang"},
-                                     "retry_count": 1, "retry_interval": 0})["job_id"]
-        runs = {api.post(f"/api/jobs/{job}/execute", {})["run_id"] for _ in range(20)}
+        job = self.create(type="http", http={"url": called.url + "/hang"}, retry_count=1, retry_interval=0)
+        runs = {self.start(job) for _ in range(20)}
         wait_until(lambda: len(called.got("/hang")) == len(runs), 30, "all requests")
-        api.close()
-        server.kill()
-        server.process.wait()
+        self.server.kill()
         called.release.set()
-        server.start()
-        api = server.api()
+        self.restart()
         for run_id in runs:
-            run = wait_until(lambda run_id=run_id: (lambda one: one if one["state"] in FINAL else None)(
-                api.get(f"/api/runs/{run_id}")), 60, f"run {run_id} to end")
+            run = self.ended(run_id)
             self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
         calls = [(one["headers"]["x-carillon-run-id"], one["headers"]["x-carillon-attempt"])
                  for one in called.got("/hang")]
         self.assertEqual(sorted(calls), sorted((run, attempt) for run in runs for attempt in ("1", "2")))
-        api.close()
-        server.stop()
 
 
 if __name__ == "__main__":

@@ -8,46 +8,27 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Api, ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import Api, ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 PASSWORD = "a long enough password"
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 USER = "nobody"
 
 
-class IsolationTest(unittest.TestCase):
+class IsolationTest(ServerCase):
+    JOB = {"type": "shell"}
+
     @classmethod
     def setUpClass(cls):
         assert os.geteuid() == 0, "these tests change users"
         scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
         os.chmod(scratch, 0o711)
-        cls.server = Standalone(directory=scratch, env={
+        cls.start_server(directory=scratch, env={
             "CARILLON_EXECUTOR_RUN_AS_ALLOWED": f"{USER}, no-such-user",
-            "CARILLON_EXECUTOR_RUN_AS_DIRECTORY": os.path.join(scratch, "runs")}).start()
-        cls.api = cls.server.api()
+            "CARILLON_EXECUTOR_RUN_AS_DIRECTORY": os.path.join(scratch, "runs")})
 
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
-    def create(self, **fields):
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "type": "shell"}, **fields))
-
-    def start(self, job):
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
-
-    def ended(self, run_id):
-        def final():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] in FINAL else None
-        return wait_until(final, 30, f"run {run_id} to end")
-
-    def run_of(self, **fields):
-        return self.ended(self.start(self.create(**fields)))
+    def executed(self, **fields):
+        return self.execute(self.create(**fields))
 
     def executor(self):
         return self.api.get("/api/executors/" + self.api.get("/api/executors")["items"][0]["executor_id"])
@@ -72,7 +53,7 @@ class IsolationTest(unittest.TestCase):
     def test_a_run_as_another_user(self):
         self.assertIn("run_as", self.features())
         entry = pwd.getpwnam(USER)
-        run = self.run_of(run_as=USER, command="id -u; id -un; echo $HOME $USER $LOGNAME; stat -c %u .; "
+        run = self.executed(run_as=USER, command="id -u; id -un; echo $HOME $USER $LOGNAME; stat -c %u .; "
                                                "echo done=yes >> $CARILLON_OUTPUT_FILE; cd $PWD; echo x > file; cat file")
         self.assertEqual(run["state"], "COMPLETED", run)
         self.assertEqual(run["output"], f"{entry.pw_uid}\n{USER}\n{entry.pw_dir} {USER} {USER}\n{entry.pw_uid}\nx\n")
@@ -83,14 +64,14 @@ class IsolationTest(unittest.TestCase):
                           script={"interpreter": "python3",
                                   "body": "import os, signal\nprint(os.getuid(), flush=True)\nsignal.pause()\n"})
         run_id = self.start(job)
-        wait_until(lambda: self.api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 30, "the run to start")
+        self.running(run_id)
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
 
     def test_a_user_who_is_not_allowed_starts_nothing(self):
         for user in ("root", "daemon", "no-such-user"):
             with self.subTest(user):
-                run = self.run_of(run_as=user, command="id -u")
+                run = self.executed(run_as=user, command="id -u")
                 self.assertEqual((run["state"], run["reason"], run["output"]), ("FAILED", "spawn", ""), run)
                 self.assertIn(user, run["error"])
 
@@ -113,7 +94,7 @@ class IsolationTest(unittest.TestCase):
         self.assertIn("limits:memory", waiting["detail"])
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
-        run = self.run_of(command="ulimit -n", limits={"memory_mb": 64, "open_files": 99, "enforce": "best_effort"})
+        run = self.executed(command="ulimit -n", limits={"memory_mb": 64, "open_files": 99, "enforce": "best_effort"})
         self.assertEqual((run["state"], run["output"], run["limits_not_enforced"]), ("COMPLETED", "99\n", ["memory_mb"]), run)
         self.assertEqual(run["attempts"][0]["limits_not_enforced"], ["memory_mb"])
 

@@ -16,7 +16,8 @@ import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Api, ApiError, Standalone, alive, cli, wait_until  # noqa: E402
+from harness import BIN, Api, alive, cli, wait_until  # noqa: E402
+from server_case import OwnServerCase, ServerCase  # noqa: E402
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
 
@@ -25,31 +26,9 @@ def micros(text):
     return int(datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1_000_000 + 0.5)
 
 
-class ServerCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
-    def create(self, **fields):
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:], "command": "true"}, **fields))
-
-    def ended(self, run_id, seconds=30):
-        def final():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] not in ("PENDING", "RUNNING", "HELD") else None
-        return wait_until(final, seconds, f"run {run_id} to end")
-
-    def execute(self, job, seconds=30, **body):
-        return self.ended(self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"], seconds)
+def launch(*arguments, prefix=(), stdin=subprocess.DEVNULL, **options):
+    return subprocess.Popen([*prefix, os.path.join(BIN, "carillon"), "standalone", *arguments],
+                            stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
 class FilesTest(ServerCase):
@@ -290,58 +269,35 @@ class OutputsTest(ServerCase):
         self.assertEqual(run["outputs"], {})
 
 
-class RestartTest(unittest.TestCase):
+class RestartTest(OwnServerCase):
     def test_data_survive_and_runs_are_adopted(self):
-        server = Standalone().start()
-        self.addCleanup(server.destroy)
-        api = server.api()
-        job = api.post("/api/jobs", {"name": "long", "command": "sleep 6; echo survived"})
-        run_id = api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
-        wait_until(lambda: api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 15, "RUNNING")
-        token, warden = server.token, server.runtime["warden_pid"]
-        server.kill("pid")
+        job = self.create(name="long", command="sleep 6; echo survived")
+        run_id = self.start(job)
+        self.running(run_id)
+        token, warden = self.server.token, self.server.runtime["warden_pid"]
+        self.server.kill("pid")
         self.assertTrue(alive(warden), "the warden outlives the process")
-        server.start()
-        self.assertEqual(server.token, token)
-        api = server.api()
-
-        def final():
-            run = api.get(f"/api/runs/{run_id}")
-            return run if run["state"] not in ("PENDING", "RUNNING") else None
-        run = wait_until(final, 40, "the adopted run to end")
+        self.restart()
+        self.assertEqual(self.server.token, token)
+        run = self.ended(run_id)
         self.assertEqual((run["state"], run["attempt"], run["output"]), ("COMPLETED", 1, "survived\n"))
-        server.stop()
-        self.assertFalse(os.path.exists(os.path.join(server.data_dir, "runtime.json")))
-        server.start()
-        self.assertEqual(server.api().get(f"/api/jobs/{job['job_id']}")["name"], "long")
-        server.stop()
-        server.remove()
+        self.server.stop()
+        self.assertFalse(os.path.exists(os.path.join(self.server.data_dir, "runtime.json")))
+        self.restart()
+        self.assertEqual(self.api.get(f"/api/jobs/{job['job_id']}")["name"], "long")
 
-    def test_sigterm_twice_and_sigint_end_cleanly(self):
-        server = Standalone().start()
-        self.addCleanup(server.destroy)
-        mariadbd = server.runtime["mariadbd_pid"]
-        server.process.send_signal(signal.SIGINT)
-        self.assertEqual(server.process.wait(120), 0)
+    def test_sigint_ends_the_server_and_its_database(self):
+        mariadbd = self.server.runtime["mariadbd_pid"]
+        self.server.process.send_signal(signal.SIGINT)
+        self.assertEqual(self.server.process.wait(120), 0)
         wait_until(lambda: not alive(mariadbd), 10, "mariadbd to end with its server")
-        server.remove()
 
-
-class StartAndStopTest(unittest.TestCase):
-    def launch(self, *arguments, prefix=(), stdin=subprocess.DEVNULL, **options):
-        return subprocess.Popen([*prefix, os.path.join(BIN, "carillon"), "standalone", *arguments],
-                                stdin=stdin, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, **options)
-
-    def test_a_port_that_is_taken_ends_the_start_before_anything_fires(self):
-        server = Standalone().start()
-        self.addCleanup(server.destroy)
-        api = server.api()
-        witness = os.path.join(server.scratch, "witness")
+    def test_a_port_in_use_ends_the_start_before_anything_fires(self):
+        witness = os.path.join(self.server.scratch, "witness")
         at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=3)
-        job = api.post("/api/jobs", {"name": "soon", "command": f"echo fired >>{witness}", "schedules": [
-            {"kind": "once", "at": at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}]})
-        server.stop()
+        job = self.create(name="soon", command=f"echo fired >>{witness}", schedules=[
+            {"kind": "once", "at": at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}])
+        self.server.stop()
         wait_until(lambda: datetime.datetime.now(datetime.timezone.utc) > at, 10, "the fire to be due")
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
@@ -349,44 +305,37 @@ class StartAndStopTest(unittest.TestCase):
             port = str(taken.getsockname()[1])
             for ports in ((port, "0"), ("0", port)):
                 env = dict(os.environ, CARILLON_REST_PORT=ports[0], CARILLON_OPS_PORT=ports[1])
-                started = self.launch("--data-dir", server.data_dir, env=env)
+                started = launch("--data-dir", self.server.data_dir, env=env)
                 output = started.communicate(timeout=120)[0]
                 self.assertEqual(started.returncode, 1, output)
                 self.assertIn(port, output)
         self.assertFalse(os.path.exists(witness))
-        server.start()
+        self.restart()
         wait_until(lambda: os.path.exists(witness), 30, "the fire that was missed")
-        self.assertEqual(len(server.api().runs(job["job_id"])), 1)
-        server.stop()
-        server.remove()
+        self.assertEqual(len(self.api.runs(job["job_id"])), 1)
 
-    def test_answers_while_it_waits_for_running_processes(self):
-        server = Standalone().start()
-        self.addCleanup(server.destroy)
-        api = server.api()
-        self.assertEqual(api.get("/api/system/status")["members"][0]["address"], server.runtime["url"])
-        gate = os.path.join(server.scratch, "gate")
-        job = api.post("/api/jobs", {"name": "long",
-                                     "command": f"until [ -e {gate} ]; do sleep 0.05; done; echo ended"})
-        run_id = api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
-        wait_until(lambda: api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 15, "RUNNING")
-        server.process.send_signal(signal.SIGTERM)
-        ops = Api(server.runtime["ops_url"], None)
+    def test_a_stopping_server_answers_while_it_waits_for_processes(self):
+        self.assertEqual(self.api.get("/api/system/status")["members"][0]["address"], self.server.runtime["url"])
+        gate = os.path.join(self.server.scratch, "gate")
+        run_id = self.start(self.create(command=f"until [ -e {gate} ]; do sleep 0.05; done; echo ended"))
+        self.running(run_id)
+        self.server.process.send_signal(signal.SIGTERM)
+        ops = Api(self.server.runtime["ops_url"], None)
         wait_until(lambda: ops.raw("GET", "/readyz")[0] == 503, 5, "not ready while it stops")
-        self.assertEqual(api.get(f"/api/runs/{run_id}")["state"], "RUNNING")
+        self.assertEqual(self.run_of(run_id)["state"], "RUNNING")
         with open(gate, "w"):
             pass
-        self.assertEqual(server.process.wait(120), 0)
-        server.start()
-        run = server.api().get(f"/api/runs/{run_id}")
+        self.assertEqual(self.server.process.wait(120), 0)
+        self.restart()
+        run = self.run_of(run_id)
         self.assertEqual((run["state"], run["attempt"], run["output"]), ("COMPLETED", 1, "ended\n"))
-        server.stop()
-        server.remove()
 
+
+class StartAndStopTest(unittest.TestCase):
     def test_a_signal_during_the_start_ends_it(self):
         directory = tempfile.mkdtemp(prefix="carillon-e2e-")
         self.addCleanup(shutil.rmtree, directory, True)
-        started = self.launch("--data-dir", directory, "--port", "0")
+        started = launch("--data-dir", directory, "--port", "0")
         lock = os.path.join(directory, "carillon.lock")
         wait_until(lambda: os.path.exists(lock), 30, "the start")
         started.send_signal(signal.SIGTERM)
@@ -401,7 +350,7 @@ class StartAndStopTest(unittest.TestCase):
         for prefix, stdin, survives in (((), terminal, False), (("nohup",), terminal, True), ((), subprocess.DEVNULL, True)):
             directory = tempfile.mkdtemp(prefix="carillon-e2e-")
             self.addCleanup(shutil.rmtree, directory, True)
-            started = self.launch("--data-dir", directory, "--port", "0", prefix=prefix, stdin=stdin)
+            started = launch("--data-dir", directory, "--port", "0", prefix=prefix, stdin=stdin)
             self.addCleanup(started.kill)
             runtime = os.path.join(directory, "runtime.json")
             wait_until(lambda: os.path.exists(runtime), 60, "the server to be ready")
@@ -459,8 +408,6 @@ class CommandLineTest(ServerCase):
         self.assertEqual(len(json.loads(out)["fires"]), 3)
         self.assertEqual(cli(self.server, "schedule", "next", "61 * * * *", check=False)[0], 2)
 
-
-del ServerCase  # the base class has no tests
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -6,7 +6,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import LONG, Standalone, cli, wait_until  # noqa: E402
+from harness import LONG, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 from test_history import History  # noqa: E402
 
 JOBS = 23
@@ -15,20 +16,12 @@ MANY = 1_000_000 if LONG else 110_000
 SEARCHED_MAX = 100_000  # the most jobs that are examined for one page
 
 
-class ListsTest(unittest.TestCase):
+class ListsTest(ServerCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.addClassCleanup(cls.server.destroy)
-        cls.api = cls.server.api()
+        super().setUpClass()
         for n in range(JOBS):
             cls.api.post("/api/jobs", {"job_id": f"list-{n:02}", "name": f"Name {n * 7 % JOBS // 2:02}", "type": "noop"})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        cls.server.stop()
-        cls.server.remove()
 
     def ids(self, sort, size):
         return [job["job_id"] for job in self.api.pages(f"/api/jobs?sort={sort}", size)]
@@ -75,14 +68,12 @@ class ListsTest(unittest.TestCase):
         self.assertEqual((status, part["Content-Range"]), (416, f"bytes */{len(whole)}"))
 
 
-class ManyJobsTest(unittest.TestCase):
+class ManyJobsTest(ServerCase):
     """More jobs than are examined for one answer, put into the store by SQL."""
 
     @classmethod
     def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.addClassCleanup(cls.server.destroy)
-        cls.api = cls.server.api()
+        super().setUpClass()
         cls.api.post("/api/jobs", {"job_id": "first", "name": "First", "type": "noop"})
         History(cls.server).sql(f"""
 CREATE TEMPORARY TABLE copies AS SELECT j.* FROM jobs j WHERE j.job_id = 'first';
@@ -100,12 +91,6 @@ SELECT j.job_no, 1, j.name, REPLACE(v.definition, '"name":"First"', CONCAT('"nam
 ANALYZE TABLE jobs, job_versions;
 """)
         cls.last = f"many-{MANY:07}"
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        cls.server.stop()
-        cls.server.remove()
 
     def test_search_ends_before_its_page_is_full_and_goes_on(self):
         page = self.api.get("/api/jobs?q=nothing-like-it")

@@ -7,7 +7,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
 
 # Every Debian 12 with Python has these. The others are tested only on hosts that have them.
 ALWAYS = {"sh", "bash", "python3", "perl"}
@@ -23,34 +24,10 @@ BODIES = {
     "pwsh": 'Write-Output "arg=$($args[0]) count=$($args.Count) param=$env:CARILLON_PARAM_DAY"',
 }
 STATED_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 
 
-class ScriptsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Standalone().start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        try:
-            cls.server.stop()
-        finally:
-            cls.server.destroy()
-        cls.server.remove()
-
-    def create(self, **fields):
-        return self.api.post("/api/jobs", dict({"name": self.id()[-60:]}, **fields))
-
-    def start(self, job, **body):
-        return self.api.post(f"/api/jobs/{job['job_id']}/execute", body)["run_id"]
-
-    def ended(self, run_id):
-        def final():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] in FINAL else None
-        return wait_until(final, 30, f"run {run_id} to end")
+class ScriptsTest(ServerCase):
+    JOB = {}
 
     def features(self):
         def heard():

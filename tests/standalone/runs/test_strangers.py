@@ -12,7 +12,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import Standalone, wait_until  # noqa: E402
+from harness import wait_until  # noqa: E402
+from server_case import OwnServerCase  # noqa: E402
 
 STREAMS = 1000
 THREADS_MORE = 130  # the door's quota, and some
@@ -47,31 +48,22 @@ HEADERS = (b"\x83\x86\x04" + text("/carillon.worker.v1.WorkerService/Attach") + 
            b"\x0f\x10" + text("application/grpc") + b"\x00" + text("te") + text("trailers"))
 
 
-class StrangerAtSocketTest(unittest.TestCase):
+class StrangerAtSocketTest(OwnServerCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="strangers-")
         self.addCleanup(shutil.rmtree, self.folder)
         os.chmod(self.folder, 0o755)
         self.path = os.path.join(self.folder, "w.sock")
-        self.server = Standalone(env={"CARILLON_EXECUTOR_WORKER_SOCKET": self.path,
-                                      "CARILLON_EXECUTOR_WORKER_USERS": "daemon=app"}).start()
-        self.addCleanup(self.server.remove)
-        self.addCleanup(self.server.destroy)
-        self.api = self.server.api()
-        self.addCleanup(self.api.close)
+        self.start_server(env={"CARILLON_EXECUTOR_WORKER_SOCKET": self.path,
+                               "CARILLON_EXECUTOR_WORKER_USERS": "daemon=app"})
 
     def threads(self):
         with open(f"/proc/{self.server.process.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("Threads:"))
 
     def seconds_to_start(self):
-        job = self.api.post("/api/jobs", {"name": "quick", "command": "true"})
-        run_id = self.api.post(f"/api/jobs/{job['job_id']}/execute", {})["run_id"]
-
-        def ended():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] == "COMPLETED" else None
-        run = wait_until(ended, 30, "a shell job")
+        run = self.execute(self.create())
+        self.assertEqual(run["state"], "COMPLETED", run)
         planned, started = (datetime.datetime.fromisoformat(run[key].replace("Z", "+00:00"))
                             for key in ("planned_at", "started_at"))
         return (started - planned).total_seconds()

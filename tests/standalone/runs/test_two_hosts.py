@@ -7,14 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import BIN, Standalone, alive, cli, wait_until  # noqa: E402
+from harness import BIN, alive, cli, wait_until  # noqa: E402
+from server_case import FINAL, ServerCase  # noqa: E402
 
-FINAL = {"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"}
 CUT_S = 30  # longer than a lease, 20 s
 # Each start of an attempt is a line, so a second start would be seen from outside.
 JOURNAL = 'echo "$CARILLON_RUN_ID $CARILLON_ATTEMPT" >> "$JOURNAL"'
@@ -58,16 +57,15 @@ def free_port(address):
         return probe.getsockname()[1]
 
 
-class TwoHostsTest(unittest.TestCase):
+class TwoHostsTest(ServerCase):
     @classmethod
     def setUpClass(cls):
         cls.host = Host()
         cls.addClassCleanup(cls.host.remove)
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.journal = os.path.join(cls.scratch, "journal")
         cls.address = f"{cls.host.server_address}:{free_port(cls.host.server_address)}"
-        cls.server = Standalone(directory=cls.scratch, extra=["--executors", cls.address]).start()
-        cls.addClassCleanup(cls.server.destroy)
+        cls.start_server(extra=["--executors", cls.address])
+        cls.scratch = cls.server.scratch
+        cls.journal = os.path.join(cls.scratch, "journal")
         cls.log = open(os.path.join(cls.scratch, "executor.log"), "ab")
         cls.addClassCleanup(cls.log.close)
         cls.executor = None
@@ -77,13 +75,12 @@ class TwoHostsTest(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.end_executor()
-        cls.server.stop()
-        cls.server.remove()
+        super().tearDownClass()
 
     @classmethod
     def join(cls):
         """Does what the console tells a user to do on the other host."""
-        token = cls.server.api().post("/api/executors/join-tokens", {"executor_id": "branch"})
+        token = cls.api.post("/api/executors/join-tokens", {"executor_id": "branch"})
         assert token["link_address"] == cls.address, token
         path = os.path.join(cls.scratch, "join-token")
         with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
@@ -96,9 +93,8 @@ class TwoHostsTest(unittest.TestCase):
             cls.log, os.path.join(BIN, "carillon-executor"), "--data-dir", os.path.join(cls.scratch, "branch"),
             "--set", "executor.id=branch", "--set", "link.members=" + cls.address, "--set", "link.tls=mutual",
             "--set", "ops.port=0", *more)
-        api = cls.server.api()
         wait_until(lambda: any(one["executor_id"] == "branch" and one["state"] == "ONLINE"
-                               for one in api.get("/api/executors")["items"]), 60,
+                               for one in cls.api.get("/api/executors")["items"]), 60,
                    "the executor of the other host; log: " + cls.log.name)
 
     @classmethod
@@ -118,26 +114,9 @@ class TwoHostsTest(unittest.TestCase):
         if warden and alive(warden):
             os.kill(warden, signal.SIGKILL)
 
-    def setUp(self):
-        self.api = self.server.api()
-        self.addCleanup(self.close_api)
-
-    def close_api(self):
-        self.api.close()  # a test may have replaced it
-
     def create(self, name, command, **fields):
-        return self.api.post("/api/jobs", {
-            "job_id": name, "name": name, "type": "shell", "command": f"{JOURNAL}; {command}",
-            "env": {"JOURNAL": self.journal}, "executor_id": "branch", **fields})
-
-    def execute(self, job):
-        return self.api.post(f"/api/jobs/{job}/execute", {})["run_id"]
-
-    def ended(self, run_id, seconds=60):
-        def final():
-            run = self.api.get(f"/api/runs/{run_id}")
-            return run if run["state"] in FINAL else None
-        return wait_until(final, seconds, f"run {run_id} to end")
+        return super().create(job_id=name, name=name, command=f"{JOURNAL}; {command}",
+                              env={"JOURNAL": self.journal}, executor_id="branch", **fields)
 
     def started(self, run_id, seconds=60):
         wait_until(lambda: any(line.startswith(run_id) for line in self.starts()), seconds, f"the start of {run_id}")
@@ -149,8 +128,7 @@ class TwoHostsTest(unittest.TestCase):
             return file.read().splitlines()
 
     def test_1_runs_go_to_the_other_host_and_their_output_comes_back(self):
-        self.create("far", "ip -brief address show dev eth0; seq 30000")
-        run = self.ended(self.execute("far"))
+        run = self.execute(self.create("far", "ip -brief address show dev eth0; seq 30000"))
         self.assertEqual((run["state"], run["executor_id"]), ("COMPLETED", "branch"), run)
         log = wait_until(lambda: self.whole_log(run["run_id"]), 30, "the whole log")
         self.assertIn(self.host.server_address.rsplit(".", 1)[0] + ".2/24", log)
@@ -162,12 +140,12 @@ class TwoHostsTest(unittest.TestCase):
     def test_2_a_cut_longer_than_a_lease_loses_and_doubles_nothing(self):
         gate = os.path.join(self.scratch, "gate")
         wait = f'while [ ! -e "{gate}" ]; do sleep 0.2; done'
-        self.create("held", f"{wait}; echo ended during the cut", on_lost="hold")
-        self.create("again", f'{wait}; echo "attempt $CARILLON_ATTEMPT"', on_lost="retry", retry_count=1,
-                    retry_interval=0)
+        held = self.create("held", f"{wait}; echo ended during the cut", on_lost="hold")
+        again = self.create("again", f'{wait}; echo "attempt $CARILLON_ATTEMPT"', on_lost="retry", retry_count=1,
+                            retry_interval=0)
         self.create("often", "true", overlap_policy="allow", on_lost="retry", retry_count=3, retry_interval=0,
                     schedules=[{"kind": "rate", "every_ms": 1000}])
-        held, again = self.execute("held"), self.execute("again")
+        held, again = self.start(held), self.start(again)
         self.started(held)
         self.started(again)
         wait_until(lambda: self.count("often", "COMPLETED") >= 3, 30, "the first fires")
@@ -175,9 +153,9 @@ class TwoHostsTest(unittest.TestCase):
         cut_at = time.monotonic()
         wait_until(lambda: self.state_of("branch") == "LOST", 60, "the executor to be lost")
         # The first attempt of `again` is killed before its lease ends, so nothing may start in its place before.
-        wait_until(lambda: self.api.get(f"/api/runs/{again}")["attempts"][0]["state"] == "LOST", CUT_S + 30,
+        wait_until(lambda: self.run_of(again)["attempts"][0]["state"] == "LOST", CUT_S + 30,
                    "the lease to end")
-        self.assertEqual(self.api.get(f"/api/runs/{held}")["state"], "HELD")
+        self.assertEqual(self.run_of(held)["state"], "HELD")
         with open(gate, "w"):
             pass  # `held` ends now, while nobody can be told
         wait_until(lambda: time.monotonic() > cut_at + CUT_S, CUT_S + 1, "the end of the cut")
@@ -207,15 +185,14 @@ class TwoHostsTest(unittest.TestCase):
 
     def test_3_both_sides_restart_while_a_run_goes_on(self):
         gate = os.path.join(self.scratch, "gate-3")
-        self.create("long", f'while [ ! -e "{gate}" ]; do sleep 0.2; done; echo through')
-        run = self.execute("long")
+        long = self.create("long", f'while [ ! -e "{gate}" ]; do sleep 0.2; done; echo through')
+        run = self.start(long)
         self.started(run)
         self.executor.kill()
         self.executor.wait(120)
         self.run_executor()  # the token is used up; the certificate is enough
         self.server.kill()
-        self.server.start()
-        type(self).api = self.api = self.server.api()
+        self.restart()
         wait_until(lambda: self.state_of("branch") == "ONLINE", 60, "the executor to come back")
         with open(gate, "w"):
             pass

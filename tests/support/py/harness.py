@@ -271,6 +271,14 @@ class Standalone:
                 except ProcessLookupError:
                     pass
 
+    def finish(self):
+        """Stops the server, which must succeed, and removes its files."""
+        try:
+            self.stop()
+        finally:
+            self.destroy()
+        self.remove()
+
     def remove(self):
         shutil.rmtree(self.scratch, ignore_errors=True)
 

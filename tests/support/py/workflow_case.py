@@ -1,32 +1,16 @@
 """A server with workflows whose nodes write into a journal what they do."""
 import os
-import shutil
-import tempfile
-import unittest
 
-from harness import Standalone, wait_until
+from harness import wait_until
+from server_case import ServerCase
 
 SECONDS = 60
 
 
-class WorkflowCase(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
-        cls.server = Standalone(directory=cls.scratch).start()
-        cls.api = cls.server.api()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.api.close()
-        try:
-            cls.server.stop()
-        finally:
-            shutil.rmtree(cls.scratch, ignore_errors=True)
-
+class WorkflowCase(ServerCase):
     def setUp(self):
         self.name = self.id().split(".")[-1].removeprefix("test_").replace("_", "-")[:40]
-        self.journal = os.path.join(self.scratch, self.name + ".journal")
+        self.journal = os.path.join(self.server.scratch, self.name + ".journal")
 
     def job(self, name, command="true", **more):
         """A job that writes its name when it starts and ends."""
@@ -46,9 +30,6 @@ class WorkflowCase(unittest.TestCase):
         body = {"parameters": parameters} if parameters else {}
         return self.api.post(f"/api/jobs/{job_id}/execute", body)["run_id"]
 
-    def run_of(self, run_id):
-        return self.api.get(f"/api/runs/{run_id}")
-
     def nodes(self, run_id):
         return {node["id"]: node for node in self.api.get(f"/api/runs/{run_id}/nodes")["nodes"]}
 
@@ -56,7 +37,7 @@ class WorkflowCase(unittest.TestCase):
         return {name: node["state"] for name, node in self.nodes(run_id).items()}
 
     def ends(self, run_id, state):
-        run = wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.run_of(run_id)), SECONDS, run_id)
+        run = self.ended(run_id)
         self.assertEqual(run["state"], state, (run["error"], self.states(run_id)))
         return run
 
