@@ -85,6 +85,7 @@ FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b 
 
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 500
+COLUMNS_MAX = 100
 # Limits that keep a folder readable. A header and its source count as one unit.
 FOLDER_UNITS_MAX = 28
 FOLDER_LINES_MAX = 3000
@@ -249,6 +250,16 @@ class TidyTest(unittest.TestCase):
             limit = HEADER_LINES_MAX if path.endswith(".h") and not path.startswith("tests/") else SOURCE_LINES_MAX
             if lines > limit:
                 problems.append(f"{path}: {lines} lines, more than {limit}")
+        self.report(problems)
+
+    def test_lines_of_code_end_at_100_columns(self):
+        problems = []
+        for path in self.files:
+            if not path.endswith((".cc", ".h", ".proto")):
+                continue
+            for number, line in enumerate(read(path).splitlines(), 1):
+                if len(line) > COLUMNS_MAX:
+                    problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
 
     def test_folders_are_of_a_readable_size(self):

@@ -63,7 +63,7 @@ inline const std::string kPending = UpdateRuns(
     "r.state + 0 = k.o");
 
 inline const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
-                                     "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
+                                            "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
 
 inline const std::string kCancelFlag = UpdateRuns(
     "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
