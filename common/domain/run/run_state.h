@@ -218,7 +218,7 @@ struct CancelWord {
 // The sentence for the run's `error`: "killed by anna: …". Empty if the user gave no reason.
 std::string CancelSentence(const CancelWord& word);
 
-// Decides about a retry by a user. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run becomes PENDING:
+// Decides about a retry by a user. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run is set PENDING:
 // next attempt, due now, the job's current version. A run that waits for its next attempt keeps
 // attempt and version, and becomes due now. kNotFound: the job is deleted. kConflict: another
 // state, or the process may still run and the user did not confirm that.

@@ -1,7 +1,8 @@
 // Finds all mistakes of a workflow's definition. Pure.
 //
 // Place    Before a workflow is written, and for a question whether it could be. Mistakes of the
-//          form (a field of the wrong type) are found earlier: common/wire/json/job/workflow_json.h.
+//          form, such as a field of the wrong type, are found earlier, by
+//          common/wire/json/job/workflow_json.h.
 #pragma once
 
 #include <optional>
