@@ -12,16 +12,14 @@
 
 namespace carillon::mysql {
 
-constexpr std::string_view kEpoch = "'1970-01-01 00:00:00'";
-
 std::string FromTime(std::string_view column) {
-  return fmt::format("TIMESTAMPDIFF(MICROSECOND, {}, {})", kEpoch, column);
+  return fmt::format("TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', {})", column);
 }
 
 namespace {
 
 std::string ToTime(std::string_view placeholder) {
-  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
+  return fmt::format("TIMESTAMPADD(MICROSECOND, {}, '1970-01-01 00:00:00')", placeholder);
 }
 
 // The column cron_expression: NULL unless the only schedule of the job is a cron schedule.
@@ -181,8 +179,9 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
                .version = rows.Int(2),
                .paused = rows.Int(3) == 0,
                .deleted = rows.Int(4) != 0};
-    job.overlap = {
-        .policy = OverlapOf(rows.Text(5)), .max_running = rows.Int(12), .queue_max = rows.Int(13)};
+    job.overlap = {.policy = ParseName<OverlapPolicy>(rows.Text(5)).value_or(OverlapPolicy::kSkip),
+                   .max_running = rows.Int(12),
+                   .queue_max = rows.Int(13)};
     job.retry.retry_count = rows.Int(6);
     job.retry.interval = std::chrono::seconds(rows.Int(7));
     const Result<RetryBackoff> backoff = ParseName<RetryBackoff>(rows.Text(8));
