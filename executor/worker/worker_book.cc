@@ -326,7 +326,7 @@ void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
                now);
   }
   if (attempt->stage != Stage::kSent) return;
-  Note(*attempt, "a cancel was asked for; the function goes on until it checks for that", now);
+  Note(*attempt, "Cancel requested. The function continues until it calls check().", now);
   if (Outgoing* out = To(attempt->worker)) {
     out->asks.push_back({TicketOf(held), WorkerAsk::Why::kCancel});
   }
@@ -470,7 +470,7 @@ void WorkerBook::Tick(Now now) {
     Attempt& attempt = attempts_.at(deadlines_.begin()->second);
     deadlines_.erase(deadlines_.begin());
     attempt.timeout_asked = true;
-    Note(attempt, "its timeout has ended; the function goes on until it checks for that", now);
+    Note(attempt, "Timeout reached. The function continues until it calls check().", now);
     if (attempt.stage != Stage::kSent) continue;  // asked when it is sent
     if (Outgoing* out = To(attempt.worker)) {
       out->asks.push_back({TicketOf(attempt.start.attempt), WorkerAsk::Why::kTimeout});
