@@ -352,7 +352,7 @@ class WorkerWorld {
     if (outgoing.welcome && stream.open) worker.session = outgoing.welcome;
     for (const StartHandler& start : outgoing.runs) {
       const bool current = worker.session == stream.session || failpoint::Broken("worker.session");
-      const WorkerTicket ticket = TicketOf(start.attempt);
+      const WorkerTicket ticket = executor::TicketOf(start.attempt);
       if (!current || !worker.recent.insert(ticket).second) continue;
       Fate& fate = FateOf(ticket);
       ++outcome_.calls;
@@ -393,7 +393,7 @@ class WorkerWorld {
 
   // ---- the judge
   Fate& FateOf(const WorkerTicket& ticket) {
-    return fates_.at(IdOf(*WorkerBook::AttemptOf(ticket)));
+    return fates_.at(IdOf(*executor::AttemptOf(ticket)));
   }
 
   void Judge(Fate& fate, AttemptResult result) {
