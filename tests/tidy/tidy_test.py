@@ -360,7 +360,7 @@ class TidyTest(unittest.TestCase):
         self.report(problems)
 
     def test_pages_have_lines_that_a_difference_shows(self):
-        """At most 110 columns, except tables, code and links, which cannot be wrapped."""
+        """At most 100 columns, except tables, code and links, which cannot be wrapped."""
         problems = []
         for path in self.files:
             if not path.endswith(".md") or path == "README.zh-CN.md":
@@ -368,7 +368,7 @@ class TidyTest(unittest.TestCase):
             code = False
             for number, line in enumerate(read(path).splitlines(), 1):
                 code ^= line.lstrip().startswith("```")
-                if len(line) > 110 and not code and not re.match(r"\s*\|", line) and not re.search(r"\S{60}", line):
+                if len(line) > 100 and not code and not re.match(r"\s*\|", line) and not re.search(r"\S{60}", line):
                     problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
 
