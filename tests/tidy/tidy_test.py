@@ -86,6 +86,8 @@ FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b 
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 500
 COLUMNS_MAX = 100
+# Of all documents together, because a reader must find what they need. A thing is said once.
+DOCUMENT_WORDS_MAX = 61000
 # Limits that keep a folder readable. A header and its source count as one unit.
 FOLDER_UNITS_MAX = 28
 FOLDER_LINES_MAX = 3000
@@ -371,6 +373,11 @@ class TidyTest(unittest.TestCase):
                 if len(line) > 100 and not code and not re.match(r"\s*\|", line) and not re.search(r"\S{60}", line):
                     problems.append(f"{path}:{number}: {len(line)} columns")
         self.report(problems)
+
+    def test_documents_are_short(self):
+        """Counts all but CHANGELOG.md, which grows with each release."""
+        pages = [f for f in self.files if f.endswith(".md") and f != "CHANGELOG.md"]
+        self.assertLessEqual(sum(len(read(f).split()) for f in pages), DOCUMENT_WORDS_MAX)
 
     def test_decisions_have_one_page(self):
         words = {f: len(read(f).split()) for f in self.files if f.startswith("docs/adr/")}
