@@ -3,7 +3,6 @@
 
 #include "common/adapters/mysql/client/server_checks.h"
 #include "common/adapters/mysql/schema/migrations.h"
-#include "common/wire/json/job/job_json.h"
 #include "tests/infra/mysql/schema_fixture.h"
 
 namespace carillon::test {
@@ -72,19 +71,6 @@ TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
             0);
 }
 
-// The table of migrations as programs wrote it before it had this column. Its rows count as not
-// compatible with older programs.
-TEST_F(SchemaTest, TableOfMigrationsOfBeforeGetsTheColumn) {
-  const auto session = EmptyDatabase();
-  ASSERT_OK(mysql::Migrate(*session, kSecond));
-  ASSERT_OK(session->Run("ALTER TABLE schema_migrations DROP COLUMN compatible_from"));
-  EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
-  ASSERT_OK(mysql::Migrate(*session, {kSecond[0], kSecond[1], kNeedsSecond}));
-  EXPECT_EQ(Number(*session, "SELECT SUM(compatible_from) FROM schema_migrations"), 2);
-  ASSERT_OK(mysql::Migrate(*session, kSecond));
-  EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
-}
-
 TEST_F(SchemaTest, StoreWorksBesideACompatibleSchemaAndRefusesAnother) {
   database_.Open(8);
   const auto session = database_.Connect();
@@ -149,143 +135,14 @@ TEST_F(SchemaTest, MigrationThatWasCutShortIsStartedOver) {
   ASSERT_OK(mysql::Migrate(*again, kFirst));
 }
 
-TEST_F(SchemaTest, TheTokenOfBeforeKeepsWorking) {
-  const auto session = EmptyDatabase();
-  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
-  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 4; });
-  ASSERT_OK(mysql::Migrate(*session, before));
-  ASSERT_OK(
-      session->Run("INSERT INTO tokens (token_hash, name, role, created_us) VALUES "
-                   "('0123456789abcdef0123', 'admin', 'admin', 5)"));
-  const auto store = database_.Open(8);
-  const auto found = store->auth.FindToken("0123456789abcdef0123");
-  ASSERT_OK(found);
-  ASSERT_TRUE(found->has_value());
-  EXPECT_EQ((*found)->token.role, "admin");
-  EXPECT_EQ((*found)->token.token_id, "tok-0123456789abcdef");
-  EXPECT_EQ((*found)->token.expires, std::nullopt);
-  EXPECT_EQ((*found)->owner, std::nullopt);
-  EXPECT_EQ(store->auth.CreateFirstToken({"x", "admin", "admin", kT0, "tok-x"}).code(),
-            ErrorCode::kExists);
-}
-
-TEST_F(SchemaTest, RunsThatEndedBeforeTheIndexOfEndsAreFoundByIt) {
-  const auto session = EmptyDatabase();
-  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
-  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 9; });
-  ASSERT_OK(mysql::Migrate(*session, before));
-  ASSERT_OK(session->Run(
-      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
-      "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
-      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
-      "(7, 'old', 0, 1, 9, 1, '', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'allow', "
-      "NOW(), NOW())"));
-  ASSERT_OK(session->Run(
-      "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, open_segment, kind, state, "
-      "due_us, def_version) VALUES (10, 9, 7, 0, NULL, 'MANUAL', 'FAILED', 10, 1), (11, 9, 7, 0, "
-      "NULL, 'MANUAL', 'COMPLETED', 11, 1), (12, 9, 7, 0, 0, 'MANUAL', 'RUNNING', 12, 1)"));
-  const auto store = database_.Open(8);
-  const RunPage failed =
-      StoreDriver::v(store->runs.ListRuns({.states = {RunState::kFailed, RunState::kLost}}, kT0));
-  ASSERT_EQ(failed.runs.size(), 1u);
-  EXPECT_EQ(failed.runs[0].row.key.fire, FromUnixMicros(10));
-  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_runs WHERE ended_as IS NULL"), 2);
-}
-
-TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
-  const auto session = EmptyDatabase();
-  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
-  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 10; });
-  ASSERT_OK(mysql::Migrate(*session, before));
-  const JobDefinition written{.name = "old", .type = JobType::kNoop, .user_id = "user-anna"};
-  std::string text = DefinitionToText(written);
-  const std::string named = R"("namespace":"default",)";
-  ASSERT_NE(text.find(named), std::string::npos) << text;
-  text.erase(text.find(named), named.size());  // as older programs wrote it
-  ASSERT_OK(session->Run(
-      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
-      "pause_reason, user_id, name, type, command, priority, timeout, retry_count, retry_interval, "
-      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
-      "(7, 'old', 0, 1, 9, 1, '', 'user-anna', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', "
-      "'allow', NOW(), NOW())"));
-  ASSERT_OK(session->Execute(
-      "INSERT INTO job_versions (job_no, version, name, definition) VALUES (7, 1, 'old', ?)",
-      {text}));
-  ASSERT_OK(session->Run(
-      "INSERT INTO users (user_id, name, role, password_hash, created_us, updated_us) VALUES "
-      "('user-anna', 'anna', 'user', 'x', 1, 1)"));
-  const auto store = database_.Open(8);
-  const StoredJob job = StoreDriver::v(store->jobs.GetJob(JobId("old")));
-  EXPECT_EQ(job.definition, written);  // so applying the same definition again changes nothing
-  EXPECT_EQ(job.definition.name_space, "default");
-  EXPECT_EQ(StoreDriver::v(store->jobs.ListNamespaces("", 5)), std::vector<std::string>{"default"});
-  EXPECT_EQ(
-      StoreDriver::v(store->jobs.ListJobs({.namespaces = {"default"}, .name = "old", .limit = 2}))
-          .jobs.size(),
-      1u);
-  UserRecord user = StoreDriver::v(store->auth.GetUser("user-anna"));
-  EXPECT_TRUE(user.shares.empty());
-  user.shares = {{"payroll"}};
-  EXPECT_EQ(StoreDriver::v(store->auth.UpdateUser(user, kT0)).shares, user.shares);
-  // An interrupted migration starts again from its beginning.
-  for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
-    if (migration.name != "namespaces") continue;
-    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 11"));
-    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
-  }
-  EXPECT_EQ(StoreDriver::v(store->auth.GetUser("user-anna")).shares, user.shares);
-}
-
-// A member of a version without this column writes a definition without the namespace.
-TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
+TEST_F(SchemaTest, MigrationsOfThisProgramCanBeStartedOver) {
   const auto store = database_.Open(8);
   const auto session = database_.Connect();
-  JobDefinition definition{.name = "a", .type = JobType::kNoop, .name_space = "payroll"};
+  const JobDefinition definition{.name = "a", .type = JobType::kNoop};
   StoreDriver::v(store->jobs.CreateJob(JobId("a"), definition, {.now = kT0}));
-  ASSERT_OK(
-      session->Run("UPDATE job_versions SET definition = REPLACE(definition, "
-                   "'\"namespace\":\"payroll\",', '')"));
+  ASSERT_OK(session->Run("DELETE FROM schema_migrations"));
+  ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
   EXPECT_EQ(StoreDriver::v(store->jobs.GetJob(JobId("a"))).definition, definition);
-}
-
-TEST_F(SchemaTest, JobsOfBeforeTheLimitsHaveTheDefaultsAndTheMigrationCanBeStartedOver) {
-  const auto session = EmptyDatabase();
-  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
-  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 21; });
-  ASSERT_OK(mysql::Migrate(*session, before));
-  ASSERT_OK(session->Run(
-      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
-      "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
-      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
-      "(7, 'old', 0, 1, 9, 1, '', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'skip', "
-      "NOW(), NOW())"));
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
-    EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM jobs WHERE overlap_policy = 'skip'"), 1);
-    EXPECT_EQ(Number(*session, "SELECT max_running FROM jobs"), 1);
-    EXPECT_EQ(Number(*session, "SELECT queue_max FROM jobs"), 100);
-    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 22"));
-  }
-  ASSERT_OK(session->Run("UPDATE jobs SET overlap_policy = 'terminate_previous'"));
-}
-
-TEST_F(SchemaTest, SchedulesOfBeforeTheWindowsHaveNoneAndTheMigrationCanBeStartedOver) {
-  const auto session = EmptyDatabase();
-  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
-  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 22; });
-  ASSERT_OK(mysql::Migrate(*session, before));
-  ASSERT_OK(session->Run(
-      "INSERT INTO job_schedules (schedule_id, job_no, segment, position, version, job_version, "
-      "next_fire_us, kind, cron_expression, dst_gap, dst_repeat, misfire_policy, "
-      "misfire_grace_us, catch_up_window_us, catch_up_max, priority) VALUES (9, 7, 0, 0, 1, 1, 5, "
-      "'cron', '0 0 * * *', 'fire', 'auto', 'latest', 0, 0, 0, 0)"));
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
-    EXPECT_EQ(Number(*session, "SELECT until_us FROM job_schedules"), ToUnixMicros(kNever));
-    EXPECT_EQ(Number(*session, "SELECT jitter_us FROM job_schedules"), 0);
-    EXPECT_EQ(Number(*session, "SELECT spread FROM job_schedules"), 0);
-    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 23"));
-  }
 }
 
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {

@@ -22,12 +22,6 @@ std::vector<Share> ReadShares(const Session& session, const Rows& rows, uint32_t
   return {};
 }
 
-constexpr std::string_view kScoped = "scoped:";
-
-std::string RoleOf(const std::string& text) {
-  return text.starts_with(kScoped) ? text.substr(kScoped.size()) : text;
-}
-
 std::vector<std::string> Words(const std::string& text) {
   std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};
@@ -66,10 +60,6 @@ std::string PreferencesText(const Preferences& preferences) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string RoleText(const TokenRecord& token) {
-  return (token.scopes.empty() ? "" : std::string(kScoped)) + token.role;
-}
-
 std::string ScopesText(const TokenRecord& token) {
   return fmt::format("{}", fmt::join(token.scopes, " "));
 }
@@ -77,7 +67,7 @@ std::string ScopesText(const TokenRecord& token) {
 TokenRecord ReadApiTokenRow(const Rows& rows) {
   return {.token_hash = rows.Text(1),
           .name = rows.Text(2),
-          .role = RoleOf(rows.Text(3)),
+          .role = rows.Text(3),
           .created = rows.Time(4),
           .token_id = rows.Text(5),
           .prefix = rows.Text(6),

@@ -26,11 +26,7 @@ inline constexpr const char* kApiTokenColumns =
     "t.last_used_us, t.scopes";
 inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
-// Return the texts of the columns scopes and role. A member older than the column scopes ignores
-// that column, and would grant a token its full role. So a token with scopes is stored with a role
-// that such a member does not know.
 std::string ScopesText(const TokenRecord& token);
-std::string RoleText(const TokenRecord& token);
 
 // Locks the row of the store's identity. A caller locks this row before it changes administrators,
 // or before it creates something that a store has only once. So these callers run one at a time.

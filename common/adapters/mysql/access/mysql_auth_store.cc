@@ -142,7 +142,7 @@ Status InsertToken(Session& session, const TokenRecord& token) {
   CARILLON_TRY(session.Execute(
       "INSERT INTO tokens (token_hash, name, role, created_us, token_id, prefix, user_id, "
       "expires_us, last_used_us, scopes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      {token.token_hash, token.name, RoleText(token), ToUnixMicros(token.created), token.token_id,
+      {token.token_hash, token.name, token.role, ToUnixMicros(token.created), token.token_id,
        token.prefix, token.user_id, micros(token.expires), micros(token.last_used),
        ScopesText(token)}));
   return {};

@@ -66,8 +66,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
   }
-  // The column is authoritative. A member older than the column writes definitions that lack
-  // the namespace.
+  // The column is authoritative, also for a definition that cannot be read.
   job.definition.name_space = rows.Text(14);
   job.group = GroupNo(rows.Unsigned(17));
   job.has_dependents = rows.Int(18) != 0;

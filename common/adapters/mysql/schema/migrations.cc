@@ -42,28 +42,18 @@ Result<std::string> ChecksumOf(Session& session, std::string_view text) {
   return rows.Text(1);
 }
 
-// If an older program created the table without the column compatible_from, adds this column.
-// Changes nothing else, so that the older program keeps working.
 Status EnsureTable(Session& session) {
-  CARILLON_TRY(session.Run(
+  return session.Run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (version INT NOT NULL PRIMARY KEY, "
       "name VARCHAR(128) NOT NULL, checksum CHAR(64) NOT NULL, applied_us BIGINT NOT NULL, "
-      "compatible_from INT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"));
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Ask("SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "
-                               "DATABASE() AND TABLE_NAME = 'schema_migrations' AND COLUMN_NAME = "
-                               "'compatible_from'"));
-    if (rows.Next()) return {};
-  }
-  return session.Run("ALTER TABLE schema_migrations ADD COLUMN compatible_from INT NULL");
+      "compatible_from INT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin");
 }
 
 Result<std::vector<Applied>> ReadApplied(Session& session) {
   CARILLON_TRY(EnsureTable(session));
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Ask("SELECT version, checksum, COALESCE(compatible_from, version) FROM "
-                             "schema_migrations ORDER BY version"));
+      Rows rows, session.Ask("SELECT version, checksum, compatible_from FROM schema_migrations "
+                             "ORDER BY version"));
   std::vector<Applied> applied;
   while (rows.Next()) {
     applied.push_back({static_cast<int>(rows.Int(1)), rows.Text(2), static_cast<int>(rows.Int(3))});
@@ -210,10 +200,11 @@ Result<int> ReadSchemaVersion(Session& session) {
 
 Status MarkIncomplete(Session& session) {
   CARILLON_TRY(EnsureTable(session));
-  return session.Run(fmt::format(
-      "REPLACE INTO schema_migrations (version, name, checksum, applied_us) VALUES ({}, "
-      "'incomplete', '', 0)",
-      kIncomplete));
+  return session.Run(
+      fmt::format("REPLACE INTO schema_migrations (version, name, checksum, applied_us, "
+                  "compatible_from) VALUES "
+                  "({0}, 'incomplete', '', 0, {0})",
+                  kIncomplete));
 }
 
 }  // namespace carillon::mysql

@@ -42,7 +42,7 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
     if (!limits.ok()) return nullptr;
     const auto schedule =
         Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat, std::move(*limits));
-    if (!schedule.ok()) continue;  // accepted by an older version; it cannot fire
+    if (!schedule.ok()) continue;  // it cannot fire
     if (const auto fire = schedule->Next(now)) least = std::min(least, fire->time);
   }
   if (least == kNever) return nullptr;
