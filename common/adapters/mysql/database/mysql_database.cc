@@ -87,9 +87,6 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
     SessionOptions migrating = telling;
     migrating.read_timeout_s = kMigrationStatementMaxSeconds;
     CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
-    // At its end, an online index build waits for the transactions that use the table. Later
-    // statements wait behind the build. So the build's wait is kept short.
-    CARILLON_TRY(session->Run("SET SESSION lock_wait_timeout = 10"));
     CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }
   CARILLON_TRY(InTransaction(

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/client/mysql_error.h"
 #include "common/adapters/mysql/client/named_lock.h"
 #include "common/base/log.h"
 
@@ -80,37 +81,58 @@ Status JudgeNewer(const std::vector<Applied>& applied, int newest) {
   return {};
 }
 
-Status Apply(Session& session, const Migration& migration, const std::string& checksum) {
+struct Missing {
+  const Migration* migration;
+  std::string checksum;
+};
+
+// Waits until no backup and no maintenance uses the tables.
+Status TakeMaintenance(Session& session) {
+  for (int tries = 0; tries < kMaintenanceLockTriesMax; ++tries) {
+    CARILLON_ASSIGN_OR_RETURN(const bool ours,
+                              TakeLock(session, StoreLock::kMaintain, kMigrationLockWait));
+    if (ours) return {};
+    if (tries == 0) log::Info("mysql", "the migration waits for a backup or for maintenance");
+  }
+  return {ErrorCode::kUnavailable, "schema: a backup or maintenance has been running for too long"};
+}
+
+Status RunBetweenOthers(Session& session, const std::string& statement) {
+  for (int tries = 1;; ++tries) {
+    const Status run = session.Run(statement);
+    const bool locked = !run.ok() && session.last_error() == kLockWaitTimeout;
+    if (!locked || tries == kStatementTriesMax) return run;
+    CARILLON_TRY(session.Run("DO SLEEP(0.5)"));
+  }
+}
+
+Status Apply(Session& session, const Missing& missing) {
+  const Migration& migration = *missing.migration;
   log::Info("mysql", "applying migration {:04} {}", migration.version, migration.name);
   for (const std::string& statement : SplitStatements(migration.text)) {
-    CARILLON_TRY(session.Run(statement));
+    CARILLON_TRY(RunBetweenOthers(session, statement));
   }
   CARILLON_TRY(session.Execute(
       "INSERT INTO schema_migrations (version, name, checksum, applied_us, compatible_from) VALUES "
       "(?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)), ?)",
-      {int64_t{migration.version}, migration.name, checksum, int64_t{CompatibleFrom(migration)}}));
+      {int64_t{migration.version}, migration.name, missing.checksum,
+       int64_t{CompatibleFrom(migration)}}));
   return {};
 }
 
-Status MigrateLocked(Session& session, const std::vector<Migration>& migrations) {
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<Applied> applied, ReadApplied(session));
+Result<std::vector<Missing>> FindMissing(Session& session, const std::vector<Applied>& applied,
+                                         const std::vector<Migration>& migrations) {
   const int newest = migrations.empty() ? 0 : migrations.back().version;
   CARILLON_TRY(RefuseIncomplete(applied));
   CARILLON_TRY(JudgeNewer(applied, newest));
+  std::vector<Missing> missing;
   for (const Migration& migration : migrations) {
-    CARILLON_ASSIGN_OR_RETURN(const std::string checksum, ChecksumOf(session, migration.text));
-    const Applied* found = nullptr;
-    for (const Applied& one : applied) {
-      if (one.version == migration.version) found = &one;
-    }
-    if (found == nullptr && !applied.empty() && applied.back().version > newest) {
-      return {ErrorCode::kConflict,
-              fmt::format("schema: the store is at version {} but lacks migration {:04} of this "
-                          "program, which knows {}",
-                          applied.back().version, migration.version, newest)};
-    }
-    if (found == nullptr) {
-      CARILLON_TRY(Apply(session, migration, checksum));
+    CARILLON_ASSIGN_OR_RETURN(std::string checksum, ChecksumOf(session, migration.text));
+    const auto found = std::find_if(applied.begin(), applied.end(), [&](const Applied& one) {
+      return one.version == migration.version;
+    });
+    if (found == applied.end()) {
+      missing.push_back({&migration, std::move(checksum)});
     } else if (found->checksum != checksum) {
       return {ErrorCode::kConflict,
               fmt::format("schema: migration {:04} was applied with another text than this "
@@ -118,7 +140,27 @@ Status MigrateLocked(Session& session, const std::vector<Migration>& migrations)
                           migration.version, found->checksum, checksum)};
     }
   }
-  return {};
+  if (!missing.empty() && !applied.empty() && applied.back().version > newest) {
+    return {ErrorCode::kConflict,
+            fmt::format("schema: the store is at version {} but lacks migration {:04} of this "
+                        "program, which knows {}",
+                        applied.back().version, missing.front().migration->version, newest)};
+  }
+  return missing;
+}
+
+// If the statement fails, the caller drops the connection, and with it the locks.
+Status MigrateLocked(Session& session, const std::vector<Migration>& migrations) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Applied> applied, ReadApplied(session));
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Missing> missing,
+                            FindMissing(session, applied, migrations));
+  if (missing.empty()) return {};
+  CARILLON_TRY(TakeMaintenance(session));
+  CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
+  for (const Missing& one : missing) CARILLON_TRY(Apply(session, one));
+  // No older program has ever used a new store.
+  if (applied.empty()) CARILLON_TRY(FinishSchema(session));
+  return ReleaseLock(session, StoreLock::kMaintain);
 }
 
 // True if the name can be put into a statement as an identifier without escaping.
@@ -171,6 +213,21 @@ Status Migrate(Session& session, const std::vector<Migration>& migrations) {
   if (!session.healthy()) return migrated;  // the lock ends with the connection
   CARILLON_TRY(ReleaseLock(session, StoreLock::kMigrate));
   return migrated;
+}
+
+Result<SchemaLevels> ReadLevels(Session& session, int known) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Ask("SELECT COALESCE(MAX(version), 0), COALESCE(MAX(compatible_from), 0) "
+                             "FROM schema_migrations"));
+  rows.Next();
+  return SchemaLevels{.known = known,
+                      .applied = static_cast<int>(rows.Int(1)),
+                      .finished = static_cast<int>(rows.Int(2))};
+}
+
+Status FinishSchema(Session& session) {
+  return session.Run(
+      "UPDATE schema_migrations SET compatible_from = version ORDER BY version DESC LIMIT 1");
 }
 
 Status CreateDatabase(const SessionOptions& session) {

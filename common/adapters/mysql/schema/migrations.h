@@ -6,8 +6,9 @@
 //
 // Errors   kConflict: the store's schema is newer than this program and not compatible with it, or
 //          a migration that was applied differs from ours. kUnavailable: another member has been
-//          migrating for too long.
-// Always   One member at a time applies migrations; an interrupted migration is repeated.
+//          migrating, or a backup has been running, for too long.
+// Always   One member at a time applies migrations; an interrupted migration is repeated. No other
+//          statement waits for a migration longer than about a second.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/pool.h"
+#include "common/ports/store/schema_store.h"
 
 namespace carillon::mysql {
 
@@ -29,6 +31,10 @@ const std::vector<Migration>& EmbeddedMigrations();
 
 inline constexpr Duration kMigrationLockWait = 5s;  // per attempt; shorter than the read timeout
 inline constexpr int kMigrationLockTriesMax = 24;
+inline constexpr int kMaintenanceLockTriesMax = 120;  // a backup may take ten minutes
+// While a statement waits for the users of its table, later users wait behind it. So it waits for a
+// second only, and lets them pass before it tries again.
+inline constexpr int kStatementTriesMax = 40;
 
 // Returns the number N of the header's line "-- compatible_from: N". Without that line, returns the
 // migration's own version, so that no older program may use the schema.
@@ -38,6 +44,11 @@ int CompatibleFrom(const Migration& migration);
 std::vector<std::string> SplitStatements(std::string_view text);
 
 Status Migrate(Session& session, const std::vector<Migration>& migrations);
+
+// Returns the levels of the store, for a program that knows the migrations up to `known`.
+Result<SchemaLevels> ReadLevels(Session& session, int known);
+// Makes the newest migration one that every program must know. The caller holds the lock kMigrate.
+Status FinishSchema(Session& session);
 
 // Creates the database that `session` names, if it does not exist.
 Status CreateDatabase(const SessionOptions& session);
