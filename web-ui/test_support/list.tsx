@@ -2,7 +2,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
 import { render } from '@testing-library/react';
-import { parseSearch, stringifySearch } from '../src/app/search_params';
+import { parseSearch, stringifySearch } from '../src/lib/search_params';
 import { queryClient, type totalOf } from '../src/api/queries';
 import { useColumns } from '../src/features/lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../src/features/lists/list_bar';

@@ -42,7 +42,7 @@ import {
   stringifySearch,
   type Range,
   type Refresh,
-} from './search_params';
+} from '../lib/search_params';
 import { NotFound, Shell } from './shell/shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSearch, stringifySearch } from '../app/search_params';
+import { parseSearch, stringifySearch } from './search_params';
 import { timeline } from '../features/runs/detail/run_text';
 import { absoluteTime, bytes, countdown, readable, relativeTime, span } from './format';
 import type { Run } from '../api/types';

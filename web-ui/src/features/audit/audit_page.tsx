@@ -3,7 +3,7 @@ import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';
 import { EmptyMatch, EmptyYet, PageHeader } from '../../ui/ui';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { AuditFilters } from './audit_filters';
 import { AuditList } from './audit_list';
 

@@ -13,7 +13,7 @@ import { browserZone } from '../../lib/zones';
 import { FormDialog } from '../../ui/dialogs/form_dialog';
 import { Field } from '../../ui/field';
 import { Time } from '../../ui/time';
-import { scheduleText } from '../jobs/detail/schedule_text';
+import { scheduleText } from '../schedule/schedule_text';
 import {
   RERUNS,
   bodyOf,

@@ -12,7 +12,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../../api/queries';
 import type { Job } from '../../api/types';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { signOut } from '../../auth/session';
 import { signedInAs } from '../../../test_support/person';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';

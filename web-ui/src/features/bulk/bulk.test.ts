@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerBulk, many } from '../../../test_support/bulk';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import { everything, only } from '../lists/selection';
+import { everything, only } from './selection';
 import { act, filterOf, preview, targetOf } from './bulk';
 
 const progress = {

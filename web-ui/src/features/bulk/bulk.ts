@@ -3,7 +3,7 @@
 import { ApiError, call } from '../../api/client';
 import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
-import type { Selection } from '../lists/selection';
+import type { Selection } from './selection';
 
 export type ListKind = 'job' | 'run';
 export type Kind = ListKind | 'dead_letter';

@@ -14,7 +14,7 @@ import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } fr
 import { useBulkTitle } from './bulk_text';
 import { Progress } from './progress';
 import { useBulkActions } from './bulk_queries';
-import { useOwnerText } from '../jobs/list/owners';
+import { useOwnerText } from '../users/owners';
 
 const route = getRouteApi('/bulk');
 

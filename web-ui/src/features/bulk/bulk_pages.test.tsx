@@ -12,7 +12,7 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/rea
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChangeStream } from '../../api/changes';
 import { queryClient } from '../../api/queries';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { signOut } from '../../auth/session';
 import { BulkListPage } from './bulk_list_page';
 import { BulkPage } from './bulk_page';

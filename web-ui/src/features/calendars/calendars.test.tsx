@@ -10,7 +10,7 @@ import {
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { CalendarPage } from './calendar_page';
 import { CalendarsPage } from './calendars_page';
 import { signedInAs } from '../../../test_support/person';

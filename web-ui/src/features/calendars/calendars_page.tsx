@@ -5,7 +5,7 @@ import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useCalendars } from '../../api/groups';
 import type { Calendar } from '../../api/types';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';

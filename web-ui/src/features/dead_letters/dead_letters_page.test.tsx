@@ -9,7 +9,7 @@ import {
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { signOut } from '../../auth/session';
 import { DeadLettersPage } from './dead_letters_page';
 import { signedInAs } from '../../../test_support/person';

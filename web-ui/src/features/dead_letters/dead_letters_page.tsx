@@ -22,8 +22,8 @@ import { Time } from '../../ui/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
 import type { DeadLetterAction, Row, Target } from '../bulk/bulk';
 import { useTickColumn, type Selectable } from '../lists/list_bar';
-import { NOTHING, areAllTicked, only, tickShown } from '../lists/selection';
-import { AdminTabs } from '../../app/admin_tabs';
+import { NOTHING, areAllTicked, only, tickShown } from '../bulk/selection';
+import { AdminTabs } from '../admin/admin_tabs';
 import type { Verb } from './dead_letter_dialog';
 import { AllOf, FailingJobs, type AskAll } from './failing_jobs';
 

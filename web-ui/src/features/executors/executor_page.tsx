@@ -18,7 +18,7 @@ import {
   PageHeader,
   searchedTo,
 } from '../../ui/ui';
-import { RunTable } from '../runs/list/run_table';
+import { RunTable } from '../lists/runs/run_table';
 import { ExecutorActions } from './executor_actions';
 import { executorPath } from './executor_path';
 import { Behind, Features, Load, Slots, States } from './executor_facts';

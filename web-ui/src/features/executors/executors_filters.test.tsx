@@ -9,7 +9,7 @@ import {
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
-import { many, one, parseSearch, stringifySearch } from '../../app/search_params';
+import { many, one, parseSearch, stringifySearch } from '../../lib/search_params';
 import { ExecutorsPage } from './executors_page';
 import { HttpResponse, at, http, server } from '../../../test_support/server';
 

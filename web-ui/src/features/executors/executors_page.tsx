@@ -11,7 +11,7 @@ import { useTranslation } from '../../i18n/use_translation';
 import { SearchField } from '../../ui/search_field';
 import { Time } from '../../ui/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, TableFrame } from '../../ui/ui';
-import { StateFilter } from '../runs/list/state_filter';
+import { StateFilter } from '../lists/filters/state_filter';
 import { ExecutorActions } from './executor_actions';
 import { Behind, Load, Slots, States } from './executor_facts';
 

@@ -9,7 +9,7 @@ import {
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
-import { many, one, parseSearch, stringifySearch } from '../../app/search_params';
+import { many, one, parseSearch, stringifySearch } from '../../lib/search_params';
 import { GapsPage } from './gaps_page';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 

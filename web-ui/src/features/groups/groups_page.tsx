@@ -7,7 +7,7 @@ import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useGroups } from '../../api/groups';
 import type { Group } from '../../api/types';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { count } from '../../lib/format';

@@ -1,7 +1,7 @@
 // A list of jobs or runs: its rows, filter and selection.
 import type { ListKind, Row, Search } from '../bulk/bulk';
 import type { Columns } from './columns';
-import type { Selection } from './selection';
+import type { Selection } from '../bulk/selection';
 
 export interface List {
   kind: ListKind;

@@ -6,7 +6,7 @@ import type { Column } from '../../ui/data_table';
 import { early } from '../../lib/preload';
 import type { Row } from '../bulk/bulk';
 import type { List } from './list';
-import { NOTHING, isTicked, tick } from './selection';
+import { NOTHING, isTicked, tick } from '../bulk/selection';
 
 const ListTools = early(() => import('./list_tools'));
 

@@ -17,7 +17,15 @@ import { useBulk } from '../bulk/bulk_queries';
 import { ColumnsPanel } from './columns_panel';
 import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from '../bulk/bulk';
 import type { List } from './list';
-import { NOTHING, areAllTicked, countOf, everything, only, tickShown, type Selection } from './selection';
+import {
+  NOTHING,
+  areAllTicked,
+  countOf,
+  everything,
+  only,
+  tickShown,
+  type Selection,
+} from '../bulk/selection';
 import { ViewsPanel } from './views_panel';
 
 const BulkDialog = lazy(() => import('../bulk/bulk_dialog'));

@@ -3,7 +3,7 @@ import './texts.en';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { Bookmark, Check, Pencil, Trash2 } from 'lucide-react';
 import { useRef, useState, type FormEvent, type RefObject } from 'react';
-import { parseSearch } from '../../app/search_params';
+import { parseSearch } from '../../lib/search_params';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../ui/field';

@@ -10,7 +10,7 @@ import {
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../../api/queries';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { DeliveriesPage } from './deliveries_page';
 import { TestNoticeDialog } from './send_test_dialog';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';

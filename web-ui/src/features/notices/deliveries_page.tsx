@@ -18,7 +18,7 @@ import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
 import { toast, toastError } from '../../ui/toasts';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, explain } from '../../ui/ui';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { TestNoticeDialog } from './send_test_dialog';
 
 const route = getRouteApi('/admin/deliveries');

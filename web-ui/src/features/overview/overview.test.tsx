@@ -4,8 +4,8 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/rea
 import { describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
 import type { FireLoad, Gap, Run, SystemStatus } from '../../api/types';
-import { parseSearch, stringifySearch } from '../../app/search_params';
-import Attention from './attention';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
+import Attention from '../system/attention';
 import NextFires from './next_fires';
 import { againIn } from './next_values';
 import { dayBefore, firesIn, successOf } from './tile_values';

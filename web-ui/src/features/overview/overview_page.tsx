@@ -13,11 +13,11 @@ import { BAD_STATES } from './failures';
 import { sampleOf } from './sample';
 import { Tiles } from './tiles';
 
-const Attention = early(() => import('./attention'));
+const Attention = early(() => import('../system/attention'));
 const FailureMap = early(() => import('./failure_map'));
 const FirstSteps = lazy(() => import('./first_steps'));
 const NextFires = early(() => import('./next_fires'));
-const RunTable = early(async () => ({ default: (await import('../runs/list/run_table')).RunTable }));
+const RunTable = early(async () => ({ default: (await import('../lists/runs/run_table')).RunTable }));
 
 const BAD = [...BAD_STATES];
 const SHOWN = 6;

@@ -10,7 +10,7 @@ import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
 import type { FireLoad } from '../../api/types';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import WhatIfCard from './what_if_card';
 import { missedIn, windowOf } from './what_if_values';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';

@@ -10,7 +10,7 @@ import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
 import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { useOwnerName } from '../users/owner_name';
 import { CreateSecretDialog, DeleteSecretDialog, EditSecretDialog } from './secret_dialogs';
 import { mayChange } from './secret_values';

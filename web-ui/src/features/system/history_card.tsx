@@ -3,7 +3,7 @@ import '../audit/texts.en';
 import './texts.en';
 import { useEffect, useSyncExternalStore } from 'react';
 import type { SystemStatus } from '../../api/types';
-import { RANGES, type Range } from '../../app/search_params';
+import { RANGES, type Range } from '../../lib/search_params';
 import { useTranslation } from '../../i18n/use_translation';
 import { count, span } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';

@@ -10,7 +10,7 @@ import { fireEvent, render, screen, waitFor, within } from '@testing-library/rea
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient, useStatus } from '../../api/queries';
 import { Banners } from '../../app/banners/banners';
-import { parseSearch, stringifySearch } from '../../app/search_params';
+import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { PauseCard } from './pause_card';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 import '../../app/banners/pause_banner';

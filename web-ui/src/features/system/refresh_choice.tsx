@@ -1,7 +1,7 @@
 // Field that chooses the refresh interval of the page. The interval is in the URL, so that a wall display
 // keeps it.
 import './texts.en';
-import { REFRESHES, type Refresh } from '../../app/search_params';
+import { REFRESHES, type Refresh } from '../../lib/search_params';
 import { useTranslation } from '../../i18n/use_translation';
 import { useOwnPace, type Pace } from '../../lib/poll_interval';
 import { usePreferences } from '../../lib/preferences';

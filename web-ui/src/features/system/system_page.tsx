@@ -19,7 +19,7 @@ import { PauseCard } from './pause_card';
 import { RefreshChoice } from './refresh_choice';
 import { SettingsCard } from './settings_card';
 
-const Attention = early(() => import('../overview/attention'));
+const Attention = early(() => import('./attention'));
 const route = getRouteApi('/system');
 
 export function SystemPage() {

@@ -14,7 +14,7 @@ import { useNow } from '../../lib/clock';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
 import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { useOwnerName } from '../users/owner_name';
 import { CreateTokenDialog, MadeTokenDialog, RevokeTokenDialog } from './token_dialogs';
 

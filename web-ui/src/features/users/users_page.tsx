@@ -14,7 +14,7 @@ import { DataTable, type Column } from '../../ui/data_table';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
 import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
-import { AdminTabs } from '../../app/admin_tabs';
+import { AdminTabs } from '../admin/admin_tabs';
 import { useShareText } from './share_text';
 import { CreateUserDialog, DeleteUserDialog, EditUserDialog, PasswordDialog } from './user_dialogs';
 

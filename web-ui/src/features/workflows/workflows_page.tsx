@@ -23,10 +23,10 @@ import {
   PageHeader,
   isUnfinished,
 } from '../../ui/ui';
-import { zoneOf } from '../jobs/detail/schedule_text';
-import { useLastRuns } from '../runs/list/last_runs';
+import { zoneOf } from '../schedule/schedule_text';
+import { useLastRuns } from '../lists/runs/last_runs';
 
-const RunStrip = early(() => import('../runs/list/run_strip'));
+const RunStrip = early(() => import('../lists/runs/run_strip'));
 const route = getRouteApi('/workflows');
 const LAST_RUNS = 10;
 

@@ -5,7 +5,7 @@ import { queryClient } from '../../../api/queries';
 import type { Job } from '../../../api/types';
 import CancelRunsDialog from './cancel_runs_dialog';
 import { ACTIONS, targetOf } from '../../bulk/bulk';
-import { only } from '../../lists/selection';
+import { only } from '../../bulk/selection';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
 

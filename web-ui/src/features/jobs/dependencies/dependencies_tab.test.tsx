@@ -13,7 +13,7 @@ import { dependentsIn } from './dependents';
 import { DeleteDialog } from '../actions/pause_delete_dialogs';
 import StartedBy from '../../runs/detail/started_by';
 import DependenciesTab from './dependencies_tab';
-import { limitsText, scheduleText } from '../detail/schedule_text';
+import { limitsText, scheduleText } from '../../schedule/schedule_text';
 import { UpstreamOf, UpstreamText } from './upstream_text';
 import '../../../ui/dialogs/modal_dialog';
 

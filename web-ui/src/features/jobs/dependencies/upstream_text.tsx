@@ -4,7 +4,7 @@ import { useDependencies, useJobName } from '../../../api/dependencies';
 import type { AfterSchedule, Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { usePreferences } from '../../../lib/preferences';
-import { scheduleText } from '../detail/schedule_text';
+import { scheduleText } from '../../schedule/schedule_text';
 
 // For a list of jobs. `known`: the name of the upstream job, if the list has it already.
 export function UpstreamText({ schedule, known }: { schedule: AfterSchedule; known?: string }) {

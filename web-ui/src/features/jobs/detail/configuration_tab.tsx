@@ -12,15 +12,15 @@ import { span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 import { Time } from '../../../ui/time';
 import { Card, Facts } from '../../../ui/ui';
-import { ExecutorLink } from '../../runs/detail/executor_link';
+import { ExecutorLink } from '../../lists/runs/executor_link';
 import { definitionOf, limitsRuns } from '../form/form_values';
-import { useOwnerText } from '../list/owners';
+import { useOwnerText } from '../../users/owners';
 import { NamespaceLink } from '../list/namespace_link';
 import { TellFact } from './notifications_fact';
 import { containerFacts } from '../container/container_facts';
 import { httpFacts } from '../http/http_facts';
 import { isolationFacts } from '../isolation/isolation_facts';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const Mono = ({ text }: { text: string }) => <span className="mono">{text}</span>;
 

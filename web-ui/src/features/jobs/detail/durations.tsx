@@ -10,7 +10,7 @@ import { isAwaited, useTell } from '../../../lib/layout_hold';
 import { Time } from '../../../ui/time';
 import { Card, TableFrame } from '../../../ui/ui';
 import { durationsOf, percentile } from './duration_values';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const RUNS = 100;
 const EVERY_MS = 10_000;

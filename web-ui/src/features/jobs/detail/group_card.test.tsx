@@ -6,7 +6,7 @@ import i18next from 'i18next';
 import { queryClient } from '../../../api/queries';
 import type { Job, Schedule } from '../../../api/types';
 import GroupCard from './group_card';
-import { limitsText, scheduleText } from './schedule_text';
+import { limitsText, scheduleText } from '../../schedule/schedule_text';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
 const job = { job_id: 'a', name: 'A', schedules: [], time_zone: 'UTC' } as unknown as Job;

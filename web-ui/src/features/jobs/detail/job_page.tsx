@@ -20,8 +20,8 @@ import {
   Segments,
   searchedTo,
 } from '../../../ui/ui';
-import { RunTable } from '../../runs/list/run_table';
-import { StateFilter } from '../../runs/list/state_filter';
+import { RunTable } from '../../lists/runs/run_table';
+import { StateFilter } from '../../lists/filters/state_filter';
 import { repeatedOf } from '../../backfills/backfill_values';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { mustAsk } from '../actions/must_ask';
@@ -30,7 +30,7 @@ import { LabelLinks } from '../list/label_links';
 import { ConfigurationTab } from './configuration_tab';
 import { NamespaceLink } from '../list/namespace_link';
 import { OverviewTab } from './overview_tab';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));

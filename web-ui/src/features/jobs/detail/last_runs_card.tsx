@@ -6,10 +6,10 @@ import { percent } from '../../../lib/format';
 import { isAwaited, useTell } from '../../../lib/layout_hold';
 import { usePreferences } from '../../../lib/preferences';
 import { Card } from '../../../ui/ui';
-import { useLastRunsRead } from '../../runs/list/last_runs';
-import RunStrip from '../../runs/list/run_strip';
+import { useLastRunsRead } from '../../lists/runs/last_runs';
+import RunStrip from '../../lists/runs/run_strip';
 import { successOfLast } from './outcome_calendar_values';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const RUNS = 20;
 

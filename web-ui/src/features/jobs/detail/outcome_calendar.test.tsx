@@ -4,7 +4,7 @@ import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Job, RunState } from '../../../api/types';
-import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { parseSearch, stringifySearch } from '../../../lib/search_params';
 import EndsCard, { readEnds } from './outcome_calendar';
 import { begunInTime, endsByDay, successOfLast, weeksTo } from './outcome_calendar_values';
 import { localIn } from '../../../lib/zones';

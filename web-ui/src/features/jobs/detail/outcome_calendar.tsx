@@ -25,7 +25,7 @@ import {
   weeksTo,
   type DayOfEnds,
 } from './outcome_calendar_values';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const EVERY_MS = 60_000;
 const SELDOM = 5; // factor of the refresh interval if a job has too many runs to read all

@@ -13,12 +13,12 @@ import { usePreferences } from '../../../lib/preferences';
 import { early } from '../../../lib/preload';
 import { Time } from '../../../ui/time';
 import { Card, EmptyYet, LoadFailure, Loading } from '../../../ui/ui';
-import { RunTable } from '../../runs/list/run_table';
+import { RunTable } from '../../lists/runs/run_table';
 import { queuesRuns } from '../form/form_values';
 import { FireList, Skipped } from '../form/preview';
 import { describeCron, useWords } from './describe';
 import { UpstreamOf } from '../dependencies/upstream_text';
-import { limitsText, scheduleText, zoneOf } from './schedule_text';
+import { limitsText, scheduleText, zoneOf } from '../../schedule/schedule_text';
 
 const LastRunsCard = early(() => import('./last_runs_card'));
 const Durations = early(() => import('./durations'));

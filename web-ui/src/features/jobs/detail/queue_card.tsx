@@ -7,7 +7,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { Card, LoadFailure, Loading } from '../../../ui/ui';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const SHOWN = 20;
 

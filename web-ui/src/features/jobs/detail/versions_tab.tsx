@@ -17,7 +17,7 @@ import { toast } from '../../../ui/toasts';
 import { Card, LoadFailure, Loading, MoreButton, TableFrame } from '../../../ui/ui';
 import { Field } from '../../../ui/field';
 import { jobPath } from '../actions/job_actions';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 import { picked, valueText } from './version_text';
 
 const route = getRouteApi('/jobs/$id');

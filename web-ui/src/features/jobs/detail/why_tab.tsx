@@ -16,7 +16,7 @@ import { Card, Facts, LoadFailure, Loading } from '../../../ui/ui';
 import { Field } from '../../../ui/field';
 import { instantIn, localIn } from '../../../lib/zones';
 import { jobPath } from '../actions/job_actions';
-import { zoneOf } from './schedule_text';
+import { zoneOf } from '../../schedule/schedule_text';
 
 const route = getRouteApi('/jobs/$id');
 

@@ -33,7 +33,7 @@ const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
 
 const ISOLATION_FIELDS = Object.keys(ISOLATION_DEFAULTS) as (keyof IsolationValues)[];
 
-const WorkflowField = lazy(() => import('../../workflows/workflow_field'));
+const WorkflowField = lazy(() => import('../workflow/workflow_field'));
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (

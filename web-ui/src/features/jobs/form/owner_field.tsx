@@ -5,7 +5,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { useError } from './form_fields';
 import type { FormValues } from './form_values';
-import { useOwnerText, useOwners } from '../list/owners';
+import { useOwnerText, useOwners } from '../../users/owners';
 
 export function OwnerField() {
   const { t } = useTranslation();

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readJobs } from '../../../api/job_pages';
 import { queryClient } from '../../../api/queries';
 import type { Job } from '../../../api/types';
-import { PAGE_SIZES, many, one, oneOf, parseSearch, stringifySearch } from '../../../app/search_params';
+import { PAGE_SIZES, many, one, oneOf, parseSearch, stringifySearch } from '../../../lib/search_params';
 import { signOut } from '../../../auth/session';
 import { conditionFor, conditionsOf, withCondition, withoutCondition } from './selector_values';
 import { JobsPage } from './jobs_page';

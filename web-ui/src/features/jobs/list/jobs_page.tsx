@@ -40,21 +40,21 @@ import {
 import { useColumns } from '../../lists/columns';
 import type { List } from '../../lists/list';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
-import { lastEnded, useLastRuns } from '../../runs/list/last_runs';
-import { OwnerFilter } from '../../runs/list/run_filters';
+import { lastEnded, useLastRuns } from '../../lists/runs/last_runs';
+import { OwnerFilter } from '../../lists/filters/run_filters';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { ExportButton } from '../transfer/export_button';
 import { FilterChips, LabelField } from './filter_chips';
 import { LabelLinks } from './label_links';
-import { NamespaceFilter } from './namespace_filter';
-import { useOwnerText, useOwners } from './owners';
+import { NamespaceFilter } from '../../lists/filters/namespace_filter';
+import { useOwnerText, useOwners } from '../../users/owners';
 import { PageSize } from './page_size';
-import { scheduleText, zoneOf } from '../detail/schedule_text';
+import { scheduleText, zoneOf } from '../../schedule/schedule_text';
 import { UpstreamText } from '../dependencies/upstream_text';
 import { mustAsk } from '../actions/must_ask';
 import { useRunNow, useSetEnabled } from '../actions/job_actions';
 
-const RunStrip = early(() => import('../../runs/list/run_strip'));
+const RunStrip = early(() => import('../../lists/runs/run_strip'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const route = getRouteApi('/jobs');
 const LAST_RUNS = 10;

@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { queryClient } from '../../../api/queries';
 import type { Job } from '../../../api/types';
-import { many, parseSearch, stringifySearch } from '../../../app/search_params';
+import { many, parseSearch, stringifySearch } from '../../../lib/search_params';
 import { DEFAULTS, definitionFrom, definitionOf, fieldOf, formSchema, valuesOf } from '../form/form_values';
 import { JobEditor } from '../form/job_editor';
 import { JobsPage } from './jobs_page';

@@ -1,6 +1,6 @@
 // Field that chooses the number of rows per page.
 import './texts.en';
-import { PAGE_SIZES } from '../../../app/search_params';
+import { PAGE_SIZES } from '../../../lib/search_params';
 import { useTranslation } from '../../../i18n/use_translation';
 
 type Size = (typeof PAGE_SIZES)[number];

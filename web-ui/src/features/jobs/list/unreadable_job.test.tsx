@@ -10,7 +10,7 @@ import {
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
-import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { parseSearch, stringifySearch } from '../../../lib/search_params';
 import { JobPage } from '../detail/job_page';
 import { JobsPage } from './jobs_page';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';

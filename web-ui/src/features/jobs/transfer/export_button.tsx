@@ -8,7 +8,7 @@ import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { toast, toastError } from '../../../ui/toasts';
 import { explain } from '../../../ui/ui';
-import type { Selection } from '../../lists/selection';
+import type { Selection } from '../../bulk/selection';
 
 export function ExportButton({
   jobs,

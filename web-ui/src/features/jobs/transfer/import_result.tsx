@@ -5,7 +5,7 @@ import { useTextOr } from '../../../i18n/text_or';
 import { problemText } from '../../../i18n/problems';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Card, Problem, TableFrame } from '../../../ui/ui';
-import { useOwnerText } from '../list/owners';
+import { useOwnerText } from '../../users/owners';
 import type { Applied, AppliedItem } from './import_values';
 
 const RESULTS = ['created', 'updated', 'unchanged', 'pruned', 'error'] as const;

@@ -9,7 +9,7 @@ import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { Card, TableFrame } from '../../../ui/ui';
-import { ExecutorLink } from './executor_link';
+import { ExecutorLink } from '../../lists/runs/executor_link';
 import { attemptToShow, attemptsOf, duration } from './run_text';
 
 const route = getRouteApi('/runs/$id');

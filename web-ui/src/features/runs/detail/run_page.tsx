@@ -20,7 +20,7 @@ import { Time } from '../../../ui/time';
 import { toast, toastError } from '../../../ui/toasts';
 import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
-import { ExecutorLink } from './executor_link';
+import { ExecutorLink } from '../../lists/runs/executor_link';
 import { Output } from '../log/output';
 import {
   attemptOf,

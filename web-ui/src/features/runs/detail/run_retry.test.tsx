@@ -12,7 +12,7 @@ import { ChangeStream } from '../../../api/changes';
 import type { ServerEvent } from '../../../api/events';
 import { queryClient } from '../../../api/queries';
 import type { Run } from '../../../api/types';
-import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { parseSearch, stringifySearch } from '../../../lib/search_params';
 import { RunPage } from './run_page';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';

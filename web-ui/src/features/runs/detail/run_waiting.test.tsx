@@ -11,7 +11,7 @@ import i18next from 'i18next';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Attempt, Run } from '../../../api/types';
-import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { parseSearch, stringifySearch } from '../../../lib/search_params';
 import { attemptToShow, attemptsOf, timeline } from './run_text';
 import { RunPage } from './run_page';
 import { clockTime } from '../../../lib/format';

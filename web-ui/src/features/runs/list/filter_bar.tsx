@@ -5,9 +5,9 @@ import { itemsOf, useExecutors } from '../../../api/queries';
 import { RUN_STATES } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { SearchField } from '../../../ui/search_field';
-import { NamespaceFilter } from '../../jobs/list/namespace_filter';
-import { KindFilter, OwnerFilter } from './run_filters';
-import { StateFilter } from './state_filter';
+import { NamespaceFilter } from '../../lists/filters/namespace_filter';
+import { KindFilter, OwnerFilter } from '../../lists/filters/run_filters';
+import { StateFilter } from '../../lists/filters/state_filter';
 import { TimeRange } from './time_range';
 
 export interface RunSearch {

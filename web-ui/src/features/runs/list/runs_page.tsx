@@ -19,7 +19,7 @@ import {
 } from '../../../ui/ui';
 import { useColumns } from '../../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
-import { RunTable } from './run_table';
+import { RunTable } from '../../lists/runs/run_table';
 import { nameOfRun } from '../detail/run_text';
 import { useSteady } from './pinned_rows';
 

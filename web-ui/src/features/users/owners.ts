@@ -1,9 +1,9 @@
 // The users and the names of owners. The users are requested only if the caller may read them.
-import './texts.en';
-import { itemsOf, useUsers } from '../../../api/queries';
-import type { User } from '../../../api/types';
-import { useSession } from '../../../auth/session';
-import { useTranslation } from '../../../i18n/use_translation';
+import '../jobs/list/texts.en';
+import { itemsOf, useUsers } from '../../api/queries';
+import type { User } from '../../api/types';
+import { useSession } from '../../auth/session';
+import { useTranslation } from '../../i18n/use_translation';
 
 const GENERATED = /^user-[0-9a-f]{16}$/; // a person has chosen any other user_id
 const SHORT = 9;

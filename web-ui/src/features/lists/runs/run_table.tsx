@@ -11,8 +11,8 @@ import { span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
-import { ExecutorLink } from '../detail/executor_link';
-import { duration } from '../detail/run_text';
+import { ExecutorLink } from './executor_link';
+import { duration } from '../../runs/detail/run_text';
 
 // `brief`: the table leaves out details, because it stands beside other cards.
 export function RunTable(props: {

@@ -1,6 +1,6 @@
 // Card of the problems that a person must solve. Each problem has its reason and a link.
+import '../overview/texts.en';
 import './texts.en';
-import '../system/texts.en';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -13,8 +13,8 @@ import { isAwaited, useTell } from '../../lib/layout_hold';
 import { usePreferences } from '../../lib/preferences';
 import { Time } from '../../ui/time';
 import { Card, Loading, explain } from '../../ui/ui';
-import { skewOf } from '../system/member_values';
-import { dayBefore } from './tile_values';
+import { skewOf } from './member_values';
+import { dayBefore } from '../overview/tile_values';
 
 const SHOWN = 6;
 const LATE_MS = 5000;

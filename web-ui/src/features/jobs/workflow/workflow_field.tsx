@@ -1,13 +1,13 @@
 // Field of the job form with the nodes of a workflow as YAML, beside its graph and its mistakes.
-import './texts.en';
+import '../../workflows/texts.en';
 import { useEffect, useMemo, useState } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
-import { useProblems, type WorkflowProblem } from '../../api/workflows';
-import { useTranslation } from '../../i18n/use_translation';
-import { Text } from '../jobs/form/form_fields';
-import { DEFAULTS, workflowOf, type FormValues } from '../jobs/form/form_values';
-import { draftOf, nodeOf } from './draft';
-import { WorkflowGraph } from './workflow_graph';
+import { useProblems, type WorkflowProblem } from '../../../api/workflows';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Text } from '../form/form_fields';
+import { DEFAULTS, workflowOf, type FormValues } from '../form/form_values';
+import { draftOf, nodeOf } from '../../workflows/draft';
+import { WorkflowGraph } from '../../workflows/workflow_graph';
 
 const PAUSE_MS = 400; // of typing, before the draft is checked
 const DAY = '86400'; // s; the default timeout of workflows

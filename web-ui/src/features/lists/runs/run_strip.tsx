@@ -1,6 +1,6 @@
 // The last runs of a job as small bars, oldest first. Height, shape and colour of a bar show how the run
 // ended. The label of the bar says it in words. A click on the bar opens the run.
-import './texts.en';
+import '../../runs/list/texts.en';
 import { Link } from '@tanstack/react-router';
 import type { RecentRun } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,5 +1,5 @@
 // Filter by namespace. Users choose one namespace here. A URL may name several.
-import './texts.en';
+import '../../jobs/list/texts.en';
 import { useNamespaces } from '../../../api/queries';
 import { useTranslation } from '../../../i18n/use_translation';
 

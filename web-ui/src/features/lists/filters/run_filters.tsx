@@ -1,9 +1,9 @@
 // Filters of runs by trigger and by owner of the job.
-import './texts.en';
+import '../../runs/list/texts.en';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
-import { useOwnerText } from '../../jobs/list/owners';
+import { useOwnerText } from '../../users/owners';
 
 export const RUN_KINDS = ['cron', 'rate', 'delay', 'after', 'once', 'manual'] as const;
 

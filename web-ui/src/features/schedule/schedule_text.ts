@@ -1,7 +1,7 @@
 // Returns a schedule as text, as the user wrote it, and its time zone. Pure.
-import './texts.en';
-import type { Job, Schedule } from '../../../api/types';
-import { span } from '../../../lib/format';
+import '../jobs/detail/texts.en';
+import type { Job, Schedule } from '../../api/types';
+import { span } from '../../lib/format';
 
 type CronSchedule = Extract<Schedule, { kind: 'cron' }>;
 type RateSchedule = Extract<Schedule, { kind: 'rate' }>;

@@ -1,13 +1,13 @@
 // Tabs of the administration pages. Each tab is a link, so that users can open it in another browser tab.
-import '../features/calendars/texts.en';
-import '../features/dead_letters/texts.en';
-import '../features/groups/texts.en';
-import '../features/notices/texts.en';
-import '../features/secrets/texts.en';
-import '../features/tokens/texts.en';
-import '../features/users/texts.en';
+import '../calendars/texts.en';
+import '../dead_letters/texts.en';
+import '../groups/texts.en';
+import '../notices/texts.en';
+import '../secrets/texts.en';
+import '../tokens/texts.en';
+import '../users/texts.en';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from '../i18n/use_translation';
+import { useTranslation } from '../../i18n/use_translation';
 
 const PAGES = [
   ['/admin/users', 'admin.users'],

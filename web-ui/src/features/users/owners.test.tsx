@@ -1,13 +1,13 @@
-import '../../../../test_support/texts';
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queryClient } from '../../../api/queries';
-import { signOut } from '../../../auth/session';
-import { ImportResult } from '../transfer/import_result';
+import { queryClient } from '../../api/queries';
+import { signOut } from '../../auth/session';
+import { ImportResult } from '../jobs/transfer/import_result';
 import { useOwnerText } from './owners';
-import { signedInAs } from '../../../../test_support/person';
-import { HttpResponse, at, http, server } from '../../../../test_support/server';
+import { signedInAs } from '../../../test_support/person';
+import { HttpResponse, at, http, server } from '../../../test_support/server';
 
 const GENERATED = 'user-b3710a1dd3e1c59c';
 
