@@ -4,7 +4,7 @@ import { X } from 'lucide-react';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { SearchField } from '../../ui/search_field';
-import { TimeRange } from '../runs/list/time_range';
+import { TimeRange } from '../lists/filters/time_range';
 import { AUDIT_ACTIONS } from './audit_actions';
 
 export interface AuditSearch {

@@ -8,7 +8,7 @@ import { SearchField } from '../../../ui/search_field';
 import { NamespaceFilter } from '../../lists/filters/namespace_filter';
 import { KindFilter, OwnerFilter } from '../../lists/filters/run_filters';
 import { StateFilter } from '../../lists/filters/state_filter';
-import { TimeRange } from './time_range';
+import { TimeRange } from '../../lists/filters/time_range';
 
 export interface RunSearch {
   state?: string[];

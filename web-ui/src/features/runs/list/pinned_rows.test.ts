@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rangeOf } from './range_values';
+import { rangeOf } from '../../lists/filters/range_values';
 import { steady } from './pinned_rows';
 
 interface Row {

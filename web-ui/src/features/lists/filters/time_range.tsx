@@ -1,11 +1,11 @@
 // Fields for a time range. The times are in the time zone in which the console shows local times.
-import './texts.en';
+import '../../runs/list/texts.en';
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';
 import { usePreferences } from '../../../lib/preferences';
 import { browserZone, instantIn, localIn } from '../../../lib/zones';
-import { DropPanel } from '../../lists/drop_panel';
+import { DropPanel } from '../drop_panel';
 import { Field } from '../../../ui/field';
 import { rangeOf } from './range_values';
 
