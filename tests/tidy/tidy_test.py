@@ -340,6 +340,24 @@ class TidyTest(unittest.TestCase):
                              for match in TITLE.finditer(text) if NO_SUBJECT.match(match.group(2))]
         self.report(problems)
 
+    def test_console_rooms_import_each_other_in_one_direction(self):
+        """Rooms are the folders of web-ui/src, and each subject in features. Texts are data that any room may say."""
+        def room(path):
+            parts = path.split("/")[2:]
+            return "/".join(parts[:2]) if parts[0] == "features" else parts[0] if len(parts) > 1 else "main"
+        imports = {}
+        for path in self.files:
+            if path.startswith("web-ui/src/") and path.endswith((".ts", ".tsx")) and ".test." not in path:
+                for target in re.findall(r"(?:from |import\(|import )'(\.[^']+)'", read(path)):
+                    full = os.path.normpath(os.path.join(os.path.dirname(path), target))
+                    full += "/index" if os.path.isdir(os.path.join(ROOT, full)) else ""
+                    if room(full) != room(path) and not full.endswith("/texts.en"):
+                        imports.setdefault(room(path), {}).setdefault(room(full), f"{path}: {target}")
+        while lowest := {one for one in imports if not imports.keys() & imports[one].keys()}:
+            for one in lowest:
+                del imports[one]
+        self.report([line for one in imports.values() for other, line in one.items() if other in imports])
+
     def test_console_folders_are_small(self):
         folders = [os.path.dirname(f) for f in self.files if f.startswith("web-ui/src/")]
         self.report([f"{folder}: {folders.count(folder)} files, at most 24" for folder in sorted(set(folders))

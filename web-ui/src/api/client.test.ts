@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ApiError, call } from './client';
 import { apiUrl } from './url';
-import { serverNow } from './reachability';
+import { serverNow } from '../lib/server_clock';
 import { signInWithPassword, signInWithToken } from '../auth/sign_in';
 import { entered, signOut, start } from '../auth/session';
 import { HttpResponse, at, http, problem, server } from '../../test_support/server';

@@ -3,12 +3,22 @@
 //
 // Errors   Every failure is an ApiError. `code` is stable (docs/api.md); the console adds
 //          "unreachable", for a server that did not answer.
-import { READ_LONGEST_MS } from '../auth/bootstrap_requests';
-import { authorization, pass, renew, type Pass } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
-import { heard, lost } from './reachability';
+import { noteServerTime } from '../lib/server_clock';
+import { noteAnswer, noteLoss } from './reachability';
 import type { FieldError, Problem } from './types';
-import { apiUrl, type Query } from './url';
+import { READ_LONGEST_MS, apiUrl, type Query } from './url';
+
+// The credential that requests carry. The session provides it, so that the API does not depend on the sign-in.
+export interface Credential<Sent = unknown> {
+  authorization: () => string; // the header; empty if nobody is signed in
+  current: () => Sent; // identifies the credential that a request is sent with
+  renew: (sent: Sent) => Promise<boolean>; // after a 401; true if the request should be sent again
+}
+let credential: Credential = { authorization: () => '', current: () => null, renew: async () => false };
+export const setCredential = <Sent>(next: Credential<Sent>) => {
+  credential = next as Credential;
+};
 
 export class ApiError extends Error {
   readonly status: number;
@@ -48,13 +58,13 @@ export interface Answer<T> {
 }
 
 function unreachable(error: unknown): ApiError {
-  lost();
+  noteLoss();
   return new ApiError(0, 'unreachable', error instanceof Error ? error.message : String(error));
 }
 
 async function attempt(method: string, path: string, options: RequestOptions): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
-  const bearer = options.anonymous ? '' : authorization();
+  const bearer = options.anonymous ? '' : credential.authorization();
   if (bearer) headers.Authorization = bearer;
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
   if (options.ifMatch) headers['If-Match'] = options.ifMatch;
@@ -67,7 +77,8 @@ async function attempt(method: string, path: string, options: RequestOptions): P
       signal: options.signal,
       cache: 'no-store',
     });
-    heard(response.headers.get('Date'));
+    noteServerTime(response.headers.get('Date'));
+    noteAnswer();
     return response;
   } catch (error) {
     if (options.signal?.aborted) throw error;
@@ -91,20 +102,21 @@ async function problemOf(response: Response): Promise<ApiError> {
 
 // Waits for the renewal of the token. `signal` ends only this wait. The renewal itself continues for other
 // requests, because the renewal cookie can be used only once.
-async function renewed(sent: Pass, signal: AbortSignal | undefined): Promise<boolean> {
-  if (!signal) return renew(sent);
+async function renewed(sent: unknown, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!signal) return credential.renew(sent);
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    renew(sent)
+    credential
+      .renew(sent)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', stop));
   });
 }
 
 export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-  const sent = pass();
+  const sent = credential.current();
   let response = await attempt(method, path, options);
   if (response.status === 401 && !options.anonymous && (await renewed(sent, options.signal))) {
     response = await attempt(method, path, options);

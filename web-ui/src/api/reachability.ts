@@ -1,33 +1,21 @@
-// Tracks whether the server answers, and how far its clock is from the browser's clock.
+// Tracks whether the server answers.
 import { useSyncExternalStore } from 'react';
 
 let lostSince: number | null = null;
-let offsetMs = 0;
 const listeners = new Set<() => void>();
-const tell = () => listeners.forEach((listener) => listener());
+const notify = () => listeners.forEach((listener) => listener());
 
-// The Date header has no fraction of a second, and a response takes time. So smaller differences are ignored.
-const OFFSET_MIN_MS = 2000;
-
-export function heard(date: string | null): void {
-  const server = date === null ? NaN : Date.parse(date);
-  if (!Number.isNaN(server)) {
-    const offset = server - Date.now();
-    offsetMs = Math.abs(offset) < OFFSET_MIN_MS ? 0 : offset;
-  }
+export function noteAnswer(): void {
   if (lostSince === null) return;
   lostSince = null;
-  tell();
+  notify();
 }
 
-export function lost(): void {
+export function noteLoss(): void {
   if (lostSince !== null) return;
   lostSince = Date.now();
-  tell();
+  notify();
 }
-
-// Returns the server's time in milliseconds, so that countdowns match what the server does.
-export const serverNow = () => Date.now() + offsetMs;
 
 export function useLostSince(): number | null {
   return useSyncExternalStore(

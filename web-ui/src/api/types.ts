@@ -17,6 +17,7 @@ export const RUN_STATES: readonly RunState[] = [
   'LOST',
   'SKIPPED',
 ];
+export const BAD_STATES = ['FAILED', 'TIMED_OUT', 'LOST'] as const;
 export const FINAL_STATES: ReadonlySet<string> = new Set([
   'COMPLETED',
   'FAILED',

@@ -1,7 +1,7 @@
 import { renderHook } from '@testing-library/react';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signOut, useDenied } from './session';
-import { statePermits } from '../features/runs/detail/run_text';
+import { statePermits } from './state_permits';
 import { signedInAs } from '../../test_support/person';
 
 afterEach(() => signOut());

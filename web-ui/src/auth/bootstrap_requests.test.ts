@@ -96,9 +96,9 @@ describe('a console that is opened', () => {
     localStorage.setItem('carillon.session', '1');
     answers['auth/refresh'] = { access_token: 'first', user: PERSON };
     await opened();
-    const { pass, renew, authorization } = await import('./session');
+    const { currentCredential, renew, authorization } = await import('./session');
     answers['auth/refresh'] = { access_token: 'second', user: PERSON };
-    expect(await renew(pass())).toBe(true);
+    expect(await renew(currentCredential())).toBe(true);
     expect(authorization()).toBe('Bearer second');
     expect(asked.filter((path) => path === 'auth/refresh')).toHaveLength(2);
   });

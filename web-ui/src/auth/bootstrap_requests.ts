@@ -1,12 +1,8 @@
 // Sends the first requests of an opened console: whether the server has users, and an access token for the
 // session. `askEarly` sends the requests before the rest of the program is loaded, because on a slow device
 // loading takes longer than the server's response. Therefore this file imports as little as possible.
-import { apiUrl } from '../api/url';
+import { READ_LONGEST_MS, apiUrl } from '../api/url';
 import { hasSession, storedToken } from './token_storage';
-
-// Reads are aborted after this time. If the host of the server is down, the server does not answer at all,
-// and TCP waits for minutes. Without this limit pages would stay unchanged for so long.
-export const READ_LONGEST_MS = 30_000;
 
 export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });

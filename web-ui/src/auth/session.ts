@@ -5,8 +5,10 @@
 // GET /api/auth/state is repeated until the server has said whether it has users.
 import './texts.en';
 import { useSyncExternalStore } from 'react';
+import { setCredential } from '../api/client';
 import type { Reachable } from '../api/types';
-import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';
+import { READ_LONGEST_MS } from '../api/url';
+import { ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';
 import { PreferenceSync, type StoredPreferences } from './preference_sync';
 import {
   SessionStore,
@@ -130,7 +132,7 @@ export async function start(): Promise<void> {
 // Writes the preferences with the credential of the user who made the choice, even if another user has signed
 // in since. If writing fails, the choice applies in this browser until the next sign-in.
 function writePreferences(preferences: Partial<StoredPreferences>): void {
-  const sent = pass();
+  const sent = currentCredential();
   const patch = (bearer: string) =>
     ask('PATCH', 'auth/me', {
       headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' },
@@ -221,16 +223,19 @@ export const goOnWith = (token: string) => {
 };
 
 // The credential that a request carries, and the number of the sign-in that the credential belongs to.
-export interface Pass {
+export interface SentCredential {
   era: number;
   bearer: string;
 }
-export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
+export const currentCredential = (): SentCredential => ({
+  era: store.now.era,
+  bearer: store.now.bearer,
+});
 
 // Called when a request that carried `sent` got a 401. True if the request should be sent again. Concurrent
 // requests share one renewal. A request whose 401 arrives after the renewal shares it too. A request of an
 // earlier sign-in is never sent again with the credential of a later sign-in.
-export async function renew(sent: Pass): Promise<boolean> {
+export async function renew(sent: SentCredential): Promise<boolean> {
   const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
   if (sent.bearer !== bearer) return true;
@@ -247,6 +252,8 @@ export async function renew(sent: Pass): Promise<boolean> {
   leave(true);
   return false;
 }
+
+setCredential({ authorization, current: currentCredential, renew });
 
 // Another tab signed out. All tabs share the cookie of the session. So this tab cannot renew its access token
 // any more, and signs out too.

@@ -3,7 +3,7 @@
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
 import { ask, inTurn } from './bootstrap_requests';
-import { authorization, entered, goOnWith, pass, renew, setUpDone, type Begun } from './session';
+import { authorization, entered, goOnWith, currentCredential, renew, setUpDone, type Begun } from './session';
 
 // `detail` is the server's explanation, as text.
 export interface SignInResult {
@@ -85,7 +85,7 @@ export async function changePassword(old: string, next: string): Promise<SignInR
       body,
     });
   try {
-    const sent = pass();
+    const sent = currentCredential();
     let response = await post();
     if (response.status === 401 && (await renew(sent))) response = await post();
     const result = await resultOf(response);

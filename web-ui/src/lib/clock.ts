@@ -1,6 +1,6 @@
 // One tick per second, for all texts that show an age or a countdown.
 import { useSyncExternalStore } from 'react';
-import { serverNow } from '../api/reachability';
+import { serverNow } from './server_clock';
 
 let now = serverNow();
 let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { picked, valueText } from '../features/jobs/detail/version_text';
+import { picked } from '../features/jobs/detail/version_text';
 import { addDays, instantIn, isZone, localIn } from './zones';
+import { valueText } from './value_text';
 
 const iso = (at: number) => new Date(at).toISOString();
 

@@ -11,7 +11,7 @@ import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../ui/time';
 import { LoadFailure, Loading, MoreButton, TableFrame } from '../../ui/ui';
-import { valueText } from '../jobs/detail/version_text';
+import { valueText } from '../../lib/value_text';
 import type { AuditSearch } from './audit_filters';
 
 const CHANGES_MAX = 100; // changed fields per record; the server keeps no more

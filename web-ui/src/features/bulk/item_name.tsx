@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';
 import type { Job, Run } from '../../api/types';
-import { nameOfRun } from '../runs/detail/run_text';
+import { nameOfRun } from './run_name';
 
 export function ItemName({ kind, id, name }: { kind: string; id: string; name?: string }) {
   const read = useQuery({

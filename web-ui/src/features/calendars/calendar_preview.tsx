@@ -4,7 +4,7 @@ import './texts.en';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/client';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { CalendarDefinition } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { usePreferences } from '../../lib/preferences';

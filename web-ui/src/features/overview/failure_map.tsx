@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';
 import { useEvery } from '../../api/queries';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { Page, Run } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { brief } from '../../lib/format';
@@ -14,7 +14,8 @@ import { usePreferences } from '../../lib/preferences';
 import { Card, LoadFailure, Loading, TableFrame } from '../../ui/ui';
 import { browserZone } from '../../lib/zones';
 import { heat } from '../schedule/spread';
-import { BAD_STATES, lastDays, perHour, type HourOfFailures } from './failures';
+import { lastDays, perHour, type HourOfFailures } from './failures';
+import { BAD_STATES } from '../../api/types';
 
 const EVERY_MS = 60_000;
 const PAGE_SIZE = 500;

@@ -1,7 +1,6 @@
 // Counts failures by day and hour in a time zone. Pure.
 import { addDays, localIn } from '../../lib/zones';
 
-export const BAD_STATES = ['FAILED', 'TIMED_OUT', 'LOST'] as const;
 const DAYS = 7;
 const HOUR_MS = 3_600_000;
 

@@ -7,7 +7,7 @@ import { Link } from '@tanstack/react-router';
 import { Zap } from 'lucide-react';
 import { get } from '../../api/client';
 import { useEvery } from '../../api/queries';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { FireLoad } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';

@@ -8,10 +8,11 @@ import { parseSearch, stringifySearch } from '../../lib/search_params';
 import Attention from '../system/attention';
 import NextFires from './next_fires';
 import { againIn } from './next_values';
-import { dayBefore, firesIn, successOf } from './tile_values';
+import { firesIn, successOf } from './tile_values';
 import { Tiles } from './tiles';
 import '../../ui/dialogs/modal_dialog';
 import { HttpResponse, at, http, server } from '../../../test_support/server';
+import { dayBefore } from '../../lib/day_before';
 
 const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
 

@@ -9,9 +9,9 @@ import { useTranslation } from '../../i18n/use_translation';
 import { early } from '../../lib/preload';
 import { useKnown } from '../../lib/layout_hold';
 import { Card, LoadFailure, Loading, PageHeader } from '../../ui/ui';
-import { BAD_STATES } from './failures';
 import { sampleOf } from './sample';
 import { Tiles } from './tiles';
+import { BAD_STATES } from '../../api/types';
 
 const Attention = early(() => import('../system/attention'));
 const FailureMap = early(() => import('./failure_map'));

@@ -5,13 +5,14 @@ import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';
 import { get } from '../../api/client';
 import { CALM_MS, itemsOf, useEvery, useGaps } from '../../api/queries';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { Page, Run, SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { count, percent, span } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
-import { BAD_STATES } from './failures';
-import { MISSED, dayBefore, firesIn, successOf } from './tile_values';
+import { MISSED, firesIn, successOf } from './tile_values';
+import { dayBefore } from '../../lib/day_before';
+import { BAD_STATES } from '../../api/types';
 
 const ENDED = ['COMPLETED', ...BAD_STATES];
 const READ_MAX = 500; // the largest page that the server returns

@@ -5,7 +5,7 @@ import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Plus } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { FireLoad } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { brief, count } from '../../lib/format';

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { itemsOf, totalOf, useExecutors, useFailingJobs, useGaps, useRuns } from '../../api/queries';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import { GAP_REASONS, type FailingJob, type Page, type SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { count, span } from '../../lib/format';
@@ -14,7 +14,7 @@ import { usePreferences } from '../../lib/preferences';
 import { Time } from '../../ui/time';
 import { Card, Loading, explain } from '../../ui/ui';
 import { skewOf } from './member_values';
-import { dayBefore } from '../overview/tile_values';
+import { dayBefore } from '../../lib/day_before';
 
 const SHOWN = 6;
 const LATE_MS = 5000;

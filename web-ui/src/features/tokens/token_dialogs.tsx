@@ -6,7 +6,7 @@ import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { call } from '../../api/client';
 import { useRoles } from '../../api/queries';
-import { serverNow } from '../../api/reachability';
+import { serverNow } from '../../lib/server_clock';
 import type { ApiToken } from '../../api/types';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';

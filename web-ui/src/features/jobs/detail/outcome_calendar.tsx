@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../../api/client';
 import { useEvery } from '../../../api/queries';
-import { serverNow } from '../../../api/reachability';
+import { serverNow } from '../../../lib/server_clock';
 import type { Job, Page, Run } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { brief, count, percent, span } from '../../../lib/format';

@@ -1,8 +1,7 @@
 // Counts the results of a job's runs by day. The days are those of a time zone. Pure.
-import type { RecentRun, Run } from '../../../api/types';
+import { BAD_STATES, type RecentRun, type Run } from '../../../api/types';
 import { difference } from '../../../lib/format';
 import { addDays, localIn } from '../../../lib/zones';
-import { BAD_STATES } from '../../overview/failures';
 
 export const WEEKS = 12;
 export const ENDED: readonly string[] = ['COMPLETED', ...BAD_STATES];

@@ -18,7 +18,8 @@ import { Card, LoadFailure, Loading, MoreButton, TableFrame } from '../../../ui/
 import { Field } from '../../../ui/field';
 import { jobPath } from '../actions/job_actions';
 import { zoneOf } from '../../schedule/schedule_text';
-import { picked, valueText } from './version_text';
+import { picked } from './version_text';
+import { valueText } from '../../../lib/value_text';
 
 const route = getRouteApi('/jobs/$id');
 const REASON_MAX = 1000;

@@ -6,7 +6,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { get } from '../../../api/client';
-import { serverNow } from '../../../api/reachability';
+import { serverNow } from '../../../lib/server_clock';
 import type { Job, Why } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';

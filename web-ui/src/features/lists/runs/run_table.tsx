@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
-import { serverNow } from '../../../api/reachability';
+import { serverNow } from '../../../lib/server_clock';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Bar } from '../../../ui/bar';
 import { useNow } from '../../../lib/clock';
@@ -12,7 +12,7 @@ import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { ExecutorLink } from './executor_link';
-import { duration } from '../../runs/detail/run_text';
+import { duration } from './duration';
 
 // `brief`: the table leaves out details, because it stands beside other cards.
 export function RunTable(props: {

@@ -22,15 +22,9 @@ import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
 import { ExecutorLink } from '../../lists/runs/executor_link';
 import { Output } from '../log/output';
-import {
-  attemptOf,
-  attemptToShow,
-  duration,
-  failedBefore,
-  statePermits,
-  timeline,
-  usageText,
-} from './run_text';
+import { attemptOf, attemptToShow, failedBefore, timeline, usageText } from './run_text';
+import { statePermits } from '../../../auth/state_permits';
+import { duration } from '../../lists/runs/duration';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
 const NodesCard = lazy(() => import('../../workflows/nodes_card'));

@@ -1,6 +1,6 @@
-// Values for texts and buttons of a run: its steps, its attempts, its name, what its state permits. Pure.
+// Values for texts of a run: its steps, its attempts. Pure.
 import './texts.en';
-import { FINAL_STATES, type Attempt, type Reachable, type Run } from '../../../api/types';
+import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
 import type { TFunction } from 'i18next';
 import { bytes, difference, span } from '../../../lib/format';
 
@@ -80,19 +80,6 @@ export function attemptsOf(run: Run): Attempt[] {
   ];
 }
 
-export function duration(
-  run: { started_at: string | null; claimed_at?: string | null; ended_at: string | null },
-  now: number,
-): number | null {
-  const from = run.started_at ?? run.claimed_at ?? null;
-  if (!from) return null;
-  return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
-}
-
-// Returns the name of a run for use outside of a list: the job and the fire time.
-export const nameOfRun = (run: Run) =>
-  `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;
-
 // "1.5 s CPU, 25.2 MiB memory, 4.1 KiB read, 0 B written"
 export const usageText = (usage: NonNullable<Attempt['usage']>, t: TFunction, language: string): string =>
   t('run.usage_of', {
@@ -101,10 +88,3 @@ export const usageText = (usage: NonNullable<Attempt['usage']>, t: TFunction, la
     read: bytes(usage.read_bytes, language),
     written: bytes(usage.written_bytes, language),
   });
-
-// False if the state of the object does not allow the action, whoever the user is: a button for it is left out. Its
-// allowed_actions are then those of its state. If there are none, the user may not act on it at all: the button is
-// shown, and useDenied says why it is disabled.
-export function statePermits({ allowed_actions: allowed }: Reachable, action: string): boolean {
-  return allowed === undefined || allowed.length === 0 || allowed.includes(action);
-}

@@ -20,7 +20,7 @@ import {
 import { useColumns } from '../../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
 import { RunTable } from '../../lists/runs/run_table';
-import { nameOfRun } from '../detail/run_text';
+import { nameOfRun } from '../../bulk/run_name';
 import { useSteady } from './pinned_rows';
 
 const route = getRouteApi('/runs');
