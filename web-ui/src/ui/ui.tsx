@@ -253,21 +253,22 @@ export function Segments(props: {
   );
 }
 
-interface MoreQuery {
-  hasNextPage: boolean;
-  isFetchingNextPage: boolean;
-  fetchNextPage: () => unknown;
-  data?: { pages: { searched_to?: string; searched?: string }[] };
+// A query of a list. One that reads everything at once has no pages.
+export interface MoreQuery {
+  hasNextPage?: boolean;
+  isFetchingNextPage?: boolean;
+  fetchNextPage?: () => unknown;
+  data?: unknown;
 }
+const lastPage = ({ hasNextPage, data }: MoreQuery) =>
+  hasNextPage ? (data as { pages: { searched_to?: string; searched?: string }[] }).pages.at(-1) : undefined;
 
 // Returns the time up to which an unfinished search has gone back. undefined if there is no search, or if the
 // search has ended.
-export const searchedTo = (query: MoreQuery): string | undefined =>
-  query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
+export const searchedTo = (query: MoreQuery): string | undefined => lastPage(query)?.searched_to;
 
 // True if a search for jobs stopped before a page was full and can be continued.
-export const isUnfinished = (query: MoreQuery): boolean =>
-  query.hasNextPage && query.data?.pages.at(-1)?.searched === 'unfinished';
+export const isUnfinished = (query: MoreQuery): boolean => lastPage(query)?.searched === 'unfinished';
 
 export function MoreButton(props: { query: MoreQuery }) {
   const { t } = useTranslation();
@@ -290,7 +291,7 @@ export function MoreButton(props: { query: MoreQuery }) {
         type="button"
         className="button"
         disabled={props.query.isFetchingNextPage}
-        onClick={() => void props.query.fetchNextPage()}
+        onClick={() => void props.query.fetchNextPage?.()}
       >
         {t(back ? 'list.search_on' : unfinished ? 'list.continue' : 'list.more')}
       </button>

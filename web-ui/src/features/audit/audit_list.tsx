@@ -10,7 +10,8 @@ import type { AuditChange, AuditEntry } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../ui/time';
-import { LoadFailure, Loading, MoreButton, TableFrame } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { TableFrame } from '../../ui/ui';
 import { valueText } from '../../lib/value_text';
 import type { AuditSearch } from './audit_filters';
 
@@ -22,14 +23,8 @@ export function AuditList({ filter, nothing }: { filter: AuditSearch; nothing: R
   const audit = useAudit({ ...filter });
   const items = itemsOf(audit.data);
   return (
-    <div className="card overflow-hidden">
-      {audit.isPending ? (
-        <Loading />
-      ) : audit.isError && items.length === 0 ? (
-        <LoadFailure error={audit.error} onRetry={() => void audit.refetch()} />
-      ) : items.length === 0 ? (
-        nothing
-      ) : (
+    <ListCard query={audit} empty={nothing}>
+      {items.length > 0 && (
         <TableFrame label={t('nav.audit')}>
           <table className="table cards">
             <thead>
@@ -50,8 +45,7 @@ export function AuditList({ filter, nothing }: { filter: AuditSearch; nothing: R
           </table>
         </TableFrame>
       )}
-      <MoreButton query={audit} />
-    </div>
+    </ListCard>
   );
 }
 

@@ -19,7 +19,8 @@ import { FormDialog } from '../../ui/dialogs/form_dialog';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
 import { toastError } from '../../ui/toasts';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, explain } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader, explain } from '../../ui/ui';
 import { backfillPath, useBackfills } from './backfill_queries';
 
 const route = getRouteApi('/backfills');
@@ -40,16 +41,10 @@ export function BackfillsPage() {
         under={t('backfill.under')}
       />
       <Filters />
-      <div className="card overflow-hidden">
-        {backfills.isPending ? (
-          <Loading />
-        ) : backfills.isError && items.length === 0 ? (
-          <LoadFailure error={backfills.error} onRetry={() => void backfills.refetch()} />
-        ) : items.length > 0 ? (
-          <BackfillTable backfills={items} />
-        ) : filtered ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
+      <ListCard
+        query={backfills}
+        match={filtered ? clear : undefined}
+        empty={
           <EmptyYet
             title={t('backfill.none')}
             hint={t('backfill.none_hint')}
@@ -60,9 +55,10 @@ export function BackfillsPage() {
             }
             command="carillon job backfill JOB --from 7d --to 1h --dry-run"
           />
-        )}
-        <MoreButton query={backfills} />
-      </div>
+        }
+      >
+        {items.length > 0 && <BackfillTable backfills={items} />}
+      </ListCard>
     </>
   );
 }

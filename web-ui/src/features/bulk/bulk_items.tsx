@@ -8,7 +8,8 @@ import { DataTable, type Column } from '../../ui/data_table';
 import { count } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
 import { StateBadge } from '../../ui/state_badge';
-import { Card, EmptyMatch, LoadFailure, Loading, MoreButton, Problem, Segments } from '../../ui/ui';
+import { ListRows } from '../../ui/list_card';
+import { Card, Problem, Segments } from '../../ui/ui';
 import { leftOf } from './bulk_text';
 import { ItemName } from './item_name';
 import { useBulkItems } from './bulk_queries';
@@ -55,16 +56,9 @@ export function BulkItems({ bulk }: { bulk: BulkAction }) {
         />
       }
     >
-      {read.isPending ? (
-        <Loading />
-      ) : read.isError && items.length === 0 ? (
-        <LoadFailure error={read.error} onRetry={() => void read.refetch()} />
-      ) : items.length === 0 ? (
-        <EmptyMatch onClear={() => choose('')} />
-      ) : (
-        <ItemsTable kind={bulk.kind} items={items} />
-      )}
-      <MoreButton query={read} />
+      <ListRows query={read} match={() => choose('')}>
+        {items.length > 0 && <ItemsTable kind={bulk.kind} items={items} />}
+      </ListRows>
     </Card>
   );
 }

@@ -10,7 +10,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { useBulkTitle } from './bulk_text';
 import { Progress } from './progress';
 import { useBulkActions } from './bulk_queries';
@@ -33,16 +34,10 @@ export function BulkListPage() {
         search={search}
         onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
       />
-      <div className="card overflow-hidden">
-        {actions.isPending ? (
-          <Loading />
-        ) : actions.isError && items.length === 0 ? (
-          <LoadFailure error={actions.error} onRetry={() => void actions.refetch()} />
-        ) : items.length > 0 ? (
-          <ActionsTable actions={items} />
-        ) : filtered ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
+      <ListCard
+        query={actions}
+        match={filtered ? clear : undefined}
+        empty={
           <EmptyYet
             title={t('bulk.none')}
             hint={t('bulk.none_hint')}
@@ -53,9 +48,10 @@ export function BulkListPage() {
             }
             command="carillon bulk pause --filter selector=team=etl --background"
           />
-        )}
-        <MoreButton query={actions} />
-      </div>
+        }
+      >
+        {items.length > 0 && <ActionsTable actions={items} />}
+      </ListCard>
     </>
   );
 }

@@ -10,7 +10,8 @@ import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
-import { EmptyYet, LoadFailure, Loading, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { CalendarEditor } from './calendar_editor';
 
 const route = getRouteApi('/calendars');
@@ -60,21 +61,18 @@ export function CalendarsPage() {
         }
       />
       <AdminTabs />
-      <div className="card overflow-hidden">
-        {calendars.isPending ? (
-          <Loading />
-        ) : calendars.isError && items.length === 0 ? (
-          <LoadFailure error={calendars.error} onRetry={() => void calendars.refetch()} />
-        ) : items.length === 0 ? (
+      <ListCard
+        query={calendars}
+        empty={
           <EmptyYet
             title={t('calendars.none')}
             hint={t('calendars.none_hint')}
             command="carillon calendar set workdays -f workdays.yaml"
           />
-        ) : (
-          <CalendarsTable calendars={items} />
-        )}
-      </div>
+        }
+      >
+        {items.length > 0 && <CalendarsTable calendars={items} />}
+      </ListCard>
     </>
   );
 }

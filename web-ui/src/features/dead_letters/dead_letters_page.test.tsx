@@ -167,6 +167,7 @@ describe('the dead letters', () => {
     letters = [];
     page();
     await screen.findByText('No dead letters');
+    screen.getByText('carillon dead-letter list');
     server.use(http.get(at('dead-letters'), () => problem(403, 'denied', 'Not for you.')));
     await queryClient.resetQueries();
     await screen.findByText('You do not have permission to view this');

@@ -19,7 +19,8 @@ import { usePreferences } from '../../lib/preferences';
 import { SearchField } from '../../ui/search_field';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import type { DeadLetterAction, Row, Target } from '../bulk/bulk';
 import { useTickColumn, type Selectable } from '../lists/list_bar';
 import { NOTHING, areAllTicked, only, tickShown } from '../bulk/selection';
@@ -76,20 +77,18 @@ export function DeadLettersPage() {
           onAsk={(action, opener) => setMany({ action, target: { ids: [...selection.ids] }, opener })}
         />
       )}
-      <div className="card overflow-hidden">
-        {letters.isPending ? (
-          <Loading />
-        ) : letters.isError && items.length === 0 && !(job !== '' && noId) ? (
-          <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
-        ) : items.length > 0 ? (
-          <Letters letters={items} list={list} onAsk={(letter, verb) => setAsked({ letter, verb })} />
-        ) : job !== '' ? (
-          <EmptyMatch onClear={() => find('')} />
-        ) : (
+      <ListCard
+        query={letters}
+        match={job !== '' ? () => find('') : undefined}
+        invalid={noId}
+        empty={
           <EmptyYet title={t('dead.none')} hint={t('dead.none_hint')} command="carillon dead-letter list" />
+        }
+      >
+        {items.length > 0 && (
+          <Letters letters={items} list={list} onAsk={(letter, verb) => setAsked({ letter, verb })} />
         )}
-        <MoreButton query={letters} />
-      </div>
+      </ListCard>
       {many && (
         <Suspense>
           <BulkDialog

@@ -7,17 +7,8 @@ import { FAST_MS, isRefused, itemsOf, useEvery, useRuns } from '../../api/querie
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../ui/time';
-import {
-  Card,
-  EmptyYet,
-  Facts,
-  Labels,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  searchedTo,
-} from '../../ui/ui';
+import { ListRows } from '../../ui/list_card';
+import { Card, EmptyYet, Facts, Labels, LoadFailure, Loading, PageHeader } from '../../ui/ui';
 import { RunTable } from '../lists/runs/run_table';
 import { ExecutorActions } from './executor_actions';
 import { executorPath } from './executor_path';
@@ -116,16 +107,9 @@ function Runs({ id }: { id: string }) {
         </Link>
       }
     >
-      {runs.isPending ? (
-        <Loading />
-      ) : runs.isError && items.length === 0 ? (
-        <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-      ) : items.length > 0 ? (
-        <RunTable runs={items} withJob brief />
-      ) : searchedTo(runs) ? null : (
-        <EmptyYet title={t('runs.none')} hint={t('executors.no_runs')} />
-      )}
-      <MoreButton query={runs} />
+      <ListRows query={runs} empty={<EmptyYet title={t('runs.none')} hint={t('executors.no_runs')} />}>
+        {items.length > 0 && <RunTable runs={items} withJob brief />}
+      </ListRows>
     </Card>
   );
 }

@@ -15,9 +15,10 @@ import { count } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
 import { SearchField } from '../../ui/search_field';
 import { Time } from '../../ui/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { Since } from '../runs/list/filter_bar';
-import { TimeRange } from '../runs/list/time_range';
+import { TimeRange } from '../lists/filters/time_range';
 
 const route = getRouteApi('/gaps');
 
@@ -47,24 +48,20 @@ export function GapsPage() {
         set={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
         onClear={filtered ? clear : undefined}
       />
-      <div className="card overflow-hidden">
-        {gaps.isPending ? (
-          <Loading />
-        ) : gaps.isError && items.length === 0 && !noId ? (
-          <LoadFailure error={gaps.error} onRetry={() => void gaps.refetch()} />
-        ) : items.length > 0 ? (
-          <GapsTable gaps={items} />
-        ) : filtered ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
+      <ListCard
+        query={gaps}
+        match={filtered ? clear : undefined}
+        invalid={noId}
+        empty={
           <EmptyYet
             title={t('gaps.none')}
             hint={t('gaps.none_hint')}
             command="carillon job gaps --since 24h"
           />
-        )}
-        <MoreButton query={gaps} />
-      </div>
+        }
+      >
+        {items.length > 0 && <GapsTable gaps={items} />}
+      </ListCard>
     </>
   );
 }

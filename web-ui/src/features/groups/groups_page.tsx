@@ -14,7 +14,8 @@ import { count } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
-import { EmptyYet, LoadFailure, Loading, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { CreateGroupDialog, DeleteGroupDialog, SetLimitDialog } from './group_dialogs';
 
 type Open = { what: 'create' } | { what: 'limit' | 'delete'; group: Group } | null;
@@ -52,21 +53,18 @@ export function GroupsPage() {
         actions={create}
       />
       <AdminTabs />
-      <div className="card overflow-hidden">
-        {groups.isPending ? (
-          <Loading />
-        ) : groups.isError && items.length === 0 ? (
-          <LoadFailure error={groups.error} onRetry={() => void groups.refetch()} />
-        ) : items.length === 0 ? (
+      <ListCard
+        query={groups}
+        empty={
           <EmptyYet
             title={t('groups.none')}
             hint={t('groups.none_hint')}
             command="carillon group set db --limit 3"
           />
-        ) : (
-          <GroupsTable groups={items} may={may} onOpen={setOpen} />
-        )}
-      </div>
+        }
+      >
+        {items.length > 0 && <GroupsTable groups={items} may={may} onOpen={setOpen} />}
+      </ListCard>
       {open?.what === 'create' && (
         <CreateGroupDialog taken={items.map((one) => one.name)} onClose={onClose} onDone={onClose} />
       )}

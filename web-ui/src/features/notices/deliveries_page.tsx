@@ -17,7 +17,8 @@ import { SearchField } from '../../ui/search_field';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
 import { toast, toastError } from '../../ui/toasts';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, explain } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader, explain } from '../../ui/ui';
 import { AdminTabs } from '../admin/admin_tabs';
 import { TestNoticeDialog } from './send_test_dialog';
 
@@ -62,24 +63,20 @@ export function DeliveriesPage() {
         onClear={clear}
         onChange={(change) => void navigate({ search: (before) => ({ ...before, ...change }) })}
       />
-      <div className="card overflow-hidden">
-        {deliveries.isPending ? (
-          <Loading />
-        ) : deliveries.isError && items.length === 0 && !(filtered && noId) ? (
-          <LoadFailure error={deliveries.error} onRetry={() => void deliveries.refetch()} />
-        ) : items.length > 0 ? (
-          <DeliveriesTable deliveries={items} may={may} />
-        ) : filtered ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
+      <ListCard
+        query={deliveries}
+        match={filtered ? clear : undefined}
+        invalid={noId}
+        empty={
           <EmptyYet
             title={t('deliveries.none')}
             hint={t('deliveries.none_hint')}
             command="carillon notify test"
           />
-        )}
-        <MoreButton query={deliveries} />
-      </div>
+        }
+      >
+        {items.length > 0 && <DeliveriesTable deliveries={items} may={may} />}
+      </ListCard>
       {testing && <TestNoticeDialog onClose={() => setTesting(false)} />}
     </>
   );

@@ -9,7 +9,8 @@ import { useMay, useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
-import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { AdminTabs } from '../admin/admin_tabs';
 import { useOwnerName } from '../users/owner_name';
 import { CreateSecretDialog, DeleteSecretDialog, EditSecretDialog } from './secret_dialogs';
@@ -54,23 +55,19 @@ export function SecretsPage() {
         actions={create}
       />
       <AdminTabs />
-      <div className="card overflow-hidden">
-        {secrets.isPending ? (
-          <Loading />
-        ) : secrets.isError && items.length === 0 ? (
-          <LoadFailure error={secrets.error} onRetry={() => void secrets.refetch()} />
-        ) : items.length === 0 ? (
+      <ListCard
+        query={secrets}
+        empty={
           <EmptyYet
             title={t('secrets.none')}
             hint={t('secrets.none_hint')}
             action={create}
             command="carillon secret set shop_db < password.txt"
           />
-        ) : (
-          <SecretsTable secrets={items} onOpen={setOpen} />
-        )}
-        <MoreButton query={secrets} />
-      </div>
+        }
+      >
+        {items.length > 0 && <SecretsTable secrets={items} onOpen={setOpen} />}
+      </ListCard>
       {open?.what === 'create' && <CreateSecretDialog onClose={onClose} onDone={onClose} />}
       {open?.what === 'edit' && <EditSecretDialog secret={open.secret} onClose={onClose} onDone={onClose} />}
       {open?.what === 'delete' && (

@@ -13,7 +13,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { useNow } from '../../lib/clock';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
-import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { AdminTabs } from '../admin/admin_tabs';
 import { useOwnerName } from '../users/owner_name';
 import { CreateTokenDialog, MadeTokenDialog, RevokeTokenDialog } from './token_dialogs';
@@ -48,18 +49,14 @@ export function TokensPage() {
         actions={create}
       />
       <AdminTabs />
-      <div className="card overflow-hidden">
-        {tokens.isPending ? (
-          <Loading />
-        ) : tokens.isError && items.length === 0 ? (
-          <LoadFailure error={tokens.error} onRetry={() => void tokens.refetch()} />
-        ) : items.length === 0 ? (
-          <EmptyYet title={t('tokens.none')} hint={t('tokens.none_hint')} action={create} />
-        ) : (
+      <ListCard
+        query={tokens}
+        empty={<EmptyYet title={t('tokens.none')} hint={t('tokens.none_hint')} action={create} />}
+      >
+        {items.length > 0 && (
           <TokensTable tokens={items} onRevoke={(token) => setOpen({ what: 'revoke', token })} />
         )}
-        <MoreButton query={tokens} />
-      </div>
+      </ListCard>
       {open?.what === 'create' && (
         <CreateTokenDialog
           onClose={onClose}

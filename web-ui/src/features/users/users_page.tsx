@@ -13,7 +13,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../ui/data_table';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
-import { EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { AdminTabs } from '../admin/admin_tabs';
 import { useShareText } from './share_text';
 import { CreateUserDialog, DeleteUserDialog, EditUserDialog, PasswordDialog } from './user_dialogs';
@@ -55,18 +56,12 @@ export function UsersPage() {
         actions={create}
       />
       <AdminTabs />
-      <div className="card overflow-hidden">
-        {users.isPending ? (
-          <Loading />
-        ) : users.isError && items.length === 0 ? (
-          <LoadFailure error={users.error} onRetry={() => void users.refetch()} />
-        ) : items.length === 0 ? (
-          <EmptyYet title={t('users.none')} hint={t('users.none_hint')} action={create} />
-        ) : (
-          <UsersTable users={items} onOpen={setOpen} />
-        )}
-        <MoreButton query={users} />
-      </div>
+      <ListCard
+        query={users}
+        empty={<EmptyYet title={t('users.none')} hint={t('users.none_hint')} action={create} />}
+      >
+        {items.length > 0 && <UsersTable users={items} onOpen={setOpen} />}
+      </ListCard>
       {open?.what === 'create' && <CreateUserDialog onClose={onClose} onDone={onDone} />}
       {open?.what === 'edit' && (
         <EditUserDialog

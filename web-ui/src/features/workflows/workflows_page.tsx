@@ -14,15 +14,8 @@ import { DataTable, type Column } from '../../ui/data_table';
 import { SearchField } from '../../ui/search_field';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
-import {
-  EmptyMatch,
-  EmptyYet,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  isUnfinished,
-} from '../../ui/ui';
+import { ListCard } from '../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../ui/ui';
 import { zoneOf } from '../schedule/schedule_text';
 import { useLastRuns } from '../lists/runs/last_runs';
 
@@ -63,24 +56,19 @@ export function WorkflowsPage() {
           onChange={(text) => void navigate({ search: { q: text || undefined }, replace: true })}
         />
       </div>
-      <div className="card overflow-hidden">
-        {jobs.isPending ? (
-          <Loading />
-        ) : jobs.isError && items.length === 0 ? (
-          <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-        ) : items.length > 0 ? (
-          <Workflows jobs={items} />
-        ) : isUnfinished(jobs) ? null : q ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
+      <ListCard
+        query={jobs}
+        match={q ? clear : undefined}
+        empty={
           <EmptyYet
             title={t('workflows.none')}
             hint={t('workflows.none_hint')}
             command="carillon apply -f workflow.yaml"
           />
-        )}
-        <MoreButton query={jobs} />
-      </div>
+        }
+      >
+        {items.length > 0 && <Workflows jobs={items} />}
+      </ListCard>
     </>
   );
 }

@@ -10,16 +10,8 @@ import { RUN_STATES, type Job } from '../../../api/types';
 import { useDenied, useMay } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 import { StateBadge } from '../../../ui/state_badge';
-import {
-  EmptyMatch,
-  EmptyYet,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  Segments,
-  searchedTo,
-} from '../../../ui/ui';
+import { ListCard } from '../../../ui/list_card';
+import { EmptyYet, LoadFailure, Loading, PageHeader, Segments } from '../../../ui/ui';
 import { RunTable } from '../../lists/runs/run_table';
 import { StateFilter } from '../../lists/filters/state_filter';
 import { repeatedOf } from '../../backfills/backfill_values';
@@ -257,20 +249,13 @@ function Runs({ job }: { job: Job }) {
       <div className="mb-3">
         <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={setState} />
       </div>
-      <div className="card overflow-hidden">
-        {runs.isPending ? (
-          <Loading />
-        ) : runs.isError && items.length === 0 ? (
-          <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-        ) : items.length > 0 ? (
-          <RunTable runs={items} withJob={false} zone={zoneOf(job)} />
-        ) : searchedTo(runs) ? null : search.state ? (
-          <EmptyMatch onClear={() => setState(undefined)} />
-        ) : (
-          <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />
-        )}
-        <MoreButton query={runs} />
-      </div>
+      <ListCard
+        query={runs}
+        match={search.state ? () => setState(undefined) : undefined}
+        empty={<EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} />}
+      >
+        {items.length > 0 && <RunTable runs={items} withJob={false} zone={zoneOf(job)} />}
+      </ListCard>
     </>
   );
 }

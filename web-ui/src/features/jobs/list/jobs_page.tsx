@@ -27,16 +27,8 @@ import { usePreferences } from '../../../lib/preferences';
 import { SearchField } from '../../../ui/search_field';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
-import {
-  EmptyMatch,
-  EmptyYet,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  Segments,
-  isUnfinished,
-} from '../../../ui/ui';
+import { ListRows } from '../../../ui/list_card';
+import { EmptyYet, PageHeader, Segments } from '../../../ui/ui';
 import { useColumns } from '../../lists/columns';
 import type { List } from '../../lists/list';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
@@ -159,35 +151,34 @@ export function JobsPage() {
       />
       <ListBar list={list} always={t('jobs.name')} />
       <div className="card overflow-hidden">
-        {jobs.isPending ? (
-          <Loading />
-        ) : jobs.isError && items.length === 0 ? (
-          <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
-        ) : items.length > 0 ? (
-          <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
-        ) : isUnfinished(jobs) ? null : filtered ? (
-          <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
-        ) : (
-          <EmptyYet
-            title={t('jobs.none')}
-            hint={t('jobs.none_hint')}
-            action={
-              <Link
-                to="/jobs/new"
-                className="button button-primary"
-                disabled={!may}
-                title={may ? undefined : t('denied.write')}
-              >
-                <Plus aria-hidden size={16} />
-                {t('jobs.new')}
-              </Link>
-            }
-            command={
-              "carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"
-            }
-          />
-        )}
-        <MoreButton query={jobs} />
+        <ListRows
+          query={jobs}
+          match={filtered ? () => void navigate({ search: { page_size, sort } }) : undefined}
+          empty={
+            <EmptyYet
+              title={t('jobs.none')}
+              hint={t('jobs.none_hint')}
+              action={
+                <Link
+                  to="/jobs/new"
+                  className="button button-primary"
+                  disabled={!may}
+                  title={may ? undefined : t('denied.write')}
+                >
+                  <Plus aria-hidden size={16} />
+                  {t('jobs.new')}
+                </Link>
+              }
+              command={
+                "carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"
+              }
+            />
+          }
+        >
+          {items.length > 0 && (
+            <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
+          )}
+        </ListRows>
         {items.length > 0 && (
           <div className="flex justify-end border-t px-3 py-2">
             <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />

@@ -8,15 +8,8 @@ import type { Run } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { early } from '../../../lib/preload';
 import { Time } from '../../../ui/time';
-import {
-  EmptyMatch,
-  EmptyYet,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  searchedTo,
-} from '../../../ui/ui';
+import { ListRows } from '../../../ui/list_card';
+import { EmptyYet, PageHeader } from '../../../ui/ui';
 import { useColumns } from '../../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
 import { RunTable } from '../../lists/runs/run_table';
@@ -83,28 +76,31 @@ export function RunsPage() {
             </button>
           )}
         </p>
-        {runs.isPending ? (
-          <Loading />
-        ) : runs.isError && items.length === 0 ? (
-          <LoadFailure error={runs.error} onRetry={() => void runs.refetch()} />
-        ) : items.length > 0 ? (
-          <RunTable
-            runs={items}
-            withJob
-            first={ticks}
-            isShown={columns.isShown}
-            sorting={{ by: sort, usual: '-fire_time', onSort: (by) => set({ sort: by }) }}
-            last={[
-              { id: 'started', header: t('step.started'), cell: (run) => <Time at={run.started_at} /> },
-              { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
-            ]}
-          />
-        ) : searchedTo(runs) ? null : filtered ? (
-          <EmptyMatch onClear={clear} />
-        ) : (
-          <EmptyYet title={t('runs.none')} hint={t('runs.none_hint')} command="carillon job run JOB --wait" />
-        )}
-        <MoreButton query={runs} />
+        <ListRows
+          query={runs}
+          match={filtered ? clear : undefined}
+          empty={
+            <EmptyYet
+              title={t('runs.none')}
+              hint={t('runs.none_hint')}
+              command="carillon job run JOB --wait"
+            />
+          }
+        >
+          {items.length > 0 && (
+            <RunTable
+              runs={items}
+              withJob
+              first={ticks}
+              isShown={columns.isShown}
+              sorting={{ by: sort, usual: '-fire_time', onSort: (by) => set({ sort: by }) }}
+              last={[
+                { id: 'started', header: t('step.started'), cell: (run) => <Time at={run.started_at} /> },
+                { id: 'ended', header: t('step.ended'), cell: (run) => <Time at={run.ended_at} /> },
+              ]}
+            />
+          )}
+        </ListRows>
       </div>
     </>
   );
