@@ -94,47 +94,6 @@ describe('deliveries', () => {
   });
 });
 
-describe('notifications of a job', () => {
-  test('notifications: the form, the YAML and the job page agree', async () => {
-    await server.api('POST', 'jobs', { job_id: 'quiet', name: 'Quiet', command: 'true' });
-    const notify = async () => (await server.api('GET', 'jobs/quiet')).notify;
-    await as('anna', '/jobs/quiet/edit', async (page) => {
-      const what = page.getByLabel('Notify on');
-      assert.equal(await what.inputValue(), 'cluster');
-      await page.getByTestId('telling').getByText(/^Run failed, Missed fires, Run late \(after 5 min\),? and Job recovered\. Recipients: Webhook$/).waitFor();
-      await what.selectOption('own');
-      for (const kind of ['Run failed', 'Missed fires', 'Run late', 'Job recovered']) await page.getByRole('checkbox', { name: kind, exact: true }).uncheck();
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Select at least one event.').waitFor();
-      await page.getByRole('checkbox', { name: 'Run late', exact: true }).check();
-      await page.getByLabel('Late after (seconds)').fill('60');
-      await page.getByLabel('Mail recipients').fill('team@example.org\nno address');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Line 2 is not a mail address (user@host).').waitFor();
-      await page.getByLabel('Mail recipients').fill('team@example.org');
-      await page.getByRole('button', { name: 'YAML' }).click();
-      assert.match(await page.getByLabel('YAML').inputValue(), /notify:\n {2}on:\n {4}- late\n {2}late_after_s: 60\n {2}mail_to:\n {4}- team@example.org\n/);
-      await page.getByRole('button', { name: 'Form', exact: true }).click();
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.waitForURL(/\/jobs\/quiet$/);
-      assert.deepEqual(await notify(), { on: ['late'], late_after_s: 60, mail_to: ['team@example.org'] });
-      assert.deepEqual((await server.api('GET', 'jobs/quiet')).schedules, [], 'it stays one without a schedule');
-      await page.getByRole('button', { name: 'Configuration' }).click();
-      await page.getByText('Run late (after 1 min)').waitFor();
-      await page.getByRole('link', { name: 'View sent notifications' }).click();
-      await page.getByText('No matches').waitFor();
-
-      await page.goto(server.url + '/jobs/quiet/edit');
-      await what.selectOption('none');
-      await page.getByLabel('Mail recipients').fill('');
-      await page.getByLabel('Late after (seconds)').fill('');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.waitForURL(/\/jobs\/quiet$/);
-      assert.deepEqual(await notify(), { on: [] });
-    });
-  });
-});
-
 test('deliveries: the page fits a phone in both themes and languages', async () => {
   await fail('a_name_as_long_as_it_may_be_and_then_some_more_letters_after', { notify: { on: ['failed'], mail_to: ['a-very-long-address-of-somebody@a-very-long-name-of-a-host.example.org'] } });
   for (const [theme, locale, label] of [['light', 'en-GB', 'Send a test notification'], ['dark', 'zh-CN', '发送测试通知']]) {

@@ -11,16 +11,6 @@ const fail = async (id) => {
   await until(async () => (await letters()).some((one) => one.job_id === id), 'its dead letter');
 };
 
-test('dead letters: the empty list says what comes here', async () => {
-  await person({}, async (page) => {
-    await page.goto(server.url + '/admin/deliveries');
-    await page.getByRole('link', { name: 'Dead letters' }).click();
-    await heading(page, 'Dead letters');
-    await page.getByText('No dead letters').waitFor();
-    await page.getByText('carillon dead-letter list').waitFor();
-  });
-});
-
 test('dead letters: the overview links to a job’s; they are retried, discarded, and discarded together', async () => {
   await fail('first');
   await fail('second');

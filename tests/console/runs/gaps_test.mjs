@@ -19,20 +19,6 @@ const skip = async (id) => {
   await until(async () => (await gapsOf(id)).length > 0, 'its gap');
 };
 
-test('missed fires: the palette opens the empty list, which says what comes here', async () => {
-  await person({}, async (page) => {
-    await page.goto(server.url + '/');
-    await heading(page, 'Overview');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').getByRole('combobox').fill('missed');
-    await page.getByRole('option', { name: 'Missed fires' }).waitFor();
-    await page.keyboard.press('Enter');
-    await heading(page, 'Missed fires');
-    await page.getByText('No missed fires').waitFor();
-    await page.getByText('carillon job gaps --since 24h').waitFor();
-  });
-});
-
 test('missed fires: a job links to its own, which the address filters and which link to the why tab', async () => {
   await skip('beat');
   await skip('drum');

@@ -118,18 +118,6 @@ describe('a job', () => {
     });
   });
 
-  test('run page: a running run is cancelled', async () => {
-    await job('sleeper', { command: 'sleep 300' });
-    const { run_id } = await server.api('POST', 'jobs/sleeper/execute', {});
-    await person({}, async (page) => {
-      await open(page, '/runs/' + run_id);
-      await page.locator('h1 [data-state=RUNNING]').waitFor();
-      await page.getByRole('button', { name: 'Cancel run' }).click();
-      await page.locator('h1 [data-state=CANCELLED]').waitFor();
-      await page.getByRole('button', { name: 'Retry' }).waitFor();
-    });
-  });
-
   test('job form: an overtaken edit asks which version to keep', async () => {
     await job('contested', { description: 'first' });
     await person({ asked: ['/api/jobs/contested'] }, async (page) => {
@@ -230,19 +218,6 @@ describe('lists', () => {
       await row.first().waitFor();
       await open(page, '/runs/' + run_id);
       await page.getByText((await server.api('GET', 'runs/' + run_id)).trace_id).waitFor();
-    });
-  });
-
-  test('executors: an executor is drained and enabled', async () => {
-    await person({}, async (page) => {
-      await open(page, '/executors');
-      await page.getByRole('button', { name: 'Drain' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
-      await page.locator('td [data-state=DRAINING]').waitFor();
-      const [one] = (await server.api('GET', 'executors')).items;
-      assert.equal(one.draining, true);
-      await page.getByRole('button', { name: 'Enable' }).click();
-      await page.locator('td [data-state=DRAINING]').waitFor({ state: 'detached' });
     });
   });
 
