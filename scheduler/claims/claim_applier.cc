@@ -5,7 +5,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/domain/run/returns.h"
-#include "scheduler/assign/batch_split.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -124,8 +124,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   for (size_t from = 0; from < open.size(); from += kBatchRowsMax) {
     const auto begin = open.begin() + static_cast<long>(from);
     const auto count = static_cast<long>(std::min(open.size() - from, kBatchRowsMax));
-    std::vector<Item*> batch(begin, begin + count);
-    Decide(batch, *view);
+    Decide(std::span<Item*>(begin, begin + count), *view);
   }
   File(items);
   HandSecrets(items);
@@ -227,9 +226,28 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
   });
 }
 
-void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
+void ClaimApplier::Decide(std::span<Item*> items, const OwnedView& view) {
+  // The refusal of a claim is final, so the request itself must be bad. After any other error the
+  // claims get no answer, and the executors repeat them.
+  const Status decided = Bisect(
+      items,
+      [&](std::span<Item*> some) -> Status {
+        const Status claimed = Claim(some, view);
+        if (!claimed.ok() && ItemIsBad(claimed.code())) return claimed;
+        return {};
+      },
+      [](Item* item, const Error& error) {
+        log::Error("claims", "run {} refused by the store: {}", EncodeRunId(item->request.key),
+                   error.message);
+        item->decided = true;
+        item->reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+      });
+  CARILLON_CHECK(decided.ok(), "an error of the store was not handled");
+}
+
+Status ClaimApplier::Claim(std::span<Item*> items, const OwnedView& view) {
   const auto cluster_now = ports_.cluster.Now();
-  if (items.empty() || !cluster_now) return;
+  if (!cluster_now) return {ErrorCode::kUnavailable, "no cluster time"};
   std::vector<ClaimRequest> requests;
   std::vector<SegmentId> segments;
   for (const Item* item : items) {
@@ -249,26 +267,12 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
   const Fence fence = view.FenceFor(std::move(segments));
   const auto replies = ports_.fences.Run(
       "claim", fence, [&] { return ports_.store.Claim(requests, fence, *cluster_now); });
-  if (replies.ok()) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      items[i]->decided = true;
-      items[i]->reply = (*replies)[i];
-    }
-    return;
+  if (!replies.ok()) return replies.error();
+  for (size_t i = 0; i < items.size(); ++i) {
+    items[i]->decided = true;
+    items[i]->reply = (*replies)[i];
   }
-  if (!SplitHelps(replies.code())) return;  // no answer: the executors repeat the claims
-  if (items.size() == 1) {
-    log::Error("claims", "run {} refused by the store: {}", EncodeRunId(items[0]->request.key),
-               replies.error().message);
-    items[0]->decided = true;
-    items[0]->reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
-    return;
-  }
-  const auto middle = items.begin() + static_cast<long>(items.size() / 2);
-  std::vector<Item*> first(items.begin(), middle);
-  std::vector<Item*> second(middle, items.end());
-  Decide(first, view);
-  Decide(second, view);
+  return {};
 }
 
 void ClaimApplier::File(std::vector<Item>& items) {

@@ -17,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "common/base/loops/loop.h"
@@ -94,7 +95,8 @@ class ClaimApplier final : public Stepper {
   // which that is unknown. Their claims get no answer, so the executors repeat them.
   void Place(std::vector<Item*>& items);
   // Lets the store decide `items`. If the store refuses one of the requests, bisects `items`.
-  void Decide(std::vector<Item*>& items, const OwnedView& view);
+  void Decide(std::span<Item*> items, const OwnedView& view);
+  Status Claim(std::span<Item*> items, const OwnedView& view);
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);

@@ -6,7 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/wire/messages/record_sender.h"
-#include "scheduler/assign/batch_split.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -59,14 +59,14 @@ bool LogKeeper::Receive() {
       ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
       log::Warn("logs", "{}", messages.error().message);
     } else {
-      Reopen(std::move(messages).value());
+      Reopen(*messages);
     }
     received_.push_back(std::move(record));
   }
   return received_.size() == kRecordsPerStep;
 }
 
-Status LogKeeper::Append(const std::vector<LogMessage>& messages) {
+Status LogKeeper::Append(std::span<const LogMessage> messages) {
   std::vector<LogRecord> records;
   records.reserve(messages.size());
   for (const LogMessage& message : messages) {
@@ -110,8 +110,12 @@ bool LogKeeper::WriteOpen() {
     return false;
   }
   Round round;
-  Write(std::exchange(open_, {}), &round);
-  if (!round.took_some) Reopen(std::exchange(round.refused, {}));
+  std::vector<LogMessage> open = std::exchange(open_, {});
+  Write(open, &round);
+  if (!round.took_some) {
+    Reopen(round.refused);
+    round.refused.clear();
+  }
   for (const LogMessage& message : round.refused) {
     ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
     log::Error(
@@ -122,24 +126,29 @@ bool LogKeeper::WriteOpen() {
   return open_.empty();
 }
 
-void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
-  if (round->stopped) return Reopen(std::move(messages));
-  const Status stored = Append(messages);
-  if (stored.ok()) {
-    round->took_some = true;
-    return Acknowledge(messages);
-  }
-  if (!SplitHelps(stored.code())) {
-    round->stopped = true;
-    return Reopen(std::move(messages));
-  }
-  if (messages.size() == 1) return WriteNotice(std::move(messages[0]), stored.error(), round);
-  const auto middle = messages.begin() + static_cast<long>(messages.size() / 2);
-  std::vector<LogMessage> second(std::make_move_iterator(middle),
-                                 std::make_move_iterator(messages.end()));
-  messages.erase(middle, messages.end());
-  Write(std::move(messages), round);
-  Write(std::move(second), round);
+void LogKeeper::Write(std::span<LogMessage> messages, Round* round) {
+  const Status handled = Bisect(
+      messages,
+      [&](std::span<LogMessage> some) -> Status {
+        if (round->stopped) {
+          Reopen(some);
+          return {};
+        }
+        const Status stored = Append(some);
+        if (stored.ok()) {
+          round->took_some = true;
+          Acknowledge(some);
+          return {};
+        }
+        if (ItemIsBad(stored.code())) return stored;  // no row of a piece ever changes
+        round->stopped = true;
+        Reopen(some);
+        return {};
+      },
+      [&](LogMessage& message, const Error& error) {
+        WriteNotice(std::move(message), error, round);
+      });
+  CARILLON_CHECK(handled.ok(), "an error of the store was not handled");
 }
 
 // Stores a notice in place of a refused piece. So readers of the log see that something is missing.
@@ -151,26 +160,27 @@ void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round
   AppendEntry(notice.chunk.entries, {.time = ports_.clock.Wall(),
                                      .stream = LogStream::kCarillon,
                                      .text = "a piece of the log cannot be stored\n"});
-  const Status stored = Append({notice});
+  const Status stored = Append(std::span(&notice, 1));
   if (!stored.ok()) {
     round->refused.push_back(std::move(message));
     const bool all = !round->took_some && round->refused.size() >= kRefusedAloneMax;
-    round->stopped = round->stopped || all || !SplitHelps(stored.code());
+    round->stopped = round->stopped || all || !ItemIsBad(stored.code());
     return;
   }
   round->took_some = true;
   ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
   log::Error("logs", "a log piece of run {} is dropped: {}", EncodeRunId(message.attempt.key),
              error.message);
-  Acknowledge({message});  // because it would be refused again if the executor sent it again
+  // It would be refused again if the executor sent it again.
+  Acknowledge(std::span(&message, 1));
 }
 
-void LogKeeper::Reopen(std::vector<LogMessage> messages) {
+void LogKeeper::Reopen(std::span<LogMessage> messages) {
   open_.insert(open_.end(), std::make_move_iterator(messages.begin()),
                std::make_move_iterator(messages.end()));
 }
 
-void LogKeeper::Acknowledge(const std::vector<LogMessage>& messages) {
+void LogKeeper::Acknowledge(std::span<const LogMessage> messages) {
   std::map<ExecutorId, std::vector<StoredOutput>> by_executor;
   for (const LogMessage& message : messages) {
     by_executor[message.executor].push_back({message.attempt, message.chunk.first_seq});

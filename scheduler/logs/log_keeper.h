@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "common/base/backoff.h"
@@ -57,14 +58,14 @@ class LogKeeper final : public Stepper {
     bool stopped = false;    // do not call the store again in this Step
     std::vector<LogMessage> refused;
   };
-  Status Append(const std::vector<LogMessage>& messages);
+  Status Append(std::span<const LogMessage> messages);
   Status DropForeign();
   // Returns false if some pieces could not be stored. These pieces are kept in `open_`.
   bool WriteOpen();
-  void Write(std::vector<LogMessage> messages, Round* round);
+  void Write(std::span<LogMessage> messages, Round* round);
   void WriteNotice(LogMessage message, const Error& error, Round* round);
-  void Reopen(std::vector<LogMessage> messages);
-  void Acknowledge(const std::vector<LogMessage>& messages);
+  void Reopen(std::span<LogMessage> messages);  // moves from them
+  void Acknowledge(std::span<const LogMessage> messages);
 
   const Ports ports_;
   const Options options_;

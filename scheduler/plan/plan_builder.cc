@@ -95,7 +95,7 @@ PlannedSchedule MoveToNewCalendars(const DueSchedule& due, const Schedule& compi
   return moved;
 }
 
-PlanBatch ToBatch(const std::vector<PlannedSchedule>& planned) {
+PlanBatch ToBatch(std::span<const PlannedSchedule> planned) {
   PlanBatch batch;
   for (const PlannedSchedule& one : planned) {
     batch.runs.insert(batch.runs.end(), one.runs.begin(), one.runs.end());

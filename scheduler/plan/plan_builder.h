@@ -3,6 +3,7 @@
 // Place    Step 1 of docs/life-of-a-run.md; segment_planner.h reads, writes and handles errors.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,6 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
 PlannedSchedule MoveToNewCalendars(const DueSchedule& due, const Schedule& compiled,
                                    const CalendarSet& calendars);
 
-PlanBatch ToBatch(const std::vector<PlannedSchedule>& planned);
+PlanBatch ToBatch(std::span<const PlannedSchedule> planned);
 
 }  // namespace carillon::scheduler

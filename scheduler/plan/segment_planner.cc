@@ -4,6 +4,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -67,9 +68,9 @@ bool SegmentPlanner::PlanRound(SteadyTime now) {
   const size_t batches = pace_.urgent() ? options_.batches_per_step : 1;
   for (size_t batch = 0; scan_->next < scan_->due.size(); ++batch) {
     if (batch == batches) return true;
-    std::vector<PlannedSchedule> planned = TakeBatch(*scan_, now);
+    const std::vector<PlannedSchedule> planned = TakeBatch(*scan_, now);
     if (planned.empty()) continue;
-    if (Write(*view, std::move(planned), now) == Outcome::kStop) {
+    if (!Write(*view, planned, now)) {
       scan_.reset();
       return false;
     }
@@ -114,7 +115,7 @@ bool SegmentPlanner::MoveOutdated(const OwnedView& view, const CalendarSet& cale
     }
     moved.push_back(MoveToNewCalendars(due, *compiled, calendars));
   }
-  if (!moved.empty() && Write(view, std::move(moved), now) == Outcome::kStop) return false;
+  if (!moved.empty() && !Write(view, moved, now)) return false;
   // Whether all were moved shows the next look, because a concurrent edit can be in the way.
   if (outdated->empty()) return true;
   moved_for_.reset();
@@ -197,49 +198,32 @@ std::optional<PlannedSchedule> SegmentPlanner::PlanOne(const DueSchedule& due, c
   return PlanSchedule(due, *compiled, scan.times, rows_max);
 }
 
-SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,
-                                              std::vector<PlannedSchedule> planned,
-                                              SteadyTime now) {
+bool SegmentPlanner::Write(const OwnedView& view, std::span<const PlannedSchedule> planned,
+                           SteadyTime now) {
+  const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return false;
+  const Status written = Bisect(
+      planned,
+      [&](std::span<const PlannedSchedule> some) { return Plan(view, some, *cluster_now); },
+      [&](const PlannedSchedule& one, const Error& error) { RefuseOne(one, error, now); });
+  if (written.ok()) return true;
+  const bool lost = written.code() == ErrorCode::kFenced || written.code() == ErrorCode::kTimeout;
+  next_scan_ = lost ? now : now + backoff_.Next(rng_);  // at once with those still owned
+  return false;
+}
+
+Status SegmentPlanner::Plan(const OwnedView& view, std::span<const PlannedSchedule> planned,
+                            WallTime cluster_now) {
   std::vector<SegmentId> segments;
   segments.reserve(planned.size());
   for (const PlannedSchedule& one : planned) segments.push_back(one.due.segment);
   const Fence fence = view.FenceFor(std::move(segments));
-  const auto cluster_now = ports_.cluster.Now();
-  if (!cluster_now) return Outcome::kStop;
   const PlanBatch batch = ToBatch(planned);
-  const Status written = ports_.fences.Run(
-      "plan", fence, [&] { return ports_.store.Plan(batch, fence, *cluster_now); });
-  if (written.ok()) {
-    Count(planned, *cluster_now);
-    if (!failpoint::Hit("plan.before_feed")) Feed(view, planned, *cluster_now);
-    return Outcome::kDone;
-  }
-  switch (written.code()) {
-    case ErrorCode::kConflict:
-    case ErrorCode::kExists:
-    case ErrorCode::kInvalid:
-    case ErrorCode::kExhausted:
-    case ErrorCode::kCorrupt:
-      if (planned.size() > 1) return Split(view, std::move(planned), now);
-      RefuseOne(planned.front(), written.error(), now);
-      return Outcome::kDone;
-    case ErrorCode::kFenced:
-    case ErrorCode::kTimeout:
-      next_scan_ = now;  // continue with the segments that are still owned
-      return Outcome::kStop;
-    default: next_scan_ = now + backoff_.Next(rng_); return Outcome::kStop;
-  }
-}
-
-SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
-                                              std::vector<PlannedSchedule> planned,
-                                              SteadyTime now) {
-  const auto middle = planned.begin() + static_cast<long>(planned.size() / 2);
-  std::vector<PlannedSchedule> second(std::make_move_iterator(middle),
-                                      std::make_move_iterator(planned.end()));
-  planned.erase(middle, planned.end());
-  if (Write(view, std::move(planned), now) == Outcome::kStop) return Outcome::kStop;
-  return Write(view, std::move(second), now);
+  CARILLON_TRY(ports_.fences.Run("plan", fence,
+                                 [&] { return ports_.store.Plan(batch, fence, cluster_now); }));
+  Count(planned, cluster_now);
+  if (!failpoint::Hit("plan.before_feed")) Feed(view, planned, cluster_now);
+  return {};
 }
 
 // A conflict means that an edit, pause or delete was written first. The next scan then reads
@@ -289,7 +273,7 @@ bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
   return false;
 }
 
-void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned,
+void SegmentPlanner::Feed(const OwnedView& view, std::span<const PlannedSchedule> planned,
                           WallTime now) {
   // Runs that jitter delays beyond the horizon may stay in memory for an hour. Above half of the
   // limit they are left out, because a backlog at the limit stops all planning; the sweep is told
@@ -324,7 +308,7 @@ void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedu
   }
 }
 
-void SegmentPlanner::Count(const std::vector<PlannedSchedule>& planned, WallTime now) {
+void SegmentPlanner::Count(std::span<const PlannedSchedule> planned, WallTime now) {
   for (const PlannedSchedule& one : planned) {
     if (!one.runs.empty()) {
       ports_.metrics.counter("carillon_fires_total", Name(one.runs.front().kind))

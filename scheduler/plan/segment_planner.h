@@ -19,6 +19,7 @@
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "common/base/backoff.h"
@@ -81,7 +82,6 @@ class SegmentPlanner final : public Stepper {
   size_t set_aside() const { return aside_.size(); }
 
  private:
-  enum class Outcome { kDone, kStop };
   struct Aside {
     SteadyTime until;
     int conflicts = 0;
@@ -107,15 +107,17 @@ class SegmentPlanner final : public Stepper {
   std::vector<PlannedSchedule> TakeBatch(Scan& scan, SteadyTime now);
   std::optional<PlannedSchedule> PlanOne(const DueSchedule& due, const Scan& scan, size_t rows_max,
                                          SteadyTime now);
-  Outcome Write(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
-  Outcome Split(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
+  // Returns false if this scan should end, because the store failed or segments were lost.
+  bool Write(const OwnedView& view, std::span<const PlannedSchedule> planned, SteadyTime now);
+  Status Plan(const OwnedView& view, std::span<const PlannedSchedule> planned,
+              WallTime cluster_now);
   void RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now);
   Aside& AsideOf(ScheduleId id, SteadyTime now);
   void ForgetOldAsides(SteadyTime now);
   void SetAside(ScheduleId id, const Error& error, SteadyTime now);
   bool IsAside(ScheduleId id, SteadyTime now);
-  void Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned, WallTime now);
-  void Count(const std::vector<PlannedSchedule>& planned, WallTime now);
+  void Feed(const OwnedView& view, std::span<const PlannedSchedule> planned, WallTime now);
+  void Count(std::span<const PlannedSchedule> planned, WallTime now);
 
   const Ports ports_;
   const Options options_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/log.h"
-#include "scheduler/assign/batch_split.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -39,41 +39,45 @@ SteadyTime SkipWriter::Step(SteadyTime now) {
   return batches.size() == kBatchesPerStep ? now : now + kIdle;
 }
 
-bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& items) {
-  std::vector<SkipItem> rows;
-  std::vector<SegmentId> segments;
-  for (const SkipRequest& item : items) {
-    if (!view.Holds(item.segment, item.epoch)) continue;
-    rows.push_back({.key = item.key,
-                    .segment = item.segment,
-                    .job_no = item.job_no,
-                    .attempt = item.attempt,
-                    .def_version = item.def_version,
-                    .reason = item.reason,
-                    .due = item.due,
-                    .error = item.error});
-    segments.push_back(item.segment);
+bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& requests) {
+  std::vector<SkipItem> items;
+  for (const SkipRequest& request : requests) {
+    if (!view.Holds(request.segment, request.epoch)) continue;
+    items.push_back({.key = request.key,
+                     .segment = request.segment,
+                     .job_no = request.job_no,
+                     .attempt = request.attempt,
+                     .def_version = request.def_version,
+                     .reason = request.reason,
+                     .due = request.due,
+                     .error = request.error});
   }
   const auto cluster_now = ports_.cluster.Now();
-  if (rows.empty() || !cluster_now) return true;
-  const Fence fence = view.FenceFor(std::move(segments));
-  const auto written = ports_.fences.Run(
-      "skip", fence, [&] { return ports_.store.Skip(rows, fence, *cluster_now); });
-  if (written.ok()) {
-    ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
-    return true;
-  }
-  const bool nobody_is_bad =
+  if (items.empty() || !cluster_now) return true;
+  const Status written = Bisect(
+      std::span<const SkipItem>(items),
+      [&](std::span<const SkipItem> some) { return Skip(view, some, *cluster_now); },
+      [](const SkipItem& item, const Error& error) {
+        log::Warn("plan", "skip: run {} is decided again: {}", EncodeRunId(item.key),
+                  error.message);
+      });
+  if (written.ok()) return true;
+  const bool retry =
       written.code() == ErrorCode::kUnavailable || written.code() == ErrorCode::kBrokenStore;
-  if (nobody_is_bad) return false;
-  const bool one_is_bad = SplitHelps(written.code()) || written.code() == ErrorCode::kConflict;
-  if (one_is_bad && items.size() > 1) {
-    const auto middle = items.begin() + static_cast<long>(items.size() / 2);
-    const bool first = Write(view, {items.begin(), middle});
-    return Write(view, {middle, items.end()}) && first;
-  }
-  log::Warn("plan", "skip: {} runs are decided again: {}", rows.size(), written.error().message);
-  return true;
+  if (!retry) log::Warn("plan", "skip: runs are decided again: {}", written.error().message);
+  return !retry;
+}
+
+Status SkipWriter::Skip(const OwnedView& view, std::span<const SkipItem> items, WallTime now) {
+  const std::vector<SkipItem> batch(items.begin(), items.end());
+  std::vector<SegmentId> segments;
+  for (const SkipItem& item : batch) segments.push_back(item.segment);
+  const Fence fence = view.FenceFor(std::move(segments));
+  const auto skipped =
+      ports_.fences.Run("skip", fence, [&] { return ports_.store.Skip(batch, fence, now); });
+  if (!skipped.ok()) return skipped.error();
+  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*skipped);
+  return {};
 }
 
 }  // namespace carillon::scheduler

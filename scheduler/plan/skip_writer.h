@@ -11,6 +11,7 @@
 #pragma once
 
 #include <deque>
+#include <span>
 
 #include "common/base/backoff.h"
 #include "common/base/loops/loop.h"
@@ -38,8 +39,9 @@ class SkipWriter final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // Returns false if the store is unavailable and `items` should be kept.
-  bool Write(const OwnedView& view, const std::vector<SkipRequest>& items);
+  // Returns false if the store is unavailable and `requests` should be kept.
+  bool Write(const OwnedView& view, const std::vector<SkipRequest>& requests);
+  Status Skip(const OwnedView& view, std::span<const SkipItem> items, WallTime now);
 
   const Ports ports_;
   Rng rng_;

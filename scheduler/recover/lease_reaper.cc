@@ -3,7 +3,7 @@
 #include <map>
 
 #include "common/base/log.h"
-#include "scheduler/assign/batch_split.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -33,38 +33,42 @@ SteadyTime LeaseReaper::Step(SteadyTime now) {
 bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& expired) {
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return false;
-  std::vector<ExpiredLease> written;
+  std::vector<ExpiredLease> owned;
+  for (const ExpiredLease& lease : expired) {
+    if (view.Holds(lease.report.segment, lease.epoch)) owned.push_back(lease);
+  }
+  if (owned.empty()) return true;
+  bool all = true;
+  const Status written = Bisect(
+      std::span<const ExpiredLease>(owned),
+      [&](std::span<const ExpiredLease> some) { return MarkLost(view, some, *cluster_now); },
+      [&](const ExpiredLease& lease, const Error& error) {
+        log::Error("recover", "run {} attempt {}: the store rejects its loss: {}",
+                   EncodeRunId(lease.report.key), lease.report.attempt, error.message);
+        all = false;
+      });
+  return written.ok() && all;
+}
+
+Status LeaseReaper::MarkLost(const OwnedView& view, std::span<const ExpiredLease> expired,
+                             WallTime now) {
   std::vector<LostReport> reports;
   std::vector<SegmentId> segments;
+  RunEvents events;
   for (const ExpiredLease& lease : expired) {
-    if (!view.Holds(lease.report.segment, lease.epoch)) continue;
-    written.push_back(lease);
     reports.push_back(lease.report);
     segments.push_back(lease.report.segment);
+    events.events.push_back({RunEvent::What::kEnded, lease.report.key, lease.report.attempt});
   }
-  if (reports.empty()) return true;
   const Fence fence = view.FenceFor(std::move(segments));
-  const auto effects = ports_.fences.Run(
-      "lost", fence, [&] { return ports_.store.MarkLost(reports, fence, *cluster_now); });
-  if (!effects.ok()) {
-    if (!SplitHelps(effects.code())) return false;
-    if (written.size() == 1) {
-      log::Error("recover", "run {} attempt {}: the store rejects its loss: {}",
-                 EncodeRunId(reports[0].key), reports[0].attempt, effects.error().message);
-      return false;
-    }
-    const auto middle = written.begin() + static_cast<long>(written.size() / 2);
-    const bool first = Write(view, {written.begin(), middle});
-    return Write(view, {middle, written.end()}) && first;
-  }
-  ports_.leases.Resolve(written, ports_.clock.Steady());
-  Effects(view, written, *effects);
-  RunEvents events;
-  for (const LostReport& report : reports) {
-    events.events.push_back({RunEvent::What::kEnded, report.key, report.attempt});
-  }
+  const auto effects =
+      ports_.fences.Run("lost", fence, [&] { return ports_.store.MarkLost(reports, fence, now); });
+  if (!effects.ok()) return effects.error();
+  const std::vector<ExpiredLease> lost(expired.begin(), expired.end());
+  ports_.leases.Resolve(lost, ports_.clock.Steady());
+  Effects(view, lost, *effects);
   ports_.events.Push(std::move(events));
-  return true;
+  return {};
 }
 
 void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,

@@ -9,6 +9,8 @@
 //          (lease_table.h, rule 2).
 #pragma once
 
+#include <span>
+
 #include "common/base/backoff.h"
 #include "common/base/loops/loop.h"
 #include "common/ports/store/firing_store.h"
@@ -43,6 +45,7 @@ class LeaseReaper final : public Stepper {
  private:
   // Returns false if some losses were not written, or may not have been written.
   bool Write(const OwnedView& view, const std::vector<ExpiredLease>& expired);
+  Status MarkLost(const OwnedView& view, std::span<const ExpiredLease> expired, WallTime now);
   void Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
                const std::vector<RunEffect>& effects);
 

@@ -6,7 +6,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/wire/messages/record_sender.h"
-#include "scheduler/assign/batch_split.h"
+#include "scheduler/assign/bisect.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -32,12 +32,6 @@ size_t BytesOf(const ResultMessage& message) {
   return sizeof(ResultMessage) + message.job_id.value().size() + report.executor.value().size() +
          report.result.output.size() + report.result.error.size() + report.result.reason.size() +
          carillon::BytesOf(report.result.outputs);
-}
-
-// True if the error may concern a single result. A conflict does, because the row of one of the
-// results has changed after it was read.
-bool MayBeAboutOne(ErrorCode code) {
-  return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
 
 std::optional<Duration> RanFor(const AttemptResult& result) {
@@ -227,15 +221,14 @@ bool ResultApplier::ApplyOpen() {
   open_ = std::move(waiting);
   Round round;
   for (size_t from = 0; from < ready.size(); from += kBatchRowsMax) {
-    const auto begin = ready.begin() + static_cast<long>(from);
-    const auto count = static_cast<long>(std::min(ready.size() - from, kBatchRowsMax));
-    Write(*view, {std::make_move_iterator(begin), std::make_move_iterator(begin + count)}, &round);
+    const size_t count = std::min(ready.size() - from, kBatchRowsMax);
+    Write(*view, std::span(ready).subspan(from, count), &round);
   }
   return Settle(&round);
 }
 
 Result<std::vector<RunEffect>> ResultApplier::Apply(const OwnedView& view,
-                                                    const std::vector<Item>& items) {
+                                                    std::span<const Item> items) {
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return {ErrorCode::kUnavailable, "no cluster time"};
   std::vector<ResultReport> reports;
@@ -249,25 +242,32 @@ Result<std::vector<RunEffect>> ResultApplier::Apply(const OwnedView& view,
                            [&] { return ports_.store.ApplyResults(reports, fence, *cluster_now); });
 }
 
-void ResultApplier::Write(const OwnedView& view, std::vector<Item> items, Round* round) {
-  if (round->stopped) return Reopen(std::move(items));
-  const auto effects = Apply(view, items);
-  if (effects.ok()) return Applied(view, items, *effects, round);
-  if (failpoint::Broken("results.poison_unrecorded") && effects.code() == ErrorCode::kBrokenStore) {
-    Acknowledge(items);
-    for (const Item& item : items) Finish(item);
-    return;
-  }
-  if (!MayBeAboutOne(effects.code())) {
-    round->stopped = true;
-    return Reopen(std::move(items));
-  }
-  if (items.size() == 1) return Refuse(view, std::move(items[0]), effects.error(), round);
-  const auto middle = items.begin() + static_cast<long>(items.size() / 2);
-  std::vector<Item> second(std::make_move_iterator(middle), std::make_move_iterator(items.end()));
-  items.erase(middle, items.end());
-  Write(view, std::move(items), round);
-  Write(view, std::move(second), round);
+void ResultApplier::Write(const OwnedView& view, std::span<Item> items, Round* round) {
+  const Status handled = Bisect(
+      items,
+      [&](std::span<Item> some) -> Status {
+        if (round->stopped) {
+          Reopen(some);
+          return {};
+        }
+        const auto effects = Apply(view, some);
+        if (effects.ok()) {
+          Applied(view, some, *effects, round);
+          return {};
+        }
+        if (failpoint::Broken("results.poison_unrecorded") &&
+            effects.code() == ErrorCode::kBrokenStore) {
+          Acknowledge(some);
+          for (const Item& item : some) Finish(item);
+          return {};
+        }
+        if (AboutOneItem(effects.code())) return effects.error();
+        round->stopped = true;
+        Reopen(some);
+        return {};
+      },
+      [&](Item& item, const Error& error) { Refuse(view, std::move(item), error, round); });
+  CARILLON_CHECK(handled.ok(), "an error of the store was not handled");
 }
 
 void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error, Round* round) {
@@ -276,7 +276,7 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
     log::Error("results", "run {} attempt {}: the store rejects the result: {}",
                EncodeRunId(report.key), report.attempt, error.message);
   }
-  if (SplitHelps(error.code) && !IsBare(report.result)) {
+  if (ItemIsBad(error.code) && !IsBare(report.result)) {
     if (!item.in_topic && !DeadLetterTexts(item, error)) {
       // The executor keeps this result and sends it again. The other results do not wait for it.
       round->refused.push_back(std::move(item));
@@ -284,9 +284,9 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
     }
     const Status stored = WriteWithoutTexts(view, item, round);
     if (stored.ok()) return;
-    if (!MayBeAboutOne(stored.code())) {
+    if (!AboutOneItem(stored.code())) {
       round->stopped = true;
-      return Reopen({std::move(item)});
+      return Reopen(std::span(&item, 1));
     }
   }
   round->refused.push_back(std::move(item));
@@ -316,7 +316,7 @@ Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item,
   return {};
 }
 
-void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& items,
+void ResultApplier::Applied(const OwnedView& view, std::span<const Item> items,
                             const std::vector<RunEffect>& effects, Round* round) {
   round->took_some = true;
   Effects(view, items, effects);
@@ -330,7 +330,8 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {
     const bool answered = !round->stopped && round->refused.empty();
-    Reopen(std::move(round->refused));
+    Reopen(round->refused);
+    round->refused.clear();
     return answered;
   }
   for (const Item& item : round->refused) {
@@ -345,12 +346,12 @@ bool ResultApplier::Settle(Round* round) {
   return !round->stopped;
 }
 
-void ResultApplier::Reopen(std::vector<Item> items) {
+void ResultApplier::Reopen(std::span<Item> items) {
   open_.insert(open_.end(), std::make_move_iterator(items.begin()),
                std::make_move_iterator(items.end()));
 }
 
-void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& items,
+void ResultApplier::Effects(const OwnedView& view, std::span<const Item> items,
                             const std::vector<RunEffect>& effects) {
   std::vector<HeldAttempt> ended;
   std::vector<PendingRun> again;
@@ -415,7 +416,7 @@ void ResultApplier::Observe(const ResultReport& report, const RunEffect& effect)
   if (ended != nullptr) ended->Add();
 }
 
-void ResultApplier::Acknowledge(const std::vector<Item>& items) {
+void ResultApplier::Acknowledge(std::span<const Item> items) {
   std::map<ExecutorId, std::vector<HeldAttempt>> by_executor;
   for (const Item& item : items) {
     by_executor[item.message.report.executor].push_back(HeldOf(item.message.report));

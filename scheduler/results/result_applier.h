@@ -21,6 +21,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <span>
 #include <unordered_set>
 
 #include "common/base/backoff.h"
@@ -127,20 +128,20 @@ class ResultApplier final : public Stepper {
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
   // Applies all results of owned segments. Returns false if some results must wait for the store.
   bool ApplyOpen();
-  Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
-  void Write(const OwnedView& view, std::vector<Item> items, Round* round);
+  Result<std::vector<RunEffect>> Apply(const OwnedView& view, std::span<const Item> items);
+  void Write(const OwnedView& view, std::span<Item> items, Round* round);
   void Refuse(const OwnedView& view, Item item, const Error& error, Round* round);
   // Returns false if the texts could not be sent to the dead letters topic.
   bool DeadLetterTexts(Item& item, const Error& error);
   Status WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round);
-  void Applied(const OwnedView& view, const std::vector<Item>& items,
+  void Applied(const OwnedView& view, std::span<const Item> items,
                const std::vector<RunEffect>& effects, Round* round);
   bool Settle(Round* round);
-  void Reopen(std::vector<Item> items);
-  void Effects(const OwnedView& view, const std::vector<Item>& items,
+  void Reopen(std::span<Item> items);  // moves from them
+  void Effects(const OwnedView& view, std::span<const Item> items,
                const std::vector<RunEffect>& effects);
   void Observe(const ResultReport& report, const RunEffect& effect);
-  void Acknowledge(const std::vector<Item>& items);
+  void Acknowledge(std::span<const Item> items);
   Status DeadLetter(std::string payload, std::string_view why);
   void Finish(const Item& item);
   void CommitDone();
