@@ -18,15 +18,12 @@
 #include <atomic>
 #include <functional>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "common/base/loops/loop.h"
-#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/store/workflow_store.h"
-#include "scheduler/assign/fenced_writer.h"
-#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/ends/owner_scan.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
@@ -40,11 +37,8 @@ struct DueWorkflow {
 class WorkflowLoop final : public Stepper {
  public:
   struct Ports {
+    OwnerPorts owner;
     WorkflowStore& store;
-    const ClusterClock& cluster;
-    SegmentTable& segments;
-    FencedWriter& fences;
-    Metrics& metrics;
     std::function<bool()> paused = [] { return false; };  // the whole cluster is
     // Called for each run that was made due, whoever owns its segment.
     std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
@@ -63,36 +57,31 @@ class WorkflowLoop final : public Stepper {
   int64_t open() const { return open_.load(); }
 
  private:
-  struct Look {
-    const OwnedView& view;
-    WallTime cluster_now;
-    SteadyTime now;
-  };
+  using Look = OwnerScan::Look;
 
+  // The runs of segments that are lost are another member's.
+  void ForgetOpen();
   void BeginSome(const Look& look);
   void Begin(const Look& look, const DueWorkflow& due);
   // Returns true if there may be more wake-ups.
-  bool FollowWakeUps(const Look& look, const std::vector<SegmentId>& segments);
-  void TurnAround(const Look& look, const std::vector<SegmentId>& segments);
+  bool FollowWakeUps(const Look& look);
+  // Takes a step of each run of the next page of open runs.
+  void StepOpenRuns(const Look& look);
   void TakeStep(const Look& look, const StepRequest& request);
   void Count(const StepEffect& effect);
   void CountEnded(RunState state, int64_t runs);
   void SetOpen(int64_t runs);
   bool IsUnansweredAgain(uint64_t no, ErrorCode code);
-  void SetAside(const StepRequest& request, const Error& error, SteadyTime now);
 
   const Ports ports_;
-  std::atomic<bool> nudged_{false};
+  OwnerScan scan_;  // sets workflow runs aside, by number
   std::atomic<int64_t> open_{0};
-  SteadyTime last_ = SteadyTime::min();  // begin of the last look
-  SteadyTime next_turn_{};               // of the next page of open runs
-  SteadyTime next_round_{};              // of the first page
-  uint64_t after_ = 0;                   // where the turn goes on
-  size_t hidden_ = 0;                    // wake-ups of runs that were set aside, in the last look
-  int64_t counted_ = 0;                  // open runs so far in this turn
-  bool more_ = false;
-  std::map<uint64_t, SteadyTime> aside_;  // by number of the workflow run: until when
-  std::map<uint64_t, int> unanswered_;    // steps in a row without an answer, by the same number
+  SteadyTime next_turn_{};              // of the next page of open runs
+  SteadyTime next_round_{};             // of the first page
+  uint64_t after_ = 0;                  // where the turn goes on
+  size_t hidden_ = 0;                   // wake-ups of runs that were set aside, in the last look
+  int64_t counted_ = 0;                 // open runs so far in this turn
+  std::map<uint64_t, int> unanswered_;  // steps in a row without an answer, by run
   std::map<uint64_t, StepRequest> unfinished_;  // whose last step said `again`
   Mutex mu_;
   std::map<RunKey, DueWorkflow> due_ GUARDED_BY(mu_);

@@ -69,6 +69,7 @@ struct Member::Rooms {
   GuardLoop MakeGuardLoop();
   Takeover MakeTakeover();
   LeaseReaper MakeReaper();
+  OwnerPorts ForOwner();
   AdmissionLoop MakeAdmission();
   CompletionLoop MakeCompletions();
   WorkflowLoop MakeWorkflows();

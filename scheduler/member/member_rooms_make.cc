@@ -86,6 +86,10 @@ LeaseReaper Member::Rooms::MakeReaper() {
                      seeds.Next());
 }
 
+OwnerPorts Member::Rooms::ForOwner() {
+  return {.cluster = cluster, .segments = segments, .fences = fences, .metrics = ports.metrics};
+}
+
 AdmissionLoop Member::Rooms::MakeAdmission() {
   return AdmissionLoop({.clock = ports.clock,
                         .queues = ports.stores.queues,
@@ -139,11 +143,8 @@ CompletionLoop Member::Rooms::MakeCompletions() {
 }
 
 WorkflowLoop Member::Rooms::MakeWorkflows() {
-  return WorkflowLoop({.store = ports.stores.workflows,
-                       .cluster = cluster,
-                       .segments = segments,
-                       .fences = fences,
-                       .metrics = ports.metrics,
+  return WorkflowLoop({.owner = ForOwner(),
+                       .store = ports.stores.workflows,
                        .paused = [this] { return ports.settings.paused(); },
                        .started =
                            [this](const ChangedWork& work) {

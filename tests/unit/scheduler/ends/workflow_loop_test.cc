@@ -16,7 +16,7 @@ class PickyWorkflowStore final : public WorkflowStore {
 
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     ++begins;
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
+    if (away || refuses_begins) return Error{ErrorCode::kUnavailable, "away"};
     return store_.Begin(request, fence, now);
   }
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
@@ -64,6 +64,7 @@ class PickyWorkflowStore final : public WorkflowStore {
   int begins = 0;
   int scans = 0;
   bool away = false;
+  bool refuses_begins = false;
   bool deaf = false;         // sees no wake-ups
   int again = 0;             // so many steps say that more is to be done
   WorkflowRunId crowd = {};  // has many wake-ups
@@ -160,11 +161,8 @@ class WorkflowLoopTest : public test::RoomTest {
   int woken_ = 0;
   std::vector<ChangedWork> started_;
   PickyWorkflowStore picky_{stores_.workflows};
-  WorkflowLoop loop_{{.store = picky_,
-                      .cluster = cluster_,
-                      .segments = table_,
-                      .fences = fences_,
-                      .metrics = metrics_,
+  WorkflowLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
+                      .store = picky_,
                       .paused = [this] { return paused_; },
                       .started = [this](const ChangedWork& work) { started_.push_back(work); },
                       .slot_freed = [this] { ++freed_; },
@@ -208,6 +206,13 @@ TEST_F(WorkflowLoopTest, ARunThatIsOfferedTwiceBeginsOnce) {
   EXPECT_EQ(picky_.begins, 2);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted_again").value(), 1u);
   EXPECT_EQ(started_.size(), 1u);
+}
+
+TEST_F(WorkflowLoopTest, ABeginThatFailsIsCountedOnce) {
+  picky_.refuses_begins = true;
+  const RunKey key = Begun(CreateFlow("flow"));
+  EXPECT_EQ(StateOf(key), RunState::kPending);
+  EXPECT_EQ(metrics_.counter("carillon_store_errors_total", "unavailable").value(), 1u);
 }
 
 TEST_F(WorkflowLoopTest, NothingBeginsWhileTheClusterIsPaused) {
