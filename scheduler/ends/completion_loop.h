@@ -16,65 +16,48 @@
 //          the whole cluster is paused: what it makes due then waits like all other runs.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <map>
+#include <span>
 #include <vector>
 
 #include "common/base/loops/loop.h"
-#include "common/base/metrics/metrics.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/firing_store.h"
-#include "scheduler/assign/fenced_writer.h"
-#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/ends/owner_scan.h"
 
 namespace carillon::scheduler {
 
 class CompletionLoop final : public Stepper {
  public:
   struct Ports {
+    OwnerPorts owner;
     CompletionStore& store;
-    const ClusterClock& cluster;
-    SegmentTable& segments;
-    FencedWriter& fences;
-    Metrics& metrics;
     // Called after a schedule got a fire so near that the planner should not wait for its
     // next scan.
     std::function<void()> fires_soon = [] {};
     // Called for each run of a dependent that was started, whoever owns its segment.
     std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
   };
-  explicit CompletionLoop(const Ports& ports) : ports_(ports) {}
+  explicit CompletionLoop(const Ports& ports) : ports_(ports), scan_("completion", ports.owner) {}
 
   SteadyTime Step(SteadyTime now) override;
   // A completion was written.
-  void Nudge() { nudged_ = true; }
-  size_t set_aside() const { return aside_.size(); }
+  void Nudge() { scan_.Nudge(); }
+  size_t set_aside() const { return scan_.aside_count(); }
 
  private:
-  struct Look {
-    const OwnedView& view;
-    WallTime cluster_now;
-    SteadyTime now;
-  };
+  using Look = OwnerScan::Look;
 
-  // Returns the number of completions that were read.
-  size_t ActOnSome(const Look& look, const std::vector<SegmentId>& segments);
-  // Returns false if the store does not answer, or the segments are lost: nothing is set
-  // aside then.
-  bool Write(const Look& look, std::vector<RunCompletion> ends);
-  void Count(const std::vector<RunCompletion>& ends, const std::vector<CompletionEffect>& effects,
+  void ActOnSome(const Look& look);
+  Status Write(const Look& look, std::span<const RunCompletion> ends);
+  void Count(std::span<const RunCompletion> ends, const std::vector<CompletionEffect>& effects,
              WallTime cluster_now);
   void CountStarted(const CompletionEffect& effect);
-  void SetAside(const RunCompletion& end, const Error& error, SteadyTime now);
-  void ReviveStuck(const Look& look, const std::vector<SegmentId>& segments);
+  void ReviveStuck(const Look& look);
 
   const Ports ports_;
-  std::atomic<bool> nudged_{false};
-  SteadyTime last_ = SteadyTime::min();  // begin of the last look
-  bool busy_ = false;                    // the last look found completions
+  OwnerScan scan_;  // sets completions aside, by id
   SteadyTime next_watch_{};
-  std::map<uint64_t, SteadyTime> aside_;  // by id: until when
 };
 
 }  // namespace carillon::scheduler

@@ -125,11 +125,8 @@ void Member::Rooms::NudgeAdmission() {
 }
 
 CompletionLoop Member::Rooms::MakeCompletions() {
-  return CompletionLoop({.store = ports.stores.completions,
-                         .cluster = cluster,
-                         .segments = segments,
-                         .fences = fences,
-                         .metrics = ports.metrics,
+  return CompletionLoop({.owner = ForOwner(),
+                         .store = ports.stores.completions,
                          .fires_soon =
                              [this] {
                                planner.Nudge();

@@ -112,11 +112,8 @@ class CompletionLoopTest : public test::RoomTest {
 
   int soon_ = 0;
   PickyCompletionStore picky_{stores_.completions};
-  CompletionLoop loop_{{.store = picky_,
-                        .cluster = cluster_,
-                        .segments = table_,
-                        .fences = fences_,
-                        .metrics = metrics_,
+  CompletionLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
+                        .store = picky_,
                         .fires_soon = [this] { ++soon_; },
                         .started = [this](const ChangedWork& work) { started_.push_back(work); }}};
   std::vector<ChangedWork> started_;
@@ -213,11 +210,11 @@ TEST_F(CompletionLoopTest, LooksEverySecondAndSoonerWhenNudgedOrBusy) {
   const StoredJob job = CreateDelay("job", 10s);
   Step();
   EXPECT_EQ(picky_.scans, 1);
-  clock_.Advance(900ms);
+  clock_.Advance(500ms);
   Step();
   EXPECT_EQ(picky_.scans, 1);
   loop_.Nudge();
-  EXPECT_EQ(Step(), clock_.Steady() + 2s);
+  EXPECT_EQ(Step(), clock_.Steady() + 500ms);
   EXPECT_EQ(picky_.scans, 2);
   loop_.Nudge();
   EXPECT_EQ(Step(), clock_.Steady() + 20ms);
@@ -227,7 +224,7 @@ TEST_F(CompletionLoopTest, LooksEverySecondAndSoonerWhenNudgedOrBusy) {
   EXPECT_EQ(Step(), clock_.Steady() + 100ms);
   EXPECT_EQ(picky_.scans, 3);
   clock_.Advance(100ms);
-  EXPECT_EQ(Step(), clock_.Steady() + 2s);
+  EXPECT_EQ(Step(), clock_.Steady() + 380ms);
   EXPECT_EQ(picky_.scans, 4);
 }
 
