@@ -1,14 +1,8 @@
 #include "scheduler/ends/admission_loop.h"
 
-#include <algorithm>
-
-#include "common/base/log.h"
-
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kLookEvery = 1s;
-constexpr Duration kLookGap = 20ms;    // between two looks, however often a slot becomes free
 constexpr Duration kCountEvery = 10s;  // the metric of queued runs
 constexpr Duration kReclaimEvery = 10s;
 constexpr size_t kJobsPerStep = 100;
@@ -18,159 +12,129 @@ constexpr size_t kGroupsPerStep = 100;
 
 AdmissionLoop::AdmissionLoop(const Ports& ports)
     : ports_(ports),
-      queued_(ports.metrics.gauge("carillon_queued_runs")),
-      waited_(ports.metrics.histogram("carillon_slot_wait_seconds")) {}
+      queued_(ports.owner.metrics.gauge("carillon_queued_runs")),
+      waited_(ports.owner.metrics.histogram("carillon_slot_wait_seconds")),
+      scan_("admission", ports.owner) {}
 
 SteadyTime AdmissionLoop::Step(SteadyTime now) {
-  const bool asked = nudged_.load();
-  if (now < next_ && !asked && after_ == JobNo{}) return next_;
-  if (now < last_ + kLookGap) return last_ + kLookGap;
-  if (after_ == JobNo{}) nudged_ = false;  // else jobs before `after_` are still to be looked at
-  last_ = now;
-  const auto view = ports_.segments.View();
-  const std::vector<SegmentId> segments = view->ActiveSegments();
-  const auto cluster_now = ports_.cluster.Now();
-  const bool regular = now >= next_;
-  if (regular) next_ = now + kLookEvery;
-  if (segments.empty() || !cluster_now || ports_.paused()) {
+  if (!scan_.IsDue(now)) return scan_.Next();
+  const auto look = scan_.Begin(now);
+  if (!look || ports_.paused()) {
     after_ = JobNo{};
-    return next_;
+    return scan_.Next();
   }
-  const bool expired = regular && SkipExpired(*view, segments, *cluster_now);
-  const bool more_jobs = AdmitSome(*view, segments, *cluster_now);
-  const bool more_groups = AdmitToGroups(*view, segments, *cluster_now);
-  if (more_groups) nudged_ = true;
-  const bool more = more_jobs || more_groups;
+  if (look->regular || more_expired_) more_expired_ = SkipExpired(*look);
+  if (more_expired_) scan_.Nudge();
+  AdmitToJobs(*look);
+  AdmitToGroups(*look);
   if (now >= next_reclaim_) {
     next_reclaim_ = now + kReclaimEvery;
-    ReclaimSlots(*view, segments, *cluster_now);
+    ReclaimSlots(*look);
   }
   if (now >= next_count_) {
     next_count_ = now + kCountEvery;
     const auto count = ports_.queues.CountQueued();
-    if (count.ok()) queued_.Set(static_cast<double>(*count));
+    if (scan_.Succeeded(count)) queued_.Set(static_cast<double>(*count));
   }
-  if (expired) next_ = now;
-  return expired || more ? last_ + kLookGap : next_;
+  return scan_.Next();
 }
 
-bool AdmissionLoop::SkipExpired(const OwnedView& view, const std::vector<SegmentId>& segments,
-                                WallTime now) {
-  const auto items = ports_.queues.ScanExpired(segments, now, kBatchRowsMax);
-  if (!items.ok() || items->empty()) return false;
+bool AdmissionLoop::SkipExpired(const Look& look) {
+  const auto items = ports_.queues.ScanExpired(look.segments, look.cluster_now, kBatchRowsMax);
+  if (!scan_.Succeeded(items) || items->empty()) return false;
   std::vector<SegmentId> touched;
   for (const SkipItem& item : *items) touched.push_back(item.segment);
-  const Fence fence = view.FenceFor(std::move(touched));
   const auto written =
-      ports_.fences.Run("skip", fence, [&] { return ports_.firing.Skip(*items, fence, now); });
-  if (!written.ok()) {
-    log::Warn("admission", "queue_timeout: {}", written.error().message);
-    return false;
-  }
-  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
+      scan_.Write("skip", look, std::move(touched), [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.firing.Skip(*items, fence, cluster_now);
+      });
+  if (!written.ok()) return false;
+  ports_.owner.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
   return items->size() == kBatchRowsMax;
 }
 
-bool AdmissionLoop::AdmitSome(const OwnedView& view, const std::vector<SegmentId>& segments,
-                              WallTime now) {
-  const auto jobs = ports_.queues.ScanQueues(segments, after_, kJobsPerStep);
-  if (!jobs.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(jobs.code())).Add();
-    after_ = JobNo{};
-    return false;
+void AdmissionLoop::AdmitToJobs(const Look& look) {
+  const auto jobs = ports_.queues.ScanQueues(look.segments, after_, kJobsPerStep);
+  after_ = JobNo{};
+  if (!scan_.Succeeded(jobs)) return;
+  if (jobs->size() == kJobsPerStep) {
+    after_ = jobs->back().job_no;
+    scan_.Continue();
   }
-  const bool more = jobs->size() == kJobsPerStep;
-  after_ = more ? jobs->back().job_no : JobNo{};
   bool again = false;
   std::vector<PendingRun> due;
-  for (const QueuedJob& job : *jobs) again = Admit(view, job, now, &due) || again;
+  for (const QueuedJob& job : *jobs) again = Admit(look, job, &due) || again;
   Feed(std::move(due));
-  if (again) nudged_ = true;
-  return more || again;
+  if (again) scan_.Nudge();
+}
+
+void AdmissionLoop::AdmitToGroups(const Look& look) {
+  const auto groups = ports_.queues.ScanGroups(look.segments, after_group_, kGroupsPerStep);
+  after_group_ = GroupNo{};
+  if (!scan_.Succeeded(groups)) return;
+  bool again = groups->size() == kGroupsPerStep;
+  if (again) after_group_ = groups->back().group_no;
+  std::vector<PendingRun> due;
+  for (const QueuedGroup& group : *groups) again = AdmitGroup(look, group, &due) || again;
+  Feed(std::move(due));
+  if (again) scan_.Nudge();
+}
+
+void AdmissionLoop::ReclaimSlots(const Look& look) {
+  const auto unused = ports_.queues.ScanUnusedSlots(look.segments, look.cluster_now, kBatchRowsMax);
+  if (!scan_.Succeeded(unused) || unused->empty()) return;
+  std::vector<SegmentId> touched;
+  for (const UnusedSlot& slot : *unused) {
+    touched.push_back(slot.segment.value_or(look.segments.front()));
+  }
+  const auto freed = scan_.Write("reclaim", look, std::move(touched),
+                                 [&](const Fence& fence, WallTime cluster_now) {
+                                   return ports_.queues.ReclaimSlots(*unused, fence, cluster_now);
+                                 });
+  if (freed.ok() && *freed > 0) scan_.Nudge();
+}
+
+bool AdmissionLoop::Admit(const Look& look, const QueuedJob& job, std::vector<PendingRun>* due) {
+  const auto effect =
+      scan_.Write("admit", look, {job.segment}, [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.queues.Admit(job, fence, cluster_now);
+      });
+  if (!effect.ok()) return false;
+  TakeEffect(look, *effect, due);
+  // Room was made at once: the run that waits for it can be admitted now.
+  return effect->admitted.empty() && (effect->replaced > 0 || effect->cancelled > 0);
+}
+
+bool AdmissionLoop::AdmitGroup(const Look& look, const QueuedGroup& group,
+                               std::vector<PendingRun>* due) {
+  const auto effect =
+      scan_.Write("admit", look, group.segments, [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.queues.AdmitGroup(group, fence, cluster_now);
+      });
+  if (!effect.ok()) return false;
+  TakeEffect(look, *effect, due);
+  return effect->admitted.size() == kBatchRowsMax;
+}
+
+void AdmissionLoop::TakeEffect(const Look& look, const AdmissionEffect& effect,
+                               std::vector<PendingRun>* due) {
+  for (const RunRow& row : effect.admitted) {
+    const OwnedSegment* owned = look.view->Find(row.segment);
+    if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
+  }
+  for (const Duration waited : effect.waited) {
+    waited_.Observe(std::chrono::duration<double>(waited).count());
+  }
+  Metrics& metrics = ports_.owner.metrics;
+  metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(effect.replaced);
+  metrics.counter("carillon_runs_total", Name(RunState::kCancelled)).Add(effect.cancelled);
+  if (effect.cancels_requested > 0) ports_.cancels_requested();
 }
 
 void AdmissionLoop::Feed(std::vector<PendingRun> due) {
   // The sweep finds those that are dropped here.
   if (due.empty() || ports_.feed.Push(std::move(due)).ok()) return;
-  ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
-}
-
-void AdmissionLoop::TakeAdmitted(const OwnedView& view, const AdmissionEffect& effect,
-                                 std::vector<PendingRun>* due) {
-  for (const RunRow& row : effect.admitted) {
-    const OwnedSegment* owned = view.Find(row.segment);
-    if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
-  }
-}
-
-bool AdmissionLoop::AdmitToGroups(const OwnedView& view, const std::vector<SegmentId>& segments,
-                                  WallTime now) {
-  const auto groups = ports_.queues.ScanGroups(segments, after_group_, kGroupsPerStep);
-  if (!groups.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(groups.code())).Add();
-    after_group_ = GroupNo{};
-    return false;
-  }
-  const bool more = groups->size() == kGroupsPerStep;
-  after_group_ = more ? groups->back().group_no : GroupNo{};
-  std::vector<PendingRun> due;
-  for (const QueuedGroup& group : *groups) {
-    const Fence fence = view.FenceFor(group.segments);
-    if (fence.empty()) continue;
-    const auto effect = ports_.fences.Run(
-        "admit", fence, [&] { return ports_.queues.AdmitGroup(group, fence, now); });
-    if (!effect.ok()) {
-      log::Warn("admission", "group {}: {}", group.group_no.value(), effect.error().message);
-      continue;
-    }
-    Count(*effect);
-    if (effect->admitted.size() == kBatchRowsMax) nudged_ = true;  // there may be more
-    TakeAdmitted(view, *effect, &due);
-  }
-  Feed(std::move(due));
-  return more;
-}
-
-void AdmissionLoop::ReclaimSlots(const OwnedView& view, const std::vector<SegmentId>& segments,
-                                 WallTime now) {
-  const auto unused = ports_.queues.ScanUnusedSlots(segments, now, kBatchRowsMax);
-  if (!unused.ok() || unused->empty()) return;
-  std::vector<SegmentId> touched;
-  for (const UnusedSlot& slot : *unused) touched.push_back(slot.segment.value_or(segments.front()));
-  const Fence fence = view.FenceFor(std::move(touched));
-  if (fence.empty()) return;
-  const auto freed = ports_.fences.Run(
-      "reclaim", fence, [&] { return ports_.queues.ReclaimSlots(*unused, fence, now); });
-  if (!freed.ok()) {
-    log::Warn("admission", "unused slots of groups: {}", freed.error().message);
-  } else if (*freed > 0) {
-    nudged_ = true;
-  }
-}
-
-bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime now,
-                          std::vector<PendingRun>* due) {
-  const Fence fence = view.FenceFor({job.segment});
-  if (fence.empty()) return false;
-  const auto effect =
-      ports_.fences.Run("admit", fence, [&] { return ports_.queues.Admit(job, fence, now); });
-  if (!effect.ok()) {
-    log::Warn("admission", "job {}: {}", job.job_no.value(), effect.error().message);
-    return false;
-  }
-  Count(*effect);
-  TakeAdmitted(view, *effect, due);
-  // Room was made at once: the run that waits for it can be admitted now.
-  return effect->admitted.empty() && (effect->replaced > 0 || effect->cancelled > 0);
-}
-
-void AdmissionLoop::Count(const AdmissionEffect& effect) {
-  for (const Duration waited : effect.waited) {
-    waited_.Observe(std::chrono::duration<double>(waited).count());
-  }
-  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(effect.replaced);
-  ports_.metrics.counter("carillon_runs_total", Name(RunState::kCancelled)).Add(effect.cancelled);
-  if (effect.cancels_requested > 0) ports_.cancels_requested();
+  ports_.owner.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
 }
 
 }  // namespace carillon::scheduler

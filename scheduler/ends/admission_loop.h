@@ -11,15 +11,13 @@
 // Always   The store decides, in one fenced transaction a job or group; nothing here is remembered.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <vector>
 
 #include "common/base/loops/loop.h"
-#include "common/base/metrics/metrics.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/queue_store.h"
-#include "scheduler/assign/fenced_writer.h"
-#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/ends/owner_scan.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
@@ -27,14 +25,10 @@ namespace carillon::scheduler {
 class AdmissionLoop final : public Stepper {
  public:
   struct Ports {
-    const Clock& clock;
+    OwnerPorts owner;
     QueueStore& queues;
     FiringStore& firing;
-    const ClusterClock& cluster;
-    SegmentTable& segments;
-    FencedWriter& fences;
     RunFeed& feed;
-    Metrics& metrics;
     // True while the whole cluster is paused. Then nobody is admitted, and no run has to make room.
     std::function<bool()> paused = [] { return false; };
     // Called after holders of slots were asked to stop, so that the requests are sent at once.
@@ -44,30 +38,29 @@ class AdmissionLoop final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
   // A slot became free.
-  void Nudge() { nudged_ = true; }
+  void Nudge() { scan_.Nudge(); }
 
  private:
+  using Look = OwnerScan::Look;
+
   // Returns true if there may be more to do now.
-  bool SkipExpired(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  bool AdmitSome(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  bool AdmitToGroups(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  void ReclaimSlots(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  // Adds the admitted runs to `due`.
-  void TakeAdmitted(const OwnedView& view, const AdmissionEffect& effect,
-                    std::vector<PendingRun>* due);
+  bool SkipExpired(const Look& look);
+  void AdmitToJobs(const Look& look);
+  void AdmitToGroups(const Look& look);
+  void ReclaimSlots(const Look& look);
+  // Adds the admitted runs to `due`. Returns true if there is more to do now.
+  bool Admit(const Look& look, const QueuedJob& job, std::vector<PendingRun>* due);
+  bool AdmitGroup(const Look& look, const QueuedGroup& group, std::vector<PendingRun>* due);
+  void TakeEffect(const Look& look, const AdmissionEffect& effect, std::vector<PendingRun>* due);
   void Feed(std::vector<PendingRun> due);
-  // Adds the admitted runs to `due`.
-  bool Admit(const OwnedView& view, const QueuedJob& job, WallTime now,
-             std::vector<PendingRun>* due);
-  void Count(const AdmissionEffect& effect);
 
   const Ports ports_;
   Gauge& queued_;
   Histogram& waited_;
-  std::atomic<bool> nudged_{false};
-  SteadyTime next_{};  // of the look that nobody asked for
-  SteadyTime last_{};  // begin of the last look
-  JobNo after_{};      // where the present look goes on
+  // Sets nothing aside: a write concerns one job or group, so that its error delays no other one.
+  OwnerScan scan_;
+  bool more_expired_ = false;
+  JobNo after_{};  // where the next look goes on
   GroupNo after_group_{};
   SteadyTime next_count_{};
   SteadyTime next_reclaim_{};

@@ -91,14 +91,10 @@ OwnerPorts Member::Rooms::ForOwner() {
 }
 
 AdmissionLoop Member::Rooms::MakeAdmission() {
-  return AdmissionLoop({.clock = ports.clock,
+  return AdmissionLoop({.owner = ForOwner(),
                         .queues = ports.stores.queues,
                         .firing = ports.stores.firing,
-                        .cluster = cluster,
-                        .segments = segments,
-                        .fences = fences,
                         .feed = feed,
-                        .metrics = ports.metrics,
                         .paused = [this] { return ports.settings.paused(); },
                         .cancels_requested =
                             [this] {

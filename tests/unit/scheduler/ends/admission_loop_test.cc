@@ -49,14 +49,10 @@ class AdmissionLoopTest : public test::RoomTest {
 
   bool paused_ = false;
   int pushes_ = 0;
-  AdmissionLoop loop_{{.clock = clock_,
+  AdmissionLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
                        .queues = stores_.queues,
                        .firing = stores_.firing,
-                       .cluster = cluster_,
-                       .segments = table_,
-                       .fences = fences_,
                        .feed = feed_,
-                       .metrics = metrics_,
                        .paused = [this] { return paused_; },
                        .cancels_requested = [this] { ++pushes_; }}};
 };
