@@ -1,52 +1,42 @@
 #include "scheduler/ends/backfill_loop.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "common/base/log.h"
 
 namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kPerLook = 100;  // backfills
+
+}  // namespace
 
 BackfillLoop::BackfillLoop(const Ports& ports, Duration retention)
     : ports_(ports),
-      fires_(ports.metrics.counter("carillon_fires_total", Name(RunKind::kBackfill))),
-      retention_(retention) {}
+      fires_(ports.owner.metrics.counter("carillon_fires_total", Name(RunKind::kBackfill))),
+      retention_(retention),
+      scan_("backfill", ports.owner) {}
 
 SteadyTime BackfillLoop::Step(SteadyTime now) {
-  if (now < last_ + kLookGap) return last_ + kLookGap;
-  const bool goes_on = after_ != 0;
-  const bool nudged = !goes_on && TakeNudge();
-  if (now < next_ && !nudged && !goes_on) return next_;
-  last_ = now;
-  if (!goes_on) next_ = now + kLookEvery;
-  const auto view = ports_.segments.View();
-  const std::vector<SegmentId> segments = view->ActiveSegments();
-  const auto cluster_now = ports_.cluster.Now();
-  if (segments.empty() || !cluster_now || ports_.paused()) {
+  if (!scan_.IsDue(now)) return scan_.Next();
+  const auto look = scan_.Begin(now);
+  if (look && !ports_.paused()) {
+    StepSome(*look);
+  } else {
     after_ = 0;
-    return next_;
   }
-  const bool more = LookAtSome(*view, segments, *cluster_now);
-  return more ? last_ + kLookGap : next_;
+  return scan_.Next();
 }
 
 void BackfillLoop::Nudge() {
-  {
-    MutexLock lock(mu_);
-    nudged_ = true;
-  }
-  ports_.wake();
+  if (scan_.Nudge()) ports_.wake();
 }
 
 void BackfillLoop::Ended(const std::vector<JobNo>& jobs) {
+  bool ours = false;
   {
     MutexLock lock(mu_);
-    const bool ours = !nudged_ && std::any_of(jobs.begin(), jobs.end(),
-                                              [this](JobNo job) { return jobs_.contains(job); });
-    if (!ours) return;
-    nudged_ = true;
+    ours = std::any_of(jobs.begin(), jobs.end(), [this](JobNo job) { return jobs_.contains(job); });
   }
-  ports_.wake();
+  if (ours) Nudge();
 }
 
 bool BackfillLoop::IsBackfilled(const RunKey& key) const {
@@ -55,11 +45,6 @@ bool BackfillLoop::IsBackfilled(const RunKey& key) const {
     const std::vector<RunKey>& open = backfill.second;
     return std::find(open.begin(), open.end(), key) != open.end();
   });
-}
-
-bool BackfillLoop::TakeNudge() {
-  MutexLock lock(mu_);
-  return std::exchange(nudged_, false);
 }
 
 void BackfillLoop::Watch(const std::vector<OpenBackfill>& open, bool first_page) {
@@ -73,49 +58,40 @@ void BackfillLoop::Watch(const std::vector<OpenBackfill>& open, bool first_page)
   std::erase_if(runs_, [&](const auto& known) { return all && !found.contains(known.first); });
 }
 
-bool BackfillLoop::LookAtSome(const OwnedView& view, const std::vector<SegmentId>& segments,
-                              WallTime now) {
-  const auto open = ports_.store.ScanBackfills(segments, after_, kPerLook);
-  if (!open.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(open.code())).Add();
+void BackfillLoop::StepSome(const OwnerScan::Look& look) {
+  const auto open = ports_.store.ScanBackfills(look.segments, after_, kPerLook);
+  if (!scan_.Succeeded(open)) {
     after_ = 0;
-    return false;
+    return;
   }
   Watch(*open, after_ == 0);
-  const bool goes_on = open->size() == kPerLook;
-  after_ = goes_on ? open->back().number : 0;
+  const bool continues = open->size() == kPerLook;
+  after_ = continues ? open->back().number : 0;
+  if (continues) scan_.Continue();
   bool again = false;
   std::vector<PendingRun> due;
-  for (const OpenBackfill& backfill : *open) again = Continue(view, backfill, now, &due) || again;
+  for (const OpenBackfill& backfill : *open) again = StepOne(look, backfill, &due) || again;
   // The sweep finds those that are dropped here.
   if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
-    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+    ports_.owner.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
   }
-  if (again) {
-    MutexLock lock(mu_);
-    nudged_ = true;
-  }
-  return goes_on || again;
+  if (again) scan_.Nudge();
 }
 
-bool BackfillLoop::Continue(const OwnedView& view, const OpenBackfill& backfill, WallTime now,
-                            std::vector<PendingRun>* due) {
-  const Fence fence = view.FenceFor({backfill.segment});
-  if (fence.empty()) return false;
-  const auto effect = ports_.fences.Run("backfill", fence, [&] {
-    return ports_.store.StepBackfill(backfill, fence, now, retention_.load());
-  });
-  if (!effect.ok()) {
-    log::Warn("backfill", "backfill {}: {}", backfill.number, effect.error().message);
-    return false;
-  }
+bool BackfillLoop::StepOne(const OwnerScan::Look& look, const OpenBackfill& backfill,
+                           std::vector<PendingRun>* due) {
+  const auto effect = scan_.Write(
+      "backfill", look, {backfill.segment}, [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.store.StepBackfill(backfill, fence, cluster_now, retention_.load());
+      });
+  if (!effect.ok()) return false;
   fires_.Add(effect->created);
   {
     MutexLock lock(mu_);
     runs_[backfill.number] = effect->open;
   }
   for (const RunRow& row : effect->due) {
-    const OwnedSegment* owned = view.Find(row.segment);
+    const OwnedSegment* owned = look.view->Find(row.segment);
     if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
   }
   return effect->more;

@@ -17,28 +17,19 @@
 #include <vector>
 
 #include "common/base/loops/loop.h"
-#include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/ports/store/backfill_store.h"
-#include "scheduler/assign/fenced_writer.h"
-#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/ends/owner_scan.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
 
 class BackfillLoop final : public Stepper {
  public:
-  static constexpr Duration kLookEvery = 1s;
-  static constexpr Duration kLookGap = 50ms;  // between two looks, however often a run ends
-  static constexpr size_t kPerLook = 100;     // backfills
-
   struct Ports {
+    OwnerPorts owner;
     BackfillStore& store;
-    const ClusterClock& cluster;
-    SegmentTable& segments;
-    FencedWriter& fences;
     RunFeed& feed;
-    Metrics& metrics;
     std::function<bool()> paused = [] { return false; };  // the whole cluster is
     std::function<void()> wake = [] {};                   // of the loop that calls Step
   };
@@ -57,21 +48,19 @@ class BackfillLoop final : public Stepper {
   bool IsBackfilled(const RunKey& key) const;
 
  private:
-  // Returns true if there may be more to do now.
-  bool LookAtSome(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  bool Continue(const OwnedView& view, const OpenBackfill& backfill, WallTime now,
-                std::vector<PendingRun>* due);
-  bool TakeNudge();
+  void StepSome(const OwnerScan::Look& look);
+  // Adds the runs that are due to `due`. Returns true if there is more to do now.
+  bool StepOne(const OwnerScan::Look& look, const OpenBackfill& backfill,
+               std::vector<PendingRun>* due);
   void Watch(const std::vector<OpenBackfill>& open, bool first_page);
 
   const Ports ports_;
   Counter& fires_;
   std::atomic<Duration> retention_;
-  SteadyTime next_{};   // of the look that nobody asked for
-  SteadyTime last_{};   // begin of the last look
+  // Sets nothing aside: a write concerns one backfill, so that its error delays no other one.
+  OwnerScan scan_;
   uint64_t after_ = 0;  // where the present look goes on; 0 = it has ended
   mutable Mutex mu_;
-  bool nudged_ GUARDED_BY(mu_) = false;
   std::set<JobNo> jobs_ GUARDED_BY(mu_);  // of the backfills that were found last
   std::map<uint64_t, std::vector<RunKey>> runs_ GUARDED_BY(mu_);  // the open ones, by backfill
 };

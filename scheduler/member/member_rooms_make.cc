@@ -104,12 +104,9 @@ AdmissionLoop Member::Rooms::MakeAdmission() {
 }
 
 BackfillLoop Member::Rooms::MakeBackfill() {
-  return BackfillLoop({.store = ports.stores.backfills,
-                       .cluster = cluster,
-                       .segments = segments,
-                       .fences = fences,
+  return BackfillLoop({.owner = ForOwner(),
+                       .store = ports.stores.backfills,
                        .feed = feed,
-                       .metrics = ports.metrics,
                        .paused = [this] { return ports.settings.paused(); },
                        .wake = Waker("backfill")},
                       options.tuning.retention);

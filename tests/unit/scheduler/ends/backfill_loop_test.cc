@@ -52,12 +52,9 @@ class BackfillLoopTest : public test::RoomTest {
 
   bool paused_ = false;
   int wakes_ = 0;
-  BackfillLoop loop_{{.store = stores_.backfills,
-                      .cluster = cluster_,
-                      .segments = table_,
-                      .fences = fences_,
+  BackfillLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
+                      .store = stores_.backfills,
                       .feed = feed_,
-                      .metrics = metrics_,
                       .paused = [this] { return paused_; },
                       .wake = [this] { ++wakes_; }},
                      14 * 24h};
@@ -65,7 +62,7 @@ class BackfillLoopTest : public test::RoomTest {
 
 TEST_F(BackfillLoopTest, CreatesTheNextRunAsSoonAsOneEnds) {
   const StoredJob job = CreateWithBackfill("job");
-  EXPECT_EQ(Step(), clock_.Steady() + BackfillLoop::kLookEvery);
+  EXPECT_EQ(Step(), clock_.Steady() + OwnerScan::kEvery);
   const auto first = Fed();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(first[0].kind, RunKind::kBackfill);
