@@ -397,6 +397,10 @@ class TidyTest(unittest.TestCase):
         pages = [f for f in self.files if f.endswith(".md") and f != "CHANGELOG.md"]
         self.assertLessEqual(sum(len(read(f).split()) for f in pages), DOCUMENT_WORDS_MAX)
 
+    def test_releases_name_their_commits(self):
+        lines = [line for line in read("deploy/releases").splitlines() if not line.startswith("#")]
+        self.report([line for line in lines if not re.fullmatch(r"\d+\.\d+\.\d+ [0-9a-f]{40}", line)])
+
     def test_decisions_have_one_page(self):
         words = {f: len(read(f).split()) for f in self.files if f.startswith("docs/adr/")}
         self.report([f"{f}: {n} words, at most 330" for f, n in words.items() if n > 330])

@@ -175,8 +175,7 @@ TEST_F(SchemaTest, HeaderSaysWhatAMigrationIsCompatibleWith) {
   }
 }
 
-// A member of the release before must be able to work with each migration, until the upgrade is
-// finished.
+// Members of the release before work with each migration until the upgrade is finished.
 TEST_F(SchemaTest, MigrationsOfThisProgramAreCompatibleWithTheReleaseBefore) {
   for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
     if (migration.version == kFirstSchema) continue;
