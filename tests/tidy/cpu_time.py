@@ -35,13 +35,13 @@ class SpeedSamples:
 
     def run(self):
         while True:
-            told, tell = os.pipe()
+            reader, writer = os.pipe()
             if os.fork() == 0:
                 worked = machine_speed.work()
-                os.write(tell, json.dumps([worked, time.process_time()]).encode())
+                os.write(writer, json.dumps([worked, time.process_time()]).encode())
                 os._exit(0)
-            os.close(tell)
-            with open(told, encoding="utf-8") as answer:
+            os.close(writer)
+            with open(reader, encoding="utf-8") as answer:
                 text = answer.read()
             if text:  # nothing if the process was killed
                 worked, whole = json.loads(text)

@@ -70,11 +70,11 @@ class CpuTimeTest(unittest.TestCase):
 
     def test_descendants_count_also_those_that_were_left(self):
         left = ("import os, time\n"
-                "done, told = os.pipe()\n"
+                "done, ready = os.pipe()\n"
                 "if os.fork() == 0:\n"
                 "    if os.fork() == 0:\n"  # its parent ends first
                 "        while time.process_time() < 1: pass\n"
-                "        os.write(told, b'x')\n"
+                "        os.write(ready, b'x')\n"
                 "    os._exit(0)\n"
                 "os.wait(); os.read(done, 1)\n")
         code, measured = self.measure(left)

@@ -15,7 +15,7 @@ LIMIT_S = 120
 
 
 def run(line, grace="0.2"):
-    """Runs a line of a shell under the program; returns (exit code, output, what it said)."""
+    """Runs a line of a shell under the program; returns (exit code, output, errors)."""
     done = subprocess.run([sys.executable, PROGRAM, "--grace", grace, "sh", "-c", line], capture_output=True, text=True,
                           timeout=LIMIT_S, check=False)
     return done.returncode, done.stdout.strip(), done.stderr
@@ -38,36 +38,36 @@ class NothingLeftTest(unittest.TestCase):
         self.assertIn("/no/such/program: No such file", done.stderr)
 
     def test_a_process_that_is_left_fails_it_and_is_killed(self):
-        code, pid, said = run("sleep 1000 >/dev/null 2>&1 & echo $!")
+        code, pid, errors = run("sleep 1000 >/dev/null 2>&1 & echo $!")
         self.assertEqual(nothing_left.LEFT, code)
-        self.assertIn(f"process {pid}: sleep 1000", said)
+        self.assertIn(f"process {pid}: sleep 1000", errors)
         self.assertEnded(pid)
 
     def test_one_in_a_session_of_its_own_whose_parent_ended_is_found(self):
         with tempfile.NamedTemporaryFile() as begun:
-            code, pid, said = run("(setsid sh -c 'trap \"\" TERM; echo $$; exec >&- 2>&-; "
+            code, pid, errors = run("(setsid sh -c 'trap \"\" TERM; echo $$; exec >&- 2>&-; "
                                   f"echo >{begun.name}; sleep 1000; :' &); while [ ! -s {begun.name} ]; do :; done", "1")
         self.assertEqual(nothing_left.LEFT, code)
-        self.assertEqual(2, said.count("sleep 1000"), said)  # with its child
+        self.assertEqual(2, errors.count("sleep 1000"), errors)  # with its child
         self.assertEnded(pid)
 
     def test_one_that_ends_within_the_grace_is_not_left(self):
         self.assertEqual((0, "", ""), run("sleep 0.3 &", str(LIMIT_S)))
 
     def test_a_failure_stays_and_what_was_left_is_said(self):
-        code, pid, said = run("sleep 1000 >/dev/null 2>&1 & echo $!; exit 5")
+        code, pid, errors = run("sleep 1000 >/dev/null 2>&1 & echo $!; exit 5")
         self.assertEqual(5, code)
-        self.assertIn("sleep 1000", said)
+        self.assertIn("sleep 1000", errors)
         self.assertEnded(pid)
 
     def test_a_mount_that_is_left_fails_it_and_is_seen_nowhere(self):
         with tempfile.TemporaryDirectory() as folder:
-            code, out, said = run(f"mount -t tmpfs tmp {folder} 2>/dev/null && echo mounted")
+            code, out, errors = run(f"mount -t tmpfs tmp {folder} 2>/dev/null && echo mounted")
             if out == "mounted":  # by root only
                 self.assertEqual(nothing_left.LEFT, code)
-                self.assertIn(f"mount {folder} (tmpfs)", said)
+                self.assertIn(f"mount {folder} (tmpfs)", errors)
             else:
-                self.assertNotIn("left behind", said)
+                self.assertNotIn("left behind", errors)
             self.assertFalse(os.path.ismount(folder))
             self.assertEqual(0, run(f"mount -t tmpfs tmp {folder} 2>/dev/null && umount {folder}; true")[0])
 

@@ -63,38 +63,38 @@ class OutcomeTest(unittest.TestCase):
         return self.tell("--again", self.path("again.xml"))
 
     def test_what_passes_the_second_time_passes(self):
-        code, told = self.rounds(TESTS)
-        self.assertEqual(0, code, told)
+        code, output = self.rounds(TESTS)
+        self.assertEqual(0, code, output)
         self.assertEqual(["needs", "odd-name+", "once", "setup"], self.names("flaky"))
         self.assertEqual(["cannot"], self.names("not_run"))
-        self.assertIn("Passed only when run alone (4 of 7 tests):\n  needs\n", told)
-        self.assertIn("NOT RUN, because this machine cannot (1 of 7 tests):\n  cannot\n", told)
-        self.assertTrue(told.endswith("100% tests passed, 0 tests failed out of 7\n"), told)
+        self.assertIn("Passed only when run alone (4 of 7 tests):\n  needs\n", output)
+        self.assertIn("NOT RUN, because this machine cannot (1 of 7 tests):\n  cannot\n", output)
+        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 7\n"), output)
         self.assertNotIn("good+more", outcome.read(self.path("again.xml")))
 
     def test_what_fails_twice_fails(self):
-        code, told = self.rounds({**TESTS, "bad": ("exit 1", "")})
+        code, output = self.rounds({**TESTS, "bad": ("exit 1", "")})
         self.assertEqual(1, code)
-        self.assertIn("FAILED (1 of 8 tests):\n  bad\n", told)
-        self.assertTrue(told.endswith("87% tests passed, 1 tests failed out of 8\n"), told)
+        self.assertIn("FAILED (1 of 8 tests):\n  bad\n", output)
+        self.assertTrue(output.endswith("87% tests passed, 1 tests failed out of 8\n"), output)
         self.assertNotIn("bad", self.names("flaky"))
 
     def test_a_missing_program_is_a_failure(self):
-        code, told = self.rounds({"missing": ("true", "")})
+        code, output = self.rounds({"missing": ("true", "")})
         self.assertEqual(1, code)
-        self.assertIn("  absent\n", told)
+        self.assertIn("  absent\n", output)
 
     def test_a_fixture_that_fails_only_the_second_time_is_a_failure(self):
-        code, told = self.rounds({"setup": ("test ! -e again", "FIXTURES_SETUP fixture"),
+        code, output = self.rounds({"setup": ("test ! -e again", "FIXTURES_SETUP fixture"),
                                   "needs": ("false", "FIXTURES_REQUIRED fixture")})
         self.assertEqual(1, code)
-        self.assertIn("  needs\n  setup\n", told)
+        self.assertIn("  needs\n  setup\n", output)
 
     def test_without_a_second_round_a_failure_stays(self):
         self.ctest("first.xml", TESTS)
-        code, told = self.tell()
+        code, output = self.tell()
         self.assertEqual(1, code)
-        self.assertIn("FAILED (4 of 7 tests)", told)
+        self.assertIn("FAILED (4 of 7 tests)", output)
         self.assertFalse(os.path.exists(self.path("flaky")))
 
     def test_nothing_remains_of_an_earlier_run(self):

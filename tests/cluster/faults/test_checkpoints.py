@@ -47,7 +47,7 @@ class CheckpointsTest(unittest.TestCase):
         self.cluster.run("kill", name)
         os.kill(warden, signal.SIGKILL)
 
-    def test_run_continues_on_another_host(self):
+    def test_a_run_continues_on_another_host(self):
         api = self.cluster.api()
         job = api.post("/api/jobs", {"name": "long", "command": self.command(), "retry_count": 2, "retry_interval": 1})
         run_id = api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]

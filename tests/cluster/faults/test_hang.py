@@ -92,7 +92,7 @@ class HangTest(unittest.TestCase):
         wait_until(lambda: self.cluster.refresh() and self.cluster.process(name)["state"] == "dead",
                    60, f"{name} to end", every=0.2)
 
-    def test_daemons_start_while_kafka_is_away(self):
+    def test_daemons_start_without_kafka(self):
         """Without Kafka they still renew the leases of running attempts, and a member still takes segments."""
         self.cluster.await_ready()
         runs = self.start_runs("away", RUN_S + RESTARTS_S)
@@ -111,13 +111,13 @@ class HangTest(unittest.TestCase):
         self.cluster.run("start", "kafka")
         self.expect_first_attempts("executor-1 and scheduler-2 started without Kafka", runs)
 
-    def test_mariadb_hangs(self):
+    def test_a_hang_of_mariadb_loses_nothing(self):
         self.hang(self.cluster.database())
 
-    def test_kafka_hangs(self):
+    def test_a_hang_of_kafka_loses_nothing(self):
         self.hang("kafka")
 
-    def test_zookeeper_hangs(self):
+    def test_a_hang_of_zookeeper_loses_nothing(self):
         self.hang("zookeeper")
 
 

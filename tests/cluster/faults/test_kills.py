@@ -122,22 +122,22 @@ class KillsTest(unittest.TestCase):
 
     # ---- the lists ----
 
-    def test_leader_and_executor_are_killed(self):
+    def test_killed_leader_and_executor_lose_nothing(self):
         self.go_through([self.kill_leader], [self.kill_executor])
 
 
 class DatabaseTest(KillsTest):
-    test_leader_and_executor_are_killed = None
+    test_killed_leader_and_executor_lose_nothing = None
 
-    def test_leader_executor_and_database_are_killed(self):
+    def test_killed_leader_executor_and_database_lose_nothing(self):
         self.go_through([self.kill_leader], [self.kill_executor],
                         [self.restart, self.cluster.database(), 3])
 
 
 class AllFaultsTest(KillsTest):
-    test_leader_and_executor_are_killed = None  # the long list includes these kills
+    test_killed_leader_and_executor_lose_nothing = None  # the long list includes these kills
 
-    def test_everything_is_killed_in_turn(self):
+    def test_kills_of_every_process_in_turn_lose_nothing(self):
         self.go_through([self.kill_leader],
                         [self.kill_other_owner],
                         [self.kill_executor],

@@ -43,12 +43,12 @@ class FrozenOwnerTest(unittest.TestCase):
                         return when
         return None
 
-    def told(self, name, what, since):
+    def logged(self, name, what, since):
         when = self.told_yet(name, what, since)
         self.assertIsNotNone(when, f"{name} did not log '{what}'")
         return when
 
-    def test_takeover_from_a_frozen_owner_and_its_write_afterwards(self):
+    def test_a_frozen_owner_is_replaced_and_its_later_write_is_refused(self):
         leader = self.cluster.leader()
         frozen = next(p["name"] for p in self.cluster.status["processes"]
                       if p["kind"] == "scheduler" and p["name"] != leader)
@@ -59,8 +59,8 @@ class FrozenOwnerTest(unittest.TestCase):
         wait_until(lambda: self.cluster.refresh() and
                    self.cluster.process(frozen)["state"] == "stopped", 20, "the owner to freeze", every=0.2)
         self.load.await_fires()
-        assigned = self.told(leader, "assignment written", began)
-        taken = self.told(leader, "segments taken", assigned)
+        assigned = self.logged(leader, "assignment written", began)
+        taken = self.logged(leader, "segments taken", assigned)
         self.assertLessEqual(taken - assigned, TAKEOVER_S)
         self.load.run_for(2)
         silence = self.load.silence_after(since)

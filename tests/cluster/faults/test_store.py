@@ -189,7 +189,7 @@ class StoreTest(unittest.TestCase):
 
     # ---- the cases ----
 
-    def test_other_server_restore_in_place_and_rollback_while_stopped(self):
+    def test_members_stop_at_a_store_that_was_exchanged_restored_or_rolled_back(self):
         for case in (self.table_away, self.other_server, self.restored_in_place, self.rolled_back_while_stopped):
             print(f"---- {case.__name__}", flush=True)
             case()

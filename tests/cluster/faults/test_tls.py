@@ -37,7 +37,7 @@ class TlsTest(unittest.TestCase):
         code, out, err = self.cluster.cli("job", "run", name, "--wait", check=False)
         self.assertEqual(code, 0, out + err)
 
-    def test_1_jobs_run(self):
+    def test_1_jobs_run_over_tls(self):
         self.run_job("first")
         path = os.path.join(self.home("executor-1"), "data", "link.pem")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
@@ -70,7 +70,7 @@ class TlsTest(unittest.TestCase):
         self.cluster.run("start", "executor-2")
         self.cluster.await_ready()
 
-    def test_4_the_certificate_of_one_is_not_good_for_another(self):
+    def test_4_a_certificate_is_valid_for_its_executor_only(self):
         self.cluster.run("add", "executor")
         self.cluster.await_ready()
         self.cluster.run("kill", "executor-3")
@@ -83,7 +83,7 @@ class TlsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the certificate is for executor-2", done.stderr)
 
-    def test_5_an_executor_without_tls_gets_nowhere(self):
+    def test_5_an_executor_without_tls_is_refused(self):
         before = self.cluster.metric("scheduler-1", "carillon_link_refused_total")
         directory = os.path.join(self.cluster.scratch, "plain")
         os.makedirs(directory)

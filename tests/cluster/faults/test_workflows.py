@@ -89,7 +89,7 @@ def expected(nodes):
 
 
 class RulesTest(unittest.TestCase):
-    def test_the_table(self):
+    def test_rules_decide_as_the_documented_table(self):
         def node(name, code=0, allow=False, after=(), rule="all"):
             return {"id": name, "job": "node", "parameters": {"code": code}, "allow_failure": allow, "after": list(after),
                     "trigger_rule": rule}
@@ -192,7 +192,7 @@ class WorkflowsTest(unittest.TestCase):
         planned = GRAPHS * FIRING_S // EVERY_S
         return runs if len(runs) >= planned and all(run["ended_at"] for run in runs) else None
 
-    def told(self):
+    def journaled(self):
         """{(run, attempt): [line of its start, line of its end]} with all lines of each."""
         starts, ends = {}, {}
         with open(self.journal, encoding="utf-8") as journal:
@@ -232,7 +232,7 @@ class WorkflowsTest(unittest.TestCase):
                 wrong.append(f"{name} is {is_now['state']} {is_now['reason']} attempt {is_now['attempt']}, not {wanted}")
         return [f"run {run['run_id']} of {run['job_id']}: {text}" for text in wrong]
 
-    def test_every_node_runs_once_and_in_order_whatever_fails(self):
+    def test_every_node_runs_once_and_in_order_despite_faults(self):
         self.create()
         wait_until(lambda: os.path.exists(self.journal), 60, "the first node to start")
         self.break_things()
@@ -240,7 +240,7 @@ class WorkflowsTest(unittest.TestCase):
         runs = wait_until(self.runs, SETTLE_S, "all workflow runs to end", every=1)
         self.assertEqual(len({(run["job_id"], run["fire_time"]) for run in runs}), len(runs))
         self.assertEqual(len(runs), GRAPHS * FIRING_S // EVERY_S)
-        starts, ends = self.told()
+        starts, ends = self.journaled()
         nodes = len(starts)
         wrong = [text for run in runs for text in self.judge_run(run, starts, ends)]
         print(f"{len(runs)} workflow runs, {nodes} processes of nodes, "

@@ -44,7 +44,7 @@ class BulkTest(unittest.TestCase):
         now = api.get("/api/bulk/" + action["bulk_id"])
         return now if now["end_time"] else None
 
-    def test_each_job_is_run_once_though_the_member_dies(self):
+    def test_each_job_is_run_once_although_the_member_dies(self):
         api = self.cluster.api("scheduler-1")
         jobs = [{"job_id": f"b{i}", "name": f"b{i}", "type": "noop"} for i in range(JOBS)]
         api.post("/api/apply", jobs)
@@ -69,11 +69,11 @@ class BulkTest(unittest.TestCase):
         self.assertEqual(len({item["run_id"] for item in items}), JOBS)
 
         # The audit log has each item once; the item in progress when the member died may be there twice.
-        told = collections.Counter({row[0]: int(row[1]) for row in self.sql(
+        runs_of = collections.Counter({row[0]: int(row[1]) for row in self.sql(
             "SELECT object_id, COUNT(*) FROM audit_log WHERE action = 'job.execute' "
             "GROUP BY object_id")})
-        self.assertEqual(len(told), JOBS)
-        self.assertLessEqual(sum(told.values()), JOBS + 1)
+        self.assertEqual(len(runs_of), JOBS)
+        self.assertLessEqual(sum(runs_of.values()), JOBS + 1)
         self.passed = True
 
 

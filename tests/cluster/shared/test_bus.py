@@ -93,7 +93,7 @@ class BusTest(unittest.TestCase):
         self.assertEqual((result["status"], result["exit_code"]), ("FAILED", 3))
         self.assertEqual(base64.b64decode(result["output"]), b"hello\n")
 
-    def test_what_no_owner_signed_is_counted_and_never_run(self):
+    def test_unsigned_tasks_are_counted_and_never_run(self):
         record = self.record_of(self.run_job("signed", "true"))
         other = self.record_of(self.run_again("signed"))
         before = {reason: self.rejected(reason)
@@ -123,7 +123,7 @@ class BusTest(unittest.TestCase):
         self.run_again("signed")
         self.assertEqual((self.started("signed"), self.started("forged")), (3, 0))
 
-    def test_replayed_record_is_refused_by_its_claim_and_by_a_later_process(self):
+    def test_a_replayed_record_is_refused_by_its_claim_and_by_a_later_process(self):
         run = self.run_job("replayed", "true")
         record = self.record_of(run)
 

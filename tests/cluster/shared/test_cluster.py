@@ -67,7 +67,7 @@ class ClusterTest(unittest.TestCase):
             with open(f"/proc/{self.cluster.process(name)['pid']}/cmdline", "rb") as f:
                 self.assertIn(word, f.read())
 
-    def test_killed_member_is_dead_until_it_is_started(self):
+    def test_a_killed_member_is_dead_until_it_is_started(self):
         self.cluster.await_ready()
         before = self.cluster.process("scheduler-2")
         self.cluster.run("kill", "scheduler-2")
@@ -81,7 +81,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual((after["url"], after["grpc"]), (before["url"], before["grpc"]))
         self.cluster.await_ready()
 
-    def test_stopped_leader_is_seen_as_stopped(self):
+    def test_a_stopped_leader_is_shown_as_stopped(self):
         self.cluster.await_ready()
         name = self.cluster.leader()
         self.cluster.run("kill", name, "STOP")
@@ -96,7 +96,7 @@ class ClusterTest(unittest.TestCase):
         wait_until(lambda: self.cluster.refresh()["leader"] == other, 15, "one leader again", every=0.2)
         self.cluster.await_ready()
 
-    def test_second_executor_of_one_id_is_refused(self):
+    def test_a_second_executor_of_one_id_is_refused(self):
         self.cluster.await_ready()
         config = os.path.join(self.cluster.dir, "executor-1", "carillon.yaml")
         done = subprocess.run(
@@ -107,7 +107,7 @@ class ClusterTest(unittest.TestCase):
         self.assertIn("another start", done.stderr)
         self.assertEqual(self.state("executor-1"), "running")
 
-    def test_two_are_started_at_the_same_time(self):
+    def test_two_executors_start_at_the_same_time(self):
         self.cluster.await_ready()
         for name in ("executor-1", "executor-2"):
             self.cluster.run("kill", name)
@@ -116,14 +116,14 @@ class ClusterTest(unittest.TestCase):
                           ("executor-1", "executor-2")))
         self.cluster.await_ready()
 
-    def test_wrong_names_are_told(self):
+    def test_wrong_names_are_refused(self):
         for arguments in (("kill", "scheduler-9"), ("kill", "scheduler-1", "NOSUCH"),
                           ("start", "nobody")):
             done = self.cluster.run(*arguments, check=False)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertNotIn("Traceback", done.stderr)
 
-    def test_member_that_is_told_to_stop_hands_over_at_once(self):
+    def test_a_stopped_member_hands_over_at_once(self):
         self.cluster.await_ready()
         self.cluster.run("kill", "scheduler-1", "TERM")
         wait_until(lambda: self.state("scheduler-1") == "dead", 15, "the member to end", every=0.2)
@@ -132,7 +132,7 @@ class ClusterTest(unittest.TestCase):
         self.cluster.run("start", "scheduler-1")
         self.cluster.await_ready()
 
-    def test_command_line_reads_the_cluster(self):
+    def test_the_command_line_reads_the_cluster(self):
         self.cluster.await_ready()
         env = dict(os.environ, CARILLON_ADDR=self.cluster.process("scheduler-1")["url"],
                    CARILLON_TOKEN_FILE=self.cluster.status["token_file"])
@@ -146,7 +146,7 @@ class ClusterTest(unittest.TestCase):
 
 
 class UpTest(unittest.TestCase):
-    def test_directory_of_somebody_else_is_left_alone(self):
+    def test_a_foreign_directory_is_left_alone(self):
         with tempfile.TemporaryDirectory() as scratch:
             with open(os.path.join(scratch, "mine"), "w", encoding="utf-8") as f:
                 f.write("x")
@@ -159,7 +159,7 @@ class UpTest(unittest.TestCase):
 
 
 class DownTest(unittest.TestCase):
-    def test_down_ends_everything_and_up_goes_on(self):
+    def test_down_ends_everything_and_up_continues(self):
         cluster = ClusterUnderTest("--schedulers", "1", "--executors", "1")
         self.addCleanup(cluster.destroy, keep=False)
         api = cluster.api()

@@ -91,7 +91,7 @@ class ConfigTest(unittest.TestCase):
         self.assertEqual(self.output_bytes(), 5000)
         self.passed = True
 
-    def test_of_two_changes_at_one_version_the_second_is_refused(self):
+    def test_the_second_of_two_changes_at_one_version_is_refused(self):
         one, two = (self.cluster.api(member) for member in MEMBERS)
         tag = one.raw("GET", PATH)[1]["ETag"]
         self.assertEqual(two.raw("GET", PATH)[1]["ETag"], tag)
@@ -103,7 +103,7 @@ class ConfigTest(unittest.TestCase):
         self.assertEqual(two.get(PATH)["settings"]["retention_days"], "20")
         self.passed = True
 
-    def test_without_zookeeper_executors_follow_and_members_when_it_is_back(self):
+    def test_executors_follow_without_zookeeper_and_members_when_it_is_back(self):
         self.cluster.run("kill", "zookeeper")
         before = self.version("scheduler-2")
         version = self.put("scheduler-1", {"executor.slots": 5})
@@ -113,7 +113,7 @@ class ConfigTest(unittest.TestCase):
         self.await_version(MEMBERS + EXECUTORS, version, 240)
         self.passed = True
 
-    def test_a_change_of_a_member_that_died_at_once_arrives(self):
+    def test_a_change_arrives_although_its_member_died(self):
         for member in (self.cluster.leader(),
                        next(m for m in MEMBERS if m != self.cluster.leader())):
             other = next(m for m in MEMBERS if m != member)
@@ -130,15 +130,15 @@ class ConfigTest(unittest.TestCase):
             self.await_version(MEMBERS + EXECUTORS, version)
         self.passed = True
 
-    def test_an_executor_is_told_to_drain(self):
-        def told():
+    def test_a_drain_reaches_the_executor(self):
+        def states():
             with open(self.cluster.process("executor-2")["log"], encoding="utf-8",
                       errors="replace") as f:
                 return re.findall(r"this executor is (\w+) member=scheduler-1", f.read())
         self.cluster.api("scheduler-2").post("/api/executors/executor-2/drain")
-        within(lambda: told()[-1:] == ["draining"], 4, "word of the drain by the other member")
+        within(lambda: states()[-1:] == ["draining"], 4, "word of the drain by the other member")
         self.cluster.api("scheduler-2").post("/api/executors/executor-2/enable")
-        within(lambda: told()[-1:] == ["enabled"], 4, "word of its end")
+        within(lambda: states()[-1:] == ["enabled"], 4, "word of its end")
         self.passed = True
 
 

@@ -87,7 +87,7 @@ class ExecutorsTest(unittest.TestCase):
         self.await_idle_heartbeats()
         self.assertEqual(list(self.hosts_of("hashed", routing="consistent_hash").values()), [RUNS])
 
-    def test_run_that_nobody_matches_waits_until_somebody_does(self):
+    def test_a_run_waits_for_a_matching_executor(self):
         api = self.cluster.api()
         api.post("/api/jobs", {"name": "later", "job_id": "later", "command": "true",
                                "executor_selector": "gpu in (a100, h100)"})
@@ -122,7 +122,7 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(sorted(names), ["executor-1", "executor-2"])
         self.assertNotEqual(self.cluster.cli("executor", "get", "nobody", check=False)[0], 0)
 
-    def test_one_that_is_stopped_says_so_and_its_successor_is_taken_at_once(self):
+    def test_a_stopped_executor_signs_off_and_its_successor_is_used_at_once(self):
         api = self.cluster.api()
         members = [p["name"] for p in self.cluster.refresh()["processes"] if p["kind"] == "scheduler"]
 
@@ -142,7 +142,7 @@ class ExecutorsTest(unittest.TestCase):
         ended = wait_until(lambda: next((r for r in [api.get(f"/api/runs/{run}")] if r["ended_at"]), None), 40, "its run to end")
         self.assertEqual((ended["state"], ended["attempt"]), ("COMPLETED", 1))
 
-    def test_command_line_goes_on_with_the_member_that_is_left(self):
+    def test_the_command_line_continues_with_the_remaining_member(self):
         for name in ("scheduler-1", "scheduler-2"):
             self.cluster.run("kill", name)
             status = self.cli_json("system", "status")

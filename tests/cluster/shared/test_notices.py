@@ -43,7 +43,7 @@ class NoticesTest(unittest.TestCase):
     def tearDown(self):
         type(self).failed = self.failed or not self.passed
 
-    def test_each_failure_is_told_whoever_dies(self):
+    def test_each_failure_is_reported_whichever_process_is_killed(self):
         api = self.cluster.api("scheduler-2")
         jobs = [api.post("/api/jobs", {"name": f"n{i}", "command": "exit 7"})["job_id"]
                 for i in range(JOBS)]
@@ -55,8 +55,8 @@ class NoticesTest(unittest.TestCase):
         self.webhook.start()
         wait_until(lambda: len(self.webhook.bodies("run.failed")) >= JOBS, 120,
                    f"{JOBS} webhooks")
-        told = [body["data"]["run_id"] for body in self.webhook.bodies("run.failed")]
-        self.assertEqual(sorted(told), sorted(runs), "each once: none was delivered before")
+        notified = [body["data"]["run_id"] for body in self.webhook.bodies("run.failed")]
+        self.assertEqual(sorted(notified), sorted(runs), "each once: none was delivered before")
 
         # The member is killed while it delivers. A notice may then arrive twice, with the same id, but none is lost.
         self.cluster.run("start", "scheduler-1")

@@ -48,7 +48,7 @@ class PauseTest(unittest.TestCase):
         wait_until(over, 30, "the still seconds", every=0.2)
         return count
 
-    def test_leader_is_killed_while_the_cluster_is_paused(self):
+    def test_a_pause_survives_the_kill_of_the_leader(self):
         api = self.cluster.api()
         api.post("/api/jobs", {"job_id": "goes-on", "name": "goes-on", "command": "sleep 12"})
         goes_on = api.post("/api/jobs/goes-on/execute")["run_id"]

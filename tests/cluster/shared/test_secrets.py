@@ -62,7 +62,7 @@ class SecretsTest(unittest.TestCase):
         self.get(f"/api/runs/{run_id}")
         return run
 
-    def test_1_every_executor_gets_it_and_shows_stars(self):
+    def test_1_every_executor_has_the_secret_and_masks_it(self):
         for executor in ("executor-1", "executor-2"):
             self.make_job("on-" + executor, executor_id=executor)
             run = self.run_job("on-" + executor)
@@ -71,12 +71,12 @@ class SecretsTest(unittest.TestCase):
             self.assertIn("err mysql://u:***@h", run["output"])
             wait_until(lambda: "out ***" in self.get(f"/api/runs/{run['run_id']}/logs"), 20, "its log")
 
-    def test_2_also_of_a_run_that_failed(self):
+    def test_2_a_failed_run_masks_it(self):
         self.make_job("failing", env={"FAIL": "1"})
         self.run_job("failing", "FAILED")
         self.get("/api/dead-letters")
 
-    def test_3_also_when_the_member_that_made_it_is_gone(self):
+    def test_3_other_members_read_it_once_its_creator_is_gone(self):
         for member in ("scheduler-1", "scheduler-2"):
             self.cluster.run("kill", member)
             self.cluster.refresh()
@@ -93,7 +93,7 @@ class SecretsTest(unittest.TestCase):
         except OSError:
             return None
 
-    def test_4_neither_kafka_nor_any_disk_holds_it(self):
+    def test_4_neither_kafka_nor_a_file_contains_it(self):
         self.api.close()
         self.cluster.run("kill", self.cluster.database(), "TERM")  # so that it writes its memory to its files
         wait_until(lambda: self.cluster.refresh() and

@@ -50,7 +50,7 @@ class TopologyTest(unittest.TestCase):
     def lag(self, name, topic):
         return self.cluster.metric(name, "carillon_consumer_lag", topic=topic)
 
-    def test_all_is_there_and_nothing_is_behind(self):
+    def test_a_healthy_cluster_is_complete_and_has_no_lag(self):
         seen = self.await_topology(lambda seen: set(states(seen).values()) == {"ok"})
         self.assertEqual(set(states(seen)), {"store", "coordinator", "bus", "member:scheduler-1",
                                              "member:scheduler-2", "executor:executor-1"})
@@ -66,7 +66,7 @@ class TopologyTest(unittest.TestCase):
         self.assertEqual(self.lag("executor-1", "carillon.tasks"), 0)
         api.post("/api/jobs/quick/pause")
 
-    def test_kafka_hangs_and_comes_back(self):
+    def test_a_hang_of_kafka_is_shown_until_it_ends(self):
         self.cluster.run("kill", "kafka", "STOP")
         for member in ("scheduler-1", "scheduler-2"):
             seen = self.await_topology(lambda seen: states(seen)["bus"] == "down", member=member)
@@ -87,7 +87,7 @@ class TopologyTest(unittest.TestCase):
         self.assertEqual(seen["impact"], [])
 
     # Running attempts are ended only when neither the store nor ZooKeeper can prove who owns them.
-    def test_the_store_hangs_and_then_zookeeper(self):
+    def test_hangs_of_the_store_and_of_zookeeper_are_shown(self):
         self.cluster.run("kill", self.cluster.database(), "STOP")
         seen = self.await_topology(lambda seen: states(seen)["store"] == "down")
         self.assertIn("store.running.goes_on", codes(seen))
@@ -102,7 +102,7 @@ class TopologyTest(unittest.TestCase):
         self.cluster.run("kill", "zookeeper", "CONT")
         self.await_topology(lambda seen: seen["state"] == "ok", 360)
 
-    def test_the_only_executor_is_killed(self):
+    def test_a_killed_executor_is_shown(self):
         self.cluster.run("kill", "executor-1")
         seen = self.await_topology(lambda seen: states(seen)["executor:executor-1"] == "down")
         self.assertEqual(codes(seen), {"last_executor.starting.stops", "last_executor.running.stops"})

@@ -110,7 +110,7 @@ class ComposeTest(unittest.TestCase):
         named.update(w.split("=", 1) for w in words[2:] if "=" in w)
         return {name: str(value) for name, value in named.items()}
 
-    def test_daemons_are_configured_and_as_dev_cluster_does(self):
+    def test_daemons_are_configured_as_dev_cluster_does(self):
         cluster = Cluster(os.path.join(self.scratch, "c"))
         cluster.data = {"schema": 1, "session_timeout_ms": 6000, "slots": 0, "settings": [],
                         "processes": {name: {"kind": kind, "ports": {
@@ -152,12 +152,12 @@ class ComposeTest(unittest.TestCase):
         self.assertIn(name, self.compose["volumes"])
         return own[0][1]
 
-    def test_everybody_keeps_its_data_in_a_volume_of_its_own(self):
+    def test_each_service_keeps_its_data_in_a_volume_of_its_own(self):
         for name, service in self.services.items():
             made = " ".join(a for i, a in self.image_of(service) if i == "RUN")
             self.assertRegex(made, rf"install -d -m 700 -o carillon -g carillon {self.volume_of(name)}\b")
 
-    # ---- what the servers are told ----
+    # ---- settings of the servers ----
 
     def start_server(self, kind):
         """Runs the entry point of the image with programs that only print how they were called."""
@@ -217,7 +217,7 @@ class ComposeTest(unittest.TestCase):
                          {n: v for n, v in wanted.items() if n not in local})
         return mine, ours, theirs
 
-    def test_kafka_is_told_the_same(self):
+    def test_kafka_has_the_settings_of_dev_cluster(self):
         mine, ours, theirs = self.compare("kafka", "server.properties", {
             "controller.quorum.voters", "listeners", "advertised.listeners", "log.dirs"})
         self.assertEqual(mine["advertised.listeners"], "PLAINTEXT://kafka:9092")
@@ -228,13 +228,13 @@ class ComposeTest(unittest.TestCase):
             self.assertIn(word, ours)
             self.assertIn(word, theirs)
 
-    def test_zookeeper_is_told_the_same(self):
+    def test_zookeeper_has_the_settings_of_dev_cluster(self):
         mine, ours, theirs = self.compare("zookeeper", "zoo.cfg", {
             "dataDir", "clientPort", "clientPortAddress"})
         self.assertEqual((mine["clientPort"], mine["dataDir"][-5:]), ("2181", "/data"))
         self.assertEqual(ours[-2:], theirs[-2:])
 
-    def test_mariadb_is_told_the_same(self):
+    def test_mariadb_has_the_settings_of_dev_cluster(self):
         ours, _ = self.start_server("mariadb")
         theirs, _ = self.in_dev_cluster("mariadb")
         local = r"--(socket|pid-file|bind-address|port|init-file|user)="
@@ -249,7 +249,7 @@ class ComposeTest(unittest.TestCase):
 
     # ---- what may go wrong quietly ----
 
-    def test_every_published_port_is_on_loopback_and_there_once(self):
+    def test_every_published_port_is_unique_and_on_loopback(self):
         seen = set()
         for name, service in self.services.items():
             settings = self.settings_of(service) if self.kind_of(name) in ("scheduler", "executor") else {}
@@ -264,7 +264,7 @@ class ComposeTest(unittest.TestCase):
                 self.assertIn("front", service["networks"])
         self.assertEqual(len(seen), 6)
 
-    def test_only_those_who_need_it_reach_the_database(self):
+    def test_only_services_that_need_the_database_reach_it(self):
         for name, service in self.services.items():
             allowed = self.kind_of(name) in ("mariadb", "scheduler")
             self.assertEqual("store" in service["networks"], allowed, name)
@@ -274,7 +274,7 @@ class ComposeTest(unittest.TestCase):
         for network in ("store", "bus"):
             self.assertIs(self.compose["networks"][network]["internal"], True)
 
-    def test_no_service_may_more_than_it_needs(self):
+    def test_no_service_has_more_rights_than_it_needs(self):
         for name, service in self.services.items():
             self.assertEqual(service["cap_drop"], ["ALL"], name)
             self.assertEqual(service["security_opt"], ["no-new-privileges:true"], name)
@@ -299,7 +299,7 @@ class ComposeTest(unittest.TestCase):
                 image = lines[0][1].split()[0]
                 self.assertTrue(image in stages or re.fullmatch(r"debian:bookworm(-slim)?", image))
 
-    def test_every_file_that_is_named_is_there(self):
+    def test_every_named_file_exists(self):
         sources = [c["file"] for c in self.compose["configs"].values()]
         for path in self.dockerfiles:
             for name, lines in stages_of(path).items():
@@ -312,7 +312,7 @@ class ComposeTest(unittest.TestCase):
         for name in ("answers", "make-secrets", "run-executor", "start-server"):
             self.assertTrue(os.access(os.path.join(DOCKER, name), os.X_OK), name)
 
-    def test_used_and_defined_are_the_same(self):
+    def test_used_and_defined_names_are_the_same(self):
         for what in ("networks", "volumes", "configs", "secrets"):
             used = set()
             for service in self.services.values():
@@ -337,16 +337,16 @@ class ComposeTest(unittest.TestCase):
         return texts, home, done.stdout
 
     def test_secrets_are_made_once_and_only_for_their_owner(self):
-        texts, home, said = self.make_secrets()
+        texts, home, output = self.make_secrets()
         self.assertEqual(set(texts), SECRET_NAMES)
         secrets = [texts[n].strip().removeprefix("carillon:") for n in (
             "carillon.password", "reader.password", "join.secret", "zookeeper.digest")]
         self.assertEqual(len(set(secrets)), 4)
         for text in secrets:
             self.assertRegex(text, r"^[A-Za-z0-9_-]{32}$")
-            self.assertNotIn(text, said)
+            self.assertNotIn(text, output)
         self.assertEqual(len(base64.b64decode(texts["secrets.key"], validate=False)), 32)
-        self.assertNotIn(texts["secrets.key"].strip(), said)
+        self.assertNotIn(texts["secrets.key"].strip(), output)
         self.assertEqual(self.make_secrets()[0], texts)
         owner = os.stat(os.path.join(home, "join.secret")).st_uid
         self.assertGreater(owner, 0)
@@ -400,7 +400,7 @@ class ComposeTest(unittest.TestCase):
             self.assertIn(verb, verbs.split(" | "))
         self.assertIn('cmd_packages() { need "${PACKAGES[@]}"; }', read("dev"))
 
-    def test_packages_of_dev_bring_what_the_build_runs(self):
+    def test_packages_of_dev_contain_what_the_build_runs(self):
         listed = self.dev_list("PACKAGES")
         but = [f"--no-{what}" for what in ("recommends", "suggests", "conflicts", "breaks",
                                            "replaces", "enhances")]
@@ -454,14 +454,14 @@ class ComposeTest(unittest.TestCase):
 
 
 class ScriptTest(unittest.TestCase):
-    def answers(self, said, expected):
-        """The result of the health check for a server that reads a line and answers `said`."""
+    def answers(self, reply, expected):
+        """The result of the health check for a server that reads a line and answers `reply`."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             def serve():
                 connection, _ = server.accept()
                 with connection:
                     if connection.recv(100) == b"hello\n":
-                        connection.sendall(said)
+                        connection.sendall(reply)
             thread = threading.Thread(target=serve)
             thread.start()
             done = run([os.path.join(DOCKER, "answers"), str(server.getsockname()[1]), expected,
@@ -486,22 +486,22 @@ class ScriptTest(unittest.TestCase):
             stderr=subprocess.DEVNULL, cwd=scratch,
             env={"PATH": scratch + ":" + os.environ["PATH"]})
 
-    def test_executor_that_dies_is_started_again_in_its_container(self):
+    def test_an_executor_that_dies_is_restarted_in_its_container(self):
         with tempfile.TemporaryDirectory() as scratch:
             process = self.run_executor(scratch, 'echo "start $@"\n[ -e died ] && exit 2\n'
                                                  "touch died\nkill -9 $$\n")
-            said, _ = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, said), (2, "start --flag\nstart --flag\n"))
+            output, _ = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, output), (2, "start --flag\nstart --flag\n"))
 
-    def test_executor_is_told_to_stop_and_waited_for(self):
+    def test_a_stop_waits_for_the_executor(self):
         with tempfile.TemporaryDirectory() as scratch:
             process = self.run_executor(scratch, """trap 'echo drained; exit 0' TERM
 echo up
 for i in {1..300}; do sleep 0.1; done""")
             self.assertEqual(process.stdout.readline(), "up\n")
             process.send_signal(signal.SIGTERM)
-            said, _ = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, said), (0, "drained\n"))
+            output, _ = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, output), (0, "drained\n"))
 
 
 if __name__ == "__main__":

@@ -44,13 +44,13 @@ class SystemdTest(unittest.TestCase):
             done = self.verify(os.path.basename(unit))
             self.assertEqual((done.returncode, done.stderr), (0, ""), unit)
 
-    def test_a_wrong_line_would_be_seen(self):
+    def test_a_wrong_line_is_reported(self):
         path = os.path.join(self.root, "etc/systemd/system/carillon-executor.service")
         with open(path, "a", encoding="utf-8") as f:
             f.write("\n[Service]\nNoSuchSetting=1\n")
         self.assertIn("NoSuchSetting", self.verify("carillon-executor.service").stderr)
 
-    def test_what_they_start_takes_their_flags(self):
+    def test_started_programs_take_the_flags_of_their_units(self):
         for unit in self.units:
             with open(unit, encoding="utf-8") as f:
                 command = re.search(r"^ExecStart=(.*)$", f.read(), re.M).group(1).split()
@@ -63,7 +63,7 @@ class SystemdTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("configuration file /etc/carillon/", done.stderr)
 
-    def test_sample_configurations_are_right(self):
+    def test_sample_configurations_are_valid(self):
         for sample in ("scheduler.yaml", "executor.yaml"):
             done = subprocess.run(
                 [os.path.join(BIN, "carillon"), "check-config", "--config",
@@ -74,7 +74,7 @@ class SystemdTest(unittest.TestCase):
         with open(os.path.join(UNITS, "carillon-executor.service"), encoding="utf-8") as f:
             self.assertIn("KillMode=process\n", f.read())
 
-    def test_the_wardens_groups_are_its_own(self):
+    def test_the_warden_has_groups_of_its_own(self):
         with open(os.path.join(UNITS, "carillon-warden.service"), encoding="utf-8") as f:
             text = f.read()
         self.assertIn("Delegate=yes\n", text)

@@ -71,13 +71,13 @@ class CompletionTest(unittest.TestCase):
                 self.assertLessEqual(some, offered)
                 self.assertFalse(none & offered, offered)
 
-    def test_bash(self):
+    def test_bash_completes_verbs_and_flags(self):
         self.check("bash")
 
-    def test_zsh(self):
+    def test_zsh_completes_verbs_and_flags(self):
         self.check("zsh")
 
-    def test_fish(self):
+    def test_fish_completes_verbs_and_flags(self):
         self.check("fish")
 
 

@@ -146,12 +146,12 @@ class Shell:
 
 
 class DocsTest(unittest.TestCase):
-    def test_every_block_says_what_it_is(self):
+    def test_every_block_names_its_kind(self):
         wrong = [f"{b.place()}: '{b.info}' is none of {', '.join(RUN + tuple(NOT_RUN))}"
                  for page in PAGES for b in read(page) if b.info not in RUN and b.info not in NOT_RUN]
         self.assertFalse(wrong, "\n" + "\n".join(wrong))
 
-    def test_what_is_shown_works(self):
+    def test_shown_commands_work(self):
         ran = 0
         for page in PAGES:
             blocks = [b for b in read(page) if b.info in RUN]
@@ -168,7 +168,7 @@ class DocsTest(unittest.TestCase):
                 ran += len(blocks)
         self.assertGreaterEqual(ran, 15)
 
-    def test_a_page_that_is_wrong_would_be_noticed(self):
+    def test_a_wrong_page_is_reported(self):
         page = ("```sh run\ncarillon job list\n```\n```sh run\ncarillon job get none >/dev/null\necho on\n```\n"
                 "```console run\n$ echo one\ntwo\n```\n```yaml jobs\nname: A\ncolour: red\n```\n")
         blocks = blocks_of("page", page)

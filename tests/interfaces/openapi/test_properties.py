@@ -50,7 +50,7 @@ class PropertiesTest(unittest.TestCase):
             with open(report, encoding="utf-8") as f:
                 return done, json.load(f)
 
-    def test_no_answer_surprises(self):
+    def test_every_answer_follows_the_contract(self):
         done, report = self.run_tester("--checks", ",".join(CHECKS))
         self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
         sys.stderr.write(done.stdout[-1200:])

@@ -34,7 +34,7 @@ class RecordedTest(unittest.TestCase):
     def complaints(self, exchange):
         return self.contract.complaints(*(exchange[k] for k in ("method", "path", "status", "headers", "body")))
 
-    def test_answers_are_as_the_contract_says(self):
+    def test_answers_follow_the_contract(self):
         wrong = collections.Counter()
         where = {}
         for exchange in self.exchanges:
@@ -44,13 +44,13 @@ class RecordedTest(unittest.TestCase):
                 where.setdefault(what, exchange["test"])
         self.assertFalse(wrong, "\n" + "\n".join(f"{n} times, first in {where[w]}: {w}" for w, n in wrong.most_common(40)))
 
-    def test_every_operation_is_asked_and_answered_well(self):
+    def test_every_operation_has_a_successful_answer(self):
         answered = {self.contract.find(e["method"], e["path"])[1]["operationId"] for e in self.exchanges
                     if e["status"] < 300 and self.contract.find(e["method"], e["path"])}
         known = {operation["operationId"] for _, _, _, operation in self.contract.operations}
         self.assertEqual(known - answered, set())
 
-    def test_a_wrong_answer_would_be_noticed(self):
+    def test_a_wrong_answer_is_reported(self):
         good = next(e for e in self.exchanges if e["method"] == "POST" and e["path"] == "/api/jobs" and e["status"] == 201)
         self.assertEqual(self.complaints(good), [])
         body = json.loads(good["body"])
@@ -64,7 +64,7 @@ class RecordedTest(unittest.TestCase):
                        {"headers": {**good["headers"], "content-type": "text/plain"}}):
             self.assertNotEqual(self.complaints({**good, **change}), [], change)
 
-    def test_the_document_is_sound(self):
+    def test_the_document_is_valid(self):
         ids = [o["operationId"] for _, _, _, o in self.contract.operations]
         self.assertEqual(len(ids), len(set(ids)))
         for schema in self.document["components"]["schemas"].values():

@@ -73,7 +73,7 @@ class AuthTest(ServerCase):
         self.assertEqual(self.refresh(third)[0], 401)
         self.assertEqual(self.ask("GET", "/api/jobs", token=access)[0], 401)
 
-    def test_3_roles(self):
+    def test_3_roles_limit_what_users_do(self):
         self.add_user("anna", "user")
         self.add_user("bert", "user")
         reader = self.add_user("rita", "read_only")
@@ -96,7 +96,7 @@ class AuthTest(ServerCase):
         self.assertEqual(self.refresh(cookie)[0], 401)
         self.assertEqual(self.login("rita")[0], 401)
 
-    def test_4_tokens(self):
+    def test_4_a_token_works_until_it_is_deleted(self):
         anna, _ = self.take(*self.login("anna"))
         status, token, _ = self.ask("POST", "/api/tokens", {"name": "ci"}, anna)
         self.assertEqual(status, 201)
@@ -107,7 +107,7 @@ class AuthTest(ServerCase):
         self.assertEqual(self.ask("DELETE", path, token=anna)[0], 204)
         self.assertEqual(self.ask("GET", "/api/jobs", token=token["token"])[0], 401)
 
-    def test_5_lock_out(self):
+    def test_5_wrong_passwords_lock_the_name_out(self):
         wrong = "certainly not this one"
         self.secrets.add(wrong)
         for _ in range(5):
@@ -130,14 +130,14 @@ class AuthTest(ServerCase):
 
     def test_5_the_command_line_signs_in(self):
         self.assertEqual(self.run_as_person("whoami")[0], 4)
-        code, _, told = self.run_as_person("login", "--name", "anna", stdin="not the password\n")
-        self.assertEqual(code, 4, told)
-        code, _, told = self.run_as_person("login", "--name", "anna", stdin=PASSWORD + "\n")
-        self.assertEqual(code, 0, told)
+        code, _, err = self.run_as_person("login", "--name", "anna", stdin="not the password\n")
+        self.assertEqual(code, 4, err)
+        code, _, err = self.run_as_person("login", "--name", "anna", stdin=PASSWORD + "\n")
+        self.assertEqual(code, 0, err)
         session = os.path.join(self.server.scratch, "home", ".config", "carillon", "session.json")
         self.assertEqual(os.stat(session).st_mode & 0o777, 0o600)
-        code, shown, told = self.run_as_person("whoami", "-o", "json")
-        self.assertEqual((code, json.loads(shown)["name"]), (0, "anna"), told)
+        code, shown, err = self.run_as_person("whoami", "-o", "json")
+        self.assertEqual((code, json.loads(shown)["name"]), (0, "anna"), err)
         # Makes the access token as old as after ten minutes.
         with open(session) as f:
             stored = json.load(f)
@@ -145,20 +145,20 @@ class AuthTest(ServerCase):
         stored[self.server.runtime["url"]]["access_expires"] = "2020-01-01T00:00:00Z"
         with open(session, "w") as f:
             json.dump(stored, f)
-        code, shown, told = self.run_as_person("job", "create", "--name", "mine", "--command", "true",
+        code, shown, err = self.run_as_person("job", "create", "--name", "mine", "--command", "true",
                                                "-o", "json")
-        self.assertEqual(code, 0, told)
+        self.assertEqual(code, 0, err)
         with open(session) as f:
             after = json.load(f)[self.server.runtime["url"]]
         self.assertNotEqual(after["refresh_token"], before)
         self.assertEqual(self.run_as_person("user", "list")[0], 4)
-        code, token, told = self.run_as_person("token", "create", "laptop", "-q")
-        self.assertEqual(code, 0, told)
+        code, token, err = self.run_as_person("token", "create", "laptop", "-q")
+        self.assertEqual(code, 0, err)
         status, me, _ = self.ask("GET", "/api/auth/me", token=token.strip())
         self.assertEqual((status, me["kind"], me["name"]), (200, "token", "laptop"))
-        code, _, told = cli(self.server, "user", "create", "carl", "--role", "read_only",
+        code, _, err = cli(self.server, "user", "create", "carl", "--role", "read_only",
                             stdin=PASSWORD + "\n")
-        self.assertEqual(code, 0, told)
+        self.assertEqual(code, 0, err)
         self.assertEqual(cli(self.server, "user", "edit", "carl", "--disable")[0], 0)
         self.assertIn("carl", cli(self.server, "user", "list")[1])
         self.assertEqual(cli(self.server, "user", "delete", "carl", "--yes")[0], 0)
@@ -168,7 +168,7 @@ class AuthTest(ServerCase):
         self.secrets.update((before, after["refresh_token"], after["access_token"], token.strip()))
         shutil.rmtree(os.path.join(self.server.scratch, "home"))
 
-    def test_6_the_audit_knows_and_survives_a_restart_with_the_sessions(self):
+    def test_6_sessions_and_the_audit_survive_a_restart(self):
         _, cookie = self.take(*self.login("anna"))
         self.open.close()
         self.restart()
@@ -181,7 +181,7 @@ class AuthTest(ServerCase):
                        "user.create", "user.patch", "token.create", "token.delete"):
             self.assertIn(action, actions)
 
-    def test_7_no_secret_is_in_what_the_server_wrote(self):
+    def test_7_no_file_of_the_server_contains_a_secret(self):
         self.server.stop()
         secrets = [secret.encode() for secret in self.secrets if len(secret) >= 10]
         self.assertGreater(len(secrets), 10)

@@ -71,7 +71,7 @@ class SecretsTest(ServerCase):
             for needle in needles:
                 self.assertNotIn(needle.decode(), answer)
 
-    def test_1_a_run_has_it_and_shows_stars(self):
+    def test_1_a_run_has_the_secret_and_masks_it(self):
         self.make_job("with")
         run = self.run_job("with")
         digest = subprocess.run(["sha256sum"], input=VALUE.encode(), capture_output=True, check=True)
@@ -83,7 +83,7 @@ class SecretsTest(ServerCase):
         self.assertIn("out ***", log)
         self.assertNotIn("zebra", log)
 
-    def test_2_a_failed_run_and_its_dead_letter_show_stars_too(self):
+    def test_2_a_failed_run_and_its_dead_letter_mask_it(self):
         self.make_job("failing", env={"PASSWORD": "{{secrets.db}}", "URL": "{{secrets.db}}",
                                       "KEY": "none", "FAIL": "1"})
         self.run_job("failing", "FAILED")
@@ -92,14 +92,14 @@ class SecretsTest(ServerCase):
                      "/api/secrets/db", "/api/jobs/failing/versions", "/api/system/config"):
             self.get(path)
 
-    def test_3_nothing_that_was_written_holds_it(self):
+    def test_3_no_file_contains_it(self):
         # The server is stopped, so that the database writes its memory to its files.
         self.api.close()
         self.server.stop()
         self.assert_nowhere()
         self.restart()
 
-    def test_4_a_secret_that_is_gone_fails_the_run_and_starts_nothing(self):
+    def test_4_a_deleted_secret_fails_the_run_and_starts_nothing(self):
         cli(self.server, "secret", "set", "short_lived", stdin="gone-very-soon")
         self.make_job("orphan", env={"PASSWORD": "{{secrets.short_lived}}", "KEY": "x", "URL": "y"})
         cli(self.server, "secret", "delete", "short_lived", "--yes")
@@ -112,7 +112,7 @@ class SecretsTest(ServerCase):
         self.assertEqual(refused.exception.status, 422)
         self.assertIn("unknown_secret", refused.exception.body)
 
-    def test_5_keys_are_changed_without_a_moment_in_which_something_cannot_be_read(self):
+    def test_5_secrets_stay_readable_while_keys_are_rotated(self):
         path = os.path.join(self.server.data_dir, "secrets.key")
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         with open(path) as f:
@@ -164,7 +164,7 @@ class SecretsTest(ServerCase):
             self.restart()
         self.run_job("with")
 
-    def test_8_and_still_nothing_holds_it(self):
+    def test_8_no_file_contains_it_at_the_end(self):
         self.api.close()
         self.server.stop()
         self.assert_nowhere()

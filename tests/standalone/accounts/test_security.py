@@ -160,7 +160,7 @@ class SecurityTest(ServerCase):
         self.assertGreater(tried, 1000)
         self.assertEqual(self.ask_job()["name"], "annas")
 
-    def test_what_one_listens_to_ends_with_ones_rights(self):
+    def test_streams_end_with_the_rights_of_their_user(self):
         self.api.post("/api/users", {"name": "gone", "role": "user", "password": PASSWORD})
         token = self.api.post("/api/tokens", {"name": "spy", "role": "read_only"})
         url = urllib.parse.urlsplit(self.server.runtime["url"])
@@ -179,7 +179,7 @@ class SecurityTest(ServerCase):
             listener.read()  # until the server ends the stream, which otherwise lasts ten minutes
             self.assertLess(time.monotonic(), ended)
 
-    def test_who_reads_changes_nothing(self):
+    def test_read_only_users_change_nothing(self):
         for path, methods in self.routes():
             for method in sorted(methods - {"GET"}):
                 if (method, path) in READERS_WRITES or (method, path) in OPEN:
@@ -188,7 +188,7 @@ class SecurityTest(ServerCase):
                 self.assertEqual(status, 403, (method, path, data[:200]))
                 self.assertIn("permission", json.loads(data))
 
-    def test_what_is_somebody_elses_is_not_touched(self):
+    def test_users_do_not_touch_jobs_of_others(self):
         before = self.ask_job()
         for path, methods in self.routes():
             if "{job_id}" not in path and "{run_id}" not in path:
@@ -237,7 +237,7 @@ class SecurityTest(ServerCase):
                     self.assertTrue(status >= 400 or page, (base + up + name, got[:200]))
                     self.assertLess(status, 500)
 
-    def test_headers_are_not_made_by_what_is_asked(self):
+    def test_requests_inject_no_headers(self):
         crlf = "%0d%0aSet-Cookie:%20stolen=1%0d%0aX-Made:%201"
         for target in ("/api/jobs/" + crlf, "/api/jobs?q=" + crlf, "/" + crlf, "/api/runs/" + crlf + "/logs",
                        "/api/jobs/annas%0d%0aX-Made:1", "/api/users/" + crlf, "/setup" + crlf):
@@ -257,7 +257,7 @@ class SecurityTest(ServerCase):
         else:
             self.assertEqual(status, 400)
 
-    def test_one_request_is_not_two(self):
+    def test_one_request_is_not_taken_for_two(self):
         """A length that two servers may read differently ends the connection; a request after it is not served."""
         second = (f"POST /api/jobs/annas/pause HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.server.token}\r\n"
                   "Content-Length: 0\r\n\r\n")
@@ -308,7 +308,7 @@ class SecurityTest(ServerCase):
         self.assertIn(status, (400, 415))
         self.assertLess(self.memory_kib() - before, 200 * 1024)
 
-    def test_oversized_requests(self):
+    def test_oversized_requests_are_refused(self):
         self.assertEqual(self.api.raw("GET", "/api/jobs?q=" + "x" * 9_000)[0], 414)
         self.assertEqual(self.api.raw("POST", "/api/jobs", b'"' + b"x" * 1_100_000 + b'"',
                                         {"Content-Type": "application/json"})[0], 413)
@@ -319,7 +319,7 @@ class SecurityTest(ServerCase):
             self.assertFalse(got.startswith((b"HTTP/1.1 2", b"HTTP/1.1 5")), got[:100])
         self.assertEqual(self.api.raw("GET", "/api/system/status")[0], 200)
 
-    def test_slow_clients_keep_nobody_out_for_long(self):
+    def test_slow_clients_block_others_only_briefly(self):
         """More clients than connections, from many addresses, each of them sending a byte now and then."""
         parts = urllib.parse.urlsplit(self.server.runtime["url"])
         slow = []
@@ -363,7 +363,7 @@ class SecurityTest(ServerCase):
             return left == 0
         wait_until(gone, 30, "the slow ones being closed")
 
-    def test_answers_are_for_the_page_alone(self):
+    def test_answers_are_not_readable_by_other_sites(self):
         for path in ("/", "/jobs", "/api/openapi.json", "/api/reference"):
             status, headers, _ = self.open.raw("GET", path)
             self.assertEqual(status, 200, path)

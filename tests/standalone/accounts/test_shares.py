@@ -70,11 +70,11 @@ class SharesTest(ServerCase):
         self.refused(self.ask("bert", "POST", f"/api/runs/{run['run_id']}/cancel", {}), "not_owner")
         self.assertEqual(self.ask("bert", "GET", job)[0], 200)
         changes = self.api.get("/api/audit?page_size=50")["items"]
-        told = [i["changes"] for i in changes
+        recorded = [i["changes"] for i in changes
                 if i["action"] == "user.patch" and i["object_id"] == self.users["bert"]]
-        self.assertIn([{"path": "/shares", "from": [{"namespace": "payroll"}], "to": []}], told)
+        self.assertIn([{"path": "/shares", "from": [{"namespace": "payroll"}], "to": []}], recorded)
 
-    def test_a_share_that_ends_while_runs_wait(self):
+    def test_runs_that_wait_end_with_their_share(self):
         """They do not start with the parameters of somebody who may not run their job any more."""
         def run(run_id):
             return self.api.get("/api/runs/" + run_id)
@@ -106,7 +106,7 @@ class SharesTest(ServerCase):
         self.assertEqual([run(retried)[field] for field in ("reason", "error")],
                          ["forbidden", "bert, who gave the run its parameters, may not run the job now."])
 
-    def test_a_share_by_labels(self):
+    def test_a_share_is_limited_to_labels(self):
         self.share("bert", [{"namespace": "*", "selector": "team = etl"}])
         job = "/api/jobs/" + self.make(namespace="web", labels={"team": "etl"})
         other = "/api/jobs/" + self.make(namespace="web", labels={"team": "shop"})
@@ -150,7 +150,7 @@ class SharesTest(ServerCase):
                      "secret_forbidden", 422)  # the job no longer names `used`
         self.share("bert", [])
 
-    def test_the_command_line(self):
+    def test_the_command_line_manages_shares(self):
         cli(self.server, "user", "edit", "bert", "--share", "left-by-flag", "--share",
             "*:team = etl", "--reason", "on call")
         shares = json.loads(cli(self.server, "user", "get", "bert", "-o", "json")[1])["shares"]

@@ -72,7 +72,7 @@ class FaultsTest(unittest.TestCase):
         wrong = [run for run in runs if run["state"] != "COMPLETED" or run["run_id"] not in self.load.where]
         self.assertEqual(wrong[:5], [], f"{len(wrong)} runs did not complete, or wrote nothing")
 
-    def test_kill_9_of_the_process(self):
+    def test_a_killed_server_loses_no_fire(self):
         def fault():
             self.server.kill("pid")
             self.load.run_for(3)
@@ -81,7 +81,7 @@ class FaultsTest(unittest.TestCase):
         self.outage(fault)
         self.finish_load()
 
-    def test_kill_9_of_mariadbd(self):
+    def test_a_killed_database_loses_no_fire(self):
         def fault():
             pid = self.server.kill("mariadbd_pid")
             wait_until(lambda: not alive(pid), 10, "mariadbd to die")
@@ -89,7 +89,7 @@ class FaultsTest(unittest.TestCase):
         self.outage(fault)
         self.finish_load()
 
-    def test_kill_9_of_the_warden(self):
+    def test_a_killed_warden_loses_no_fire(self):
         def fault():
             pid = self.server.kill("warden_pid")
             wait_until(lambda: not alive(pid), 10, "the warden to die")
@@ -100,7 +100,7 @@ class FaultsTest(unittest.TestCase):
     def executor_state(self):
         return self.server.api().get("/api/executors")["items"][0]["state"]
 
-    def test_warden_that_hangs(self):
+    def test_a_warden_that_hangs_gets_no_tasks(self):
         """The executor is UNHEALTHY within 10 s, gets no tasks meanwhile, and continues afterwards."""
         def claims():
             return sum(value for name, value in self.server.metrics().items()
@@ -109,7 +109,7 @@ class FaultsTest(unittest.TestCase):
         def fault():
             self.server.kill("warden_pid", signal.SIGSTOP)
             try:
-                within(lambda: self.executor_state() == "UNHEALTHY", 10, "the hung warden to be told")
+                within(lambda: self.executor_state() == "UNHEALTHY", 10, "the report of the hung warden")
                 self.assertEqual(self.server.metrics()["carillon_warden_answers"], 0)
                 before = claims()
                 self.load.run_for(2)
@@ -121,7 +121,7 @@ class FaultsTest(unittest.TestCase):
         self.outage(fault)
         self.finish_load()
 
-    def test_sigstop_beyond_every_lease(self):
+    def test_a_server_stopped_beyond_every_lease_loses_no_fire(self):
         def fault():
             self.server.kill("pid", signal.SIGSTOP)
             self.load.run_for(STOPPED_S)
@@ -154,7 +154,7 @@ class FullDiskTest(FaultsTest):
         self.addCleanup(self.journal_dir.cleanup)
         self.begin(Load(self.server, PER_SECOND, journal=os.path.join(self.journal_dir.name, "journal")))
 
-    def test_full_disk(self):
+    def test_a_full_disk_loses_no_fire(self):
         filler = os.path.join(self.mount_point, "filler")
 
         def fault():
@@ -174,11 +174,11 @@ class FullDiskTest(FaultsTest):
         self.finish_load()
 
     # The faults of the base class are not repeated here, because they do not need a small disk.
-    test_kill_9_of_the_process = None
-    test_kill_9_of_mariadbd = None
-    test_kill_9_of_the_warden = None
-    test_warden_that_hangs = None
-    test_sigstop_beyond_every_lease = None
+    test_a_killed_server_loses_no_fire = None
+    test_a_killed_database_loses_no_fire = None
+    test_a_killed_warden_loses_no_fire = None
+    test_a_warden_that_hangs_gets_no_tasks = None
+    test_a_server_stopped_beyond_every_lease_loses_no_fire = None
 
 
 if __name__ == "__main__":

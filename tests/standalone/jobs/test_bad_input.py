@@ -39,7 +39,7 @@ class BadInputTest(ServerCase):
             self.assertIn(pointer, [e["pointer"] for e in problem["errors"]], text)
         return problem
 
-    def test_jobs_that_make_no_sense(self):
+    def test_invalid_jobs_are_refused_with_the_place(self):
         good = {"name": "x", "command": "true"}
         for change, pointer in [
             ({"name": ""}, "/name"), ({"name": "x" * 201}, "/name"), ({"command": ""}, "/command"),
@@ -60,7 +60,7 @@ class BadInputTest(ServerCase):
             with self.subTest(change=str(change)[:60]):
                 self.refused(400, None, pointer, "POST", "/api/jobs", dict(good, **change))
 
-    def test_bodies_that_are_not_json(self):
+    def test_bodies_that_are_not_json_are_refused(self):
         json_type = {"Content-Type": "application/json"}
         for body in (b"", b"{", b"[]", b"null", b'{"name":"x","name":"y","command":"true"}', b"\xff\xfe",
                      b'{"name":"\xff","command":"true"}', b"[" * 100000, b'{"a":' * 5000 + b"1" + b"}" * 5000,
@@ -81,7 +81,7 @@ class BadInputTest(ServerCase):
                 self.assertEqual(status, 401, (token, method, path))
                 self.assertIn("WWW-Authenticate", headers)
 
-    def test_preconditions(self):
+    def test_missing_and_stale_preconditions_are_refused(self):
         job = self.api.post("/api/jobs", {"name": "p", "command": "true"})
         path = f"/api/jobs/{job['job_id']}"
         self.refused(428, None, None, "PUT", path, {"name": "q", "command": "true"})
@@ -93,7 +93,7 @@ class BadInputTest(ServerCase):
         self.refused(400, None, None, "GET", "/api/jobs?page_size=501", None)
         self.refused(405, None, None, "PATCH", "/api/jobs", {})
 
-    def test_idempotency_key(self):
+    def test_a_repeated_idempotency_key_creates_one_job(self):
         key = {"Idempotency-Key": "once-only"}
         body = {"name": "idem", "command": "true"}
         first = self.api.raw("POST", "/api/jobs", body=body, headers=key)
@@ -101,7 +101,7 @@ class BadInputTest(ServerCase):
         self.assertEqual((first[0], second[0], first[2]), (201, 201, second[2]))
         self.refused(422, None, None, "POST", "/api/jobs", dict(body, name="other"), key)
 
-    def test_body_too_large(self):
+    def test_a_body_that_is_too_large_is_refused(self):
         self.refused(413, None, None, "POST", "/api/jobs",
                      json.dumps({"name": "x", "command": "y" * 1_200_000}).encode(),
                      {"Content-Type": "application/json"})
@@ -143,7 +143,7 @@ class BadInputTest(ServerCase):
                 pass
             connection.close()
 
-    def test_garbage_on_the_socket(self):
+    def test_garbage_on_the_socket_causes_no_server_error(self):
         rng = random.Random(7)
         good = (b"GET /api/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
                 + self.server.token.encode() + b"\r\n\r\n")
@@ -163,7 +163,7 @@ class BadInputTest(ServerCase):
                 connection.close()
         self.assertEqual(self.api.raw("GET", "/api/system/status")[0], 200)
 
-    def test_it_still_fires(self):
+    def test_jobs_still_fire(self):
         count = len(self.api.runs(self.heartbeat))
         wait_until(lambda: len(self.api.runs(self.heartbeat)) > count, 15, "another heartbeat")
 

@@ -42,7 +42,7 @@ class BulkTest(ServerCase):
             states.setdefault(job["state"], set()).add(job["job_id"])
         return states
 
-    def test_1_all_are_paused(self):
+    def test_1_all_matching_jobs_are_paused(self):
         action = self.order(action="pause", filter={"selector": "team = bulk"}, reason="moving")
         self.assertEqual(action["total"], JOBS)
         end = self.ended(action)
@@ -73,10 +73,10 @@ class BulkTest(ServerCase):
         skipped = {item["id"] for item in
                    self.api.pages(f"/api/bulk/{action['bulk_id']}/items?result=skipped")}
         self.assertEqual(skipped, states["PAUSED"])
-        told = self.api.get(f"/api/audit?object_id={action['bulk_id']}&action=bulk.cancel")["items"]
-        self.assertEqual([one["object_id"] for one in told], [action["bulk_id"]])
+        records = self.api.get(f"/api/audit?object_id={action['bulk_id']}&action=bulk.cancel")["items"]
+        self.assertEqual([one["object_id"] for one in records], [action["bulk_id"]])
 
-    def test_3_the_command_line_follows_it(self):
+    def test_3_the_command_line_follows_an_action(self):
         code, out, err = cli(self.server, "bulk", "pause", "--filter", "selector=team=bulk",
                              "--background", "--wait", "--yes", "-o", "json")
         self.assertEqual(code, 0, err)
@@ -94,14 +94,14 @@ class BulkTest(ServerCase):
         self.assertEqual(code, 0, err)
         self.assertIn("DONE", out)
 
-    def test_4_it_goes_on_after_a_restart(self):
+    def test_4_an_action_continues_after_a_restart(self):
         action = self.order(action="pause", filter={"selector": "team = bulk"})
         wait_until(lambda: self.get(action)["done"] > 0, 60, "the first of them")
         self.restart()
         end = self.ended(action)
         self.assertEqual((end["state"], end["done"]), ("DONE", JOBS))
 
-    def test_5_what_cannot_be_done(self):
+    def test_5_invalid_actions_are_refused(self):
         for order in ({"action": "pause", "ids": ["j1"], "dry_run": True},
                       {"action": "pause", "ids": [f"x{i}" for i in range(20_001)]}):
             with self.assertRaises(ApiError) as refused:

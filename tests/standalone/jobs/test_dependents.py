@@ -92,7 +92,7 @@ class DependentsTest(ServerCase):
         runs = self.runs("each", RUNS)
         self.assertEqual(({run["fire_time"] for run in runs}, len(runs)), (fires, RUNS))
 
-    def test_what_ended_before_starts_nothing_and_a_paused_job_gets_a_gap(self):
+    def test_an_earlier_end_starts_nothing_and_a_paused_job_gets_a_gap(self):
         self.make("earlier")
         self.ended(self.execute("earlier"))
         self.make("later", {"job": "earlier"})
@@ -141,7 +141,7 @@ class DependentsTest(ServerCase):
         self.assertEqual((left["job_id"], left["job_name"], left["deleted"]), ("base", "Base", True))
         self.assertEqual(self.api.get("/api/jobs/upper")["state"], "ENABLED")
 
-    def test_on_the_command_line(self):
+    def test_the_command_line_creates_and_shows_dependents(self):
         self.make("source")
         code, out, _ = cli(self.server, "job", "create", "--id", "sink", "--name", "Sink", "--command", "true",
                            "--after", "source", "--on", "done")

@@ -84,7 +84,7 @@ class RacesTest(OwnServerCase):
         except BaseException as error:  # the main thread of the test reports it
             failures.append(error)
 
-    def test_nothing_is_disobeyed_after_its_acknowledgement(self):
+    def test_acknowledged_changes_are_obeyed(self):
         failures = []
         threads = [threading.Thread(target=self.work, args=(w, failures)) for w in range(WORKERS)]
         for thread in threads:

@@ -17,7 +17,7 @@ class WorkflowsAgainTest(WorkflowCase):
         return self.job(name, f'echo "{name}=$CARILLON_PARAM_V" >> {self.journal}', parameters={"v": ""}, **more)
 
     def values(self):
-        return [word for word in self.told() if word[0] not in "+-"]
+        return [word for word in self.journaled() if word[0] not in "+-"]
 
     def retried(self, run_id, **choice):
         before = self.run_of(run_id)["attempt"]
@@ -42,7 +42,7 @@ class WorkflowsAgainTest(WorkflowCase):
         run = self.begin(self.flow({"id": "a"}, {"id": "b", "after": ["a"]}))
         self.ends(run, "FAILED")
         self.assertEqual(self.retried(run, skip=["b"])["state"], "COMPLETED")
-        self.assertEqual(self.told(), ["+a", "-a", "+b", "-b"])
+        self.assertEqual(self.journaled(), ["+a", "-a", "+b", "-b"])
         self.assertEqual(self.states(run), {"a": "COMPLETED", "b": "SKIPPED"})
 
     def test_a_nested_workflow_gets_the_new_values(self):
@@ -57,8 +57,8 @@ class WorkflowsAgainTest(WorkflowCase):
         self.assertEqual(self.retried(run, **{"from": ["first"]})["state"], "COMPLETED")
         values = [word.split("=")[1] for word in self.values() if word.startswith("v=")]
         self.assertEqual(len(set(values)), 2)
-        told = [word.split("=")[1] for word in self.values() if word.startswith("inner-node=")]
-        self.assertEqual(told, values)
+        shown = [word.split("=")[1] for word in self.values() if word.startswith("inner-node=")]
+        self.assertEqual(shown, values)
 
     def test_a_backfill_that_runs_again_has_the_new_values_and_the_new_graph(self):
         self.teller("a")
@@ -80,11 +80,11 @@ class WorkflowsAgainTest(WorkflowCase):
         self.job("d", schedules=[{"kind": "after", "job": node}])
         flow = self.flow({"id": "node"}, schedules=[{"kind": "cron", "cron_expression": "0 0 * * *"}])
         self.backfilled(flow, 2)
-        self.assertEqual(self.told(), ["+node", "-node"] * 2)
+        self.assertEqual(self.journaled(), ["+node", "-node"] * 2)
         # A live run does: so whatever the backfill had started would have begun before.
         self.ends(self.begin(flow), "COMPLETED")
         self.waits_for("-d")
-        self.assertEqual(self.told().count("+d"), 1)
+        self.assertEqual(self.journaled().count("+d"), 1)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class NoticesCase(OwnServerCase):
     def execute(self, job):
         return self.api.post(f"/api/jobs/{job}/execute")["run_id"]
 
-    def told(self, kind, count=1, seconds=20):
+    def received(self, kind, count=1, seconds=20):
         wait_until(lambda: len(set(self.webhook.ids(kind))) >= count, seconds,
                    f"{count} webhooks of {kind}; {self.webhook.forged}")
         self.api.close()  # the server may have closed the connection, which was idle for long
@@ -86,12 +86,12 @@ class NoticesCase(OwnServerCase):
 
 
 class DeliveryTest(NoticesCase):
-    def test_a_failure_is_told_by_webhook_and_mail(self):
+    def test_a_failure_is_reported_by_webhook_and_mail(self):
         job = self.create(name="Bericht über\u2028Nacht ☾", retry_count=1, retry_interval=0,
                           env={"SECRET_WORD": "xyzzy"}, parameters={"p": "plugh"},
                           command="echo swordfish; exit 3")
         run = self.execute(job)
-        body = self.told("run.failed")[0]
+        body = self.received("run.failed")[0]
         data = body["data"]
         self.assertEqual(data["job_id"], job)
         self.assertEqual(data["job_name"], "Bericht über\u2028Nacht ☾")
@@ -119,25 +119,25 @@ class DeliveryTest(NoticesCase):
         self.assertEqual(len(self.webhook.ids("run.failed")), 1)
         self.assertEqual(len(self.smtp.mails), 1)
 
-    def test_a_success_is_not_told_and_recovers_once(self):
+    def test_only_the_first_success_after_a_failure_is_reported(self):
         job = self.create(command="test -e " + os.path.join(self.scratch, "good"))
         self.execute(job)
-        self.told("run.failed")
+        self.received("run.failed")
         with open(os.path.join(self.scratch, "good"), "w", encoding="ascii"):
             pass
         good = self.execute(job)
-        self.assertEqual(self.told("run.recovered")[0]["data"]["run_id"], good)
+        self.assertEqual(self.received("run.recovered")[0]["data"]["run_id"], good)
         self.execute(job)
         quiet = self.create(command="true")
         self.execute(quiet)
         marker = self.create()
         self.execute(marker)
-        self.told("run.failed", 2)
+        self.received("run.failed", 2)
         self.settled()
         self.assertEqual(len(self.webhook.ids("run.recovered")), 1)
         self.assertEqual([d for d in self.deliveries() if d["job_id"] == quiet], [])
 
-    def test_a_receiver_that_was_down_gets_it_later_and_once(self):
+    def test_a_receiver_that_was_down_gets_the_notice_later_and_once(self):
         self.webhook.stop()
         self.smtp.refuse = True
         job = self.create()
@@ -150,13 +150,13 @@ class DeliveryTest(NoticesCase):
             self.assertTrue(delivery["next_try_time"])
         self.webhook.start()
         self.smtp.refuse = False
-        self.told("run.failed", seconds=40)
+        self.received("run.failed", seconds=40)
         self.mail(0)
         self.settled()
         self.assertEqual(len(self.webhook.ids()), 1)
         self.assertEqual(len(self.smtp.mails), 1)
 
-    def test_a_redirect_is_not_followed_and_410_ends_it(self):
+    def test_a_redirect_is_not_followed_and_410_ends_the_delivery(self):
         self.webhook.status = 307
         job = self.create(notify={"mail_to": ["gone@example.org", "one@example.org"]})
         self.execute(job)
@@ -171,14 +171,14 @@ class DeliveryTest(NoticesCase):
         code, out, _ = cli(self.server, "delivery", "resend", tried[0]["id"])
         self.assertEqual(code, 0)
         self.assertIn("PENDING", out)
-        self.told("run.failed")
+        self.received("run.failed")
         self.settled()
         code, out, _ = cli(self.server, "delivery", "list", "--job", job, "-o", "name")
         self.assertEqual(len(out.split()), 2)
         actions = [record["action"] for record in self.api.pages("/api/audit")]
         self.assertIn("delivery.resend", actions)
 
-    def test_killed_between_the_end_of_the_run_and_the_delivery(self):
+    def test_a_kill_before_the_delivery_loses_no_notice(self):
         self.webhook.stop()
         self.smtp.refuse = True
         job = self.create()
@@ -188,7 +188,7 @@ class DeliveryTest(NoticesCase):
         self.webhook.start()
         self.smtp.refuse = False
         self.restart()
-        bodies = self.told("run.failed", 3, seconds=60)
+        bodies = self.received("run.failed", 3, seconds=60)
         self.assertEqual(sorted(b["data"]["run_id"] for b in bodies), sorted(runs))
         self.settled()
         ids = self.webhook.ids("run.failed")
@@ -200,13 +200,13 @@ class DeliveryTest(NoticesCase):
         self.webhook.secret = OLD_SECRET
         job = self.create()
         self.execute(job)
-        self.told("run.failed")
+        self.received("run.failed")
         self.webhook.secret = SECRET
         self.execute(job)
-        self.told("run.failed", 2)
+        self.received("run.failed", 2)
         self.assertEqual(self.webhook.forged, [])
 
-    def test_a_test_notice_says_what_each_channel_answered(self):
+    def test_a_test_notice_reports_the_answer_of_each_channel(self):
         answer = self.api.post("/api/notify/test")
         self.assertEqual([(c["channel"], c["delivered"]) for c in answer["channels"]],
                          [("webhook", True), ("mail", True)])
@@ -216,12 +216,12 @@ class DeliveryTest(NoticesCase):
         self.assertEqual(code, 1)
         self.assertIn("500", out)
 
-    def test_a_job_that_wants_none_gets_none(self):
+    def test_a_job_without_notices_sends_none(self):
         silent = self.create(notify={"on": []})
         self.execute(silent)
         loud = self.create()
         self.execute(loud)
-        self.told("run.failed")
+        self.received("run.failed")
         self.settled()
         self.assertEqual({d["job_id"] for d in self.deliveries()}, {loud})
         metrics = self.server.metrics()
@@ -259,9 +259,9 @@ class TlsTest(NoticesCase):
     def trust(self, stem):
         shutil.copyfile(self.path(stem + ".crt"), self.path("ca.pem"))
 
-    def test_servers_are_checked_and_signed_in_to(self):
+    def test_certificates_of_receivers_are_checked(self):
         run = self.execute(self.create())
-        self.assertEqual(self.told("run.failed")[0]["data"]["run_id"], run)
+        self.assertEqual(self.received("run.failed")[0]["data"]["run_id"], run)
         self.assertIn(run, self.mail(0)[2].get_content())
         self.settled()
         self.trust("other")
@@ -275,13 +275,13 @@ class TlsTest(NoticesCase):
 class LateTest(NoticesCase):
     settings = {"late_after_s": "2"}
 
-    def test_runs_that_start_late_or_not_at_all(self):
+    def test_late_runs_are_reported(self):
         self.api.post("/api/executors/executor-1/disable")
         waits = self.create(command="true")
         patient = self.create(command="true", notify={"late_after_s": 600})
         run = self.execute(waits)
         self.execute(patient)
-        body = self.told("run.late")[0]
+        body = self.received("run.late")[0]
         self.assertEqual(body["data"]["run_id"], run)
         self.assertEqual(body["data"]["state"], "PENDING")
         self.api.post("/api/executors/executor-1/enable")
@@ -294,7 +294,7 @@ class LateTest(NoticesCase):
 class MissedTest(NoticesCase):
     environment = {"CARILLON_SCHEDULER_HORIZON_S": "1"}
 
-    def test_fires_of_the_time_without_a_server(self):
+    def test_fires_missed_without_a_server_are_reported(self):
         job = self.create(command="true", misfire_policy="skip", misfire_grace=0,
                           schedules=[{"kind": "rate", "every_ms": 1000,
                                       "start_time": "2026-01-01T00:00:00Z"}])
@@ -303,7 +303,7 @@ class MissedTest(NoticesCase):
         deadline = time.monotonic() + 10  # longer than the horizon and than any grace period
         wait_until(lambda: time.monotonic() > deadline, 60, "fires that are missed", every=1)
         self.restart()
-        data = self.told("schedule.missed", seconds=40)[0]["data"]
+        data = self.received("schedule.missed", seconds=40)[0]["data"]
         self.assertEqual(data["job_id"], job)
         self.assertEqual(data["reason"], "misfire")
         gaps = list(self.api.pages(f"/api/gaps?job_id={job}"))
@@ -314,10 +314,10 @@ class MissedTest(NoticesCase):
 class GroupingTest(NoticesCase):
     settings = {"repeat_after_s": "6"}
 
-    def test_many_failures_are_few_messages_and_the_next_one_says_how_many(self):
+    def test_many_failures_send_few_messages_with_a_count(self):
         job = self.create(schedules=[{"kind": "rate", "every_ms": 500,
                                       "start_time": "2026-01-01T00:00:00Z"}])
-        bodies = self.told("run.failed", 2, seconds=40)
+        bodies = self.received("run.failed", 2, seconds=40)
         self.api.post(f"/api/jobs/{job}/pause")
         self.assertEqual(bodies[0]["data"]["held_back"], 0)
         self.assertGreaterEqual(bodies[1]["data"]["held_back"], 5)

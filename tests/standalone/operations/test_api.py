@@ -27,7 +27,7 @@ class ApiTest(ServerCase):
         connection.close()
         return answer.status, body, time.monotonic() - began
 
-    def test_a_database_that_hangs_holds_up_no_answer(self):
+    def test_a_database_that_hangs_delays_no_answer(self):
         status, body, _ = self.ops("/readyz?verbose")
         self.assertEqual(status, 200, body)
         self.assertTrue(self.api.get("/api/system/status")["store_reachable"])
@@ -66,7 +66,7 @@ class ApiTest(ServerCase):
         finally:
             api.close()
 
-    def test_a_job_goes_out_and_comes_back_edited(self):
+    def test_an_exported_job_is_edited_and_stored(self):
         self.api.post("/api/jobs", {"job_id": "round", "name": "round", "command": "true",
                                     "cron_expression": "0 3 * * *", "time_zone": "Europe/Paris"})
         text = cli(self.server, "job", "get", "round", "-o", "yaml")[1]
@@ -81,7 +81,7 @@ class ApiTest(ServerCase):
         status, _, _ = self.api.raw("PUT", "/api/jobs/round", job, {"If-Match": '"v2"'})
         self.assertEqual((status, self.api.get("/api/jobs/round")["version"]), (200, 2))
 
-    def test_a_job_goes_back_to_what_it_was(self):
+    def test_a_job_is_reverted_to_an_earlier_version(self):
         self.api.post("/api/jobs", {"job_id": "versions", "name": "Versions", "command": "echo one"})
         cli(self.server, "job", "edit", "versions", "--command", "echo two")
         listed = json.loads(cli(self.server, "job", "versions", "versions", "-o", "json")[1])
@@ -91,7 +91,7 @@ class ApiTest(ServerCase):
         cli(self.server, "job", "revert", "versions", "1", "--yes")
         self.assertEqual(cli(self.server, "job", "run", "versions", "--wait")[1].splitlines()[0], "one")
 
-    def test_what_a_program_reads_is_complete(self):
+    def test_lists_for_programs_are_complete(self):
         for number in range(60):
             self.api.post("/api/jobs", {"name": f"many {number}", "command": "true"})
         total = len(list(self.api.pages("/api/jobs")))
@@ -126,7 +126,7 @@ class ApiTest(ServerCase):
         wait_until(lambda: self.api.get(run)["state"] == "COMPLETED", 30, "completed")
         return self.api.get(run)["output"].count("x")  # without the note that the output was truncated
 
-    def test_settings_change_while_it_runs_and_outlive_the_process(self):
+    def test_settings_change_in_a_running_server_and_outlive_it(self):
         path = "/api/system/config"
         _, headers, _ = self.api.raw("GET", path)
         stale = {"If-Match": headers["ETag"]}
@@ -153,7 +153,7 @@ class ApiTest(ServerCase):
         self.assertEqual([(a["action"], a["reason"]) for a in audit],
                          [("config.change", "found it"), ("config.change", None)])
 
-    def test_a_dead_letter_ends_with_its_cure(self):
+    def test_a_dead_letter_ends_when_its_run_succeeds(self):
         flag = os.path.join(self.server.scratch, "cured")
         job_id = self.api.post("/api/jobs", {"name": "ill", "command": f"test -e {flag}"})["job_id"]
         run_id = self.api.post(f"/api/jobs/{job_id}/execute")["run_id"]
@@ -172,7 +172,7 @@ class ApiTest(ServerCase):
         wait_until(lambda: self.api.get(run)["state"] == "COMPLETED", 30, "cured")
         self.assertEqual(letters(), [])
 
-    def test_what_people_make_and_end_is_counted(self):
+    def test_manual_runs_and_cancels_are_counted(self):
         def value(name):
             return self.server.metrics().get(name, 0)
         before = value('carillon_fires_total{kind="manual"}')

@@ -33,9 +33,9 @@ class BackupTest(OwnServerCase):
         self.file = os.path.join(self.server.scratch, "store.sql")
         cli(self.server, "secret", "set", "password", stdin="swordfish\n")
         cli(self.server, "job", "create", "--id", "tick", "--name", "tick", "--every", "1s", "--command", "true")
-        cli(self.server, "job", "create", "--id", "told", "--name", "told", "--manual", "--command",
+        cli(self.server, "job", "create", "--id", "quoted", "--name", "quoted", "--manual", "--command",
             "printf '%s\n' \"it's; (a)\"")
-        cli(self.server, "job", "edit", "told", "--priority", "7")
+        cli(self.server, "job", "edit", "quoted", "--priority", "7")
         wait_until(lambda: len(self.completed(self.api)) >= 3, 30, "runs of tick")
 
     @staticmethod
@@ -58,7 +58,7 @@ class BackupTest(OwnServerCase):
         self.addCleanup(lambda: (client.stdin.close(), client.wait(120), client.stdout.close()))
         return client
 
-    def test_restored_elsewhere_everything_is_there_and_goes_on(self):
+    def test_a_restored_server_has_everything_and_continues(self):
         before = self.completed(self.api)
         _, out, err = backup("create", self.file, "--data-dir", self.server.data_dir, "-o", "json")
         made = json.loads(out)
@@ -82,7 +82,7 @@ class BackupTest(OwnServerCase):
         self.assertIn("not empty", err)
         code, _, err = backup("restore", self.file, "--data-dir", other.data_dir, "--replace", check=False)
         self.assertEqual(code, 2, err)
-        self.assertIn("--yes", err, "it drops what is there only when it was told")
+        self.assertIn("--yes", err, "it drops what is there only when it is asked to")
         backup("restore", self.file, "--data-dir", other.data_dir, "--replace", "--yes")
         for name in ("secrets.key", "admin.token"):
             shutil.copy(os.path.join(self.server.data_dir, name), other.data_dir)
@@ -90,18 +90,18 @@ class BackupTest(OwnServerCase):
         api = other.api()
         self.addCleanup(api.close)
         self.assertLessEqual(before, self.completed(api))
-        told = api.get("/api/jobs/told")
-        self.assertEqual((told["priority"], told["version"]), (7, 2))
-        self.assertEqual([version["version"] for version in api.get("/api/jobs/told/versions")["items"]], [2, 1])
-        cli(other, "job", "edit", "told", "--env", "P={{secrets.password}}", "--command", "printf %s \"$P\" | wc -c")
-        _, out, _ = cli(other, "job", "run", "told", "--wait")
+        quoted = api.get("/api/jobs/quoted")
+        self.assertEqual((quoted["priority"], quoted["version"]), (7, 2))
+        self.assertEqual([version["version"] for version in api.get("/api/jobs/quoted/versions")["items"]], [2, 1])
+        cli(other, "job", "edit", "quoted", "--env", "P={{secrets.password}}", "--command", "printf %s \"$P\" | wc -c")
+        _, out, _ = cli(other, "job", "run", "quoted", "--wait")
         self.assertEqual(out.split()[-1], "9", out)
         known = len(self.completed(api))
         wait_until(lambda: len(self.completed(api)) > known, 30, "runs of the restored server")
         self.assertEqual(api.get("/api/system/status")["store"]["state"], "trusted")
         other.stop()
 
-    def test_killed_backup_leaves_no_file_and_no_lock(self):
+    def test_a_killed_backup_leaves_no_file_and_no_lock(self):
         client = self.stop_dumps()
         child = subprocess.Popen([os.path.join(BIN, "carillon"), "backup", "create", self.file, "--data-dir",
                                   self.server.data_dir], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -122,7 +122,7 @@ class BackupTest(OwnServerCase):
         self.assertEqual(sum(tail["rows"][table] for table in ("jobs", "job_versions", "secrets")), counted)
         self.assertEqual(json.loads(out)["rows"], sum(tail["rows"].values()))
 
-    def test_what_cannot_be_backed_up_is_told(self):
+    def test_backup_reports_a_store_that_it_cannot_reach(self):
         self.server.stop()
         code, _, err = backup("create", self.file, "--data-dir", self.server.data_dir, check=False)
         self.assertEqual(code, 3)

@@ -36,7 +36,7 @@ class PauseTest(OwnServerCase):
     def clock():
         return os.times().elapsed
 
-    def test_pause_restart_resume(self):
+    def test_a_paused_cluster_starts_nothing_and_a_resume_loses_nothing(self):
         self.api.post("/api/jobs", {"job_id": "tick", "name": "tick", "type": "noop",
                                     "schedules": [{"kind": "rate", "every_ms": 1000}],
                                     "misfire_policy": "all", "misfire_grace": 5})

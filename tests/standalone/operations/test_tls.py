@@ -55,21 +55,21 @@ class TlsTest(ServerCase):
     def path(cls, name):
         return os.path.join(cls.scratch, name)
 
-    def test_1_every_address_that_is_told_says_https(self):
+    def test_1_every_published_address_is_https(self):
         self.assertTrue(self.server.runtime["url"].startswith("https://127.0.0.1:"))
         self.assertRegex(self.server.setup_link(), r"^https://127\.0\.0\.1:\d+/setup#token=")
 
-    def test_2_cookies_are_secure_and_browsers_told_to_stay(self):
+    def test_2_cookies_are_secure_and_browsers_keep_to_tls(self):
         check_first_session(self, tls=ssl.create_default_context(cafile=self.ca))
 
-    def test_3_the_command_line_trusts_whom_it_was_told_to(self):
+    def test_3_the_command_line_trusts_the_given_authority(self):
         for where in ({"CARILLON_CA_FILE": self.ca}, {}):
             flags = [] if where else ["--ca-file", self.ca]
             code, out, err = cli(self.server, *flags, "job", "create", "--name", "t", "--command",
                                  "true", "--cron", "0 3 1 1 *", env=where)
             self.assertEqual(code, 0, err)
 
-    def test_4_without_it_the_command_line_refuses_and_sends_nothing(self):
+    def test_4_the_command_line_refuses_an_unknown_certificate(self):
         code, out, err = cli(self.server, "job", "list", check=False)
         self.assertEqual(code, 6)
         self.assertEqual(out, "")
@@ -79,7 +79,7 @@ class TlsTest(ServerCase):
         code, _, err = cli(self.server, "--ca-file", self.path("missing"), "job", "list", check=False)
         self.assertEqual(code, 2, err)
 
-    def test_5_http_in_the_clear_is_not_answered(self):
+    def test_5_plain_http_is_not_answered(self):
         plain = self.server.runtime["url"].replace("https://", "http://")
         with self.assertRaises(OSError):
             api = Api(plain, None)
@@ -88,7 +88,7 @@ class TlsTest(ServerCase):
             finally:
                 api.close()
 
-    def test_6_a_new_certificate_is_shown_without_a_restart(self):
+    def test_6_a_new_certificate_is_used_without_a_restart(self):
         replace(self.scratch, "server", "next")
 
         def shown():
@@ -105,7 +105,7 @@ class TlsTest(ServerCase):
         wait_until(logged, 30, "the log line of a bad certificate")
         self.assertIsNone(self.server.process.poll())
 
-    def test_7_half_a_pair_does_not_start(self):
+    def test_7_a_key_without_a_certificate_ends_the_start(self):
         done = subprocess.run(
             [os.path.join(BIN, "carillon"), "standalone", "--data-dir", self.path("other"),
              "--set", "rest.tls_key_file=" + self.path("server.key")],
@@ -119,7 +119,7 @@ class BehindTlsTest(ServerCase):
 
     OPTIONS = {"extra": ["--set", "rest.behind_tls=true"]}
 
-    def test_cookies_are_secure_there_too(self):
+    def test_cookies_are_secure_behind_a_proxy(self):
         check_first_session(self)
 
 

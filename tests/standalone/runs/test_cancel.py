@@ -21,14 +21,14 @@ class CancelTest(ServerCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.jobs = 0
-        cls.script = os.path.join(cls.server.scratch, "deaf.sh")
+        cls.script = os.path.join(cls.server.scratch, "ignores_sigterm.sh")
         with open(cls.script, "w") as f:
             f.write("trap 'echo 1 >> $1.term' TERM\necho $$ >> $1\nwhile :; do sleep 0.2; done\n")
 
     def note(self):
         return os.path.join(self.server.scratch, f"pids-{self.jobs}")
 
-    def deaf(self, grace=60):
+    def start_ignoring_sigterm(self, grace=60):
         """Starts a run that ignores SIGTERM, with a child in another session that ignores it too; returns their ids."""
         type(self).jobs += 1
         note = self.note()
@@ -62,30 +62,30 @@ class CancelTest(ServerCase):
         return run
 
     def test_kill_gives_no_grace(self):
-        run_id, pids = self.deaf()
+        run_id, pids = self.start_ignoring_sigterm()
         since = time.monotonic()
         answer = self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
         self.assertEqual(answer["cancelled"], 1)
         self.assertEqual(self.dies_at_once(run_id, pids, since)["error"], "killed on request")
 
     def test_kill_cuts_the_grace_short_and_is_not_taken_back(self):
-        run_id, pids = self.deaf()
+        run_id, pids = self.start_ignoring_sigterm()
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         self.in_the_grace(run_id, pids)
         run = self.run_of(run_id)
         self.assertEqual((run["state"], run["cancel_requested"], run["cancel_mode"]), ("RUNNING", True, "graceful"))
         self.assertTrue(all(alive(pid) for pid in pids))
         since = time.monotonic()
-        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill", "reason": "deaf"})
+        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill", "reason": "stuck"})
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "graceful", "reason": "too late"})
         run = self.dies_at_once(run_id, pids, since)
-        self.assertEqual(run["error"], "killed by token/admin: deaf")
+        self.assertEqual(run["error"], "killed by token/admin: stuck")
         self.assertEqual((run["cancel_requested"], run["cancel_mode"]), (False, None))
-        told = [item["reason"] for item in self.api.get(f"/api/audit?object_id={run_id}")["items"]]
-        self.assertEqual(told[0:3], ["too late", "kill: deaf", None])
+        reasons = [item["reason"] for item in self.api.get(f"/api/audit?object_id={run_id}")["items"]]
+        self.assertEqual(reasons[0:3], ["too late", "kill: stuck", None])
 
-    def test_without_it_the_grace_is_given(self):
-        run_id, pids = self.deaf(grace=2)
+    def test_a_graceful_cancel_gives_the_grace(self):
+        run_id, pids = self.start_ignoring_sigterm(grace=2)
         since = time.monotonic()
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         run = self.cancelled(run_id)
@@ -93,34 +93,34 @@ class CancelTest(ServerCase):
         self.assertEqual(run["error"], "cancelled on request")
         self.assertEqual([pid for pid in pids if alive(pid)], [])
 
-    def test_kill_of_a_job_and_of_many(self):
+    def test_kill_reaches_jobs_and_bulk_actions(self):
         for act in (lambda run: self.api.post(f"/api/jobs/{run['job_id']}/cancel", {"mode": "kill"}),
                     lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill"}),
                     lambda run: self.api.post("/api/bulk", {"action": "cancel", "kind": "job", "ids": [run["job_id"]],
                                                             "mode": "kill"}),
                     lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill",
                                                             "background": True})):
-            run_id, pids = self.deaf()
+            run_id, pids = self.start_ignoring_sigterm()
             since = time.monotonic()
             act(self.run_of(run_id))
             self.dies_at_once(run_id, pids, since)
 
-    def test_command_line(self):
+    def test_the_command_line_kills_runs(self):
         for verb in (["run", "cancel"], ["bulk", "cancel", "--yes"], ["bulk", "cancel", "--yes", "--background", "--wait"]):
-            run_id, pids = self.deaf()
+            run_id, pids = self.start_ignoring_sigterm()
             cli(self.server, "run", "cancel", run_id)
             self.assertEqual(self.run_of(run_id)["cancel_mode"], "graceful")
             since = time.monotonic()
             cli(self.server, *verb, "--kill", run_id)
             self.dies_at_once(run_id, pids, since)
-        run_id, pids = self.deaf()
+        run_id, pids = self.start_ignoring_sigterm()
         job_id = self.run_of(run_id)["job_id"]
         since = time.monotonic()
         _, out, _ = cli(self.server, "job", "cancel", "--yes", "--kill", job_id, "-o", "json")
         self.assertEqual(json.loads(out)["cancelled"], 1)
         self.dies_at_once(run_id, pids, since)
 
-    def test_what_is_no_mode(self):
+    def test_unknown_modes_are_refused(self):
         run_id = "069FNJDGV00000000000020000"
         for mode in ("KILL", "", 9):
             with self.assertRaises(ApiError) as refused:
@@ -128,8 +128,8 @@ class CancelTest(ServerCase):
             self.assertEqual(refused.exception.status, 400)
             self.assertEqual(json.loads(refused.exception.body)["errors"][0]["pointer"], "/mode")
 
-    def test_z_kill_after_a_crash_of_the_daemon_in_the_grace(self):
-        run_id, pids = self.deaf()
+    def test_kill_reaches_a_run_whose_daemon_crashed_during_the_grace(self):
+        run_id, pids = self.start_ignoring_sigterm()
         self.api.post(f"/api/runs/{run_id}/cancel", {})
         self.in_the_grace(run_id, pids)
         self.server.kill()

@@ -70,7 +70,7 @@ class CheckpointsTest(ServerCase):
         self.api.post(f"/api/runs/{run_id}/retry", {})
         self.assertEqual(self.ended(run_id)["state"], "COMPLETED")
 
-    def test_largest_checkpoint_and_a_larger_one(self):
+    def test_a_checkpoint_is_saved_up_to_the_largest_size(self):
         make = "head -c {} /dev/zero > $CARILLON_CHECKPOINT_FILE.new; mv $CARILLON_CHECKPOINT_FILE.new $CARILLON_CHECKPOINT_FILE; "
         run_id = self.start_command(make.format(1 << 20) + "exit 1")
         self.assertEqual(self.ended(run_id)["checkpoint"]["size"], 1 << 20)

@@ -116,7 +116,7 @@ class ContainersTest(OnServer):
         self.assertEqual(sorted(run["output"].split()), ["one", "two"])
         self.assertNothingLeft(run["run_id"])
 
-    def test_exit_code_memory_and_what_cannot_start(self):
+    def test_exit_codes_memory_and_failed_starts_are_reported(self):
         run = self.ended(self.start_container({"command": ["/bin/sh", "-c", "exit 75"]}))
         self.assertEqual((run["state"], run["reason"], run["exit_code"]), ("FAILED", "exit_code", 75))
         run = self.ended(self.start_container({"image": "eats-memory", "command": ["/bin/sh", "-c", "kill -9 $$"]},

@@ -297,13 +297,6 @@ class Conformance:
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
         self.assertEqual(run["attempts"][0]["reason"], "worker_died", run)
 
-    def test_wrong_definitions_are_refused(self):
-        for wrong in ({"handler": ""}, {"handler": "no_slash"}, {"handler": "A/b"}, {"command": "true"}):
-            with self.assertRaises(ApiError) as refused:
-                self.create(**wrong) if "handler" not in wrong else self.api.post(
-                    "/api/jobs", dict({"name": "x", "type": "handler"}, **wrong))
-            self.assertEqual(refused.exception.status, 400)
-
 
 class PythonTest(Conformance, ServerCase):
     command = PYTHON
@@ -325,6 +318,13 @@ class PythonTest(Conformance, ServerCase):
         run = self.ended(run_id)
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
         self.assertEqual((run["attempts"][0]["state"], run["attempts"][0]["reason"]), ("LOST", "worker_died"), run)
+
+    def test_wrong_definitions_are_refused(self):
+        for wrong in ({"handler": ""}, {"handler": "no_slash"}, {"handler": "A/b"}, {"command": "true"}):
+            with self.assertRaises(ApiError) as refused:
+                self.create(**wrong) if "handler" not in wrong else self.api.post(
+                    "/api/jobs", dict({"name": "x", "type": "handler"}, **wrong))
+            self.assertEqual(refused.exception.status, 400)
 
 
 class JavaTest(Conformance, ServerCase):

@@ -266,7 +266,7 @@ class HistoryTest(HistoryCase):
                 self.assertNotIn("filesort", extra, (path, statement.text))
         return found
 
-    def test_what_an_index_finds_is_not_looked_for(self):
+    def test_indexed_filters_read_only_their_rows(self):
         for path, keys in INDEXED.items():
             statements = self.list_statements(path)
             used = {line[2] for s in statements for line in s.plan if line[0] == "r"}
@@ -306,7 +306,7 @@ class HistoryTest(HistoryCase):
         for path in SEARCHED:
             self.assertLessEqual(sum(s.rows for s in self.list_statements(path)), SEARCHED_ROWS_MAX, path)
 
-    def test_other_lists_look_at_little_more_than_they_show(self):
+    def test_other_lists_read_few_more_rows_than_they_show(self):
         for path, table in OTHERS.items():
             statements = [s for s in self.history.statements(lambda: self.api.get(path))
                           if any(line[0] in ("a", table) or table in s.text for line in s.plan)]
@@ -314,7 +314,7 @@ class HistoryTest(HistoryCase):
             for statement in statements:
                 self.assertLessEqual(statement.rows, ROWS_MAX, (path, statement.text))
 
-    def test_search_that_is_gone_on_with_finds_what_is_far_back(self):
+    def test_a_continued_search_finds_the_oldest_runs(self):
         found, token, pages = [], "", 0
         while token is not None and pages < 100:
             page = self.api.get("/api/runs?executor_id=old-1&page_token=" + token)
@@ -326,7 +326,7 @@ class HistoryTest(HistoryCase):
         self.assertGreater(pages, RUNS // 100_000)
         self.assertEqual({run["executor_id"] for run in found}, {"old-1"})
 
-    def test_command_line_goes_on_with_a_search_by_itself(self):
+    def test_command_line_continues_a_search(self):
         _, out, _ = cli(self.server, "run", "list", "--executor", "old-1", "-o", "name")
         self.assertEqual(len(out.split()), 10)
 
@@ -346,7 +346,7 @@ class HistoryTest(HistoryCase):
         page = self.api.get("/api/runs?executor_id=old-1")
         self.assertEqual(page["total_at_least"], len(page["items"]))
 
-    def test_counts_are_those_of_the_rows(self):
+    def test_lists_have_as_many_runs_as_the_table(self):
         for state in ("LOST", "CANCELLED", "SKIPPED", "TIMED_OUT"):
             rows = int(self.history.sql(f"SELECT COUNT(*) FROM job_runs WHERE state = '{state}'")[0][0])
             self.assertGreater(rows, 0)

@@ -78,7 +78,7 @@ class HttpTest(ServerCase):
         url = path if path.startswith("http") else self.called.url + path
         return super().create(**{"type": "http", "http": {"url": url, **(http or {})}, **fields})
 
-    def test_a_request_with_parameters_and_secrets(self):
+    def test_a_request_contains_parameters_and_secrets(self):
         self.api.post("/api/secrets", {"name": "TOKEN", "value": "open-sesame"})
         job = self.create("/post/{{params.day}}", parameters={"day": "1/2", "note": 'say "hi"'},
                           http={"method": "POST", "headers": {"Authorization": "Bearer {{secrets.TOKEN}}"},
@@ -111,7 +111,7 @@ class HttpTest(ServerCase):
         first, second = (one["at"] for one in self.called.got("/flaky"))
         self.assertGreater(second - first, 1.9)
 
-    def test_failures_say_why(self):
+    def test_failures_name_their_reason(self):
         for path, request, reason in (("/x", {"expect": {"status": ["404"]}}, "http_status"),
                                       ("/x", {"expect": {"contains": "no such text"}}, "http_body"),
                                       ("/away", {"follow": 1}, "http_forbidden"),
@@ -132,7 +132,7 @@ class HttpTest(ServerCase):
         run = self.ended(self.start(self.create("/hang", name="short", timeout=1)))
         self.assertEqual((run["state"], run["reason"]), ("TIMED_OUT", "timeout"))
 
-    def test_mistakes_and_the_command_line(self):
+    def test_secrets_in_urls_are_refused_and_the_command_line_creates_jobs(self):
         with self.assertRaises(ApiError) as refused:
             self.create("/x?{{secrets.TOKEN}}", name="secret in the URL")
         self.assertEqual(json.loads(refused.exception.body)["errors"][0]["pointer"], "/http/url")

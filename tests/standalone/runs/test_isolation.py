@@ -50,7 +50,7 @@ class IsolationTest(ServerCase):
         self.assertIn("SIGXFSZ", run["error"])
         self.assertEqual(run["limits_not_enforced"], [])
 
-    def test_a_run_as_another_user(self):
+    def test_a_command_runs_as_another_user(self):
         self.assertIn("run_as", self.features())
         entry = pwd.getpwnam(USER)
         run = self.executed(run_as=USER, command="id -u; id -un; echo $HOME $USER $LOGNAME; stat -c %u .; "
@@ -68,14 +68,14 @@ class IsolationTest(ServerCase):
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
 
-    def test_a_user_who_is_not_allowed_starts_nothing(self):
+    def test_a_user_that_is_not_allowed_starts_nothing(self):
         for user in ("root", "daemon", "no-such-user"):
             with self.subTest(user):
                 run = self.executed(run_as=user, command="id -u")
                 self.assertEqual((run["state"], run["reason"], run["output"]), ("FAILED", "spawn", ""), run)
                 self.assertIn(user, run["error"])
 
-    def test_only_administrators_set_it(self):
+    def test_only_administrators_set_run_as(self):
         self.api.post("/api/users", {"name": "anna", "role": "user", "password": PASSWORD})
         anonymous = Api(self.server.runtime["url"], None)
         self.addCleanup(anonymous.close)
@@ -86,7 +86,7 @@ class IsolationTest(ServerCase):
         status, _, data = anonymous.raw("POST", "/api/jobs", {"name": "mine", "command": "id"}, headers)
         self.assertEqual(status, 201, data)
 
-    def test_limits_without_a_host_wait_and_with_best_effort_do_not(self):
+    def test_unsupported_limits_wait_unless_best_effort(self):
         self.assertNotIn("limits:memory", self.features())
         run_id = self.start(self.create(command="true", limits={"memory_mb": 64}))
         waiting = wait_until(lambda: self.api.get(f"/api/runs/{run_id}").get("waiting"), 30, "a reason")
@@ -107,7 +107,7 @@ class IsolationTest(ServerCase):
         self.assertEqual(report["cgroup"]["state"], "no", report["cgroup"])
         self.assertIsNotNone(report["cgroup"]["cure"])
 
-    def test_mistakes_are_named(self):
+    def test_invalid_limits_and_users_are_refused(self):
         for fields, pointer in (({"limits": {"memory_mb": 1}}, "/limits/memory_mb"),
                                 ({"limits": {"memory": 64}}, "/limits/memory"),
                                 ({"run_as": "0"}, "/run_as"),
@@ -117,7 +117,7 @@ class IsolationTest(ServerCase):
             self.assertEqual(refused.exception.status, 400)
             self.assertEqual(json.loads(refused.exception.body)["errors"][0]["pointer"], pointer)
 
-    def test_the_command_line_sets_and_removes_them(self):
+    def test_the_command_line_sets_and_removes_limits_and_users(self):
         _, out, _ = cli(self.server, "job", "create", "--name", "by flags", "--command", "true", "--run-as", USER,
                         "--limit", "cpu=0.5", "--limit", "pids=9", "--limit", "enforce=best_effort", "-q")[:3]
         job_id = out.strip()

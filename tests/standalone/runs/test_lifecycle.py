@@ -31,8 +31,10 @@ def launch(*arguments, prefix=(), stdin=subprocess.DEVNULL, **options):
                             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
-class FilesTest(ServerCase):
-    def test_runtime_json_and_token(self):
+class InterfacesTest(ServerCase):
+    """Files, ports, fields and the command line."""
+
+    def test_runtime_json_names_processes_and_a_private_token(self):
         runtime = self.server.runtime
         self.assertEqual(runtime["pid"], self.server.process.pid)
         for pid in ("warden_pid", "mariadbd_pid"):
@@ -52,7 +54,7 @@ class FilesTest(ServerCase):
         self.assertIn(self.server.data_dir, done.stderr)
         self.assertEqual(self.api.get("/api/system/status")["leader"] is None, False)
 
-    def test_ops_port(self):
+    def test_the_ops_port_has_health_and_metrics(self):
         values = self.server.metrics()
         self.assertEqual(values["carillon_is_leader"], 1)
         self.assertGreater(values["carillon_owned_segments"], 0)
@@ -60,7 +62,7 @@ class FilesTest(ServerCase):
         for path in ("/livez", "/readyz", "/healthz"):
             self.assertEqual(ops.raw("GET", path)[0], 200, path)
 
-    def test_health_on_the_api_port(self):
+    def test_the_api_port_has_health(self):
         anybody = Api(self.server.runtime["url"], None)
         for path in ("/livez", "/readyz"):
             status, headers, body = anybody.raw("GET", path)
@@ -69,8 +71,6 @@ class FilesTest(ServerCase):
             status, headers, _ = anybody.raw("GET", path)
             self.assertEqual((status, headers["Content-Type"]), (404, "application/problem+json"), path)
 
-
-class ShapesTest(ServerCase):
     def test_job_has_the_documented_defaults(self):
         status, headers, body = self.api.raw("POST", "/api/jobs", body={
             "name": "shape", "command": "true", "cron_expression": "0 3 * * *"})
@@ -85,7 +85,7 @@ class ShapesTest(ServerCase):
         for field in ("next_fire_time", "create_time", "update_time"):
             self.assertRegex(job[field], TIME)
 
-    def test_run_shape_and_environment(self):
+    def test_a_run_has_its_fields_and_environment(self):
         job = self.create(command='echo out; echo err >&2; echo "$CARILLON_RUN_ID $CARILLON_JOB_ID '
                                   '$CARILLON_FIRE_TIME $CARILLON_ATTEMPT $CARILLON_SHARD_INDEX '
                                   '$CARILLON_SHARD_TOTAL $CARILLON_PARAM_WHO $MINE"; pwd; ls -A | wc -l',
@@ -106,7 +106,7 @@ class ShapesTest(ServerCase):
         self.assertIsNone(run["error"])
         self.assertFalse(run["output_truncated"])
 
-    def test_one_trace_id_from_the_request_to_its_process_and_result(self):
+    def test_a_trace_id_goes_from_the_request_to_the_process_and_the_result(self):
         trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         job = self.create(command='echo "$CARILLON_TRACE_ID $TRACEPARENT"')
         _, headers, body = self.api.raw("POST", f"/api/jobs/{job['job_id']}/execute", {},
@@ -114,17 +114,17 @@ class ShapesTest(ServerCase):
         self.assertEqual(headers["X-Trace-Id"], trace)
         run = self.ended(json.loads(body)["run_id"])
         self.assertEqual(run["trace_id"], trace)
-        said, parent = run["output"].split()
-        self.assertEqual(said, trace)
+        of_process, parent = run["output"].split()
+        self.assertEqual(of_process, trace)
         self.assertRegex(parent, f"^00-{trace}-[0-9a-f]{{16}}-01$")
-        told = [record for record in self.api.get("/api/audit")["items"]
+        records = [record for record in self.api.get("/api/audit")["items"]
                 if record["object_id"] == job["job_id"] and record["action"] == "job.execute"]
-        self.assertEqual(told[0]["trace_id"], trace)
+        self.assertEqual(records[0]["trace_id"], trace)
         untraced = self.execute(job)
         self.assertNotEqual(untraced["trace_id"], trace)
         self.assertEqual(untraced["output"].split()[0], untraced["trace_id"])
 
-    def test_status(self):
+    def test_status_names_the_leader_and_its_segments(self):
         status = self.api.get("/api/system/status")
         self.assertEqual(status["leader"], status["members"][0]["id"])
         self.assertEqual(len(status["segments"]), status["members"][0]["owned_segments"])
@@ -132,8 +132,43 @@ class ShapesTest(ServerCase):
         for field in ("runs_pending", "runs_running", "oldest_overdue_ms", "late_ms", "version"):
             self.assertIn(field, status)
 
+    def test_the_command_line_manages_a_job_from_creation_to_deletion(self):
+        _, out, _ = cli(self.server, "job", "create", "--name", "cli job", "--cron", "0 9 * * MON-FRI",
+                        "--zone", "Europe/Paris", "--command", "echo from the cli", "-o", "json")
+        job = json.loads(out)["job_id"]
+        _, out, _ = cli(self.server, "job", "list", "-o", "json")
+        self.assertIn(job, [j["job_id"] for j in json.loads(out)["items"]])
+        code, out, _ = cli(self.server, "job", "run", job, "--wait")
+        self.assertEqual(code, 0)
+        self.assertIn("from the cli", out + cli(self.server, "run", "list", "-o", "json")[1])
+        _, out, _ = cli(self.server, "job", "history", job, "-o", "json")
+        run = json.loads(out)["items"][0]["run_id"]
+        self.assertIn("from the cli", cli(self.server, "run", "logs", run)[1])
+        cli(self.server, "job", "pause", job, "--reason", "holiday")
+        self.assertEqual(json.loads(cli(self.server, "job", "get", job, "-o", "json")[1])["state"], "PAUSED")
+        cli(self.server, "job", "resume", job)
+        cli(self.server, "executor", "list")
+        cli(self.server, "system", "status")
+        self.assertEqual(cli(self.server, "job", "get", "no-such-job", check=False)[0], 3)
+        self.assertNotEqual(cli(self.server, "job", "delete", job, check=False, stdin="")[0], 0)
+        cli(self.server, "job", "delete", job, "--yes")
+        self.assertEqual(cli(self.server, "job", "get", job, check=False)[0], 3)
 
-class FiringTest(ServerCase):
+    def test_failed_run_ends_with_10(self):
+        job = self.create(command="exit 5")
+        self.assertEqual(cli(self.server, "job", "run", job["job_id"], "--wait", check=False)[0], 10)
+
+    def test_schedule_verbs_need_no_server(self):
+        code, out, _ = cli(self.server, "schedule", "next", "0 9 * * *", "--tz", "Europe/Paris", "-n", "3",
+                           "-o", "json")
+        self.assertEqual(code, 0)
+        self.assertEqual(len(json.loads(out)["fires"]), 3)
+        self.assertEqual(cli(self.server, "schedule", "next", "61 * * * *", check=False)[0], 2)
+
+
+class RunsTest(ServerCase):
+    """Fires, ends, retries, output and outputs of runs."""
+
     def test_cron_every_second_fires_on_the_second_never_early(self):
         job = self.create(cron_expression="* * * * * *")
         wait_until(lambda: len([r for r in self.api.runs(job["job_id"])
@@ -152,7 +187,7 @@ class FiringTest(ServerCase):
         self.assertEqual(run["kind"], "once")
         self.assertIsNone(self.api.get(f"/api/jobs/{job['job_id']}")["next_fire_time"])
 
-    def test_retry_until_success(self):
+    def test_a_run_is_retried_until_it_succeeds(self):
         job = self.create(command='[ "$CARILLON_ATTEMPT" = 3 ]', retry_count=3, retry_interval=0)
         run = self.execute(job)
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3))
@@ -188,7 +223,7 @@ class FiringTest(ServerCase):
         with open(marker) as f:
             self.assertFalse(alive(int(f.read())))
 
-    def test_cancel_running(self):
+    def test_a_running_run_is_cancelled(self):
         job = self.create(command="sleep 300")
         run_id = self.api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
         wait_until(lambda: self.api.get(f"/api/runs/{run_id}")["state"] == "RUNNING", 15, "RUNNING")
@@ -196,7 +231,7 @@ class FiringTest(ServerCase):
         self.assertEqual(answer["cancelled"], 1)
         self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
 
-    def test_overlap_skip(self):
+    def test_overlap_policy_skip_runs_one_at_a_time(self):
         job = self.create(command="sleep 2.5", overlap_policy="skip", cron_expression="* * * * * *")
         wait_until(lambda: len(self.api.runs(job["job_id"])) >= 5, 20, "five fires")
         self.api.post(f"/api/jobs/{job['job_id']}/pause")
@@ -221,8 +256,6 @@ class FiringTest(ServerCase):
         self.assertEqual([g["reason"] for g in gaps], ["paused"])
         self.assertGreaterEqual(gaps[0]["count"], 2)
 
-
-class OutputTest(ServerCase):
     def test_ten_megabyte_line_is_cut_and_marked(self):
         run = self.execute(self.create(command="head -c 10000000 /dev/zero | tr '\\0' x; echo; echo end"))
         self.assertEqual(run["state"], "COMPLETED")
@@ -230,20 +263,18 @@ class OutputTest(ServerCase):
         self.assertLess(len(run["output"]), 70_000)
         self.assertTrue(run["output"].endswith("x\nend\n"))
 
-    def test_bytes_that_are_not_utf_8(self):
+    def test_output_may_contain_any_bytes(self):
         run = self.execute(self.create(command="printf 'a\\377\\000b'"))
         self.assertEqual((run["state"], run["output"]), ("COMPLETED", "a\ufffd\0b"))
 
-    def test_a_command_that_closes_its_descriptors(self):
+    def test_a_command_may_close_its_descriptors(self):
         run = self.execute(self.create(command="exec 0<&- 1>&- 2>&-; sleep 0.3; exit 7"))
         self.assertEqual((run["state"], run["exit_code"]), ("FAILED", 7))
 
-    def test_background_child_that_keeps_the_pipe(self):
+    def test_a_background_child_does_not_delay_the_end(self):
         run = self.execute(self.create(command="sleep 300 & echo done"))
         self.assertEqual((run["state"], run["output"]), ("COMPLETED", "done\n"))
 
-
-class OutputsTest(ServerCase):
     def test_values_of_a_process_are_shown_and_a_retry_clears_them(self):
         job = self.create(command='echo "attempt=$CARILLON_ATTEMPT" >> "$CARILLON_OUTPUT_FILE"; '
                                   'if [ "$CARILLON_ATTEMPT" = 1 ]; then exit 3; fi; sleep 300')
@@ -257,20 +288,20 @@ class OutputsTest(ServerCase):
         self.api.post(path + "/cancel", {"mode": "kill"})
         self.assertEqual(self.ended(run["run_id"])["outputs"], {})
 
-    def test_a_text_of_several_lines_and_the_command_that_shows_it(self):
+    def test_an_output_may_have_several_lines(self):
         run = self.execute(self.create(command=f"{BIN}/carillon output text \"$(printf 'a\\nb')\""))
         self.assertEqual((run["state"], run["outputs"]), ("COMPLETED", {"text": "a\nb"}))
         code, out, _ = cli(self.server, "run", "outputs", run["run_id"], "--json")
         self.assertEqual((code, json.loads(out)), (0, {"text": "a\nb"}))
 
-    def test_outputs_that_cannot_be_used_fail_the_run(self):
+    def test_outputs_over_the_limit_fail_the_run(self):
         run = self.execute(self.create(command='head -c 20000 /dev/zero | tr "\\0" x > "$CARILLON_OUTPUT_FILE"'))
         self.assertEqual((run["state"], run["reason"], run["exit_code"]), ("FAILED", "bad_outputs", 0))
         self.assertEqual(run["outputs"], {})
 
 
 class RestartTest(OwnServerCase):
-    def test_data_survive_and_runs_are_adopted(self):
+    def test_data_survive_a_restart_and_runs_are_adopted(self):
         job = self.create(name="long", command="sleep 6; echo survived")
         run_id = self.start(job)
         self.running(run_id)
@@ -343,7 +374,7 @@ class StartAndStopTest(unittest.TestCase):
         self.assertEqual(started.returncode, 0, output)
         self.assertNotIn("is ready", output)
 
-    def test_the_end_of_a_terminal_ends_it_and_nothing_else_that_hangs_up(self):
+    def test_the_end_of_a_terminal_ends_only_a_server_in_its_foreground(self):
         inner, terminal = pty.openpty()
         self.addCleanup(os.close, inner)
         self.addCleanup(os.close, terminal)
@@ -363,7 +394,7 @@ class StartAndStopTest(unittest.TestCase):
             self.assertEqual(started.wait(120), 0, prefix)
             started.stdout.close()
 
-    def test_what_may_not_be_reached_from_outside_is_refused(self):
+    def test_settings_that_open_the_server_to_the_network_are_refused(self):
         with open(os.path.join(tempfile.mkdtemp(prefix="carillon-e2e-"), "carillon.yaml"), "w") as f:
             f.write("ops:\n  listen: 0.0.0.0\n")
         self.addCleanup(shutil.rmtree, os.path.dirname(f.name), True)
@@ -372,41 +403,6 @@ class StartAndStopTest(unittest.TestCase):
             done = subprocess.run([os.path.join(BIN, "carillon"), *command], capture_output=True, text=True,
                                   timeout=120)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
-
-
-class CommandLineTest(ServerCase):
-    def test_a_day_with_the_command_line(self):
-        _, out, _ = cli(self.server, "job", "create", "--name", "cli job", "--cron", "0 9 * * MON-FRI",
-                        "--zone", "Europe/Paris", "--command", "echo from the cli", "-o", "json")
-        job = json.loads(out)["job_id"]
-        _, out, _ = cli(self.server, "job", "list", "-o", "json")
-        self.assertIn(job, [j["job_id"] for j in json.loads(out)["items"]])
-        code, out, _ = cli(self.server, "job", "run", job, "--wait")
-        self.assertEqual(code, 0)
-        self.assertIn("from the cli", out + cli(self.server, "run", "list", "-o", "json")[1])
-        _, out, _ = cli(self.server, "job", "history", job, "-o", "json")
-        run = json.loads(out)["items"][0]["run_id"]
-        self.assertIn("from the cli", cli(self.server, "run", "logs", run)[1])
-        cli(self.server, "job", "pause", job, "--reason", "holiday")
-        self.assertEqual(json.loads(cli(self.server, "job", "get", job, "-o", "json")[1])["state"], "PAUSED")
-        cli(self.server, "job", "resume", job)
-        cli(self.server, "executor", "list")
-        cli(self.server, "system", "status")
-        self.assertEqual(cli(self.server, "job", "get", "no-such-job", check=False)[0], 3)
-        self.assertNotEqual(cli(self.server, "job", "delete", job, check=False, stdin="")[0], 0)
-        cli(self.server, "job", "delete", job, "--yes")
-        self.assertEqual(cli(self.server, "job", "get", job, check=False)[0], 3)
-
-    def test_failed_run_ends_with_10(self):
-        job = self.create(command="exit 5")
-        self.assertEqual(cli(self.server, "job", "run", job["job_id"], "--wait", check=False)[0], 10)
-
-    def test_schedule_verbs_need_no_server(self):
-        code, out, _ = cli(self.server, "schedule", "next", "0 9 * * *", "--tz", "Europe/Paris", "-n", "3",
-                           "-o", "json")
-        self.assertEqual(code, 0)
-        self.assertEqual(len(json.loads(out)["fires"]), 3)
-        self.assertEqual(cli(self.server, "schedule", "next", "61 * * * *", check=False)[0], 2)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class ListsTest(ServerCase):
         self.assertEqual(page["total"], JOBS)
         self.assertNotIn("total", self.api.get(f"/api/jobs?page_size=5&q=Name&page_token={page['next_page_token']}"))
 
-    def test_command_line_sorts_and_tells_the_total(self):
+    def test_command_line_sorts_and_prints_the_total(self):
         _, out, _ = cli(self.server, "job", "list", "--search", "Name", "--sort=-job_id", "--limit", "2", "-o", "json")
         listed = json.loads(out)
         self.assertEqual([job["job_id"] for job in listed["items"]], ["list-22", "list-21"])
@@ -92,7 +92,7 @@ ANALYZE TABLE jobs, job_versions;
 """)
         cls.last = f"many-{MANY:07}"
 
-    def test_search_ends_before_its_page_is_full_and_goes_on(self):
+    def test_a_search_continues_page_by_page(self):
         page = self.api.get("/api/jobs?q=nothing-like-it")
         self.assertEqual((page["items"], page["total_at_least"]), ([], 0))
         pages = 1
@@ -113,7 +113,7 @@ ANALYZE TABLE jobs, job_versions;
             nearest = self.api.get(f"/api/jobs?q={self.last}&sort=-{sort}")["items"]
             self.assertEqual([job["job_id"] for job in nearest], [self.last], sort)
 
-    def test_command_line_goes_on_by_itself(self):
+    def test_command_line_continues_a_search(self):
         _, out, _ = cli(self.server, "job", "list", "--search", self.last, "-o", "name")
         self.assertEqual(out.split(), [self.last])
 

@@ -92,7 +92,7 @@ class StrangerAtSocketTest(OwnServerCase):
             pass
         return True
 
-    def test_streams_without_a_message(self):
+    def test_streams_without_a_message_cost_no_threads(self):
         self.seconds_to_start()  # what is only slow the first time
         before = self.threads()
         connections = [self.connect() for _ in range(4)]
@@ -109,7 +109,7 @@ class StrangerAtSocketTest(OwnServerCase):
             self.flood(one)
         self.server.stop(20)
 
-    def test_a_user_has_few_connections_that_are_silent(self):
+    def test_silent_connections_of_a_user_are_limited(self):
         connections = [self.connect() for _ in range(20)]
         for one in connections[4:]:
             self.assertEqual(one.recv(1), b"", "more than four")

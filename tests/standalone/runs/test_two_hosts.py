@@ -157,7 +157,7 @@ class TwoHostsTest(ServerCase):
                    "the lease to end")
         self.assertEqual(self.run_of(held)["state"], "HELD")
         with open(gate, "w"):
-            pass  # `held` ends now, while nobody can be told
+            pass  # `held` ends now, while no member can be reached
         wait_until(lambda: time.monotonic() > cut_at + CUT_S, CUT_S + 1, "the end of the cut")
         last = max(run["fire_time"] for run in self.api.runs("often"))  # planned ahead
         self.host.connect(True)
@@ -183,7 +183,7 @@ class TwoHostsTest(ServerCase):
     def state_of(self, executor):
         return next(one["state"] for one in self.api.get("/api/executors")["items"] if one["executor_id"] == executor)
 
-    def test_3_both_sides_restart_while_a_run_goes_on(self):
+    def test_3_a_run_survives_restarts_of_both_sides(self):
         gate = os.path.join(self.scratch, "gate-3")
         long = self.create("long", f'while [ ! -e "{gate}" ]; do sleep 0.2; done; echo through')
         run = self.start(long)

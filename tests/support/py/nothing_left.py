@@ -7,7 +7,7 @@ ctest starts tests this way, except those marked UNCHECKED (carillon_add_test in
 parent has ended becomes a child of this one, wherever its session and process group are, so what still runs after the test is found whatever it did to get
 away. It may end by itself within the grace. No process left means no socket that listens, and no namespace; a named
 network namespace is a mount. Root's tests get a mount namespace of their own, so that the mounts of tests side by side are
-told apart, and what is mounted is never seen outside.
+distinguished, and what is mounted is never seen outside.
 Exit code: that of the command, as a shell would tell it; LEFT if that is 0 and something was left.
 """
 import argparse
@@ -82,7 +82,7 @@ def descendants(parents_of, ancestor):
     return sorted(found)
 
 
-def told(pid):
+def described(pid):
     """The command line of a process, for people."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as line:
@@ -162,10 +162,10 @@ def main(arguments=None):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda got, _frame: os.kill(command, got))
     code = wait_for(command)
-    problems = [told(pid) for pid in remaining(options.grace)]
+    problems = [described(pid) for pid in remaining(options.grace)]
     if problems:
         stubborn = kill_all()
-        problems += [told(pid) + " (cannot be killed)" for pid in stubborn]
+        problems += [described(pid) + " (cannot be killed)" for pid in stubborn]
     for where, kind in added(before, mounts()):
         problems.append(f"mount {where} ({kind})")
         unmount(where)

@@ -14,9 +14,9 @@ class WorkflowCase(ServerCase):
 
     def job(self, name, command="true", **more):
         """A job that writes its name when it starts and ends."""
-        told = f'echo "+{name}" >> {self.journal}; ( {command} ); code=$?; echo "-{name}" >> {self.journal}; exit $code'
+        logged = f'echo "+{name}" >> {self.journal}; ( {command} ); code=$?; echo "-{name}" >> {self.journal}; exit $code'
         job_id = f"{self.name}-{name}"
-        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "command": told, **more})
+        self.api.post("/api/jobs", {"job_id": job_id, "name": job_id, "command": logged, **more})
         return job_id
 
     def flow(self, *nodes, max_parallel=32, suffix="", **more):
@@ -41,7 +41,7 @@ class WorkflowCase(ServerCase):
         self.assertEqual(run["state"], state, (run["error"], self.states(run_id)))
         return run
 
-    def told(self):
+    def journaled(self):
         try:
             with open(self.journal, encoding="utf-8") as journal:
                 return journal.read().split()
@@ -49,4 +49,4 @@ class WorkflowCase(ServerCase):
             return []
 
     def waits_for(self, word):
-        wait_until(lambda: word in self.told(), SECONDS, word)
+        wait_until(lambda: word in self.journaled(), SECONDS, word)
