@@ -83,6 +83,7 @@ TEST_F(DependencyRoutesTest, DeletesAnAwaitedJobOnlyByForce) {
   // The other job keeps what it names, and can be edited.
   const Answer edited = Replace({{"job_id", "b"}}, {{"name", "Edited"}, {"schedules", After("a")}});
   EXPECT_EQ(edited.status, 200) << edited.text;
+  Make("c", {{"schedules", After("b")}});
   const json above = Get("/api/jobs/b/dependencies").body()["upstream"];
   ASSERT_EQ(above.size(), 1u);
   EXPECT_EQ(above[0]["deleted"], true);

@@ -62,6 +62,14 @@ TEST_F(RunRoutesTest, HistoryIsTheListOfTheJobsRuns) {
   EXPECT_EQ(Get("/api/runs?job_id=never-was").body()["items"].size(), 0u);
 }
 
+TEST_F(RunRoutesTest, OutputsAreShownWithTheRunAndNotInLists) {
+  const std::string id = Execute(Create().value("job_id", ""));
+  Finish(id, {.exit_code = 0, .outputs = {{"report", "two\nlines"}, {"rows", "1200"}}});
+  EXPECT_EQ(Get("/api/runs/" + id).body()["outputs"],
+            (json{{"report", "two\nlines"}, {"rows", "1200"}}));
+  EXPECT_FALSE(Get("/api/runs").body()["items"][0].contains("outputs"));
+}
+
 TEST_F(RunRoutesTest, ADeletedJobKeepsItsHistory) {
   const std::string job_id = Create().value("job_id", "");
   Finish(Execute(job_id), {});

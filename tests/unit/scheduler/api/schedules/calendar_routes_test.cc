@@ -31,10 +31,13 @@ TEST_F(CalendarRoutesTest, AWrittenCalendarIsShownWithItsVersionAndJobs) {
       {{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", Hourly("calendar", "office")}});
   const json shown = Get("/api/calendars/office").body();
   EXPECT_EQ(shown["jobs"], 1);
-  EXPECT_EQ(Put("office", {{"time_zone", "UTC"}}).body()["version"], 2);
+  json closed_at_christmas = Office();
+  closed_at_christmas["except"] = {"2026-12-25"};
+  EXPECT_EQ(Put("office", closed_at_christmas).body()["version"], 2);
+  Put("closing", {{"time_zone", "UTC"}, {"dates", {"2026-12-31"}}});
   const json list = Get("/api/calendars").body();
-  ASSERT_EQ(list["items"].size(), 1u);
-  EXPECT_EQ(list["items"][0]["version"], 2);
+  ASSERT_EQ(list["items"].size(), 2u);
+  EXPECT_EQ(list["items"][1]["version"], 2);
   EXPECT_EQ(Get("/api/calendars/none").status, 404);
 }
 

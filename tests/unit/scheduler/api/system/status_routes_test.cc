@@ -19,6 +19,7 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
   heard.config_version = 7;
   heard.tasks_behind = 4;
   heard.checks = {{"user", HostCheckState::kPartly, "It is root.", "Use another one."}};
+  heard.features = Features{Feature::kSecrets, Feature::kScriptSh};
   heard.last_heartbeat += 1s;
   status_.linked = {heard};
   for (const json& shown :
@@ -29,6 +30,7 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
     EXPECT_EQ(shown["slots"], 3);
     EXPECT_EQ(shown["config_version"], 7);
     EXPECT_EQ(shown["tasks_behind"], 4);
+    EXPECT_EQ(shown["features"], (json{"secrets", "script:sh"}));
     if (shown.contains("report")) {
       EXPECT_EQ(shown["report"], (json{{{"name", "user"},
                                         {"state", "partly"},
@@ -42,6 +44,22 @@ TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
   status_.linked = {heard};
   status_.linked[0].incarnation = Incarnation("another");
   EXPECT_EQ(Get("/api/executors/executor-1").body()["running"], 0) << "another process";
+}
+
+TEST_F(SystemRoutesTest, HandlersAreListedWithTheExecutorsThatTakeRuns) {
+  for (const char* id : {"executor-1", "executor-2", "executor-3"}) {
+    ExecutorRecord heard = AddExecutor(id);
+    heard.handlers = {{"billing/close_day", {.slots = 4, .free = 3}}};
+    heard.last_heartbeat += 1s;
+    status_.linked.push_back(heard);
+  }
+  EXPECT_EQ(Post("/api/executors/executor-3/disable").status, 200);
+  status_.linked[2].enabled = false;
+  EXPECT_EQ(Get("/api/handlers").body()["items"],
+            (json{{{"name", "billing/close_day"},
+                   {"executors", {"executor-1", "executor-2"}},
+                   {"slots", 8},
+                   {"free", 6}}}));
 }
 
 TEST_F(SystemRoutesTest, ExecutorsAreShownAndSwitched) {
