@@ -20,9 +20,9 @@ constexpr bool AboutOneItem(ErrorCode code) {
   return ItemIsBad(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
 
-// Calls `write(items)`, which returns a Status. If its error may be about one item, writes each half
-// in the same way. `refuse(item, error)` takes an item that was refused alone. Any other error is
-// returned at once, and the items after these are not written.
+// Calls `write(items)`, which returns a Status. If its error may be about one item, writes each
+// half in the same way. `refuse(item, error)` takes an item that was refused alone. Any other error
+// is returned at once, and the items after these are not written.
 template <typename Item, typename Write, typename Refuse>
 Status Bisect(std::span<Item> items, const Write& write, const Refuse& refuse) {
   const Status written = write(items);
