@@ -13,7 +13,4 @@ namespace carillon::scheduler {
 Outcome<std::shared_ptr<const CalendarSet>> CalendarsFor(const Call& call,
                                                          const JobDefinition& job);
 
-// 422 unknown_calendar with the pointer of each schedule's field that names no stored calendar.
-Outcome<bool> CheckCalendars(const Call& call, const JobDefinition& job);
-
 }  // namespace carillon::scheduler

@@ -188,15 +188,14 @@ Outcome<bool> CheckOwned(const Route& route, const Call& call) {
   return NotOwner(route.permission);
 }
 
-Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
+Outcome<bool> CheckWrite(const Caller& caller, const JobAccessScope* before,
                          const JobDefinition& definition) {
-  if (call.owns_all) return true;
-  if (before != nullptr && !MayAct(call.caller, *before)) return NotOwner(Permission::kWriteJobs);
-  const bool own = before == nullptr || IsOwn(call.caller, *before);
-  if (own && definition.user_id != call.caller.user_id) return NotYours();
+  if (before != nullptr && !MayAct(caller, *before)) return NotOwner(Permission::kWriteJobs);
+  const bool own = before == nullptr || IsOwn(caller, *before);
+  if (own && definition.user_id != caller.user_id) return NotYours();
   if (!own && definition.user_id != before->user_id) return OwnerStays();
-  if (MayAssignScope(call.caller, before, ScopeOf(definition))) return true;
-  return OutOfReach(call.caller, definition);
+  if (MayAssignScope(caller, before, ScopeOf(definition))) return true;
+  return OutOfReach(caller, definition);
 }
 
 }  // namespace carillon::scheduler

@@ -33,10 +33,11 @@ Problem NotOwner(Permission permission);
 // answers 404. Otherwise returns the problem.
 Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
-// Returns true if the caller may replace the job `before` with `definition`, otherwise the problem.
+// Returns true if a caller whose permission covers only own and shared jobs may replace the job
+// `before` with `definition`, otherwise the problem.
 // `before` is nullptr if the job is created. A caller who has access only through a share may not
 // change the owner of the job. Such a caller may also not move the job out of the share.
-Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
+Outcome<bool> CheckWrite(const Caller& caller, const JobAccessScope* before,
                          const JobDefinition& definition);
 
 }  // namespace carillon::scheduler

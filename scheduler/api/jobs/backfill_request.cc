@@ -161,7 +161,7 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
         MarkOutside(call, job.definition, body["parameters"], terms.parameters_json));
   }
   if (given && job.definition.workflow) {
-    CARILLON_TRY(CheckNodeJobs(call, job.job_id, nullptr, job.definition, {}));
+    CARILLON_TRY(CheckNodeJobs(call, job.job_id, job.definition));
   }
   if (given)
     terms.parameters_json = WithGiver(std::move(terms.parameters_json), call.caller.user_id);

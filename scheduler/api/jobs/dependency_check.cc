@@ -14,22 +14,6 @@ constexpr size_t kNamesShown = 3;
 
 }  // namespace
 
-Outcome<bool> CheckUpstream(const Call& call, const JobDefinition* before,
-                            const JobDefinition& definition) {
-  std::vector<JobId> named;
-  if (before != nullptr) named = UpstreamOf(*before);
-  for (size_t i = 0; i < definition.schedules.size(); ++i) {
-    const ScheduleSpec& spec = definition.schedules[i];
-    if (spec.kind != ScheduleKind::kAfter) continue;
-    const JobId upstream(spec.upstream);
-    if (std::find(named.begin(), named.end(), upstream) != named.end()) continue;
-    const auto head = call.stores.jobs.GetJobHead(upstream);
-    if (!head.ok() && head.code() != ErrorCode::kNotFound) return head.error();
-    if (!head.ok() || head->deleted) return DependencyProblem(UnknownUpstream(i, upstream));
-  }
-  return true;
-}
-
 Problem DependencyProblem(const Error& error) {
   const std::string code(DependencyCode(error));
   if (code.empty()) return ToProblem(error);

@@ -8,11 +8,6 @@
 
 namespace carillon::scheduler {
 
-// 422 unknown_job: a schedule names a job that does not exist. `before` is the stored definition,
-// or null; the job may go on to name what it names there, for that may have been deleted since.
-Outcome<bool> CheckUpstream(const Call& call, const JobDefinition* before,
-                            const JobDefinition& definition);
-
 // 422 unknown_job, too_many_dependents or cycle for a refusal of the store (dependents.h); any
 // other error as usual.
 Problem DependencyProblem(const Error& error);

@@ -2,12 +2,10 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
-#include "common/domain/template/template.h"
 #include "common/wire/json/job/job_changes.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -18,8 +16,8 @@
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/jobs/dependency_check.h"
+#include "scheduler/api/jobs/edit_rules.h"
 #include "scheduler/api/jobs/upgrade_check.h"
-#include "scheduler/api/secrets/secret_check.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -43,52 +41,6 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
     made.push_back(std::move(at->second));
   }
   return made;
-}
-
-Outcome<bool> CheckGroup(const Call& call, const JobDefinition& definition) {
-  const std::string& name = definition.concurrency_group;
-  if (name.empty()) return true;
-  const auto group = call.stores.groups.GetGroup(name, 0);
-  if (group.ok()) return true;
-  if (group.code() != ErrorCode::kNotFound) return group.error();
-  const std::string detail = fmt::format(
-      "There is no concurrency group {}. An administrator creates it with PUT /api/groups/{}.",
-      name, name);
-  return Problem{.status = 422,
-                 .code = "unknown_group",
-                 .detail = detail,
-                 .errors = {{"/concurrency_group", "unknown_group", detail}}};
-}
-
-Outcome<bool> CheckAccess(const Call& call, const JobBase* before,
-                          const JobDefinition& definition) {
-  if (before == nullptr) {
-    CARILLON_TRY(CheckWrite(call, nullptr, definition));
-    return CheckSecrets(call, definition);
-  }
-  const JobAccessScope place = ScopeOf(*before);
-  CARILLON_TRY(CheckWrite(call, &place, definition));
-  if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
-  std::set<std::string> named;
-  if (before->readable) {
-    for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
-  }
-  return CheckSecrets(call, definition, named);
-}
-
-// A job that runs as another user has the rights of that user, so who may edit it may use them.
-Outcome<bool> CheckRunAs(const Call& call, const JobDefinition* before,
-                         const JobDefinition& definition) {
-  if (call.owns_all) return true;
-  const bool had_user = before != nullptr && !before->run_as.empty();
-  if (!had_user && definition.run_as.empty()) return true;
-  Problem problem{
-      .status = 403,
-      .code = "run_as_forbidden",
-      .detail = "Only an administrator can create or change a job with run_as.",
-      .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
-  problem.members["permission"] = Name(Permission::kWriteJobs);
-  return problem;
 }
 
 }  // namespace
@@ -205,14 +157,11 @@ Outcome<ParsedJob> ReadParsed(const json& body,
 
 Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
                         const JobDefinition& definition, const ComingJobs& coming) {
-  CARILLON_TRY(CheckAccess(call, before, definition));
-  CARILLON_TRY(CheckGroup(call, definition));
-  CARILLON_TRY(CheckCalendars(call, definition));
-  const bool readable = before != nullptr && before->readable;
-  const JobDefinition* stored = readable ? &before->job.definition : nullptr;
-  CARILLON_TRY(CheckRunAs(call, stored, definition));
-  CARILLON_TRY(CheckUpstream(call, stored, definition));
-  CARILLON_TRY(CheckNodeJobs(call, id, stored, definition, coming));
+  const JobDefinition* stored = DefinitionOf(before);
+  CARILLON_ASSIGN_OR_RETURN(const EditFacts facts,
+                            ReadEditFacts(call, id, stored, definition, coming));
+  CARILLON_TRY(
+      DecideEdit({.caller = call.caller, .owns_all = call.owns_all}, before, definition, facts));
   return CheckMembers(call, stored, definition);
 }
 

@@ -3,8 +3,8 @@
 
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/call.h"
-#include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/jobs/job_base.h"
 #include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {
@@ -14,13 +14,6 @@ nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
 // An answer with the job and its ETag.
 HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now);
 
-// The stored job on which a write is based. If its definition cannot be decoded, `definition` has
-// only the owner, the namespace and `enabled`; the job can still be replaced and deleted.
-struct JobBase {
-  StoredJob job;
-  bool readable = true;
-};
-JobAccessScope ScopeOf(const JobBase& base);
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The present job if the caller's precondition names its version; otherwise 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
@@ -30,10 +23,8 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 Outcome<ParsedJob> ReadParsed(const nlohmann::json& body,
                               const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Returns true if the caller may write this definition, the job may use the secrets that it names
-// and run the jobs of its nodes (node_job_check.h), and all members follow it (upgrade_check.h),
-// otherwise the problem. A caller with access through a share may add secrets of the owner only if
-// the caller may use them too.
+// Returns true if the caller may write this definition (edit_rules.h) and all members follow it
+// (upgrade_check.h), otherwise the problem.
 Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
                         const JobDefinition& definition, const ComingJobs& coming = {});
 

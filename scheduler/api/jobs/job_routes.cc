@@ -201,7 +201,7 @@ Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
   if (!request.executor.empty()) {
     return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");
   }
-  return CheckNodeJobs(call, request.job_id, nullptr, job->definition, {});
+  return CheckNodeJobs(call, request.job_id, job->definition);
 }
 
 // The answer to an execute, which is also stored for its Idempotency-Key.

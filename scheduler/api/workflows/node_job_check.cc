@@ -49,17 +49,6 @@ bool StaysAsItIs(const JobDefinition* before, const JobDefinition& definition) {
          SchedulesGiveNothingNew(*before, definition);
 }
 
-Problem NodeJobProblem(const WorkflowProblems& found) {
-  Problem problem{.status = 422,
-                  .code = std::string(Name(found.front().code)),
-                  .detail = found.front().message + "."};
-  for (const WorkflowProblem& one : found) {
-    problem.errors.push_back(
-        {"/workflow" + one.pointer, std::string(Name(one.code)), one.message + "."});
-  }
-  return problem;
-}
-
 }  // namespace
 
 NodeJobs::NodeJobs(const Call& call, const WorkflowDefinition& workflow, const ComingJobs& coming)
@@ -113,12 +102,29 @@ Result<std::optional<WorkflowJob>> NodeJobs::ReadHead(const JobId& job) {
       .may_run = MayRun(call_, {.user_id = head->user_id, .name_space = head->name_space})});
 }
 
-Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition* before,
-                            const JobDefinition& definition, const ComingJobs& coming) {
-  if (!definition.workflow || StaysAsItIs(before, definition)) return true;
+Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
+                                          const JobDefinition* before,
+                                          const JobDefinition& definition,
+                                          const ComingJobs& coming) {
+  if (!definition.workflow || StaysAsItIs(before, definition)) return WorkflowProblems();
   NodeJobs jobs(call, *definition.workflow, coming);
+  return CheckWorkflowJobs(*definition.workflow, self, jobs);
+}
+
+Problem NodeJobProblem(const WorkflowProblems& found) {
+  Problem problem{.status = 422,
+                  .code = std::string(Name(found.front().code)),
+                  .detail = found.front().message + "."};
+  for (const WorkflowProblem& one : found) {
+    problem.errors.push_back(
+        {"/workflow" + one.pointer, std::string(Name(one.code)), one.message + "."});
+  }
+  return problem;
+}
+
+Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition& definition) {
   CARILLON_ASSIGN_OR_RETURN(const WorkflowProblems found,
-                            CheckWorkflowJobs(*definition.workflow, self, jobs));
+                            FindNodeProblems(call, self, nullptr, definition, {}));
   if (found.empty()) return true;
   return NodeJobProblem(found);
 }

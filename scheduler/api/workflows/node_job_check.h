@@ -34,12 +34,16 @@ class NodeJobs final : public WorkflowLookup {
   std::map<JobId, std::optional<WorkflowJob>> known_;
 };
 
-// 422 with the codes of Name(WorkflowMistake) and pointers below /workflow: a job is unknown, or
-// the caller may not run it, or workflows contain each other or are nested too deep, or a parameter
-// is not safe. `before` is the stored definition, or null; a workflow that stays as it is there is
-// not checked.
-Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition* before,
-                            const JobDefinition& definition, const ComingJobs& coming);
+// A job is unknown, or the caller may not run it, or workflows contain each other or are nested too
+// deep, or a parameter is not safe. `before` is the stored definition, or null; a workflow that stays
+// as it is there is not checked.
+Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
+                                          const JobDefinition* before,
+                                          const JobDefinition& definition,
+                                          const ComingJobs& coming);
+// 422 with the codes of Name(WorkflowMistake) and pointers below /workflow. Not for an empty list.
+Problem NodeJobProblem(const WorkflowProblems& found);
+Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition& definition);
 
 // Replaces the codes of mistakes in the form of the workflow in `body` by those of
 // Name(WorkflowMistake).

@@ -1,0 +1,123 @@
+#include "scheduler/api/jobs/edit_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "common/domain/run/dependents.h"
+#include "common/domain/template/template.h"
+#include "scheduler/api/jobs/dependency_check.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// `named`: the secrets that the job uses already. The caller must be allowed to use every other one;
+// nullopt: they need not be.
+Outcome<bool> DecideSecrets(const Caller& caller, const JobDefinition& definition,
+                            const std::optional<std::set<std::string>>& named,
+                            const std::vector<StoredSecret>& found) {
+  Problem problem{.status = 422, .code = "unknown_secret"};
+  for (const auto& [name, variable] : SecretsOf(definition)) {
+    const auto at = std::find_if(
+        found.begin(), found.end(),
+        [&, &wanted = name](const StoredSecret& secret) { return secret.record.name == wanted; });
+    const std::string pointer = "/env/" + variable;
+    if (at == found.end()) {
+      problem.errors.push_back(
+          {pointer, "unknown_secret", fmt::format("Unknown secret {}.", name)});
+    } else if (!MayUse(at->record, definition.user_id)) {
+      problem.errors.push_back(
+          {pointer, "secret_forbidden",
+           fmt::format("Secret {} is neither owned by the owner of the job nor shared.", name)});
+    } else if (named && !named->contains(name) && !MayUse(at->record, caller.user_id)) {
+      problem.errors.push_back(
+          {pointer, "secret_forbidden",
+           fmt::format("Secret {} is neither yours nor shared. In a job that is shared with you, "
+                       "you can keep the secrets it already uses but not add others.",
+                       name)});
+    }
+  }
+  if (problem.errors.empty()) return true;
+  problem.code = problem.errors[0].code;
+  problem.detail = problem.errors[0].detail;
+  return problem;
+}
+
+// The names of the secrets that a caller with access through a share may keep; nullopt: the caller
+// owns the job, or will.
+std::optional<std::set<std::string>> KeptSecrets(const Editor& editor, const JobBase* before) {
+  if (before == nullptr || editor.owns_all || IsOwn(editor.caller, ScopeOf(*before))) return {};
+  std::set<std::string> named;
+  if (!before->readable) return named;
+  for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
+  return named;
+}
+
+Outcome<bool> DecideGroup(const std::string& name, bool exists) {
+  if (exists) return true;
+  const std::string detail = fmt::format(
+      "There is no concurrency group {}. An administrator creates it with PUT /api/groups/{}.",
+      name, name);
+  return Problem{.status = 422,
+                 .code = "unknown_group",
+                 .detail = detail,
+                 .errors = {{"/concurrency_group", "unknown_group", detail}}};
+}
+
+Outcome<bool> DecideCalendars(const JobDefinition& definition, const CalendarSet& calendars) {
+  Problem problem{.status = 422, .code = "unknown_calendar"};
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    const ScheduleSpec& spec = definition.schedules[i];
+    for (const auto& [field, name] :
+         {std::pair("calendar", &spec.calendar), std::pair("blackout", &spec.blackout)}) {
+      if (name->empty() || calendars.Find(*name) != nullptr) continue;
+      problem.errors.push_back({fmt::format("/schedules/{}/{}", i, field), "unknown_calendar",
+                                fmt::format("There is no calendar {}.", *name)});
+    }
+  }
+  if (problem.errors.empty()) return true;
+  problem.detail = problem.errors[0].detail;
+  return problem;
+}
+
+// A job that runs as another user has the rights of that user, so who may edit it may use them.
+Outcome<bool> DecideRunAs(const Editor& editor, const JobDefinition* before,
+                          const JobDefinition& definition) {
+  if (editor.owns_all) return true;
+  const bool had_user = before != nullptr && !before->run_as.empty();
+  if (!had_user && definition.run_as.empty()) return true;
+  Problem problem{
+      .status = 403,
+      .code = "run_as_forbidden",
+      .detail = "Only an administrator can create or change a job with run_as.",
+      .errors = {{"/run_as", "run_as_forbidden", "Only an administrator can set or keep it."}}};
+  problem.members["permission"] = Name(Permission::kWriteJobs);
+  return problem;
+}
+
+}  // namespace
+
+Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
+                         const JobDefinition& definition, const EditFacts& facts) {
+  const std::optional<JobAccessScope> place =
+      before != nullptr ? std::optional(ScopeOf(*before)) : std::nullopt;
+  if (!editor.owns_all) {
+    CARILLON_TRY(CheckWrite(editor.caller, place ? &*place : nullptr, definition));
+  }
+  CARILLON_TRY(
+      DecideSecrets(editor.caller, definition, KeptSecrets(editor, before), facts.secrets));
+  CARILLON_TRY(DecideGroup(definition.concurrency_group, facts.group_exists));
+  CARILLON_TRY(DecideCalendars(definition, *facts.calendars));
+  CARILLON_TRY(DecideRunAs(editor, DefinitionOf(before), definition));
+  if (facts.missing_upstream) {
+    const size_t at = *facts.missing_upstream;
+    return DependencyProblem(UnknownUpstream(at, JobId(definition.schedules.at(at).upstream)));
+  }
+  if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
+  return true;
+}
+
+}  // namespace carillon::scheduler

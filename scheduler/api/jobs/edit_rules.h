@@ -1,0 +1,28 @@
+// Decides whether a caller may write a definition. Pure.
+//
+// Always   The rights of the caller are judged first: who may not write learns nothing else.
+#pragma once
+
+#include "scheduler/api/jobs/edit_facts.h"
+#include "scheduler/api/jobs/job_base.h"
+
+namespace carillon::scheduler {
+
+struct Editor {
+  const Caller& caller;
+  bool owns_all = false;  // the permission also covers objects of other users
+};
+
+// True, or the first of these problems:
+//   403 not_owner, out_of_reach   the caller may not write this job, or not there
+//   422 unknown_secret, secret_forbidden   the job's owner may not use a secret that it names. A
+//       caller with access through a share may add only secrets that they may use themselves
+//   422 unknown_group, unknown_calendar   does not exist
+//   403 run_as_forbidden   a job that runs as another user has that user's rights
+//   422 unknown_job   a schedule waits for a job that does not exist
+//   422 with a code of Name(WorkflowMistake)   a node's job
+// `before` is null for a new job.
+Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
+                         const JobDefinition& definition, const EditFacts& facts);
+
+}  // namespace carillon::scheduler
