@@ -1,6 +1,6 @@
 // Tests of the checks: each rule that the promises depend on is switched off, and the checks must
-// notice it in some world. With the rule in place the same worlds are clean: SimTest.SeedsAreClean
-// runs them all.
+// notice it in some world. With the rule in place the same worlds are clean: sim_test.cc has
+// them all.
 #include <gtest/gtest.h>
 
 #include <string>
