@@ -38,8 +38,8 @@ const Worlds kWorlds[] = {
      .options = {},
      .share = 1,
      .least = {{"processes", &Outcome::starts, 10}, {"admissions", &Outcome::admissions, 0.5}}},
-    // Leases are renewed with a proof from the store or from the session, and without the bus. So no
-    // process may end because one of the three hangs, no matter how long.
+    // Leases are renewed with a proof from the store or from the session, and without the bus. So
+    // no process may end because one of the three hangs, no matter how long.
     {.name = "OneDependencyThatHangsKillsNothing",
      .options = {.hangs = true},
      .least = {{"hangs", &Outcome::faults, 1}}},

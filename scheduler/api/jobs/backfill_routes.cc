@@ -13,10 +13,10 @@
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
+#include "scheduler/api/edits/upgrade_check.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/backfill_request.h"
-#include "scheduler/api/jobs/upgrade_check.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -11,8 +11,8 @@
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/jobs/apply_order.h"
-#include "scheduler/api/jobs/dependency_check.h"
 
 namespace carillon::scheduler {
 namespace {

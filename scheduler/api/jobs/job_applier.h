@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/domain/selector.h"
-#include "scheduler/api/jobs/job_edit.h"
+#include "scheduler/api/edits/job_edit.h"
 #include "scheduler/api/jobs/known_jobs.h"
 
 namespace carillon::scheduler {

@@ -5,8 +5,8 @@
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/edits/job_edit.h"
 #include "scheduler/api/http/page.h"
-#include "scheduler/api/jobs/job_edit.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -34,9 +34,9 @@ class NodeJobs final : public WorkflowLookup {
   std::map<JobId, std::optional<WorkflowJob>> known_;
 };
 
-// A job is unknown, or the caller may not run it, or workflows contain each other or are nested too
-// deep, or a parameter is not safe. `before` is the stored definition, or null; a workflow that stays
-// as it is there is not checked.
+// A job is unknown, or the caller may not run it, or workflows contain each other or are nested
+// too deep, or a parameter is not safe. `before` is the stored definition, or null; a workflow that
+// stays as it is there is not checked.
 Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
                                           const JobDefinition* before,
                                           const JobDefinition& definition,

@@ -1,5 +1,5 @@
 // The queue of a job, its fields and their errors, and the wait that a queued run shows.
-#include "scheduler/api/jobs/upgrade_check.h"
+#include "scheduler/api/edits/upgrade_check.h"
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

@@ -6,8 +6,8 @@
 
 namespace carillon::scheduler {
 
-// If the definition cannot be decoded, `definition` has only the owner, the namespace and `enabled`;
-// the job can still be replaced and deleted.
+// If the definition cannot be decoded, `definition` has only the owner, the namespace and
+// `enabled`; the job can still be replaced and deleted.
 struct JobBase {
   StoredJob job;
   bool readable = true;

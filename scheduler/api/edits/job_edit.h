@@ -3,8 +3,8 @@
 
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/call.h"
+#include "scheduler/api/edits/job_base.h"
 #include "scheduler/api/http/request_parts.h"
-#include "scheduler/api/jobs/job_base.h"
 #include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {

@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/dependency_check.h"
+#include "scheduler/api/edits/dependency_check.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

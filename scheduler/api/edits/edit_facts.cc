@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/edit_facts.h"
+#include "scheduler/api/edits/edit_facts.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/job_edit.h"
+#include "scheduler/api/edits/job_edit.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,10 +14,10 @@
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
+#include "scheduler/api/edits/dependency_check.h"
+#include "scheduler/api/edits/edit_rules.h"
+#include "scheduler/api/edits/upgrade_check.h"
 #include "scheduler/api/http/page.h"
-#include "scheduler/api/jobs/dependency_check.h"
-#include "scheduler/api/jobs/edit_rules.h"
-#include "scheduler/api/jobs/upgrade_check.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/edit_rules.h"
+#include "scheduler/api/edits/edit_rules.h"
 
 #include <algorithm>
 #include <map>
@@ -9,13 +9,13 @@
 
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
-#include "scheduler/api/jobs/dependency_check.h"
+#include "scheduler/api/edits/dependency_check.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// `named`: the secrets that the job uses already. The caller must be allowed to use every other one;
-// nullopt: they need not be.
+// `named`: the secrets that the job uses already. The caller must be allowed to use the others.
+// nullopt: whatever the caller may use themselves.
 Outcome<bool> DecideSecrets(const Caller& caller, const JobDefinition& definition,
                             const std::optional<std::set<std::string>>& named,
                             const std::vector<StoredSecret>& found) {
@@ -59,8 +59,8 @@ std::optional<std::set<std::string>> KeptSecrets(const Editor& editor, const Job
 Outcome<bool> DecideGroup(const std::string& name, bool exists) {
   if (exists) return true;
   const std::string detail = fmt::format(
-      "There is no concurrency group {}. An administrator creates it with PUT /api/groups/{}.",
-      name, name);
+      "There is no concurrency group {0}. An administrator creates it with PUT /api/groups/{0}.",
+      name);
   return Problem{.status = 422,
                  .code = "unknown_group",
                  .detail = detail,

@@ -3,8 +3,8 @@
 // Always   The rights of the caller are judged first: who may not write learns nothing else.
 #pragma once
 
-#include "scheduler/api/jobs/edit_facts.h"
-#include "scheduler/api/jobs/job_base.h"
+#include "scheduler/api/edits/edit_facts.h"
+#include "scheduler/api/edits/job_base.h"
 
 namespace carillon::scheduler {
 

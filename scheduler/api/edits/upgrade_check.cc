@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/upgrade_check.h"
+#include "scheduler/api/edits/upgrade_check.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "scheduler/api/jobs/edit_rules.h"
+#include "scheduler/api/edits/edit_rules.h"
 
 #include <gtest/gtest.h>
 
