@@ -58,13 +58,13 @@ const Worlds kWorlds[] = {
     {.name = "DependentsStartOnceAfterEachEnd",
      .options = {.dependents = true},
      .least = {{"runs of dependents", &Outcome::dependents, 5}}},
-    // A script runs only on an executor that has its interpreter, and only chosen failures are
-    // retried.
+    // A script runs only on an executor that has its interpreter, and only chosen failures
+    // are retried.
     {.name = "ScriptsRunWhereTheyCan",
      .options = {.scripts = true},
      .least = {{"scripts", &Outcome::scripts, 10}}},
-    // Each node of a workflow starts when the rules say so, and each workflow run ends as its nodes
-    // did.
+    // Each node of a workflow starts when the rules say so, and each workflow run ends as its
+    // nodes did.
     {.name = "WorkflowsFollowTheirGraphs",
      .options = {.workflows = true},
      .least = {{"nodes", &Outcome::nodes, 10}}},
@@ -76,8 +76,8 @@ const Worlds kWorlds[] = {
     {.name = "BackfillsStartNothingBesideLostNodes",
      .options = {.workflows = true, .lost_nodes = true},
      .least = {{"nodes", &Outcome::nodes, 1}, {"lost attempts", &Outcome::losses, 0.5}}},
-    // A version of a calendar takes effect a minute after it was written, so these worlds last
-    // longer.
+    // A version of a calendar takes effect a minute after it was written, so these worlds
+    // last longer.
     {.name = "EditedCalendarsAreObeyed",
      .options = {.chaos = 240s, .calendars = true},
      .least = {{"runs", &Outcome::runs, 10}}},
