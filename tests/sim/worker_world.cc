@@ -392,9 +392,7 @@ class WorkerWorld {
   }
 
   // ---- the judge
-  Fate& FateOf(const WorkerTicket& ticket) {
-    return fates_.at(IdOf(*executor::AttemptOf(ticket)));
-  }
+  Fate& FateOf(const WorkerTicket& ticket) { return fates_.at(IdOf(*executor::AttemptOf(ticket))); }
 
   void Judge(Fate& fate, AttemptResult result) {
     if (fate.runs_in >= 0) Fail("ended while its function ran: " + result.reason, fate);
