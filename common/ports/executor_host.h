@@ -97,21 +97,15 @@ class Warden {
   // - as LOST (lease_ended) if the time is later than lease_end - 3 s;
   // - as FAILED (spawn) if the process cannot be created.
   // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
-  // warden can be reached or started now. kInvalid: the attached warden's version cannot mask
-  // output, run scripts or run containers; nothing was started.
+  // warden can be reached or started now.
   virtual Status Start(const StartAttempt& start) = 0;
-  // False while a warden from before scripts is attached; Start of a script is kInvalid then.
-  virtual bool RunsScripts() { return true; }
-  // False while a warden from before containers is attached; Start of a container is kInvalid then.
-  virtual bool RunsContainers() { return true; }
-  // The features of isolation (limits, run_as) that the attached warden offers; none if it does not
-  // know limits.
+  // The features of isolation (limits, run_as) that the warden of this host offers; none while
+  // none is attached.
   virtual Features Isolation() { return {}; }
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL
-  // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead. A warden
-  // of an older version treats kKill as kGraceful.
+  // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead.
   virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
   // All attempts that the warden knows: running ones, and ended ones until Forget names them. A
   // restarted daemon reads them.
@@ -124,8 +118,7 @@ class Warden {
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
   // Called when these chunks are in the store. The warden repeats chunks that are not confirmed.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
-  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended,
-  // or while a warden of an older version is attached.
+  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended.
   virtual Status Note(const HeldAttempt& /*attempt*/, const std::string& /*text*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

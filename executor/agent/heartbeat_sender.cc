@@ -75,10 +75,7 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
 Features HeartbeatSender::CurrentFeatures() const {
   Features isolation = ports_.warden.Isolation();
   if (!runs_as_others_) isolation.Remove(Feature::kRunAs);
-  Features features =
-      ports_.warden.RunsScripts() ? features_ : Features{Feature::kSecrets, Feature::kHttp};
-  if (!ports_.warden.RunsContainers()) features.Remove(Feature::kContainer);
-  return features.With(isolation);
+  return features_.With(isolation);
 }
 
 // True if a heartbeat should be sent early. Only the member that owns a run learns from its result

@@ -1,11 +1,14 @@
 #include "executor/journal/attempt_codec.h"
 
+#include <bit>
+
 #include "common/domain/run/result_detail.h"
 
 namespace carillon::executor {
 namespace {
 
-constexpr uint32_t kEnvEntriesMax = 4096;
+constexpr uint32_t kTextsMax = 4096;
+constexpr uint32_t kGroupsMax = 65'536;  // of Linux
 constexpr int64_t kNoExitCode = INT64_MIN;
 
 RunState GetRunState(ByteReader& in) {
@@ -15,6 +18,136 @@ RunState GetRunState(ByteReader& in) {
     return RunState::kLost;
   }
   return static_cast<RunState>(raw);
+}
+
+void PutPairs(ByteWriter& out, const std::map<std::string, std::string>& pairs) {
+  out.U32(static_cast<uint32_t>(pairs.size()));
+  for (const auto& [name, value] : pairs) {
+    out.Text(name);
+    out.Text(value);
+  }
+}
+
+void GetPairs(ByteReader& in, size_t max, std::map<std::string, std::string>& pairs) {
+  const uint32_t count = in.U32();
+  if (count > max) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    std::string name = in.Text();
+    pairs[std::move(name)] = in.Text();
+  }
+}
+
+void PutTexts(ByteWriter& out, const std::vector<std::string>& texts) {
+  out.U32(static_cast<uint32_t>(texts.size()));
+  for (const std::string& text : texts) out.Text(text);
+}
+
+std::vector<std::string> GetTexts(ByteReader& in) {
+  std::vector<std::string> texts;
+  const uint32_t count = in.U32();
+  if (count > kTextsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.Text());
+  return texts;
+}
+
+void PutScript(ByteWriter& out, const StartAttempt::Script& script) {
+  out.Text(script.interpreter);
+  out.Text(script.suffix);
+  PutTexts(out, script.args);
+}
+
+StartAttempt::Script GetScript(ByteReader& in) {
+  StartAttempt::Script script;
+  script.interpreter = in.Text();
+  script.suffix = in.Text();
+  script.args = GetTexts(in);
+  return script;
+}
+
+void PutLimits(ByteWriter& out, const Limits& limits) {
+  out.I64(limits.memory_mb);
+  out.U64(std::bit_cast<uint64_t>(limits.cpu));
+  out.I64(limits.pids);
+  out.I64(limits.open_files);
+  out.I64(limits.file_size_mb);
+  out.U8(limits.enforce == Enforce::kBestEffort ? 1 : 0);
+}
+
+Limits GetLimits(ByteReader& in) {
+  Limits limits;
+  limits.memory_mb = in.I64();
+  limits.cpu = std::bit_cast<double>(in.U64());
+  limits.pids = in.I64();
+  limits.open_files = in.I64();
+  limits.file_size_mb = in.I64();
+  limits.enforce = in.U8() != 0 ? Enforce::kBestEffort : Enforce::kRequired;
+  if (!CheckLimits(limits).ok()) in.Fail();
+  return limits;
+}
+
+void PutContainer(ByteWriter& out, const StartAttempt::Container& container) {
+  const ContainerDefinition& definition = container.definition;
+  out.Text(container.engine);
+  out.Text(definition.image);
+  PutTexts(out, definition.command);
+  PutTexts(out, definition.args);
+  out.Text(Name(definition.network));
+  out.U8(definition.read_only ? 1 : 0);
+  out.Text(definition.user);
+  out.Text(Name(definition.pull));
+}
+
+StartAttempt::Container GetContainer(ByteReader& in) {
+  StartAttempt::Container container;
+  ContainerDefinition& definition = container.definition;
+  container.engine = in.Text();
+  definition.image = in.Text();
+  definition.command = GetTexts(in);
+  definition.args = GetTexts(in);
+  const auto network = ParseName<ContainerNetwork>(in.Text());
+  definition.read_only = in.U8() != 0;
+  definition.user = in.Text();
+  const auto pull = ParseName<ContainerPull>(in.Text());
+  if (!network.ok() || !pull.ok() || !IsRenderedContainer(definition)) {
+    in.Fail();
+    return container;
+  }
+  definition.network = *network;
+  definition.pull = *pull;
+  return container;
+}
+
+void PutUser(ByteWriter& out, const ProcessUser& user) {
+  out.Text(user.name);
+  out.U32(user.uid);
+  out.U32(user.gid);
+  out.U32(static_cast<uint32_t>(user.groups.size()));
+  for (const uint32_t group : user.groups) out.U32(group);
+  out.Text(user.home);
+}
+
+ProcessUser GetUser(ByteReader& in) {
+  ProcessUser user;
+  user.name = in.Text();
+  user.uid = in.U32();
+  user.gid = in.U32();
+  const uint32_t count = in.U32();
+  if (count > kGroupsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) user.groups.push_back(in.U32());
+  user.home = in.Text();
+  return user;
+}
+
+template <typename T>
+void PutOptional(ByteWriter& out, const std::optional<T>& part,
+                 void (*put)(ByteWriter&, const T&)) {
+  out.U8(part ? 1 : 0);
+  if (part) put(out, *part);
+}
+
+template <typename T>
+void GetOptional(ByteReader& in, std::optional<T>& part, T (*get)(ByteReader&)) {
+  if (in.U8() != 0) part = get(in);
 }
 
 }  // namespace
@@ -46,35 +179,36 @@ HeldAttempt GetHeld(ByteReader& in) {
 void PutStart(ByteWriter& out, const StartAttempt& start) {
   PutHeld(out, start.attempt);
   out.Text(start.command);
-  out.U32(static_cast<uint32_t>(start.env.size()));
-  for (const auto& [name, value] : start.env) {
-    out.Text(name);
-    out.Text(value);
-  }
+  PutPairs(out, start.env);
   out.I64(start.timeout.count());
   out.I64(start.kill_grace.count());
   out.I64(start.lease_end.time_since_epoch().count());
   out.U8(start.kill_at_lease_end ? 1 : 0);
   out.U64(start.output_bytes_max);
   out.Text(start.job_id.value());
+  PutTexts(out, start.masked);
+  PutOptional(out, start.script, PutScript);
+  PutOptional(out, start.container, PutContainer);
+  PutOptional(out, start.limits, PutLimits);
+  PutOptional(out, start.user, PutUser);
 }
 
 StartAttempt GetStart(ByteReader& in) {
   StartAttempt start;
   start.attempt = GetHeld(in);
   start.command = in.Text();
-  const uint32_t count = in.U32();
-  if (count > kEnvEntriesMax) in.Fail();
-  for (uint32_t i = 0; i < count && in.ok(); ++i) {
-    std::string name = in.Text();
-    start.env[std::move(name)] = in.Text();
-  }
+  GetPairs(in, kTextsMax, start.env);
   start.timeout = Duration(in.I64());
   start.kill_grace = Duration(in.I64());
   start.lease_end = SteadyTime(Duration(in.I64()));
   start.kill_at_lease_end = in.U8() != 0;
   start.output_bytes_max = in.U64();
   start.job_id = JobId(in.Text());
+  start.masked = GetTexts(in);
+  GetOptional(in, start.script, GetScript);
+  GetOptional(in, start.container, GetContainer);
+  GetOptional(in, start.limits, GetLimits);
+  GetOptional(in, start.user, GetUser);
   return start;
 }
 
@@ -90,6 +224,8 @@ void PutEnded(ByteWriter& out, const AttemptEnded& ended) {
   out.I64(ToUnixMicros(result.ended));
   out.Text(result.output);
   out.U8(result.output_truncated ? 1 : 0);
+  PutPairs(out, result.outputs);
+  out.Text(DetailToText(result));
 }
 
 AttemptEnded GetEnded(ByteReader& in) {
@@ -106,61 +242,19 @@ AttemptEnded GetEnded(ByteReader& in) {
   result.ended = FromUnixMicros(in.I64());
   result.output = in.Text();
   result.output_truncated = in.U8() != 0;
-  return ended;
-}
-
-void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended) {
-  PutEnded(out, ended);
-  const Outputs& outputs = ended.result.outputs;
-  out.U32(static_cast<uint32_t>(outputs.size()));
-  for (const auto& [name, value] : outputs) {
-    out.Text(name);
-    out.Text(value);
-  }
-}
-
-AttemptEnded GetEndedOutputs(ByteReader& in) {
-  AttemptEnded ended = GetEnded(in);
-  const uint32_t count = in.U32();
-  if (count > kOutputsMax) in.Fail();
-  for (uint32_t i = 0; i < count && in.ok(); ++i) {
-    std::string name = in.Text();
-    ended.result.outputs[std::move(name)] = in.Text();
-  }
-  return ended;
-}
-
-void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended) {
-  PutEndedOutputs(out, ended);
-  out.Text(DetailToText(ended.result));
-}
-
-AttemptEnded GetEndedWhole(ByteReader& in) {
-  AttemptEnded ended = GetEndedOutputs(in);
-  ReadDetail(in.Text(), ended.result);
+  GetPairs(in, kOutputsMax, result.outputs);
+  ReadDetail(in.Text(), result);
   return ended;
 }
 
 void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended) {
-  if (!DetailToText(ended.result).empty()) {
-    out.U32(kStoredDetailVersion);
-    return PutEndedWhole(out, ended);
-  }
-  if (ended.result.outputs.empty()) {
-    out.U32(kAttemptCodecVersion);
-    return PutEnded(out, ended);
-  }
-  out.U32(kStoredOutputsVersion);
-  PutEndedOutputs(out, ended);
+  out.U32(kAttemptCodecVersion);
+  PutEnded(out, ended);
 }
 
 AttemptEnded GetStoredEnd(ByteReader& in) {
-  const uint32_t version = in.U32();
-  if (version == kAttemptCodecVersion) return GetEnded(in);
-  if (version == kStoredOutputsVersion) return GetEndedOutputs(in);
-  if (version == kStoredDetailVersion) return GetEndedWhole(in);
-  in.Fail();
-  return {};
+  if (in.U32() != kAttemptCodecVersion) in.Fail();
+  return GetEnded(in);
 }
 
 }  // namespace carillon::executor

@@ -10,11 +10,6 @@
 namespace carillon::executor {
 
 inline constexpr uint32_t kAttemptCodecVersion = 1;
-// The version of a stored end with outputs. Ends without outputs keep the older version, which
-// programs from before outputs can read.
-inline constexpr uint32_t kStoredOutputsVersion = 2;
-// The version of a stored end with the facts of result_detail.h.
-inline constexpr uint32_t kStoredDetailVersion = 3;
 
 void PutHeld(ByteWriter& out, const HeldAttempt& held);
 HeldAttempt GetHeld(ByteReader& in);
@@ -22,19 +17,10 @@ HeldAttempt GetHeld(ByteReader& in);
 void PutStart(ByteWriter& out, const StartAttempt& start);
 StartAttempt GetStart(ByteReader& in);
 
-// An end without its outputs.
 void PutEnded(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetEnded(ByteReader& in);
 
-// An end with its outputs.
-void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended);
-AttemptEnded GetEndedOutputs(ByteReader& in);
-
-// An end with its outputs and the facts of result_detail.h.
-void PutEndedWhole(ByteWriter& out, const AttemptEnded& ended);
-AttemptEnded GetEndedWhole(ByteReader& in);
-
-// An end on disk: the version, then the end in the layout of that version.
+// An end on disk: the version, then the end.
 void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetStoredEnd(ByteReader& in);
 

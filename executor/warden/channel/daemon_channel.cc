@@ -104,35 +104,20 @@ bool DaemonChannel::Greet(const WardenMessage& first) {
   const auto* hello = std::get_if<warden_message::Hello>(&first);
   if (hello == nullptr || hello->version != kWardenProtocolVersion) {
     Send(warden_message::Refused{
-        fmt::format("this warden speaks version {}", kWardenProtocolVersion)});
+        fmt::format("this warden speaks protocol version {}, its executor version {}; stop process "
+                    "{} when nothing runs on it",
+                    kWardenProtocolVersion, hello == nullptr ? 0 : hello->version, getpid())});
     static_cast<void>(Flush());
     Close();
     return false;
   }
   greeted_ = true;
-  Send(warden_message::Welcome{.pid = getpid()});
+  Send(welcome_);
   return true;
 }
 
 void DaemonChannel::Send(const WardenMessage& message) {
-  if (connection_.open()) unsent_.append(EncodeFrame(message));
-}
-
-bool DaemonChannel::Flush() {
-  size_t sent = 0;
-  bool alive = true;
-  while (sent < unsent_.size()) {
-    const ssize_t n =
-        send(connection_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      alive = errno == EAGAIN;
-      break;
-    }
-    sent += static_cast<size_t>(n);
-  }
-  unsent_.erase(0, sent);
-  return alive;
+  if (connection_.open()) unsent_.Add(message);
 }
 
 std::string DaemonChannel::TakeComplaint() { return std::exchange(complaint_, {}); }
@@ -140,7 +125,7 @@ std::string DaemonChannel::TakeComplaint() { return std::exchange(complaint_, {}
 void DaemonChannel::Close() {
   connection_.Close();
   reader_ = FrameReader();
-  unsent_.clear();
+  unsent_ = FrameWriter();
   greeted_ = false;
 }
 

@@ -22,7 +22,9 @@ class DaemonChannel {
  public:
   static constexpr size_t kSendBytesMax = 8u << 20;
 
-  explicit DaemonChannel(FileDescriptor listener) : listener_(std::move(listener)) {}
+  // `welcome` is the answer to each daemon of this version.
+  DaemonChannel(FileDescriptor listener, warden_message::Welcome welcome)
+      : listener_(std::move(listener)), welcome_(std::move(welcome)) {}
 
   int listener() const { return listener_.get(); }
   int connection() const { return connection_.get(); }
@@ -35,10 +37,10 @@ class DaemonChannel {
   // The next message, once Hello was answered. False: none, or disconnected.
   bool Next(WardenMessage* message);
   // True if there is room for one more frame; if not, wait until Flush has made room.
-  bool CanSend() const { return connection_.open() && unsent_.size() < kSendBytesMax / 2; }
+  bool CanSend() const { return connection_.open() && unsent_.bytes() < kSendBytesMax / 2; }
   void Send(const WardenMessage& message);
   // Writes as much as the socket takes. False: the connection is gone.
-  bool Flush();
+  bool Flush() { return unsent_.Write(connection_.get()); }
   bool unsent() const { return !unsent_.empty(); }
   void Close();
   // The reason why the daemon was disconnected since the last call; empty if it was not.
@@ -48,9 +50,10 @@ class DaemonChannel {
   bool Greet(const WardenMessage& first);
 
   FileDescriptor listener_;
+  const warden_message::Welcome welcome_;
   FileDescriptor connection_;
   FrameReader reader_;
-  std::string unsent_;
+  FrameWriter unsent_;
   std::string complaint_;
   bool greeted_ = false;
 };

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "common/base/log.h"
 #include "executor/warden/channel/daemon_channel.h"
 #include "executor/warden/channel/frames_of.h"
-#include "executor/warden/channel/start_message.h"
 #include "executor/warden/client/warden_launcher.h"
 #include "executor/warden/server/warden_server.h"
 
@@ -64,24 +62,20 @@ void WardenClient::WaitForPoke(Duration at_most) {
 
 Status WardenClient::CanStart() {
   MutexLock lock(mu_);
-  if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
+  if (!attached_) {
+    return {ErrorCode::kUnavailable, refusal_.empty() ? "no warden is attached" : refusal_};
+  }
   if (silent_) return {ErrorCode::kUnavailable, "the warden does not respond"};
   return ready_;
 }
 
 Status WardenClient::Enqueue(const WardenMessage& message) {
   if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
-  if (unsent_.size() > kUnsentBytesMax) {
+  if (unsent_.bytes() > kUnsentBytesMax) {
     return {ErrorCode::kUnavailable, "the warden does not read"};
   }
-  unsent_.append(EncodeFrame(message));
+  unsent_.Add(message);
   return {};
-}
-
-Status WardenClient::EnqueueStart(const StartAttempt& start) {
-  if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
-  CARILLON_ASSIGN_OR_RETURN(const WardenMessage message, StartMessage(start, version_));
-  return Enqueue(message);
 }
 
 Status WardenClient::Start(const StartAttempt& start) {
@@ -92,28 +86,23 @@ Status WardenClient::Start(const StartAttempt& start) {
     if (unanswered_.size() >= kUnansweredStartsMax) {
       return {ErrorCode::kUnavailable, "the warden does not respond"};
     }
-    CARILLON_TRY(EnqueueStart(start));
+    CARILLON_TRY(Enqueue(warden_message::Start{start}));
     unanswered_.emplace(name, start);
   }
   Poke();
   return {};
 }
 
-bool WardenClient::Knows(uint32_t version) {
-  MutexLock lock(mu_);
-  return version_ >= version;
-}
-
 Features WardenClient::Isolation() {
   MutexLock lock(mu_);
-  return isolation_ ? Features::FromBits(isolation_->features) : Features{};
+  return welcome_ ? Features::FromBits(welcome_->features) : Features{};
 }
 
 std::optional<std::vector<HostCheck>> WardenClient::WaitForHostChecks(Duration at_most) {
   MutexLock lock(mu_);
-  listed_.wait_for(mu_, at_most, [this]() REQUIRES(mu_) { return isolation_.has_value(); });
-  if (!isolation_) return std::nullopt;
-  return isolation_->checks;
+  listed_.wait_for(mu_, at_most, [this]() REQUIRES(mu_) { return welcome_.has_value(); });
+  if (!welcome_) return std::nullopt;
+  return welcome_->checks;
 }
 
 Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
@@ -133,13 +122,7 @@ Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, Stead
 Status WardenClient::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   {
     MutexLock lock(mu_);
-    // A warden from before an upgrade of this daemon would disconnect on Kill. It gets a Cancel,
-    // whose grace delays the kill.
-    if (mode == CancelMode::kKill && version_ >= kWardenKills) {
-      CARILLON_TRY(Enqueue(warden_message::Kill{attempt}));
-    } else {
-      CARILLON_TRY(Enqueue(warden_message::Cancel{attempt}));
-    }
+    CARILLON_TRY(Enqueue(warden_message::Cancel{attempt, mode}));
   }
   Poke();
   return {};
@@ -159,7 +142,6 @@ Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
 Status WardenClient::Note(const HeldAttempt& attempt, const std::string& text) {
   {
     MutexLock lock(mu_);
-    if (version_ < kWardenTakesNotes) return {};
     CARILLON_TRY(Enqueue(warden_message::Note{attempt, text}));
   }
   Poke();
@@ -221,7 +203,7 @@ void WardenClient::Leave() {
 
 int64_t WardenClient::warden_pid() const {
   MutexLock lock(mu_);
-  return attached_ ? pid_ : 0;
+  return attached_ ? welcome_->pid : 0;
 }
 
 bool WardenClient::answers() const {
@@ -237,13 +219,16 @@ uint64_t WardenClient::restarts() const {
 // ---- the socket's thread -----------------------------------------------------------------------
 
 void WardenClient::Run() {
-  const auto stopping = [this] {
-    MutexLock lock(mu_);
-    return stopping_;
-  };
-  while (!stopping()) {
+  for (;;) {
     if (Connect()) Serve();
     Disconnect();
+    bool refused = false;
+    {
+      MutexLock lock(mu_);
+      if (stopping_) return;
+      refused = !refusal_.empty();
+    }
+    if (refused) WaitForPoke(kLaunchAgain);
   }
 }
 
@@ -282,7 +267,7 @@ bool WardenClient::Connect() {
   }
   socket_ = FileDescriptor(*connected);
   MutexLock lock(mu_);
-  unsent_ = EncodeFrame(Hello{});
+  unsent_.Add(Hello{});
   return true;
 }
 
@@ -292,11 +277,10 @@ void WardenClient::Disconnect() {
   MutexLock lock(mu_);
   attached_ = false;
   silent_ = false;
-  version_ = 0;
-  isolation_.reset();
+  welcome_.reset();
   answers_metric_.Set(0);
   ready_ = Status(ErrorCode::kUnavailable, "no warden is attached");
-  unsent_.clear();
+  unsent_ = FrameWriter();
   listed_.notify_all();
 }
 
@@ -329,43 +313,29 @@ int WardenClient::WaitMillis() {
   return static_cast<int>(left / 1ms) + 1;
 }
 
-// Sends a ping if one is due, and logs when the warden stops answering or answers again. A warden
-// from before an upgrade may not know pings and would disconnect. Such a warden gets no ping and
-// counts as answering.
+// Sends a ping if one is due, and logs when the warden stops answering or answers again.
 void WardenClient::Feel() {
   MutexLock lock(mu_);
   const bool due = pulse_.Due(clock_.Steady());
-  if (version_ < kWardenAnswers) {
+  if (!welcome_) {
     pulse_.Heard();
   } else if (due) {
-    unsent_.append(EncodeFrame(Ping{}));
+    unsent_.Add(Ping{});
   }
   answers_metric_.Set(attached_ && !pulse_.silent() ? 1 : 0);
   if (pulse_.silent() == silent_) return;
   silent_ = pulse_.silent();
   if (silent_) {
-    log::Error(kRoom, "warden {} does not respond; nothing is started until it does", pid_);
+    log::Error(kRoom, "warden {} does not respond; nothing is started until it does",
+               welcome_->pid);
   } else {
-    log::Info(kRoom, "warden {} responds again", pid_);
+    log::Info(kRoom, "warden {} responds again", welcome_->pid);
   }
 }
 
 bool WardenClient::Write() {
   MutexLock lock(mu_);
-  size_t sent = 0;
-  bool alive = true;
-  while (sent < unsent_.size()) {
-    const ssize_t n =
-        send(socket_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      alive = errno == EAGAIN;
-      break;
-    }
-    sent += static_cast<size_t>(n);
-  }
-  unsent_.erase(0, sent);
-  return alive;
+  return unsent_.Write(socket_.get());
 }
 
 bool WardenClient::Read() {
@@ -394,10 +364,11 @@ bool WardenClient::Read() {
 }
 
 bool WardenClient::Handle(WardenMessage message) {
-  if (const auto* welcome = std::get_if<Welcome>(&message)) {
-    OnWelcome(*welcome);
+  if (auto* welcome = std::get_if<Welcome>(&message)) {
+    OnWelcome(std::move(*welcome));
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
     log::Error(kRoom, "the warden of {} refused: {}", options_.directory, refused->text);
+    refusal_ = refused->text;
   } else if (const auto* readiness = std::get_if<Readiness>(&message)) {
     ready_ = readiness->ready ? Status() : Status(ErrorCode::kExhausted, readiness->text);
     if (!readiness->ready) log::Error(kRoom, "no new starts: {}", readiness->text);
@@ -410,13 +381,6 @@ bool WardenClient::Handle(WardenMessage message) {
     unanswered_.erase(NameOf(ended->ended.attempt));
     events_.push_back(std::move(ended->ended));
     return true;
-  } else if (auto* isolation = std::get_if<warden_message::Isolation>(&message)) {
-    isolation_ = std::move(*isolation);
-    listed_.notify_all();
-  } else if (auto* full = std::get_if<EndedOutputs>(&message)) {
-    return Handle(Ended{std::move(full->ended)});
-  } else if (auto* whole = std::get_if<EndedWhole>(&message)) {
-    return Handle(Ended{std::move(whole->ended)});
   } else if (auto* output = std::get_if<Output>(&message)) {
     events_.push_back(std::move(output->output));
     return true;
@@ -430,10 +394,6 @@ bool WardenClient::Handle(WardenMessage message) {
     if (listing != listings_.end()) {
       listing->second.inventory.ended.push_back(std::move(over->ended));
     }
-  } else if (auto* all = std::get_if<ListEndedOutputs>(&message)) {
-    return Handle(ListEnded{all->request, std::move(all->ended)});
-  } else if (auto* listed = std::get_if<ListEndedWhole>(&message)) {
-    return Handle(ListEnded{listed->request, std::move(listed->ended)});
   } else if (const auto* end = std::get_if<ListEnd>(&message)) {
     OnListEnd(end->request);
     return true;
@@ -441,37 +401,21 @@ bool WardenClient::Handle(WardenMessage message) {
   return false;
 }
 
-void WardenClient::OnWelcome(const Welcome& welcome) {
-  const int64_t pid = welcome.pid;
-  if (last_pid_ != 0 && last_pid_ != pid) {
+void WardenClient::OnWelcome(Welcome welcome) {
+  if (last_pid_ != 0 && last_pid_ != welcome.pid) {
     ++restarts_;
     restarts_metric_.Add();
-    log::Warn(kRoom, "warden {} replaced {}", pid, last_pid_);
+    log::Warn(kRoom, "warden {} replaced {}", welcome.pid, last_pid_);
   }
-  pid_ = pid;
-  version_ = welcome.version;
-  if (version_ < warden_message::Welcome{}.version) {
-    log::Warn(kRoom,
-              "warden {} was started before an upgrade and cannot do everything; restart the "
-              "executor when nothing runs on it",
-              pid);
-  }
-  last_pid_ = pid;
+  refusal_.clear();
+  last_pid_ = welcome.pid;
+  welcome_ = std::move(welcome);
+  listed_.notify_all();
   ready_ = Status();
   listings_[0] = Listing{};
-  if (welcome.version >= kWardenSendsUsage) {
-    unsent_.append(EncodeFrame(TakeWhole{}));
-  } else if (welcome.version >= kWardenSendsOutputs) {
-    unsent_.append(EncodeFrame(TakeOutputs{}));
-  }
-  if (welcome.version >= kWardenIsolates) unsent_.append(EncodeFrame(AskIsolation{}));
-  if (welcome.version >= kWardenRunsContainers && !options_.container_engine.empty()) {
-    unsent_.append(EncodeFrame(UseEngine{options_.container_engine}));
-  }
-  unsent_.append(EncodeFrame(warden_message::List{0}));
-  if (welcome.version >= kWardenReportsLogs) {
-    unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
-  }
+  if (!options_.container_engine.empty()) unsent_.Add(UseEngine{options_.container_engine});
+  unsent_.Add(warden_message::List{0});
+  unsent_.Add(warden_message::Follow{options_.log_bytes_max});
 }
 
 void WardenClient::OnListEnd(uint64_t request) {
@@ -493,7 +437,7 @@ void WardenClient::OnListEnd(uint64_t request) {
   attached_ = true;
   std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
     // A start that cannot be sent is dropped. The core passes it again and then gets the error.
-    return !EnqueueStart(unanswered.second).ok();
+    return !Enqueue(warden_message::Start{unanswered.second}).ok();
   });
 }
 

@@ -55,8 +55,6 @@ class WardenClient : public Warden {
 
   Status CanStart() override;
   Status Start(const StartAttempt& start) override;
-  bool RunsScripts() override { return Knows(kWardenRunsScripts); }
-  bool RunsContainers() override { return Knows(kWardenRunsContainers); }
   Features Isolation() override;
   Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
   Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
@@ -83,8 +81,6 @@ class WardenClient : public Warden {
     bool done = false;
   };
 
-  // True if the attached warden has this version of the protocol, or a later one.
-  bool Knows(uint32_t version);
   void Run();
   bool Connect();
   void Disconnect();
@@ -96,9 +92,8 @@ class WardenClient : public Warden {
   // Called under mu_; Handle returns true if there is something new to receive.
   bool Handle(WardenMessage message) REQUIRES(mu_);
   void OnListEnd(uint64_t request) REQUIRES(mu_);
-  void OnWelcome(const warden_message::Welcome& welcome) REQUIRES(mu_);
+  void OnWelcome(warden_message::Welcome welcome) REQUIRES(mu_);
   Status Enqueue(const WardenMessage& message) REQUIRES(mu_);
-  Status EnqueueStart(const StartAttempt& start) REQUIRES(mu_);
   void Poke();
   void WaitForPoke(Duration at_most);
 
@@ -114,12 +109,11 @@ class WardenClient : public Warden {
   bool attached_ GUARDED_BY(mu_) = false;
   bool silent_ GUARDED_BY(mu_) = false;  // attached, but pings stay unanswered
   Status ready_ GUARDED_BY(mu_);
-  int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
-  uint32_t version_ GUARDED_BY(mu_) = 0;  // protocol version of the attached warden
-  std::optional<warden_message::Isolation> isolation_ GUARDED_BY(mu_);  // of the attached warden
+  std::optional<warden_message::Welcome> welcome_ GUARDED_BY(mu_);  // nullopt while disconnected
+  std::string refusal_ GUARDED_BY(mu_);  // by a warden of another version; empty: none
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
-  std::string unsent_ GUARDED_BY(mu_);
+  FrameWriter unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
   std::deque<WardenEvent> events_ GUARDED_BY(mu_);
   uint64_t next_request_ GUARDED_BY(mu_) = 1;

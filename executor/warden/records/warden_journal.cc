@@ -7,9 +7,6 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
-// The version of the start of a container. Other starts keep the older version, which programs from
-// before can read.
-constexpr uint32_t kContainerStartVersion = 2;
 // Size of the record of an end without the output: names, texts, markers, and the outputs with the
 // lengths of their names and values.
 constexpr size_t kEndOverheadBytes = 4096 + kOutputsBytesMax + 8 * kOutputsMax;
@@ -22,14 +19,13 @@ bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
   ByteReader in(bytes);
   const uint8_t kind = in.U8();
   if (kind == kStartRecord) {
-    const uint32_t version = in.U32();
-    if (version != kAttemptCodecVersion && version != kContainerStartVersion) return false;
+    if (in.U32() != kAttemptCodecVersion) return false;
     OpenStart start;
     start.attempt = GetHeld(in);
     start.job_id = JobId(in.Text());
     start.started = FromUnixMicros(in.I64());
     start.record = id;
-    if (version == kContainerStartVersion) {
+    if (in.U8() != 0) {
       start.container.emplace();
       start.container->engine = in.Text();
       start.container->warden_id = in.Text();
@@ -77,10 +73,11 @@ Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const St
   if (!*reserved) return std::optional<SegmentLog::RecordId>();
   ByteWriter out;
   out.U8(kStartRecord);
-  out.U32(start.container ? kContainerStartVersion : kAttemptCodecVersion);
+  out.U32(kAttemptCodecVersion);
   PutHeld(out, start.attempt);
   out.Text(start.job_id.value());
   out.I64(ToUnixMicros(now));
+  out.U8(start.container ? 1 : 0);
   if (start.container) {
     out.Text(start.container->engine);
     out.Text(warden_id_);

@@ -46,10 +46,11 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
   server->epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!server->epoll_.open()) return SystemError("epoll");
   CARILLON_TRY(server->PrepareSignals());
-  CARILLON_TRY(server->PrepareCore());
+  warden_message::Welcome welcome{.pid = getpid()};
+  CARILLON_TRY(server->PrepareCore(&welcome));
   CARILLON_ASSIGN_OR_RETURN(const int listener,
                             ListenInDirectory(server->directory_.get(), kWardenSocket));
-  server->channel_ = std::make_unique<DaemonChannel>(FileDescriptor(listener));
+  server->channel_ = std::make_unique<DaemonChannel>(FileDescriptor(listener), std::move(welcome));
   CARILLON_TRY(server->Watch(listener, kListenerToken, EPOLLIN));
   server->idle_since_ = clock.Steady();
   return server;
@@ -89,7 +90,7 @@ Status WardenServer::PrepareSignals() {
   return Watch(signals_.get(), kSignalsToken, EPOLLIN);
 }
 
-Status WardenServer::PrepareCore() {
+Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
   CARILLON_ASSIGN_OR_RETURN(auto device, ThreadDevice::Create(options_.execute));
   CARILLON_TRY(Watch(device->done_fd(), kDeviceToken, EPOLLIN | EPOLLET));
   WardenJournal::Contents contents;
@@ -114,18 +115,20 @@ Status WardenServer::PrepareCore() {
     return SystemError("mkdir " + containers);
   CARILLON_ASSIGN_OR_RETURN(const std::string id, WardenIdOf(options_.directory));
   journal->SetWardenId(id);
-  isolation_ = PrepareIsolation(options_.directory, options_.run_directory);
+  const HostIsolation isolation = PrepareIsolation(options_.directory, options_.run_directory);
   core_ = std::make_unique<WardenCore>(
       clock_, std::move(journal), std::move(contents),
       WardenCore::Options{.work_directory = work,
                           .epoll = epoll_.get(),
                           .open_files = open_files,
                           .read_outputs = options_.read_outputs,
-                          .isolation = isolation_,
+                          .isolation = isolation,
                           .containers = std::filesystem::absolute(containers),
                           .warden_id = id});
+  welcome->features = isolation.features.bits();
+  welcome->checks = isolation.checks;
   if (had_work) core_->running().RemoveInBackground({old});
-  if (!isolation_.leftovers.empty()) core_->running().RemoveInBackground({isolation_.leftovers});
+  if (!isolation.leftovers.empty()) core_->running().RemoveInBackground({isolation.leftovers});
   return {};
 }
 
@@ -197,7 +200,6 @@ void WardenServer::Attach() {
   ready_sent_ = false;
   left_ = false;
   listed_ = false;
-  takes_ = EndParts::kResult;
   watching_writes_ = false;
   if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
 }
@@ -224,16 +226,10 @@ void WardenServer::Handle(WardenMessage message) {
   using namespace warden_message;
   if (auto* start = std::get_if<Start>(&message)) {
     core_->Start(std::move(start->start));
-  } else if (auto* masked = std::get_if<StartMasked>(&message)) {
-    core_->Start(std::move(masked->start));
-  } else if (auto* script = std::get_if<StartScript>(&message)) {
-    core_->Start(std::move(script->start));
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
     core_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
-    core_->Cancel(cancel->attempt, CancelMode::kGraceful);
-  } else if (const auto* killed = std::get_if<Kill>(&message)) {
-    core_->Cancel(killed->attempt, CancelMode::kKill);
+    core_->Cancel(cancel->attempt, cancel->mode);
   } else if (const auto* note = std::get_if<Note>(&message)) {
     core_->Note(note->attempt, note->text);
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
@@ -247,18 +243,8 @@ void WardenServer::Handle(WardenMessage message) {
     core_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
-  } else if (auto* isolated = std::get_if<StartIsolated>(&message)) {
-    core_->Start(std::move(isolated->start));
-  } else if (auto* container = std::get_if<StartContainer>(&message)) {
-    core_->Start(std::move(container->start));
   } else if (auto* engine = std::get_if<UseEngine>(&message)) {
     core_->UseEngine(std::move(engine->engine));
-  } else if (std::holds_alternative<AskIsolation>(message)) {
-    channel_->Send(Isolation{isolation_.features.bits(), isolation_.checks});
-  } else if (std::holds_alternative<TakeOutputs>(message)) {
-    takes_ = EndParts::kOutputs;
-  } else if (std::holds_alternative<TakeWhole>(message)) {
-    takes_ = EndParts::kWhole;
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
@@ -287,12 +273,11 @@ void WardenServer::CheckReady(SteadyTime now) {
 void WardenServer::Tell(SteadyTime now) {
   if (channel_->connection() < 0) return;
   if (channel_->attached()) {
-    // The first list repeats all events. An event before it might be an end whose outputs the
-    // daemon would have taken.
+    // The first list repeats all events, so none is sent before it.
     while (listed_ && channel_->CanSend()) {
-      std::optional<WardenMessage> event = core_->reporter().TakeEvent();
+      const std::optional<WardenMessage> event = core_->reporter().TakeEvent();
       if (!event) break;
-      SendEnd(*std::move(event));
+      channel_->Send(*event);
     }
     while (channel_->CanSend()) {
       const std::optional<WardenMessage> output = core_->TakeOutput(now);
@@ -323,13 +308,9 @@ void WardenServer::SendList() {
     const AttemptName name = listing.names.back();
     if (!core_->reporter().Fetch(name)) return;  // continues when it has been read
     listing.names.pop_back();
-    auto item = core_->reporter().Describe(name, listing.request);
-    if (item) SendEnd(*std::move(item));
+    const auto item = core_->reporter().Describe(name, listing.request);
+    if (item) channel_->Send(*item);
   }
-}
-
-void WardenServer::SendEnd(WardenMessage message) {
-  channel_->Send(WithParts(std::move(message), takes_));
 }
 
 bool WardenServer::Done(SteadyTime now) {

@@ -49,7 +49,8 @@ class WardenServer {
       : clock_(clock), options_(std::move(options)) {}
   Status Lock();
   Status PrepareSignals();
-  Status PrepareCore();
+  // Fills in what the warden can do on this host.
+  Status PrepareCore(warden_message::Welcome* welcome);
   Status Watch(int fd, uint64_t token, uint32_t events);
   void Turn();
   int WaitMillis() const;
@@ -61,7 +62,6 @@ class WardenServer {
   void Handle(WardenMessage message);
   void Tell(SteadyTime now);
   void SendList();
-  void SendEnd(WardenMessage message);
   void CheckReady(SteadyTime now);
   bool Done(SteadyTime now);
 
@@ -72,7 +72,6 @@ class WardenServer {
   FileDescriptor epoll_;
   FileDescriptor signals_;
   std::unique_ptr<DaemonChannel> channel_;
-  HostIsolation isolation_;
   std::unique_ptr<WardenCore> core_;
   bool watching_writes_ = false;
   struct Listing {
@@ -84,9 +83,8 @@ class WardenServer {
   bool ready_sent_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
-  bool left_ = false;                   // the last daemon sent Leave
-  bool listed_ = false;                 // the daemon has asked for a list
-  EndParts takes_ = EndParts::kResult;  // as the daemon has said
+  bool left_ = false;    // the last daemon sent Leave
+  bool listed_ = false;  // the daemon has asked for a list
   SteadyTime idle_since_{};
 };
 

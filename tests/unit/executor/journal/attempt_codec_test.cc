@@ -23,7 +23,9 @@ AttemptEnded Sample() {
                   .started = FromUnixMicros(11),
                   .ended = FromUnixMicros(22),
                   .output = std::string("a\0\xff", 3),
-                  .output_truncated = true};
+                  .output_truncated = true,
+                  .outputs = {{"rows", "12"}, {"text", "a\nb"}},
+                  .usage = ResourceUsage{1, 2, 3, 4}};
   return ended;
 }
 
@@ -50,62 +52,41 @@ TEST(AttemptCodecTest, EndGoesThereAndBack) {
   }
 }
 
-// The layouts are those of the versions on disk: a journal may be of an earlier or a later program.
-TEST(AttemptCodecTest, StoredEndHasTheOldVersionUnlessItHasOutputs) {
-  AttemptEnded ended = Sample();
-  ByteWriter old;
-  old.U32(1);
-  PutEnded(old, ended);
+TEST(AttemptCodecTest, StoredEndOfAnotherVersionIsNotRead) {
   ByteWriter stored;
-  PutStoredEnd(stored, ended);
-  EXPECT_EQ(stored.bytes(), old.bytes());
-  ended.result.outputs = {{"rows", "12"}, {"text", "a\nb"}};
-  ByteWriter with;
-  PutStoredEnd(with, ended);
-  ByteReader in(with.bytes());
-  EXPECT_EQ(GetStoredEnd(in).result, ended.result);
+  PutStoredEnd(stored, Sample());
+  ByteReader in(stored.bytes());
+  EXPECT_EQ(GetStoredEnd(in).result, Sample().result);
   EXPECT_TRUE(in.Finished());
-  ByteReader version(with.bytes());
-  EXPECT_EQ(version.U32(), 2u);
-  ended.result.usage = ResourceUsage{1, 2, 3, 4};
-  ByteWriter whole;
-  PutStoredEnd(whole, ended);
-  ByteReader read(whole.bytes());
-  EXPECT_EQ(GetStoredEnd(read).result, ended.result);
-  EXPECT_TRUE(read.Finished());
-  EXPECT_EQ(ByteReader(whole.bytes()).U32(), 3u);
   ByteWriter later;
-  later.U32(4);
-  PutEndedWhole(later, ended);
+  later.U32(kAttemptCodecVersion + 1);
+  PutEnded(later, Sample());
   ByteReader unknown(later.bytes());
   GetStoredEnd(unknown);
   EXPECT_FALSE(unknown.Finished());
 }
 
-TEST(WardenProtocolTest, EndCarriesOutputsOnlyToADaemonThatTakesThem) {
-  const auto received = [](const WardenMessage& message) {
-    FrameReader reader;
-    reader.Feed(EncodeFrame(message));
-    WardenMessage back;
-    EXPECT_TRUE(reader.Next(&back).value_or(false));
-    return back;
-  };
-  AttemptEnded ended = Sample();
-  EXPECT_TRUE(std::holds_alternative<warden_message::Ended>(
-      WithParts(warden_message::Ended{ended}, EndParts::kOutputs)));
-  ended.result.outputs = {{"a", "1"}};
-  const auto without = received(warden_message::Ended{ended});
-  EXPECT_EQ(std::get<warden_message::Ended>(without).ended.result.outputs, Outputs{});
-  const auto with = received(WithParts(warden_message::Ended{ended}, EndParts::kOutputs));
-  EXPECT_EQ(std::get<warden_message::EndedOutputs>(with).ended.result, ended.result);
-  const auto listed = received(WithParts(warden_message::ListEnded{7, ended}, EndParts::kOutputs));
-  EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).request, 7u);
-  EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).ended.result, ended.result);
-  ended.result.usage = ResourceUsage{1, 2, 3, 4};
-  const auto whole = received(WithParts(warden_message::Ended{ended}, EndParts::kWhole));
-  EXPECT_EQ(std::get<warden_message::EndedWhole>(whole).ended.result, ended.result);
-  const auto all = received(WithParts(warden_message::ListEnded{7, ended}, EndParts::kWhole));
-  EXPECT_EQ(std::get<warden_message::ListEndedWhole>(all).ended.result, ended.result);
+TEST(WardenProtocolTest, StartKeepsEverythingThatItMayHave) {
+  StartAttempt start;
+  start.masked = {"hunter22"};
+  start.limits = Limits{.memory_mb = 64, .cpu = 0.5};
+  start.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {"a"}};
+  start.user = ProcessUser{.name = "alice", .uid = 7, .gid = 8, .groups = {9}, .home = "/h"};
+  start.container.emplace();
+  start.container->engine = "/usr/bin/docker";
+  start.container->definition.image = "alpine";
+  FrameReader reader;
+  reader.Feed(EncodeFrame(warden_message::Start{start}));
+  WardenMessage message;
+  ASSERT_TRUE(reader.Next(&message).value_or(false));
+  const StartAttempt& back = std::get<warden_message::Start>(message).start;
+  EXPECT_EQ(back.masked, start.masked);
+  EXPECT_EQ(back.limits, start.limits);
+  EXPECT_EQ(back.script->args, start.script->args);
+  EXPECT_EQ(back.script->suffix, start.script->suffix);
+  EXPECT_EQ(back.user, start.user);
+  EXPECT_EQ(back.container->engine, start.container->engine);
+  EXPECT_EQ(back.container->definition, start.container->definition);
 }
 
 TEST(WardenProtocolTest, StartGoesThereAndBackInAnyPieces) {
@@ -160,10 +141,7 @@ TEST(WardenProtocolTest, MalformedFramesAreRefused) {
 }
 
 TEST(WardenProtocolTest, RandomChangesNeverCrash) {
-  AttemptEnded full = Sample();
-  full.result.outputs = {{"rows", "12"}};
   const std::string good = EncodeFrame(warden_message::Ended{Sample()}) +
-                           EncodeFrame(warden_message::EndedOutputs{full}) +
                            EncodeFrame(warden_message::Renew{SteadyTime(5s), {Sample().attempt}});
   Rng rng(7);
   for (int i = 0; i < 20'000; ++i) {

@@ -158,39 +158,6 @@ TEST_F(WardenOutputsTest, EndsWithoutADaemonKeepTheirOutputs) {
   EXPECT_EQ(End(start).outputs, (Outputs{{"a", "1"}}));
 }
 
-// Such a daemon never asks for outputs, and hangs up on messages that it does not know.
-TEST_F(WardenOutputsTest, DaemonOfAnEarlierVersionGetsTheEndWithoutThem) {
-  ASSERT_EQ(Run(Command(std::string("echo a=1") + kTo)).outputs, (Outputs{{"a", "1"}}));
-  Detach();
-  const FileDescriptor place(open(directory().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  const Result<int> connected = ConnectInDirectory(place.get(), kWardenSocket);
-  ASSERT_TRUE(connected.ok());
-  const FileDescriptor daemon(*connected);
-  const std::string asked =
-      EncodeFrame(warden_message::Hello{}) + EncodeFrame(warden_message::List{1});
-  ASSERT_EQ(send(daemon.get(), asked.data(), asked.size(), MSG_NOSIGNAL),
-            static_cast<ssize_t>(asked.size()));
-  FrameReader reader;
-  std::vector<AttemptEnded> ends;
-  const bool all = test::WaitUntil([&] {
-    char bytes[4096];
-    const ssize_t size = recv(daemon.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
-    if (size > 0) reader.Feed(std::string_view(bytes, static_cast<size_t>(size)));
-    WardenMessage message;
-    while (reader.Next(&message).value_or(false)) {
-      if (auto* listed = std::get_if<warden_message::ListEnded>(&message)) {
-        ends.push_back(std::move(listed->ended));
-      }
-      if (std::holds_alternative<warden_message::ListEnd>(message)) return true;
-    }
-    return false;
-  });
-  EXPECT_TRUE(all);
-  ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].result.state, RunState::kCompleted);
-  EXPECT_EQ(ends[0].result.outputs, Outputs{});
-}
-
 TEST_F(WardenOutputsTest, NothingIsLeftOfAKilledKeeper) {
   const StartAttempt start = Command(std::string("echo a=1") + kTo + "; echo > " +
                                      (scratch_ / "ready") + "; while :; do sleep 1; done");

@@ -325,6 +325,10 @@ TEST_F(WardenCallerTest, HangsUpOnNonsense) {
   EXPECT_TRUE(Answers(daemon));
   Say(daemon, nonsense);
   EXPECT_TRUE(HangsUp(daemon));
+  const FileDescriptor later = Call();
+  EXPECT_TRUE(Answers(later));
+  Say(later, std::string("\x01\0\0\0\x7f", 5));  // a message of an unknown type
+  EXPECT_TRUE(HangsUp(later));
   ExpectSameWardenWorks();
 }
 
