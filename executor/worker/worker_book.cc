@@ -111,17 +111,14 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
     if (attempt->timeout_asked) out.asks.push_back({ticket, WorkerAsk::Why::kTimeout});
   }
   for (WorkerDone& done : hello.done) TakeDone(id, std::move(done), now);
-  TakeUnnamed(id, named, hello.protocol >= kWorkerInstances, now);
+  TakeUnnamed(id, named, now);
   RebuildOffers();
   Tick(now);
 }
 
 // The instance will never begin an attempt that an earlier session was sent and that it does not
-// name: it obeys only Runs of its current session, and nobody else can speak for it. A worker of
-// protocol 1 names no instance, and another Worker object of the same program may have the attempt:
-// its Hello proves nothing.
-void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves,
-                             Now now) {
+// name: it obeys only Runs of its current session, and nobody else can speak for it.
+void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, Now now) {
   for (auto& [key, attempt] : attempts_) {
     if (attempt.stage == Stage::kWaiting || named.contains(&attempt)) continue;
     if (attempt.worker != id) {
@@ -130,23 +127,21 @@ void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>&
     }
     if (attempt.stage == Stage::kRecorded) {
       SendRun(attempt);
-    } else if (attempt.stage == Stage::kSent && proves) {
-      Lose(attempt, reason::kNotStarted, "its worker never got it", now);
     } else if (attempt.stage == Stage::kSent) {
-      SetSilent(attempt, true, now);
+      Lose(attempt, reason::kNotStarted, "the attempt never reached its worker", now);
     }
   }
 }
 
-// Says that nobody speaks for the attempt, though the process of its worker lives; or that somebody
-// does again.
+// Reports that an attempt has lost contact with its worker, whose process lives, or that the worker
+// is back.
 void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
   if (attempt.silent == silent) return;
   attempt.silent = silent;
   Note(attempt,
-       silent ? "its worker does not come back, though its process lives; the run is held when its "
+       silent ? "the worker does not reconnect, though its process lives; the run is held when its "
                 "lease ends"
-              : "its worker has come back",
+              : "the worker has reconnected",
        now);
   events_.push_back(HandlerSilent{.attempt = attempt.start.attempt, .silent = silent});
 }
@@ -191,7 +186,7 @@ void WorkerBook::Died(const WorkerId& id, Now now) {
     if (attempt.stage == Stage::kSent) {
       Lose(attempt, reason::kWorkerDied, "the process of its worker ended", now);
     } else {
-      Lose(attempt, reason::kNotStarted, "its worker ended before it got it", now);
+      Lose(attempt, reason::kNotStarted, "its worker ended before the attempt reached it", now);
     }
   }
   RebuildOffers();
@@ -210,7 +205,8 @@ void WorkerBook::TakeAbsences(Now now) {
       } else if (attempt.stage == Stage::kSent) {
         SetSilent(attempt, true, now);
       } else {
-        Lose(attempt, reason::kNotStarted, "its worker went away before it got it", now);
+        Lose(attempt, reason::kNotStarted, "its worker disconnected before the attempt reached it",
+             now);
       }
     }
     DropIfOver(id);
@@ -417,7 +413,7 @@ void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
   }
 }
 
-// Says so in the logs of the attempts, once for each kind.
+// Notes them in the logs of their attempts, once for each kind.
 void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
                              Now now) {
   std::set<std::pair<const Attempt*, std::string_view>> noted;
@@ -425,7 +421,7 @@ void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped
     Attempt* attempt = FindOf(id, item.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
     if (noted.insert({attempt, item.what}).second)
-      Note(*attempt, "dropped " + item.what + " of its worker", now);
+      Note(*attempt, "dropped " + item.what + " from the worker", now);
   }
 }
 
@@ -463,7 +459,7 @@ void WorkerBook::Tick(Now now) {
     Attempt& attempt = found->second;
     if (Place(attempt, now)) return true;
     if (now.steady < attempt.give_up) return false;
-    Lose(attempt, reason::kNotStarted, "no worker had a free slot for it any more", now);
+    Lose(attempt, reason::kNotStarted, "no worker had a free slot any more", now);
     return true;
   });
   while (!deadlines_.empty() && deadlines_.begin()->first <= now.steady) {

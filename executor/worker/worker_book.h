@@ -52,9 +52,7 @@ struct WorkerProcess {
 
 struct WorkerId {
   WorkerProcess process;
-  // Random, by the worker. Of one that speaks protocol 1: its application, which two of them
-  // may share.
-  std::string instance;
+  std::string instance;  // random, by the worker
 
   auto operator<=>(const WorkerId&) const = default;
 };
@@ -178,7 +176,7 @@ class WorkerBook {
     return held && !attempts_.contains(IdOf(*held)) && !forgotten_.contains(ticket);
   }
   void TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done, Now now);
-  void TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, bool proves, Now now);
+  void TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, Now now);
   void SetSilent(Attempt& attempt, bool silent, Now now);
   void TakeAbsences(Now now);
   bool Place(Attempt& attempt, Now now);

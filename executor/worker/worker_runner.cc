@@ -201,10 +201,10 @@ Result<FromWorkerMessage> WorkerRunner::Greet(const WorkerPeer& peer, WorkerStre
   if (!stream.Read(&bytes)) return Error{ErrorCode::kUnavailable, "the stream ended before Hello"};
   CARILLON_ASSIGN_OR_RETURN(FromWorkerMessage first, DecodeFromWorker(bytes));
   if (!first.hello) return Error{ErrorCode::kInvalid, "the first message must be Hello"};
-  if (first.hello->protocol < kWorkerProtocolMin || first.hello->protocol > kWorkerProtocol) {
+  if (first.hello->protocol != kWorkerProtocol) {
     return Error{ErrorCode::kConflict,
-                 fmt::format("this executor speaks protocols {} to {}, the worker {}",
-                             kWorkerProtocolMin, kWorkerProtocol, first.hello->protocol)};
+                 fmt::format("this executor speaks protocol {}, the worker {}", kWorkerProtocol,
+                             first.hello->protocol)};
   }
   const std::string name = users_.NameOf(peer.uid);
   switch (users_.MayOffer(peer.uid, first.hello->app)) {
@@ -262,8 +262,7 @@ Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first,
   const Result<SeenProcess> seen = LookAtProcess(peer.pid);
   if (!seen.ok()) return {ErrorCode::kUnavailable, seen.error().message};
   WorkerHello& hello = *first.hello;
-  const WorkerId id{.process = seen->process,
-                    .instance = hello.instance.empty() ? hello.app : hello.instance};
+  const WorkerId id{.process = seen->process, .instance = hello.instance};
   MutexLock lock(mu_);
   if (stop_ || closing_) return {ErrorCode::kUnavailable, "the executor stops"};
   // Its Hello may name many ends.

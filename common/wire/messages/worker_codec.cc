@@ -80,13 +80,11 @@ Result<WorkerHello> DecodeHello(const worker::v1::Hello& from,
   WorkerHello hello{.protocol = from.protocol(),
                     .app = from.app(),
                     .version = from.version().substr(0, kWorkerTextBytesMax),
-                    .sdk = from.sdk().substr(0, kWorkerTextBytesMax)};
+                    .sdk = from.sdk().substr(0, kWorkerTextBytesMax),
+                    .instance = from.instance()};
   if (!IsHandlerApp(hello.app)) return BadWorkerMessage("name of the application");
-  if (hello.protocol >= kWorkerInstances) {
-    hello.instance = from.instance();
-    if (hello.instance.size() < kInstanceBytesMin || hello.instance.size() > kInstanceBytesMax) {
-      return BadWorkerMessage("instance");
-    }
+  if (hello.instance.size() < kInstanceBytesMin || hello.instance.size() > kInstanceBytesMax) {
+    return BadWorkerMessage("instance");
   }
   if (static_cast<size_t>(from.handlers_size()) > kWorkerBatchMax) {
     return BadWorkerMessage("number of handlers");

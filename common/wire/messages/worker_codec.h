@@ -20,10 +20,7 @@
 
 namespace carillon {
 
-inline constexpr uint32_t kWorkerProtocol = 2;
-inline constexpr uint32_t kWorkerProtocolMin = 1;  // is served as well
-inline constexpr uint32_t kWorkerInstances =
-    2;  // from this one on, a worker says which instance it is
+inline constexpr uint32_t kWorkerProtocol = 1;
 inline constexpr size_t kWorkerBatchMax = 256;  // items of one kind in one message
 
 // An attempt in these messages: bytes that the executor made and that the worker only repeats.
@@ -49,7 +46,7 @@ struct WorkerHello {
   std::string app;
   std::string version = {};
   std::string sdk = {};
-  std::string instance = {};            // random bytes; empty before kWorkerInstances
+  std::string instance = {};            // random bytes
   std::map<std::string, int> handlers;  // attempts at once, by the name without the application
   std::vector<WorkerTicket> held = {};
   std::vector<WorkerDone> done = {};

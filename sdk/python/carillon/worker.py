@@ -23,7 +23,7 @@ from .outbox import ERROR_BYTES_MAX, Outbox, cut
 from .run import Cancelled, Draining, Run, TimedOut
 from .threads import Threads
 
-PROTOCOL = 2
+PROTOCOL = 1
 SDK = "python 0.1.0"
 DEFAULT_SOCKET = "/run/carillon/worker.sock"
 SOCKET_VARIABLE = "CARILLON_WORKER_SOCKET"

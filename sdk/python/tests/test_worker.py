@@ -75,7 +75,7 @@ class WorkerTest(unittest.TestCase):
 
     def test_facts_result_and_confirmation(self):
         hello = self.begin(lambda run: {"n": 1, "t": "x", "list": [1, None]})
-        self.assertEqual((hello.protocol, hello.app, hello.sdk), (2, "app", "python 0.1.0"))
+        self.assertEqual((hello.protocol, hello.app, hello.sdk), (1, "app", "python 0.1.0"))
         self.assertEqual([(one.name, one.concurrency) for one in hello.handlers], [("work", 4)])
         self.executor.run(b"1", parameters_json='{"a": true}', env={"B": "c"}, attempt=2, job_id="J", shard_index=1,
                           shard_total=3, trace_id="f", fire_wall_us=1_500_001)

@@ -111,19 +111,6 @@ TEST_F(WorkerIdentityTest, ThoseThatComeAndGoAreNotKept) {
   EXPECT_EQ(book_.NextTick(), SteadyTime::max());
 }
 
-TEST_F(WorkerIdentityTest, ThatAWorkerWithoutInstanceDoesNotNameThemProvesNothing) {
-  WorkerHello hello = Hello();
-  hello.protocol = kWorkerProtocolMin;
-  book_.Attach(1, Id(10, "app"), 0, hello, Now());
-  Start(1);
-  book_.Attach(2, Id(10, "app"), 0, hello, Now());
-  EXPECT_EQ(book_.TakeReplaced(), std::vector<Session>{1});
-  EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{{1, true}}));
-  EXPECT_TRUE(Ends().empty());
-  book_.Take(2, DoneOf(1), Now());
-  EXPECT_EQ(Ends().at(0).result.state, RunState::kCompleted);
-}
-
 TEST_F(WorkerIdentityTest, TheDeathOfAProcessEndsItsAttempts) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);

@@ -39,7 +39,7 @@ import java.util.function.BooleanSupplier;
  */
 final class WorkerState {
   private static final int RECENT_TICKETS_MAX = 10_000;
-  private static final int PROTOCOL = 2;
+  private static final int PROTOCOL = 1;
   private static final int INSTANCE_BYTES = 16;
 
   // Constant after construction.

@@ -103,7 +103,7 @@ class WorkerTest {
   void helloDescribesTheWorker() throws Exception {
     startWorker(run -> null);
     FakeExecutor.Session session = executor.welcome(1);
-    assertEquals(2, session.hello.getProtocol());
+    assertEquals(1, session.hello.getProtocol());
     assertEquals(16, session.hello.getInstance().size());
     assertEquals("billing", session.hello.getApp());
     assertEquals("7.1", session.hello.getVersion());
