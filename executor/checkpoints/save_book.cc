@@ -182,11 +182,11 @@ void SaveBook::Looked(const AttemptId& id) {
   if (found != attempts_.end()) found->second.looked = true;
 }
 
-// A run that is complete needs no checkpoint. To an older member nothing is sent.
+// A completed run needs no checkpoint, and a member that takes none gets none.
 bool SaveBook::MayPass(const Attempt& attempt) const {
   const bool complete = attempt.result->ended.result.state == RunState::kCompleted;
-  const bool old_member = !attempt.member.value().empty() && !Takes(attempt.member);
-  return complete || old_member || (!attempt.unanswered && !attempt.changed());
+  const bool takes_none = !attempt.member.value().empty() && !Takes(attempt.member);
+  return complete || takes_none || (!attempt.unanswered && !attempt.changed());
 }
 
 std::vector<ReportedResult> SaveBook::Release(SteadyTime now) {
@@ -200,7 +200,8 @@ std::vector<ReportedResult> SaveBook::Release(SteadyTime now) {
     const auto there = [](const File& file) { return file.found.has_value(); };
     result.ended.result.saved =
         attempt.saved || std::any_of(attempt.files.begin(), attempt.files.end(), there);
-    if (!passes) Explain(result, "its last checkpoint was not stored in time, an older one may be");
+    if (!passes)
+      Explain(result, "its last checkpoint was not stored in time; an older one may be stored");
   }
   return released;
 }

@@ -1,6 +1,5 @@
-// The files of a container in the warden's directory: its record, which its driver needs and which
-// names its engine, and its end beside it. They stay until the end of its attempt is in the
-// journal.
+// A container's record on disk. The driver starts from it; the warden removes the container by it.
+// The container's end is stored beside it. Both stay until the attempt's end is in the journal.
 //
 // Threads  Stateless. Waits for the disk: never called by the warden's own loop, except at its
 //          start.

@@ -122,7 +122,7 @@ AttemptResult ResultOf(const ContainerEnd& end, const std::optional<Limits>& lim
       break;
     case ContainerEnd::Kind::kRemoved:
       result.reason = reason::kSignal;
-      result.error = "somebody has removed its container";
+      result.error = "its container was removed from outside";
       break;
   }
   if (end.outputs_fault.empty()) return result;
