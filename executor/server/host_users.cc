@@ -107,8 +107,7 @@ HostCheck CheckRunAs(const std::optional<HostCheck>& warden,
   }
   if (!warden) {
     return say(
-        HostCheckState::kNo,
-        "The warden was started without --run-directory.",
+        HostCheckState::kNo, "The warden was started without --run-directory.",
         "Add that flag to the warden's own unit, or restart the executor when nothing runs on it.");
   }
   if (warden->state == HostCheckState::kNo) return *warden;
