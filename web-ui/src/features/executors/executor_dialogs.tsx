@@ -12,7 +12,7 @@ import { FormDialog } from '../../ui/dialogs/form_dialog';
 import { Modal } from '../../ui/dialogs/modal';
 import { toast } from '../../ui/toasts';
 import { explain } from '../../ui/ui';
-import { linesOf } from '../jobs/form/form_values';
+import { linesOf } from '../jobs/form/form_schema';
 import { executorPath } from './executor_path';
 
 const REASON_MAX = 1000;

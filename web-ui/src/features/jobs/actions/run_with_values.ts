@@ -1,7 +1,7 @@
 // Values of a manual run that override those of the job. Pure.
 import './texts.en';
 import type { Job, ParameterRule, Run } from '../../../api/types';
-import { parametersOf } from '../form/form_values';
+import { parametersOf } from '../form/definition';
 import { rulesOf, textOfValue, valueOfText } from '../form/rule_values';
 
 export interface RunWith {

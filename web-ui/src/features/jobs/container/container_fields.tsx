@@ -3,7 +3,7 @@ import '../form/texts.en';
 import { useFormContext } from 'react-hook-form';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Choose, Text } from '../form/form_fields';
-import type { FormValues } from '../form/form_values';
+import type { FormValues } from '../form/form_schema';
 import { NETWORKS, PULLS } from './container_values';
 
 export function ContainerFields() {

@@ -10,7 +10,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { useDelayed } from '../../../lib/use_delayed';
 import { Field } from '../../../ui/field';
 import { Text, useError } from '../form/form_fields';
-import type { FormValues } from '../form/form_values';
+import type { FormValues } from '../form/form_schema';
 
 const DELAY_MS = 300;
 

@@ -14,7 +14,7 @@ import { early } from '../../../lib/preload';
 import { Time } from '../../../ui/time';
 import { Card, EmptyYet, LoadFailure, Loading } from '../../../ui/ui';
 import { RunTable } from '../../lists/runs/run_table';
-import { queuesRuns } from '../form/form_values';
+import { queuesRuns } from '../form/form_schema';
 import { FireList, Skipped } from '../form/preview';
 import { describeCron, useWords } from './describe';
 import { UpstreamOf } from '../dependencies/upstream_text';

@@ -4,7 +4,7 @@ import { render, screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Job } from '../../../api/types';
-import { limitsRuns, queuesRuns } from '../form/form_values';
+import { limitsRuns, queuesRuns } from '../form/form_schema';
 import QueueCard from './queue_card';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 

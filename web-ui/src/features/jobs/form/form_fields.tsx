@@ -5,7 +5,7 @@ import { get, useFormContext, useWatch, type FieldError, type FieldPath } from '
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
-import type { FormValues } from './form_values';
+import type { FormValues } from './form_schema';
 
 export const COLUMNS = 'grid gap-x-4 gap-y-3 sm:grid-cols-2';
 

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  DEFAULTS,
-  definitionFrom,
-  differences,
-  fieldOf,
-  formSchema,
-  intervalsOf,
-  linesOf,
-  normalised,
-  parametersOf,
-  schedulesOf,
-  valuesOf,
-  type FormValues,
-} from './form_values';
+import { definitionFrom, differences, fieldOf, normalised, schedulesOf, valuesOf } from './form_values';
+import { DEFAULTS, formSchema, intervalsOf, linesOf, type FormValues } from './form_schema';
+import { parametersOf } from './definition';
 import { EMPTY_ROW } from './schedule_values';
 
 const issuesOf = (change: object) => {

@@ -18,16 +18,8 @@ import { Card, Segments, explain } from '../../../ui/ui';
 import { ConflictDialog } from './conflict_dialog';
 import { FormSections } from './form_sections';
 import type { Definition } from './definition';
-import {
-  definitionFrom,
-  definitionOf,
-  fieldOf,
-  formSchema,
-  normalised,
-  valuesOf,
-  DEFAULTS,
-  type FormValues,
-} from './form_values';
+import { definitionFrom, definitionOf, fieldOf, normalised, valuesOf } from './form_values';
+import { formSchema, DEFAULTS, type FormValues } from './form_schema';
 import { jobPath } from '../actions/job_actions';
 
 export function JobEditor(props: { start: Definition; job?: Job }) {

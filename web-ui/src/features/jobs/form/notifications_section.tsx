@@ -7,7 +7,7 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Card } from '../../../ui/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
-import type { FormValues } from './form_values';
+import type { FormValues } from './form_schema';
 import { TELLS, notifyFrom, wrongLate } from './notifications_values';
 import { useTellText } from '../detail/notifications_text';
 

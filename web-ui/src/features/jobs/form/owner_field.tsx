@@ -4,7 +4,7 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { useError } from './form_fields';
-import type { FormValues } from './form_values';
+import type { FormValues } from './form_schema';
 import { useOwnerText, useOwners } from '../../users/owners';
 
 export function OwnerField() {

@@ -6,7 +6,7 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { Text, useError } from './form_fields';
-import type { FormValues } from './form_values';
+import type { FormValues } from './form_schema';
 import { EMPTY_RULE, PARAMETER_TYPES, RULES_MAX } from './rule_values';
 
 export function RuleRows() {

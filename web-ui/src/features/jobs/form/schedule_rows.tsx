@@ -8,7 +8,8 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { ChooseName, Text } from './form_fields';
-import { schedulesOf, type FormValues } from './form_values';
+import { schedulesOf } from './form_values';
+import type { FormValues } from './form_schema';
 import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, hasJitter, rowOf, type ScheduleRow } from './schedule_values';
 

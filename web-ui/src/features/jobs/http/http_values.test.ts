@@ -1,6 +1,7 @@
 // The request of a job in the fields of the form.
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, definitionFrom, fieldOf, formSchema, valuesOf } from '../form/form_values';
+import { definitionFrom, fieldOf, valuesOf } from '../form/form_values';
+import { DEFAULTS, formSchema } from '../form/form_schema';
 import { headersOf, statusesOf } from './http_values';
 
 const http = {

@@ -1,6 +1,7 @@
 // The limits of a job, and its user, in the fields of the form.
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, definitionFrom, fieldOf, formSchema, valuesOf } from '../form/form_values';
+import { definitionFrom, fieldOf, valuesOf } from '../form/form_values';
+import { DEFAULTS, formSchema } from '../form/form_schema';
 
 const limits = { memory_mb: 512, cpu: 0.5, enforce: 'best_effort' };
 const job = { name: 'Report', type: 'shell', command: 'true', limits, run_as: 'alice' };

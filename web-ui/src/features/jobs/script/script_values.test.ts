@@ -1,6 +1,7 @@
 // The script of a job, and its retry conditions, in the fields of the form.
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, definitionFrom, fieldOf, formSchema, valuesOf } from '../form/form_values';
+import { definitionFrom, fieldOf, valuesOf } from '../form/form_values';
+import { DEFAULTS, formSchema } from '../form/form_schema';
 import { conditionsOf, scriptFrom } from './script_values';
 
 const script = {

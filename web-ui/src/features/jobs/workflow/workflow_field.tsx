@@ -5,7 +5,7 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { useProblems, type WorkflowProblem } from '../../../api/workflows';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Text } from '../form/form_fields';
-import { DEFAULTS, workflowOf, type FormValues } from '../form/form_values';
+import { DEFAULTS, workflowOf, type FormValues } from '../form/form_schema';
 import { draftOf, nodeOf } from '../../workflows/draft';
 import { WorkflowGraph } from '../../workflows/workflow_graph';
 

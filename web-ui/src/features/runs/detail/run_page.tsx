@@ -1,15 +1,12 @@
 // Page of one run: the steps of its life and the delays between them, its attempts, its output and outputs. The
 // page is refreshed while the run is active.
 import './texts.en';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
-import { Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { Suspense, lazy } from 'react';
 import { FAST_MS, isRefused, useEvery } from '../../../api/queries';
-import { ApiError, call, get } from '../../../api/client';
-import { newKey } from '../../../api/keys';
+import { get } from '../../../api/client';
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
-import { useDenied } from '../../../auth/session';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
@@ -17,33 +14,22 @@ import { readable, span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
-import { toast, toastError } from '../../../ui/toasts';
-import { Modal } from '../../../ui/dialogs/modal';
-import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
+import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../../ui/ui';
 import { ExecutorLink } from '../../lists/runs/executor_link';
 import { Output } from '../log/output';
-import { attemptOf, attemptToShow, failedBefore, timeline, usageText } from './run_text';
-import { statePermits } from '../../../auth/state_permits';
+import { attemptOf, attemptToShow, failedBefore, timeline, usageText, isWorkflow } from './run_text';
 import { duration } from '../../lists/runs/duration';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
+import { Actions, Again } from './run_actions';
+import { runPath } from './run_path';
 
 const NodesCard = lazy(() => import('../../workflows/nodes_card'));
-const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
 const Saved = lazy(() => import('./saved_card'));
 const StartedBy = lazy(() => import('./started_by'));
-const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // ms; refresh interval until the run has ended
-const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
-// True if the run is PENDING and its next attempt waits until it is due, or until the job is resumed.
-const waitsForRetry = (run: Run) =>
-  run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
-const isWorkflow = (run: Run) => run.job_type === 'workflow';
-// True if the run has nodes, of which a retry makes a choice.
-const hasNodes = (run: Run) => isWorkflow(run) && run.claimed_at !== null;
-const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
 
 export function RunPage() {
   const { id } = route.useParams();
@@ -246,161 +232,6 @@ function Sentence({ run }: { run: Run }) {
     >
       {text}
     </p>
-  );
-}
-
-function Actions({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const client = useQueryClient();
-  const denied = useDenied();
-  const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
-  const [choosing, setChoosing] = useState(false);
-  const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
-  // If the run is being cancelled already, the button offers to kill it.
-  const kills = run.state === 'RUNNING' && run.cancel_requested;
-  const key = useRef(newKey());
-  // The key stays the same until the run's state changes. So a second click, before the page shows the new
-  // state, repeats the same request.
-  useEffect(() => {
-    key.current = newKey();
-  }, [run.run_id, run.attempt, run.state, run.due_at]);
-  const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
-  const cancel = useMutation({
-    mutationFn: (body: object) =>
-      call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
-    onSuccess: ({ data }) => {
-      if (data.cancelled === 0) toast(t('run.ended_before'));
-      done();
-    },
-    onError: (error) => toastError(t('error.action'), explain(error, t)),
-  });
-  const retry = useMutation({
-    mutationFn: (anyway: boolean) =>
-      call<Run>('POST', runPath(run.run_id) + '/retry', {
-        body: anyway ? { confirm_overlap: true } : {},
-        idempotencyKey: key.current,
-      }),
-    onSuccess: () => {
-      toast(t('run.retried'));
-      done();
-    },
-    onError: (error, anyway) => {
-      if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      // If no response arrives, the retry may have been done. The key is then kept, so that a repeated
-      // request has no second effect.
-      if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
-      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
-        setConfirm('retry');
-      else toastError(t('error.action'), explain(error, t));
-    },
-  });
-  return (
-    <>
-      {!FINAL_STATES.has(run.state) && statePermits(run, 'cancel') && (
-        <button
-          type="button"
-          className="button button-danger"
-          title={noCancel && t(noCancel)}
-          // The button is not disabled during the request, because a disabled button loses the focus. The
-          // next question follows at this button.
-          disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
-          onClick={() => {
-            if (cancel.isPending) return;
-            if (kills || run.state === 'HELD') setConfirm(kills ? 'kill' : 'cancel');
-            else cancel.mutate({});
-          }}
-        >
-          <Ban aria-hidden size={15} />
-          {t(kills ? 'run.kill' : 'run.cancel')}
-        </button>
-      )}
-      {hasNodes(run) && statePermits(run, 'retry') && (
-        <button
-          type="button"
-          className="button"
-          disabled={Boolean(noRetry)}
-          title={noRetry && t(noRetry)}
-          onClick={() => setChoosing(true)}
-        >
-          <RotateCcw aria-hidden size={15} />
-          {t('run.retry_nodes')}
-        </button>
-      )}
-      {choosing && (
-        <Suspense>
-          <RetryNodesDialog run={run} onClose={() => setChoosing(false)} />
-        </Suspense>
-      )}
-      {!hasNodes(run) && (RETRIABLE.has(run.state) || waitsForRetry(run)) && statePermits(run, 'retry') && (
-        <button
-          type="button"
-          className="button"
-          disabled={Boolean(noRetry) || retry.isPending}
-          title={noRetry && t(noRetry)}
-          onClick={() => retry.mutate(false)}
-        >
-          <RotateCcw aria-hidden size={15} />
-          {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
-        </button>
-      )}
-      <Modal
-        open={confirm !== null}
-        onClose={() => setConfirm(null)}
-        title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
-        actions={
-          <>
-            <button type="button" className="button" onClick={() => setConfirm(null)}>
-              {t('cancel')}
-            </button>
-            <button
-              type="button"
-              className="button button-danger"
-              onClick={() => {
-                if (confirm === 'retry') retry.mutate(true);
-                else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
-                setConfirm(null);
-              }}
-            >
-              {t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
-            </button>
-          </>
-        }
-      >
-        <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
-      </Modal>
-    </>
-  );
-}
-
-// Button that runs the job again, whatever the state of this run. Its dialog begins with the values of this run.
-function Again({ run }: { run: Run }) {
-  const { t } = useTranslation();
-  const denied = useDenied()(run, 'execute');
-  const [open, setOpen] = useState(false);
-  if (!statePermits(run, 'execute')) return null; // its job is deleted
-  return (
-    <>
-      <button
-        type="button"
-        className="button"
-        disabled={Boolean(denied)}
-        title={denied && t(denied)}
-        onClick={() => setOpen(true)}
-      >
-        <SlidersHorizontal aria-hidden size={15} />
-        {t('run.again_with')}
-      </button>
-      {open && (
-        <Suspense>
-          <RunWithDialog
-            jobId={run.job_id}
-            name={run.job_name || run.job_id}
-            run={run}
-            onClose={() => setOpen(false)}
-          />
-        </Suspense>
-      )}
-    </>
   );
 }
 

@@ -88,3 +88,5 @@ export const usageText = (usage: NonNullable<Attempt['usage']>, t: TFunction, la
     read: bytes(usage.read_bytes, language),
     written: bytes(usage.written_bytes, language),
   });
+
+export const isWorkflow = (run: Run) => run.job_type === 'workflow';

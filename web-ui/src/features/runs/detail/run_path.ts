@@ -1,0 +1,1 @@
+export const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
