@@ -12,7 +12,7 @@ export interface ServerEvent {
 }
 
 // Returns the complete events in `buffer`, and the text after the last complete event.
-export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string } {
+export function parseEvents(buffer: string): { events: ServerEvent[]; rest: string } {
   const pieces = buffer.split('\n\n');
   const rest = pieces.pop() ?? '';
   const events = pieces.flatMap((piece) => {
@@ -27,7 +27,7 @@ export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string
   return { events, rest };
 }
 
-export interface Hearer {
+export interface StreamListener {
   opened: () => void;
   // Called for each piece of the response, even if the piece completes no event.
   take: (events: ServerEvent[]) => void;
@@ -39,7 +39,7 @@ export async function listen(
   path: string,
   from: { query?: Query; lastId: string },
   stopped: AbortSignal,
-  hearer: Hearer,
+  listener: StreamListener,
 ): Promise<void> {
   const cut = new AbortController();
   const stop = () => cut.abort();
@@ -54,10 +54,10 @@ export async function listen(
     if (from.lastId) headers['Last-Event-ID'] = from.lastId;
     const response = await send('GET', path, { query: from.query, headers, signal: cut.signal });
     heard();
-    hearer.opened();
+    listener.opened();
     await readEvents(response, (events) => {
       heard();
-      hearer.take(events);
+      listener.take(events);
     });
   } finally {
     clearTimeout(silence);
@@ -71,7 +71,7 @@ async function readEvents(response: Response, take: (events: ServerEvent[]) => v
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const { events, rest } = cutEvents(buffer + value);
+    const { events, rest } = parseEvents(buffer + value);
     buffer = rest;
     take(events);
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { takenFrom } from './preference_sync';
+import { preferencesFrom } from './preference_sync';
 import { authorization, entered, signOut, start } from './session';
 import { preferences, setPreferences } from '../lib/preferences';
 import { HttpResponse, at, http, server } from '../../test_support/server';
@@ -48,7 +48,9 @@ afterEach(async () => {
 });
 
 it('stored preferences apply here without unset and unknown values', () => {
-  expect(takenFrom({ language: 'zh-CN', theme: null, time: 'stardate' })).toEqual({ language: 'zh-CN' });
+  expect(preferencesFrom({ language: 'zh-CN', theme: null, time: 'stardate' })).toEqual({
+    language: 'zh-CN',
+  });
 });
 
 describe('a person who signs in by a password', () => {

@@ -20,7 +20,7 @@ export type StoredPreferences = Record<Name, string | null>;
 
 // Returns the stored preferences to apply. A preference is left out if the user has not chosen it, or if only
 // a newer console knows its value. The choice of this browser then stays.
-export function takenFrom(stored: StoredPreferences): Partial<Preferences> {
+export function preferencesFrom(stored: StoredPreferences): Partial<Preferences> {
   const known = NAMES.filter((name) => (KNOWN[name] as readonly unknown[]).includes(stored[name]));
   return Object.fromEntries(known.map((name) => [name, stored[name]]));
 }
@@ -44,7 +44,7 @@ export class PreferenceSync {
   follow(stored: StoredPreferences | undefined): void {
     this.#before = null;
     if (stored === undefined) return;
-    setPreferences(takenFrom(stored));
+    setPreferences(preferencesFrom(stored));
     this.#before = preferences();
   }
 }

@@ -13,7 +13,7 @@ import { PreferenceSync, type StoredPreferences } from './preference_sync';
 import {
   SessionStore,
   newEra,
-  serverSaid,
+  withServerState,
   signInPageUpdated,
   signedIn,
   signedOut,
@@ -30,7 +30,7 @@ const AGAIN_MS = 5000;
 const store = new SessionStore();
 const sync = new PreferenceSync(writePreferences);
 // Requests in progress. If several requests get a 401, they share one renewal.
-const underWay = {
+const inProgress = {
   state: Promise.resolve(),
   asksAgain: false,
   renewal: null as Promise<Renewal> | null,
@@ -90,21 +90,21 @@ async function readState(): Promise<void> {
   } catch {
     // There was no response, so `server` keeps the assumed values.
   }
-  store.become(serverSaid(store.now, server));
+  store.become(withServerState(store.now, server));
 }
 
 function leave(expired: boolean): void {
   store.become(signedOut(store.now, expired));
-  if (store.now.server.unsure && !underWay.asksAgain) void askAgain();
+  if (store.now.server.unsure && !inProgress.asksAgain) void askAgain();
 }
 
 async function askAgain(): Promise<void> {
-  underWay.asksAgain = true;
+  inProgress.asksAgain = true;
   while (store.now.server.unsure && store.now.session.state === 'signed_out') {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     await readState();
   }
-  underWay.asksAgain = false;
+  inProgress.asksAgain = false;
   store.become(signInPageUpdated(store.now));
 }
 
@@ -119,12 +119,12 @@ export async function start(): Promise<void> {
     store.become(signedIn(store.now, 'token', person));
     return;
   }
-  underWay.state = readState();
+  inProgress.state = readState();
   // Both requests run at the same time. One after the other would take longer, because the browser is busy
   // loading the page and handles each response late.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
-  await underWay.state;
+  await inProgress.state;
   if (renewal === 'ended' || !store.now.server.users) leave(false);
   else store.become(signedIn(store.now, 'password', null));
 }
@@ -143,7 +143,7 @@ function writePreferences(preferences: Partial<StoredPreferences>): void {
     const response = await patch(sent.bearer);
     if (response.status === 401 && (await renew(sent))) await patch(store.now.bearer);
   };
-  underWay.preferences = underWay.preferences.then(write).catch(() => {});
+  inProgress.preferences = inProgress.preferences.then(write).catch(() => {});
 }
 
 // The response to a sign-in or a renewal. An older server leaves out the user's permissions. The user is then
@@ -156,7 +156,7 @@ const personOf = async (user: Begun['user']): Promise<Person | null> =>
   user?.permissions ? (user as Person) : whoAmI();
 
 async function whoAmI(): Promise<Person | null> {
-  await underWay.state;
+  await inProgress.state;
   if (!store.now.server.users) return null;
   try {
     const response = await ask('GET', 'auth/me', {
@@ -215,10 +215,10 @@ export async function entered(by: 'token' | 'password', token: string, user?: Be
 }
 
 export const setUpDone = () => {
-  store.become(serverSaid(store.now, { ...store.now.server, setupNeeded: false }));
+  store.become(withServerState(store.now, { ...store.now.server, setupNeeded: false }));
 };
 // Continues the session with another access token.
-export const goOnWith = (token: string) => {
+export const replaceToken = (token: string) => {
   store.become(withBearer(store.now, token));
 };
 
@@ -240,10 +240,10 @@ export async function renew(sent: SentCredential): Promise<boolean> {
   if (session.state !== 'signed_in' || sent.era !== era) return false;
   if (sent.bearer !== bearer) return true;
   if (session.by === 'password') {
-    underWay.renewal ??= refresh().finally(() => {
-      underWay.renewal = null;
+    inProgress.renewal ??= refresh().finally(() => {
+      inProgress.renewal = null;
     });
-    const renewal = await underWay.renewal;
+    const renewal = await inProgress.renewal;
     const same = era === store.now.era;
     if (renewal !== 'ended' || !same) return renewal === 'renewed' && same;
   }
@@ -278,7 +278,7 @@ export async function signOut(): Promise<void> {
   try {
     // Waits for a renewal in progress, because the renewal replaces the cookie. The server finds the session
     // to end by this cookie.
-    await underWay.renewal;
+    await inProgress.renewal;
     await inTurn(async () => {
       // If somebody has signed in meanwhile, the cookie belongs to the new session, which must not end.
       if (era === store.now.era)

@@ -3,7 +3,7 @@ import {
   STARTING,
   SessionStore,
   newEra,
-  serverSaid,
+  withServerState,
   signInPageUpdated,
   signedIn,
   signedOut,
@@ -25,15 +25,15 @@ describe('a sign-in', () => {
   });
 
   it('a sign-out keeps what the server said of its users', () => {
-    const ended = signedOut(serverSaid(signedIn(STARTING, 'token', null), SERVER), true);
+    const ended = signedOut(withServerState(signedIn(STARTING, 'token', null), SERVER), true);
     expect(ended.session).toEqual({ state: 'signed_out', users: true, setupNeeded: false, expired: true });
   });
 
   it('the sign-in page takes over later news of the server; a signed-in session does not', () => {
-    const page = serverSaid(signedOut(STARTING, true), SERVER);
+    const page = withServerState(signedOut(STARTING, true), SERVER);
     expect(page.session).toMatchObject({ users: false });
     expect(signInPageUpdated(page).session).toMatchObject({ users: true, expired: true });
-    const inside = serverSaid(signedIn(STARTING, 'token', null), SERVER);
+    const inside = withServerState(signedIn(STARTING, 'token', null), SERVER);
     expect(signInPageUpdated(inside)).toBe(inside);
   });
 });
@@ -44,7 +44,7 @@ describe('the store', () => {
     const listener = vi.fn();
     const stop = store.subscribe(listener);
     store.become(newEra(store.now, 'token'));
-    store.become(serverSaid(store.now, SERVER));
+    store.become(withServerState(store.now, SERVER));
     expect(listener).not.toHaveBeenCalled();
     store.become(signedIn(store.now, 'token', null));
     expect(listener).toHaveBeenCalledTimes(1);

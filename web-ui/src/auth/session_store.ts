@@ -58,7 +58,7 @@ export function signedOut(now: SignIn, expired: boolean): SignIn {
   return { ...now, session: { state: 'signed_out', users, setupNeeded, expired } };
 }
 
-export const serverSaid = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
+export const withServerState = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
 
 // Copies the server's latest state into the session, so that an open sign-in page shows this state.
 export const signInPageUpdated = (now: SignIn): SignIn =>

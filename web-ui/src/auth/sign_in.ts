@@ -3,7 +3,15 @@
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
 import { ask, inTurn } from './bootstrap_requests';
-import { authorization, entered, goOnWith, currentCredential, renew, setUpDone, type Begun } from './session';
+import {
+  authorization,
+  entered,
+  replaceToken,
+  currentCredential,
+  renew,
+  setUpDone,
+  type Begun,
+} from './session';
 
 // `detail` is the server's explanation, as text.
 export interface SignInResult {
@@ -89,7 +97,8 @@ export async function changePassword(old: string, next: string): Promise<SignInR
     let response = await post();
     if (response.status === 401 && (await renew(sent))) response = await post();
     const result = await resultOf(response);
-    if (result.outcome === 'ok') goOnWith(((await response.json()) as { access_token: string }).access_token);
+    if (result.outcome === 'ok')
+      replaceToken(((await response.json()) as { access_token: string }).access_token);
     return result;
   } catch {
     return { outcome: 'unreachable' };

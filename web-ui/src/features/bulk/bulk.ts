@@ -108,7 +108,7 @@ export async function preview(
 
 // True if the server runs the action without this page. The reason is that there are more items than a piece
 // has, or more than the preview can show.
-export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
+export const runsInBackground = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
 export interface Options {
   reason?: string;
@@ -138,7 +138,7 @@ export const isUnsure = (error: unknown) =>
 
 // Repeats a request until its outcome is known, at most TRIES times. All requests have the same key, so the
 // server executes only one of them.
-async function askSurely<T>(
+async function requestUntilKnown<T>(
   body: object,
   idempotencyKey: string,
   pause: (n: number) => Promise<void>,
@@ -170,7 +170,7 @@ export async function act(
     try {
       items.push(
         ...(
-          await askSurely<Answer>(
+          await requestUntilKnown<Answer>(
             { action, kind, ids: piece, ...options },
             newKey(),
             progress.pause ?? pauseFor,
@@ -205,5 +205,5 @@ export async function hand(
   pause = pauseFor,
 ): Promise<BulkAction> {
   const meant = seen.more ? target : { ids: seen.items.map((item) => item.id) };
-  return askSurely<BulkAction>({ action, kind, ...meant, ...options, background: true }, key, pause);
+  return requestUntilKnown<BulkAction>({ action, kind, ...meant, ...options, background: true }, key, pause);
 }

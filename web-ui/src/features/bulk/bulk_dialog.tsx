@@ -17,7 +17,7 @@ import { useBulk } from './bulk_queries';
 import {
   UNSURE,
   act,
-  goesOnAlone,
+  runsInBackground,
   hand,
   isUnsure,
   preview,
@@ -89,7 +89,7 @@ export default function BulkDialog(props: {
     }
   };
   const go = async () => {
-    if (look.data && goesOnAlone(look.data)) return handOver(look.data);
+    if (look.data && runsInBackground(look.data)) return handOver(look.data);
     setStage({ at: 'going', asked: 0 });
     const items = await act(kind, action, ids, options, {
       go: (asked) => {
@@ -186,7 +186,7 @@ export default function BulkDialog(props: {
             rows={props.rows}
           />
           <p className="text-muted">
-            {t(`bulk.explain_${words}`)} {goesOnAlone(look.data) && t('bulk.alone')}
+            {t(`bulk.explain_${words}`)} {runsInBackground(look.data) && t('bulk.alone')}
           </p>
           {(action === 'pause' || words === 'cancel_jobs') && (
             <Field label={t('reason.label')}>

@@ -2,7 +2,7 @@
 export const PLACES = ['shell', 'systemd', 'container'] as const;
 export type Place = (typeof PLACES)[number];
 
-export interface Joining {
+export interface JoinParameters {
   executor: string;
   token: string | null; // null: members and executors use copies of one secret file
   version: string;
@@ -18,7 +18,7 @@ interface File {
 }
 
 // The settings of this executor. In a cluster with Kafka and ZooKeeper, a file has the settings that all executors have.
-function fileOf({ executor, token, address }: Joining, directory: string): File {
+function fileOf({ executor, token, address }: JoinParameters, directory: string): File {
   const name = directory + (token === null ? '/join.secret' : '/join-token');
   const id = 'executor.id=' + executor;
   return token === null
@@ -42,10 +42,10 @@ const environment = (file: File) =>
     .join(' ');
 const here = (before: string, text: string) => [`${before} <<'END'`, text, 'END'];
 // Returns the command that writes a file that only the executor may read.
-const written = (joining: Joining, file: string) =>
+const written = (joining: JoinParameters, file: string) =>
   joining.token === null ? [] : ['umask 077', ...here(`cat > "${file}"`, joining.token)];
 
-const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
+const COMMANDS: Record<Place, (joining: JoinParameters) => string[]> = {
   shell: (joining) => {
     const file = fileOf(joining, '$PWD');
     return [
@@ -85,5 +85,5 @@ const COMMANDS: Record<Place, (joining: Joining) => string[]> = {
   },
 };
 
-export const commandsFor = (place: Place, joining: Joining): string =>
+export const commandsFor = (place: Place, joining: JoinParameters): string =>
   COMMANDS[place](joining).join('\n') + '\n';

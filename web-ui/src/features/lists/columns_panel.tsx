@@ -3,13 +3,13 @@ import './texts.en';
 import { Columns3 } from 'lucide-react';
 import { useTranslation } from '../../i18n/use_translation';
 import { choice, type Columns } from './columns';
-import { DropPanel } from './drop_panel';
+import { DropdownPanel } from './dropdown_panel';
 
 export function ColumnsPanel({ columns, always }: { columns: Columns; always: string }) {
   const { t } = useTranslation();
   const { all, chosen } = columns;
   return (
-    <DropPanel label={t('columns.title')} title={t('columns.title')} icon={Columns3}>
+    <DropdownPanel label={t('columns.title')} title={t('columns.title')} icon={Columns3}>
       <ul className="grid gap-1">
         <li>
           <Choice label={always} on disabled />
@@ -27,7 +27,7 @@ export function ColumnsPanel({ columns, always }: { columns: Columns; always: st
       <button type="button" className="button" onClick={() => columns.choose({})}>
         {t('columns.usual')}
       </button>
-    </DropPanel>
+    </DropdownPanel>
   );
 }
 

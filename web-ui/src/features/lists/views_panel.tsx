@@ -8,7 +8,7 @@ import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../ui/field';
 import type { ListKind } from '../bulk/bulk';
-import { DropPanel } from './drop_panel';
+import { DropdownPanel } from './dropdown_panel';
 import { keep, kept } from './list_settings';
 import { NAME_MAX, VIEWS_MAX, renamed, viewOf, viewsFrom, withView, withoutView, type View } from './views';
 
@@ -38,7 +38,7 @@ export function ViewsPanel({ kind }: { kind: ListKind }) {
   const [focused, setFocused] = useState('');
   const field = useRef<HTMLInputElement>(null);
   return (
-    <DropPanel
+    <DropdownPanel
       label={current ? t('views.current', { name: current.name }) : t('views.button')}
       title={t('views.title')}
       icon={Bookmark}
@@ -76,7 +76,7 @@ export function ViewsPanel({ kind }: { kind: ListKind }) {
       )}
       <Save field={field} search={search} views={views} onSave={(view) => setViews(withView(views, view))} />
       <p className="text-xs text-muted">{t('views.kept')}</p>
-    </DropPanel>
+    </DropdownPanel>
   );
 }
 

@@ -40,7 +40,7 @@ const known = (one: Member) => typeof one.paused === 'boolean';
 
 // Returns two lists of members: those that have not applied the current pause or resume, and those that do
 // not report whether they are paused.
-export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
+export function pauseMismatch({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
   behind: string[];
   unknown: string[];
 } {

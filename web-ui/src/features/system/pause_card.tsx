@@ -8,7 +8,7 @@ import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../ui/time';
 import { Card, Facts } from '../../ui/ui';
-import { apartFrom } from './member_values';
+import { pauseMismatch } from './member_values';
 import { useResumeCluster } from './pause_cluster';
 
 const PauseClusterDialog = lazy(() => import('./pause_dialog'));
@@ -21,7 +21,7 @@ export function PauseCard({ status }: { status: SystemStatus }) {
   const may = useMay('config:write');
   const resume = useResumeCluster();
   const paused = status.paused ?? null;
-  const { behind, unknown } = apartFrom(status);
+  const { behind, unknown } = pauseMismatch(status);
   const put = (next: 'pause' | undefined) =>
     void navigate({ search: (before) => ({ ...before, ask: next }), replace: true, resetScroll: false });
   const button = { type: 'button', className: 'button', title: may ? undefined : t('pause.denied') } as const;

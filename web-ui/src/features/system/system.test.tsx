@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { useEvery } from '../../api/queries';
 import type { Member, SystemStatus } from '../../api/types';
 import { MembersCard } from './members_card';
-import { apartFrom, metricsOf, skewOf, versionsOf } from './member_values';
+import { pauseMismatch, metricsOf, skewOf, versionsOf } from './member_values';
 import { RefreshChoice, paceOf } from './refresh_choice';
 import { useLive } from '../../lib/poll_interval';
 import { setPreferences } from '../../lib/preferences';
@@ -77,13 +77,13 @@ describe('members apart from the pause', () => {
     member('m3', { paused: null }),
     member('m4', { paused: undefined }),
   ];
-  it('apartFrom lists members that have not paused, and unknown ones', () => {
-    expect(apartFrom({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
+  it('pauseMismatch lists members that have not paused, and unknown ones', () => {
+    expect(pauseMismatch({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
   });
-  it('apartFrom lists members that still pause after a resume', () => {
-    expect(apartFrom({ members, paused: null })).toEqual({ behind: ['m1'], unknown: ['m3', 'm4'] });
+  it('pauseMismatch lists members that still pause after a resume', () => {
+    expect(pauseMismatch({ members, paused: null })).toEqual({ behind: ['m1'], unknown: ['m3', 'm4'] });
     const older = { members: [member('m1', { paused: false })] } as SystemStatus; // an older server
-    expect(apartFrom(older)).toEqual({ behind: [], unknown: [] });
+    expect(pauseMismatch(older)).toEqual({ behind: [], unknown: [] });
   });
 });
 

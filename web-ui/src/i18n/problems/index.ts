@@ -16,13 +16,13 @@ export const fetchProblems = (): Promise<void> =>
     },
   ));
 
-export interface Said {
+export interface ProblemParts {
   said: string;
   detail: string;
 }
 
 // `kind`: "problem" is about a whole response, "field" about one field of the request.
-export function partsOf(kind: 'problem' | 'field', code: string, detail: string): Said {
+export function partsOf(kind: 'problem' | 'field', code: string, detail: string): ProblemParts {
   if (i18next.language === 'en' && detail !== '') return { said: '', detail };
   const key = `${kind}.${code}`;
   return { said: i18next.exists(key) ? i18next.t(key) : '', detail };

@@ -17,7 +17,7 @@ import { definitionOf } from '../form/form_values';
 import { limitsRuns } from '../form/form_schema';
 import { useOwnerText } from '../../users/owners';
 import { NamespaceLink } from '../list/namespace_link';
-import { TellFact } from './notifications_fact';
+import { NotificationFact } from './notifications_fact';
 import { containerFacts } from '../container/container_facts';
 import { httpFacts } from '../http/http_facts';
 import { isolationFacts } from '../isolation/isolation_facts';
@@ -136,7 +136,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
                 ]
               : []),
             ...(job.overlap_policy === 'queue_all' ? [[t('form.queue_max'), job.queue_max] as const] : []),
-            [t('tell.fact'), <TellFact key="t" job={job} />],
+            [t('tell.fact'), <NotificationFact key="t" job={job} />],
           ]}
         />
       </Card>

@@ -1,7 +1,7 @@
 // Statistics of the durations of runs. Pure.
 import type { Run } from '../../../api/types';
 
-export interface Took {
+export interface RunDuration {
   run_id: string;
   fire_time: string;
   ms: number;
@@ -9,7 +9,7 @@ export interface Took {
 }
 
 // Returns the durations, oldest first. Runs that never started are left out.
-export function durationsOf(runs: readonly Run[]): Took[] {
+export function durationsOf(runs: readonly Run[]): RunDuration[] {
   return runs
     .filter((run) => run.started_at !== null && run.ended_at !== null)
     .map((run) => ({

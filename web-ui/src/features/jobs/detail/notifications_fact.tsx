@@ -4,11 +4,11 @@ import '../form/texts.en';
 import { Link } from '@tanstack/react-router';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
-import { useTellText } from './notifications_text';
+import { useNotificationText } from './notifications_text';
 
-export function TellFact({ job }: { job: Job }) {
+export function NotificationFact({ job }: { job: Job }) {
   const { t } = useTranslation();
-  const { what, cluster, whom } = useTellText(job.notify);
+  const { what, cluster, whom } = useNotificationText(job.notify);
   return (
     <>
       {what}

@@ -7,19 +7,19 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
-import { tellingOf } from '../form/notifications_values';
+import { notificationSettingsOf } from '../form/notifications_values';
 
-export interface TellText {
+export interface NotificationText {
   what: string;
   cluster: boolean; // true: the cluster's setting applies, and `what` does not show it
   whom: string;
 }
 
-export function useTellText(notify: Notify): TellText {
+export function useNotificationText(notify: Notify): NotificationText {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { language } = usePreferences();
-  const telling = tellingOf(notify, useConfig().data?.data.settings);
+  const telling = notificationSettingsOf(notify, useConfig().data?.data.settings);
   const join = (words: string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(words);
   const kindText = (kind: string) =>
     kind === 'late' && telling.lateAfterS !== null

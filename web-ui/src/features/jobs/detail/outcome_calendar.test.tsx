@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Job, RunState } from '../../../api/types';
 import { parseSearch, stringifySearch } from '../../../lib/search_params';
-import EndsCard, { readEnds } from './outcome_calendar';
-import { begunInTime, endsByDay, successOfLast, weeksTo } from './outcome_calendar_values';
+import EndsCard, { readOutcomes } from './outcome_calendar';
+import { punctualityOf, outcomesByDay, successOfLast, weeksTo } from './outcome_calendar_values';
 import { localIn } from '../../../lib/zones';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
@@ -50,9 +50,9 @@ describe('punctuality', () => {
       run('2026-03-01T03:00:00Z', { attempt: 2 }),
       run('2026-03-01T03:00:00Z', { kind: 'manual' }),
     ];
-    expect(begunInTime(runs, 1000)).toEqual({ share: 0.8, n: 5, latest: 9000 });
-    expect(begunInTime(runs, 10)).toMatchObject({ share: 0.4 });
-    expect(begunInTime(runs.slice(5), 1000)).toEqual({ share: null, n: 0, latest: 0 });
+    expect(punctualityOf(runs, 1000)).toEqual({ share: 0.8, n: 5, latest: 9000 });
+    expect(punctualityOf(runs, 10)).toMatchObject({ share: 0.4 });
+    expect(punctualityOf(runs.slice(5), 1000)).toEqual({ share: null, n: 0, latest: 0 });
   });
 });
 
@@ -64,7 +64,7 @@ describe('the calendar', () => {
     expect(weeks[11]).toEqual(['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', null, null, null]);
   });
   it('the outcome calendar counts a run on the day it ended', () => {
-    const days = endsByDay(
+    const days = outcomesByDay(
       [
         ended('COMPLETED', '2026-03-01T23:30:00Z'),
         ended('LOST', '2026-03-01T22:30:00Z'),
@@ -80,7 +80,7 @@ describe('the calendar', () => {
 });
 
 describe('reading the outcomes', () => {
-  it('readEnds stops at the last page', async () => {
+  it('readOutcomes stops at the last page', async () => {
     const asked: URLSearchParams[] = [];
     server.use(
       http.get(at('runs'), ({ request }) => {
@@ -91,12 +91,15 @@ describe('reading the outcomes', () => {
         });
       }),
     );
-    expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: null, runs: [{}, {}] });
+    expect(await readOutcomes('backup', '2026-01-01T00:00:00Z')).toMatchObject({
+      back: null,
+      runs: [{}, {}],
+    });
     expect(asked.map((one) => one.get('page_token'))).toEqual([null, 'x']);
     expect(asked[0]!.getAll('state')).toEqual(['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST']);
     expect([asked[0]!.get('job_id'), asked[0]!.get('since')]).toEqual(['backup', '2026-01-01T00:00:00Z']);
   });
-  it('readEnds stops after four pages and reports how far back it got', async () => {
+  it('readOutcomes stops after four pages and reports how far back it got', async () => {
     let pages = 0;
     server.use(
       http.get(at('runs'), () => {
@@ -107,7 +110,9 @@ describe('reading the outcomes', () => {
         });
       }),
     );
-    expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: '2026-03-05T02:00:00Z' });
+    expect(await readOutcomes('backup', '2026-01-01T00:00:00Z')).toMatchObject({
+      back: '2026-03-05T02:00:00Z',
+    });
     expect(pages).toBe(4);
   });
 });

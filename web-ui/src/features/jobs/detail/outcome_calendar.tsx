@@ -19,11 +19,11 @@ import {
   ENDED,
   IN_TIME_MS,
   WEEKS,
-  begunInTime,
-  endsByDay,
+  punctualityOf,
+  outcomesByDay,
   successOfLast,
   weeksTo,
-  type DayOfEnds,
+  type DayOutcomes,
 } from './outcome_calendar_values';
 import { zoneOf } from '../../schedule/schedule_text';
 
@@ -39,7 +39,7 @@ interface Ends {
 
 // Reads the runs that have ended. `back` is the time before which runs were not read; null if all runs
 // were read.
-export async function readEnds(job: string, since: string, signal?: AbortSignal): Promise<Ends> {
+export async function readOutcomes(job: string, since: string, signal?: AbortSignal): Promise<Ends> {
   const runs: Run[] = [];
   let token: string | undefined;
   let back: string | null = null;
@@ -68,7 +68,7 @@ export default function EndsCard({ job }: { job: Job }) {
   const since = new Date(instantIn(zone, addDays(first, -1))).toISOString();
   const ends = useQuery({
     queryKey: ['jobs', job.job_id, 'ends', since],
-    queryFn: ({ signal }) => readEnds(job.job_id, since, signal),
+    queryFn: ({ signal }) => readOutcomes(job.job_id, since, signal),
     refetchInterval: (query) => refetchInterval && refetchInterval * (query.state.data?.back ? SELDOM : 1),
   });
   // Without runs there is no calendar. Another card of the page says that there are no runs.
@@ -99,13 +99,13 @@ function Calendar({
 }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const days = endsByDay(ends.runs, zone);
+  const days = outcomesByDay(ends.runs, zone);
   const shown = weeks.flat().filter((day): day is string => day !== null);
   const most = Math.max(1, ...shown.map((day) => (days.get(day)?.good ?? 0) + (days.get(day)?.bad ?? 0)));
   const backDay = ends.back === null ? '' : localIn(zone, Date.parse(ends.back)).slice(0, 10);
   const { share, n } = successOfLast(ends.runs);
   const inTimeMs = (job.notify?.late_after_s ?? 0) * 1000 || IN_TIME_MS;
-  const begun = begunInTime(ends.runs, inTimeMs);
+  const begun = punctualityOf(ends.runs, inTimeMs);
   const weekday = (i: number) =>
     new Intl.DateTimeFormat(language, { timeZone: 'UTC', weekday: 'short' }).format(Date.UTC(2026, 0, 5 + i));
   const dates = new Intl.DateTimeFormat(language, { timeZone: 'UTC', month: '2-digit', day: '2-digit' });
@@ -173,7 +173,7 @@ function Calendar({
 function Day(props: {
   job: Job;
   day: string | null;
-  ends: DayOfEnds | undefined;
+  ends: DayOutcomes | undefined;
   most: number;
   zone: string;
   unread: boolean;
@@ -207,7 +207,7 @@ function Day(props: {
   );
 }
 
-function AsTable({ days, shown }: { days: Map<string, DayOfEnds>; shown: readonly string[] }) {
+function AsTable({ days, shown }: { days: Map<string, DayOutcomes>; shown: readonly string[] }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   return (

@@ -21,7 +21,7 @@ export const IN_TIME_MS = 1000;
 
 // Returns the share of runs that started within `ms` after they were due, and the longest delay. The share is
 // rounded down. Only first attempts of scheduled runs count.
-export function begunInTime(
+export function punctualityOf(
   runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[],
   ms: number,
 ): { share: number | null; n: number; latest: number } {
@@ -50,16 +50,16 @@ export function weeksTo(now: number, zone: string): (string | null)[][] {
   );
 }
 
-export interface DayOfEnds {
+export interface DayOutcomes {
   good: number;
   bad: number;
 }
 
-export function endsByDay(
+export function outcomesByDay(
   runs: readonly Pick<Run, 'state' | 'ended_at'>[],
   zone: string,
-): Map<string, DayOfEnds> {
-  const days = new Map<string, DayOfEnds>();
+): Map<string, DayOutcomes> {
+  const days = new Map<string, DayOutcomes>();
   for (const run of runs) {
     if (run.ended_at === null) continue;
     const day = localIn(zone, Date.parse(run.ended_at)).slice(0, 10);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { parse } from 'yaml';
 import { parametersOf } from './definition';
-import { TELL_DEFAULTS, wrongLate, wrongMail } from './notifications_values';
+import { NOTIFY_DEFAULTS, wrongLate, wrongMail } from './notifications_values';
 import { wrongInRule } from './rule_values';
 import { wrongIn } from './schedule_values';
 import { CONTAINER_DEFAULTS, isImage } from '../container/container_values';
@@ -279,7 +279,7 @@ export const DEFAULTS: FormValues = {
   no_retry_on: '',
   on_lost: 'retry',
   retention_days: '0',
-  ...TELL_DEFAULTS,
+  ...NOTIFY_DEFAULTS,
 };
 
 // Reads the workflow of the form, which is YAML; null if it is not an object.

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';
 import { parametersOf, parametersText, type Definition } from './definition';
-import { notifyFrom, tellFieldOf, tellValuesOf } from './notifications_values';
+import { notifyFrom, notifyFieldOf, notifyValuesOf } from './notifications_values';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf } from './schedule_values';
 import { containerFieldOf, containerFrom, containerValuesOf } from '../container/container_values';
@@ -140,7 +140,7 @@ export function valuesOf(definition: Definition): FormValues {
     ...containerValuesOf(full.container),
     ...isolationValuesOf(full),
     ...httpValuesOf(full.http),
-    ...tellValuesOf(full.notify),
+    ...notifyValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
   };
 }
@@ -251,7 +251,7 @@ export function fieldOf(
   const [, first, second, last] = pointer.split('/');
   if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
-  if (first === 'notify') return tellFieldOf(second);
+  if (first === 'notify') return notifyFieldOf(second);
   if (first === 'script') return scriptFieldOf(second);
   if (first === 'container') return containerFieldOf(second);
   if (first === 'limits') return limitFieldOf(second);

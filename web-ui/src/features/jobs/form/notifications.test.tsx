@@ -9,8 +9,8 @@ import type { Job } from '../../../api/types';
 import { definitionFrom, definitionOf, fieldOf, valuesOf } from './form_values';
 import { DEFAULTS, formSchema } from './form_schema';
 import { JobEditor } from './job_editor';
-import { notifyFrom, tellValuesOf, tellingOf } from './notifications_values';
-import { TellFact } from '../detail/notifications_fact';
+import { notifyFrom, notifyValuesOf, notificationSettingsOf } from './notifications_values';
+import { NotificationFact } from '../detail/notifications_fact';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
 const settings = {
@@ -68,7 +68,7 @@ describe('notifications of a job', () => {
       { mail_to: ['a@b', 'c@d'] },
       { on: ['failed', 'not_known_yet'], late_after_s: 604_800, mail_to: ['a@b'], not_shown: { x: 1 } },
     ])
-      expect(notifyFrom(tellValuesOf(notify), notify)).toEqual(notify);
+      expect(notifyFrom(notifyValuesOf(notify), notify)).toEqual(notify);
     expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' })).not.toHaveProperty('notify');
     expect(definitionFrom(valuesOf(definitionOf(job)), definitionOf(job)).notify).toEqual({});
   });
@@ -103,24 +103,24 @@ describe('notifications of a job', () => {
   });
 
   it('a job’s notification settings override the cluster’s one by one', () => {
-    expect(tellingOf({}, settings)).toEqual({
+    expect(notificationSettingsOf({}, settings)).toEqual({
       kinds: ['failed', 'late'],
       own: false,
       lateAfterS: 300,
       channels: ['webhook', 'mail'],
       mailTo: ['ops@example.org', 'night@example.org'],
     });
-    expect(tellingOf({ on: [], late_after_s: 60, mail_to: ['a@b'] }, settings)).toEqual({
+    expect(notificationSettingsOf({ on: [], late_after_s: 60, mail_to: ['a@b'] }, settings)).toEqual({
       kinds: [],
       own: true,
       lateAfterS: 60,
       channels: ['webhook', 'mail'],
       mailTo: ['a@b'],
     });
-    expect(tellingOf({}, { ...settings, 'notify.mail_to': '', 'notify.webhook_url': '' }).channels).toEqual(
-      [],
-    );
-    expect(tellingOf({}, undefined)).toEqual({
+    expect(
+      notificationSettingsOf({}, { ...settings, 'notify.mail_to': '', 'notify.webhook_url': '' }).channels,
+    ).toEqual([]);
+    expect(notificationSettingsOf({}, undefined)).toEqual({
       kinds: null,
       own: false,
       lateAfterS: null,
@@ -211,7 +211,7 @@ describe('the page of the job', () => {
   it('the job page says what is notified, to whom, and links to the deliveries', async () => {
     show(
       <div data-testid="fact">
-        <TellFact job={{ ...job, notify: { mail_to: ['a@b'] } }} />
+        <NotificationFact job={{ ...job, notify: { mail_to: ['a@b'] } }} />
       </div>,
     );
     const link = await screen.findByRole('link', { name: 'View sent notifications' });
@@ -227,7 +227,7 @@ describe('the page of the job', () => {
     server.use(http.get(at('system/config'), () => problem(403, 'forbidden', 'no')));
     show(
       <div data-testid="fact">
-        <TellFact job={job} />
+        <NotificationFact job={job} />
       </div>,
     );
     await screen.findByRole('link', { name: 'View sent notifications' });

@@ -9,14 +9,14 @@ import { Card } from '../../../ui/ui';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import type { FormValues } from './form_schema';
 import { TELLS, notifyFrom, wrongLate } from './notifications_values';
-import { useTellText } from '../detail/notifications_text';
+import { useNotificationText } from '../detail/notifications_text';
 
 export function TellSection() {
   const { t } = useTranslation();
   const [tell, tell_on, late, mail_to] = useWatch<FormValues, ['tell', 'tell_on', 'late_after_s', 'mail_to']>(
     { name: ['tell', 'tell_on', 'late_after_s', 'mail_to'] },
   );
-  const { what, whom } = useTellText(
+  const { what, whom } = useNotificationText(
     notifyFrom({ tell, tell_on, late_after_s: wrongLate(late) ? '' : late, mail_to }, {}),
   );
   return (

@@ -9,7 +9,7 @@ const ADDRESSES_MOST = 20;
 const ADDRESS_LONGEST = 254;
 const ADDRESS = /^[!#-'*+./0-9=?A-Z^-~][!#-'*+./0-9=?A-Z^-~-]*@[!#-'*+./0-9=?A-Z^-~-]+$/;
 
-export interface TellValues {
+export interface NotifyValues {
   tell: string;
   tell_on: string[];
   late_after_s: string;
@@ -17,7 +17,7 @@ export interface TellValues {
 }
 
 // Initially all kinds are checked.
-export const TELL_DEFAULTS: TellValues = {
+export const NOTIFY_DEFAULTS: NotifyValues = {
   tell: 'cluster',
   tell_on: [...NOTICE_KINDS],
   late_after_s: '',
@@ -33,19 +33,19 @@ const addressesOf = (text: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-export function tellValuesOf(notify: unknown): TellValues {
+export function notifyValuesOf(notify: unknown): NotifyValues {
   const given = isObject(notify) ? notify : {};
   const on = textsOf(given.on);
   return {
     tell: on === null ? 'cluster' : on.length === 0 ? 'none' : 'own',
-    tell_on: on?.length ? on : TELL_DEFAULTS.tell_on,
+    tell_on: on?.length ? on : NOTIFY_DEFAULTS.tell_on,
     late_after_s: typeof given.late_after_s === 'number' ? String(given.late_after_s) : '',
     mail_to: textsOf(given.mail_to)?.join('\n') ?? '',
   };
 }
 
 // Returns `base` overridden by the form's values; members that the form does not show stay.
-export function notifyFrom(values: TellValues, base: unknown): Notify {
+export function notifyFrom(values: NotifyValues, base: unknown): Notify {
   const { on: _on, late_after_s: _late, mail_to: _mail, ...rest } = isObject(base) ? base : {};
   const addresses = addressesOf(values.mail_to);
   return {
@@ -77,14 +77,15 @@ export function wrongMail(text: string): string | undefined {
   return at < 0 ? undefined : `mail:${at + 1}`;
 }
 
-const FIELDS: Record<string, keyof TellValues> = {
+const FIELDS: Record<string, keyof NotifyValues> = {
   on: 'tell',
   late_after_s: 'late_after_s',
   mail_to: 'mail_to',
 };
-export const tellFieldOf = (member: string | undefined): keyof TellValues => FIELDS[member ?? ''] ?? 'tell';
+export const notifyFieldOf = (member: string | undefined): keyof NotifyValues =>
+  FIELDS[member ?? ''] ?? 'tell';
 
-export interface Telling {
+export interface NotificationSettings {
   kinds: string[] | null; // null: the cluster's setting applies, and its value is not known
   own: boolean;
   lateAfterS: number | null;
@@ -99,7 +100,10 @@ const listOf = (text: string | undefined) =>
     .filter((one) => one !== '');
 
 // The resulting notifications, including the cluster's settings if they are known.
-export function tellingOf(notify: Notify, settings: Record<string, string> | undefined): Telling {
+export function notificationSettingsOf(
+  notify: Notify,
+  settings: Record<string, string> | undefined,
+): NotificationSettings {
   const known = settings !== undefined && 'notify.on' in settings;
   const late = notify.late_after_s ?? (known ? Number(settings['notify.late_after_s']) : null);
   const mailTo = notify.mail_to ?? (known ? listOf(settings['notify.mail_to']) : []);

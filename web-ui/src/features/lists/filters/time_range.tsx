@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';
 import { usePreferences } from '../../../lib/preferences';
 import { browserZone, instantIn, localIn } from '../../../lib/zones';
-import { DropPanel } from '../drop_panel';
+import { DropdownPanel } from '../dropdown_panel';
 import { Field } from '../../../ui/field';
 import { rangeOf } from './range_values';
 
@@ -23,9 +23,9 @@ export function TimeRange({ since, until, onChange }: Range & { onChange: (range
   const label =
     until === undefined ? t('range.title') : t('range.until', { at: shown(until).replace('T', ' ') });
   return (
-    <DropPanel label={label} title={t('range.title')} icon={CalendarRange}>
+    <DropdownPanel label={label} title={t('range.title')} icon={CalendarRange}>
       <Form key={`${since} ${until}`} from={shown(since)} to={shown(until)} onChange={onChange} />
-    </DropPanel>
+    </DropdownPanel>
   );
 }
 

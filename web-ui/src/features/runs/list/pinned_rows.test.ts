@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rangeOf } from '../../lists/filters/range_values';
-import { steady } from './pinned_rows';
+import { pinnedRows } from './pinned_rows';
 
 interface Row {
   id: string;
@@ -9,7 +9,7 @@ interface Row {
 const rows = (text: string): Row[] => text.split('').map((id) => ({ id }));
 const ids = (all: readonly Row[]) => all.map((one) => one.id).join('');
 const read = (shown: string, now: string, hasMore = false) => {
-  const { rows: after, news } = steady(rows(shown), rows(now), (row) => row.id, hasMore);
+  const { rows: after, news } = pinnedRows(rows(shown), rows(now), (row) => row.id, hasMore);
   return [ids(after), news];
 };
 
@@ -33,7 +33,7 @@ describe('pinned rows', () => {
     expect(read('dcba', 'fedb', true)).toEqual(['dba', 2]);
   });
   it('pinned rows show the current state of each row', () => {
-    const { rows: after } = steady(
+    const { rows: after } = pinnedRows(
       [{ id: 'a', state: 'RUNNING' }],
       [{ id: 'b' }, { id: 'a', state: 'DONE' }] as Row[],
       (row) => row.id,

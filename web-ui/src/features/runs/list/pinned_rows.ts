@@ -4,19 +4,19 @@
 //          below are shown at once.
 import { useState } from 'react';
 
-export interface Steady<T> {
+export interface PinnedRows<T> {
   rows: T[];
   news: number;
 }
 
 // Merges rows. `shown` are the rows on display. `read` are the rows that were read now, in the same order.
 // `hasMore`: the server has more rows after `read`.
-export function steady<T>(
+export function pinnedRows<T>(
   shown: readonly T[],
   read: readonly T[],
   idOf: (row: T) => string,
   hasMore: boolean,
-): Steady<T> {
+): PinnedRows<T> {
   const known = new Set(shown.map(idOf));
   const last = read.findLastIndex((row) => known.has(idOf(row)));
   if (shown.length === 0 || (last < 0 && !hasMore)) return { rows: [...read], news: 0 };
@@ -41,13 +41,13 @@ interface Query<T> {
 
 // `list` names the list. If the name changes, the rows of the new list are shown at once. `news` in the
 // result counts the new rows among the rows that were read. The server may have more new rows.
-export function useSteady<T>(
+export function usePinnedRows<T>(
   query: Query<T>,
   list: string,
   idOf: (row: T) => string,
-): Steady<T> & { accept: () => void } {
+): PinnedRows<T> & { accept: () => void } {
   const { data } = query;
-  const [state, setState] = useState<Steady<T> & { list: string; data: typeof data }>({
+  const [state, setState] = useState<PinnedRows<T> & { list: string; data: typeof data }>({
     rows: [],
     news: 0,
     list,
@@ -56,7 +56,11 @@ export function useSteady<T>(
   const read = () => data?.pages.flatMap((page) => page.items) ?? [];
   let now = state;
   if (data !== state.data && !query.isPlaceholderData) {
-    now = { ...steady(state.list === list ? state.rows : [], read(), idOf, query.hasNextPage), list, data };
+    now = {
+      ...pinnedRows(state.list === list ? state.rows : [], read(), idOf, query.hasNextPage),
+      list,
+      data,
+    };
     setState(now);
   }
   return { rows: now.rows, news: now.news, accept: () => setState({ rows: read(), news: 0, list, data }) };

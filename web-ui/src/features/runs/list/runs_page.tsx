@@ -14,7 +14,7 @@ import { useColumns } from '../../lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
 import { RunTable } from '../../lists/runs/run_table';
 import { nameOfRun } from '../../bulk/run_name';
-import { useSteady } from './pinned_rows';
+import { usePinnedRows } from './pinned_rows';
 
 const route = getRouteApi('/runs');
 const rowOf = (run: Run) => ({ id: run.run_id, name: nameOfRun(run), state: run.state });
@@ -27,7 +27,7 @@ export function RunsPage() {
   const navigate = route.useNavigate();
   const { sort, ...filter } = search;
   const runs = useRuns({ ...search });
-  const { rows: items, news, accept } = useSteady(runs, JSON.stringify(search), idOf);
+  const { rows: items, news, accept } = usePinnedRows(runs, JSON.stringify(search), idOf);
   const box = useRef<HTMLDivElement>(null);
   const columns = useColumns('run', [
     { id: 'state', label: t('runs.state'), usual: true },

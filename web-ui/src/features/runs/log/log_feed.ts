@@ -9,8 +9,8 @@ const SHOW_EVERY_MS = 100; // least time between two renderings, however fast li
 const AGAIN_MS = 1000;
 const AGAIN_LONGEST_MS = 10_000;
 
-export interface LogSight {
-  lines: readonly LogLine[]; // one array that grows; after a change there is a new LogSight
+export interface LogSnapshot {
+  lines: readonly LogLine[]; // one array that grows; after a change there is a new LogSnapshot
   end: LogEnd | null;
   error: ApiError | null; // an error that would occur again if the request were repeated
   waiting: boolean; // the server does not answer
@@ -19,7 +19,7 @@ export interface LogSight {
 export class LogFeed {
   private readonly text = new LogText();
   private readonly listeners = new Set<() => void>();
-  private sight: LogSight = { lines: this.text.lines, end: null, error: null, waiting: false };
+  private sight: LogSnapshot = { lines: this.text.lines, end: null, error: null, waiting: false };
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
 
@@ -32,7 +32,7 @@ export class LogFeed {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
-  readonly look = (): LogSight => this.sight;
+  readonly look = (): LogSnapshot => this.sight;
 
   // Starts following, or continues after stop(). Does nothing if it is following already.
   start(): void {
@@ -48,7 +48,7 @@ export class LogFeed {
     this.timer = undefined;
   }
 
-  private show(change: Partial<LogSight> = {}): void {
+  private show(change: Partial<LogSnapshot> = {}): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.sight = { ...this.sight, ...change };
@@ -96,7 +96,7 @@ export class LogFeed {
 }
 
 // Returns the log. `on`: follows the log. Otherwise the result is what has been read so far.
-export function useLog(runId: string, attempt: number, on: boolean): LogSight {
+export function useLog(runId: string, attempt: number, on: boolean): LogSnapshot {
   const feed = useMemo(() => new LogFeed(runId, attempt), [runId, attempt]);
   useEffect(() => (on ? whileSeen(feed) : undefined), [feed, on]);
   return useSyncExternalStore(feed.subscribe, feed.look);

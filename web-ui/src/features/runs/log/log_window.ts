@@ -54,7 +54,7 @@ export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
   };
 }
 
-export function linesInSight(heights: Heights, top: number, height: number): number[] {
+export function visibleLines(heights: Heights, top: number, height: number): number[] {
   if (heights.count === 0) return [];
   const first = heights.lineAt(top - BEYOND_PX);
   const last = heights.lineAt(top + height + BEYOND_PX);

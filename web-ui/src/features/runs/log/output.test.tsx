@@ -1,9 +1,9 @@
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import { cutEvents } from '../../../api/events';
+import { parseEvents } from '../../../api/events';
 import { LogText, coloursAfter } from './log_lines';
 import { partsOf } from './log_parts';
-import { ROW_PX, heightsOf, linesInSight, rowsOf } from './log_window';
+import { ROW_PX, heightsOf, visibleLines, rowsOf } from './log_window';
 import { StateBadge } from '../../../ui/state_badge';
 
 const RED = '\u001b[31m';
@@ -43,9 +43,9 @@ describe('colours', () => {
 
 describe('events', () => {
   it('events are parsed from chunks cut anywhere', () => {
-    const first = cutEvents('retry: 1000\n\nid: 1\ndata: {"a"');
+    const first = parseEvents('retry: 1000\n\nid: 1\ndata: {"a"');
     expect(first.events).toEqual([]);
-    const second = cutEvents(first.rest + ':1}\n\n: still here\n\nevent: end\ndata: {}\n\n');
+    const second = parseEvents(first.rest + ':1}\n\n: still here\n\nevent: end\ndata: {}\n\n');
     expect(second.events).toEqual([
       { name: 'message', id: '1', data: '{"a":1}' },
       { name: 'end', id: '', data: '{}' },
@@ -103,12 +103,12 @@ describe('the window of a log', () => {
   it('the window of a long log contains few lines', () => {
     const heights = heightsOf(lines(100_000), 0);
     expect(heights.total).toBe(100_000 * ROW_PX);
-    const seen = linesInSight(heights, 50_000 * ROW_PX, 500);
+    const seen = visibleLines(heights, 50_000 * ROW_PX, 500);
     expect(seen.length).toBeLessThanOrEqual(150);
     expect(seen).toContain(50_000);
-    expect(linesInSight(heights, 0, 500)[0]).toBe(0);
-    expect(linesInSight(heights, heights.total, 500).at(-1)).toBe(99_999);
-    expect(linesInSight(heightsOf([], 0), 0, 500)).toEqual([]);
+    expect(visibleLines(heights, 0, 500)[0]).toBe(0);
+    expect(visibleLines(heights, heights.total, 500).at(-1)).toBe(99_999);
+    expect(visibleLines(heightsOf([], 0), 0, 500)).toEqual([]);
   });
   it('the window uses the wrapped height of each line', () => {
     expect(rowsOf('', 10)).toBe(1);

@@ -16,7 +16,7 @@ import type { LogLine } from './log_lines';
 import { plainOf } from './log_parts';
 import { LogRow } from './log_row';
 import { LogSearch } from './log_search';
-import { ROW_PX, heightsOf, linesInSight } from './log_window';
+import { ROW_PX, heightsOf, visibleLines } from './log_window';
 
 const NEAR_END_PX = 40;
 const SAMPLE = '0'.repeat(100);
@@ -264,7 +264,7 @@ export function Output(props: {
         }
       >
         <div className="relative" style={{ height: heights.total }}>
-          {linesInSight(heights, sight.top, sight.height).map((line) => (
+          {visibleLines(heights, sight.top, sight.height).map((line) => (
             <LogRow
               key={placeOf(line)}
               line={lines[line]!}

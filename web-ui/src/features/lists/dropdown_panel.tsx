@@ -3,7 +3,12 @@
 import type { LucideIcon } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
-export function DropPanel(props: { label: string; title: string; icon: LucideIcon; children: ReactNode }) {
+export function DropdownPanel(props: {
+  label: string;
+  title: string;
+  icon: LucideIcon;
+  children: ReactNode;
+}) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
