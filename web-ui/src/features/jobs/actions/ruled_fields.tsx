@@ -3,7 +3,7 @@ import './texts.en';
 import type { ParameterRule } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
-import { textOfValue } from '../form/rule_values';
+import { textOfValue } from '../rules/rule_values';
 
 interface Props {
   name: string;

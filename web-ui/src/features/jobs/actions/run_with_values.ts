@@ -2,7 +2,7 @@
 import './texts.en';
 import type { Job, ParameterRule, Run } from '../../../api/types';
 import { parametersOf } from '../form/definition';
-import { rulesOf, textOfValue, valueOfText } from '../form/rule_values';
+import { rulesOf, textOfValue, valueOfText } from '../rules/rule_values';
 
 export interface RunWith {
   ruled: Record<string, string>; // the parameters with a rule, as entered; empty: not given

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parse } from 'yaml';
 import { parametersOf } from './definition';
 import { NOTIFY_DEFAULTS, wrongLate, wrongMail } from './notifications_values';
-import { wrongInRule } from './rule_values';
+import { wrongInRule } from '../rules/rule_values';
 import { wrongIn } from './schedule_values';
 import { CONTAINER_DEFAULTS, isImage } from '../container/container_values';
 import { HTTP_DEFAULTS, wrongInHttp } from '../http/http_values';

@@ -16,7 +16,7 @@ import type { Definition } from './definition';
 import { schedulesOf, fieldOf } from './form_values';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, type FormValues } from './form_schema';
 import { OwnerField } from './owner_field';
-import { RuleRows } from './rule_rows';
+import { RuleRows } from '../rules/rule_rows';
 import { HttpFields } from '../http/http_fields';
 import { IsolationFields } from '../isolation/isolation_fields';
 import { ISOLATION_DEFAULTS, isIsolated, type IsolationValues } from '../isolation/isolation_values';

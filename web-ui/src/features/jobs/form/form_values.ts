@@ -7,7 +7,7 @@ import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';
 import { parametersOf, parametersText, type Definition } from './definition';
 import { notifyFrom, notifyFieldOf, notifyValuesOf } from './notifications_values';
-import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf } from './rule_values';
+import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf } from '../rules/rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf } from './schedule_values';
 import { containerFieldOf, containerFrom, containerValuesOf } from '../container/container_values';
 import { httpFieldOf, httpFrom, httpValuesOf } from '../http/http_values';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { definitionFrom, fieldOf, valuesOf } from './form_values';
-import { DEFAULTS, formSchema } from './form_schema';
+import { definitionFrom, fieldOf, valuesOf } from '../form/form_values';
+import { DEFAULTS, formSchema } from '../form/form_schema';
 import { EMPTY_RULE, definitionOfRules, ruleRowsOf, valueOfText, wrongInRule } from './rule_values';
 
 const job = {

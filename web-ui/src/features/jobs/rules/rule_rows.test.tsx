@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { queryClient } from '../../../api/queries';
 import type { Job } from '../../../api/types';
-import { definitionOf } from './form_values';
-import { JobEditor } from './job_editor';
+import { definitionOf } from '../form/form_values';
+import { JobEditor } from '../form/job_editor';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 
 const SLOW_MS = 60_000;

@@ -1,6 +1,6 @@
 // Rules for the parameters of a job as rows of the form, and their values as texts. Pure.
 import type { ParameterRule } from '../../../api/types';
-import type { Definition } from './definition';
+import type { Definition } from '../form/definition';
 
 export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean'] as const;
 export const RULES_MAX = 100;

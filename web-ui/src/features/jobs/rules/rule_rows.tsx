@@ -1,12 +1,12 @@
 // Rules for the parameters of a job, a row each.
-import './texts.en';
+import '../form/texts.en';
 import { Plus, Trash2 } from 'lucide-react';
 import { useFieldArray, useFormContext, useWatch } from 'react-hook-form';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
-import { Text, useError } from './form_fields';
-import type { FormValues } from './form_schema';
+import { Text, useError } from '../form/form_fields';
+import type { FormValues } from '../form/form_schema';
 import { EMPTY_RULE, PARAMETER_TYPES, RULES_MAX } from './rule_values';
 
 export function RuleRows() {
