@@ -77,9 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"results.shared_record", "P6", 40, 35},
         // conditions of writes without a read; plain_contract.h has the others
         BrokenRule{"fast.claim.state", "run-states", 40},
-        BrokenRule{"fast.claim.attempt", "P3", 1000, 157},  // an earlier task's claim
+        BrokenRule{"fast.claim.attempt", "P3", 1000, 451},  // an earlier task's claim
         BrokenRule{"fast.claim.version", "P8", 1000, 80},   // of before an edit
-        BrokenRule{"fast.result.state", "run-states", 400, 317},
+        BrokenRule{"fast.result.state", "run-states", 400, 344},
         // slots: no limit, no regard for the queue, no slot for an admitted run,
         // a place in the queue that stays, lateness from the fire
         BrokenRule{"claim.limit", "P8 overlap", 40},
@@ -93,12 +93,12 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
         // an attempt that never began ends its run
-        BrokenRule{"run.given_back", "P1 given back", 400},
+        BrokenRule{"run.given_back", "P1 given back", 400, 41},
         // planning by the calendars that were read first
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
-        BrokenRule{"backfill.past_next", "backfill", 40},
-        BrokenRule{"request.any_attempt", "parameters", 40, 318},
+        BrokenRule{"backfill.past_next", "backfill", 40, 24},
+        BrokenRule{"request.any_attempt", "parameters", 40, 361},
         // fires that are taken for done because a workflow with the same fire ran the job as a
         // node, and such a node's run is run again
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "retry.nested_continues",
                    .promise = "workflows",
                    .seeds_max = 40,
-                   .first = 80,
+                   .first = 25,
                    .workflows = true,
                    .nested = true},
         // a backfill runs a workflow again beside the process of a node that was given up as lost
