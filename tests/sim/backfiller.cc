@@ -67,10 +67,13 @@ void Backfiller::Act() {
 }
 
 void Backfiller::Start() {
-  const auto jobs = p_.stores.jobs.ListJobs({.limit = 1000}).value_or({}).jobs;
+  auto jobs = p_.stores.jobs.ListJobs({.limit = 1000}).value_or({}).jobs;
+  if (options_.of_lost_nodes) {
+    std::erase_if(jobs,
+                  [](const StoredJob& job) { return job.definition.type != JobType::kWorkflow; });
+  }
   if (jobs.empty()) return;
   const StoredJob& job = jobs[rng_.Below(jobs.size())];
-  if (options_.of_lost_nodes && job.definition.type != JobType::kWorkflow) return;
   std::vector<StoredSchedule> schedules;
   for (const StoredSchedule& schedule : job.schedules) {
     if (Repeats(schedule.spec)) schedules.push_back(schedule);

@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "backfill.nodes_unasked",
                    .promise = "P4",
                    .seeds_max = 40,
-                   .first = 145,
+                   .first = 150,
                    .workflows = true,
                    .lost_nodes = true}),
     [](const auto& rule) {
