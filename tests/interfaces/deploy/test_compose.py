@@ -396,8 +396,8 @@ class ComposeTest(unittest.TestCase):
             steps = next(iter(stages_of(f"deploy/docker/{path}.Dockerfile").values()))
             self.assertTrue([a for i, a in steps if i == "RUN" and a.split()[:2] == ["./dev", verb]])
             self.assertRegex(read("dev"), rf"(?m)^cmd_{verb}\(\)")
-            verbs = re.search(r"(?m)^  (.*)\) \"cmd_", read("dev")).group(1)
-            self.assertIn(verb, verbs.split(" | "))
+            verbs = re.search(r"(?s)case \"\$command\" in\n(.*?)\) \"cmd_", read("dev")).group(1)
+            self.assertIn(verb, re.findall(r"\w+", verbs))
         self.assertIn('cmd_packages() { need "${PACKAGES[@]}"; }', read("dev"))
 
     def test_packages_of_dev_contain_what_the_build_runs(self):
