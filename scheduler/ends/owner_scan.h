@@ -24,7 +24,7 @@
 
 namespace carillon::scheduler {
 
-// What every loop of an owner needs.
+// The ports that every loop of an owner needs.
 struct OwnerPorts {
   const ClusterClock& cluster;
   SegmentTable& segments;

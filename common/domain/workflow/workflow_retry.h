@@ -72,7 +72,7 @@ struct RetryPlan {
 // person wants all of it: it begins anew.
 //
 // Nodes that `skip` names outside of the retried part must be such that PlanSkip can skip them.
-// What they had stopped is blocked again, as there.
+// Nodes that they had stopped are blocked again, as there.
 //
 // A plan without changes: the named nodes are blocked already, or the run waits for its begin after
 // an earlier retry (`begins_again`) and nothing else has failed. So several nodes of one run can be
