@@ -19,8 +19,8 @@ std::vector<Setting> MakeTable() {
       {.name = "data_dir",
        .fallback = "~/.local/share/carillon",
        .least = 1,
-       .help = "Directory of the spool, tokens, runtime.json, and the database of standalone. One "
-               "process at a time; a leading `~` is `$HOME`."},
+       .help = "Directory of the spool, tokens, `runtime.json`, and the database of "
+               "standalone; for one process at a time. A leading `~` is `$HOME`."},
       {.name = "retention_days",
        .type = kInteger,
        .fallback = "14",
@@ -40,20 +40,20 @@ std::vector<Setting> MakeTable() {
        .help = "Port of the REST API; 0 = any free one."},
       {.name = "rest.advertise",
        .fallback = "",
-       .help = "Host name or address at which clients reach it, used in `runtime.json` and in "
-               "links; a TLS certificate must be valid for it. Empty = `rest.listen`."},
+       .help = "Host name or address at which clients reach it; a TLS certificate must be "
+               "valid for it. Empty = `rest.listen`."},
       {.name = "rest.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the certificate chain. When it is set, the API and the console speak "
-               "only TLS (1.2 or later). The file is checked every 5 seconds; a new certificate "
-               "needs no restart."},
+       .help = "PEM file with the certificate chain. With it, the API and the console speak "
+               "only TLS (1.2 or later). The file is checked every 5 seconds; a new "
+               "certificate needs no restart."},
       {.name = "rest.tls_key_file",
        .fallback = "",
        .help = "PEM file with its private key, without a pass phrase."},
       {.name = "rest.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the REST API listen beyond loopback without TLS; tokens then cross the "
+       .help = "Lets the REST API listen beyond loopback without TLS, so that tokens cross the "
                "network unencrypted."},
       {.name = "rest.behind_tls",
        .type = kFlag,
@@ -63,16 +63,16 @@ std::vector<Setting> MakeTable() {
       {.name = "rest.trusted_proxies",
        .type = kNetworks,
        .fallback = "",
-       .help = "Addresses and networks of reverse proxies. On their connections `X-Forwarded-For` "
-               "names the client, for the limits per address, the lock-out after wrong passwords "
-               "and the audit log; the number of their connections is not limited."},
+       .help = "Addresses and networks of reverse proxies. On their connections "
+               "`X-Forwarded-For` names the client, for the limits per address, the lock-out "
+               "after wrong passwords and the audit log; their number is not limited."},
       {.name = "rest.account_rate",
        .type = kInteger,
        .fallback = "200",
        .least = 0,
        .most = 1'000'000,
-       .help =
-           "Requests per second of one account, with bursts of 5 seconds' worth; 0 = no limit."},
+       .help = "Requests per second of one account, with bursts of 5 seconds' worth; 0 = no "
+               "limit."},
       {.name = "rest.address_rate",
        .type = kInteger,
        .fallback = "20",
@@ -84,8 +84,8 @@ std::vector<Setting> MakeTable() {
        .fallback = "128",
        .least = 0,
        .most = 1024,
-       .help = "Concurrent connections of one address (IPv6: of one /64), of 1,024 in all; further "
-               "ones are closed at once. 0 = no limit."},
+       .help = "Concurrent connections of one address (IPv6: of one /64), of 1,024 in all; 0 = "
+               "no limit."},
       {.name = "rest.workers",
        .type = kInteger,
        .fallback = "8",
@@ -105,8 +105,8 @@ std::vector<Setting> MakeTable() {
       {.name = "ops.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the ops port listen beyond loopback; anyone who can reach it can read the "
-               "metrics."},
+       .help = "Lets the ops port listen beyond loopback, so that anyone who can reach it can "
+               "read the metrics."},
 
       {.name = "log.level",
        .type = kChoice,
@@ -146,14 +146,14 @@ std::vector<Setting> MakeTable() {
       {.name = "store.database",
        .fallback = "carillon",
        .least = 1,
-       .help = "Its database; created when it is missing and the user has the privilege."},
+       .help = "Its database; created when missing, if the user has the privilege."},
       {.name = "store.user",
        .fallback = "carillon",
        .least = 1,
        .help = "User that connects to it."},
       {.name = "store.password_file",
        .fallback = "",
-       .help = "File with that user's password on one line; empty = none."},
+       .help = "File with that user's password on one line."},
       {.name = "store.tls",
        .type = kChoice,
        .fallback = "off",
@@ -168,8 +168,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "8",
        .least = 2,
        .most = 256,
-       .help = "Connections of the REST API to the database; planning, claims and results have "
-               "their own."},
+       .help = "Connections of the REST API to the database; the loops have their own."},
       {.name = "store.buffer_pool_mib",
        .type = kInteger,
        .fallback = "0",
@@ -192,7 +191,7 @@ std::vector<Setting> MakeTable() {
        .help = "PEM file with the CA certificate of the brokers; empty = the system's list."},
       {.name = "kafka.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the client certificate; empty = none."},
+       .help = "PEM file with the client certificate."},
       {.name = "kafka.tls_key_file",
        .fallback = "",
        .help = "PEM file with its private key, without a pass phrase."},
@@ -200,8 +199,8 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|plain|scram-sha-256|scram-sha-512",
-       .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4.0 and later "
-               "refuse SCRAM from the librdkafka of Debian 12 (before 2.6.1): use `plain`."},
+       .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4 refuses "
+               "SCRAM from the librdkafka of Debian 12: use `plain`."},
       {.name = "kafka.user", .fallback = "", .help = "User that signs in to them."},
       {.name = "kafka.password_file",
        .fallback = "",
@@ -211,8 +210,8 @@ std::vector<Setting> MakeTable() {
        .fallback = "8",
        .least = 1,
        .most = 1000,
-       .help = "Partitions of each topic; the same in every process. Missing topics are created, "
-               "existing ones are checked."},
+       .help = "Partitions of each topic; the same in every process. Missing topics are "
+               "created."},
       {.name = "kafka.replicas",
        .type = kInteger,
        .fallback = "1",
@@ -224,8 +223,8 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "binary",
        .choices = "binary|json",
-       .help = "Format in which this process writes tasks and results. `json` is readable for "
-               "people and other programs, at the cost of throughput. Both are always read.",
+       .help = "Format in which this process writes tasks and results; both are always read. "
+               "`json` is readable, at the cost of throughput.",
        .live = true},
 
       {.name = "zookeeper.connect",
@@ -240,15 +239,15 @@ std::vector<Setting> MakeTable() {
        .help = "Silence after which a member is considered gone."},
       {.name = "zookeeper.digest_file",
        .fallback = "",
-       .help = "File with `user:password`; only that user can then access Carillon's nodes. Empty "
-               "= anyone who can reach ZooKeeper can change them."},
+       .help = "File with `user:password`; only that user can then access Carillon's nodes. "
+               "Empty = anyone who reaches ZooKeeper can change them."},
 
       {.name = "secrets.key_file",
        .fallback = "",
-       .help = "File (mode 0600) with the keys for secrets, 32 bytes per line as hex or base64: "
-               "the first one encrypts, all of them decrypt. The same on every member; a changed "
-               "file needs no restart. Empty = the variable `CARILLON_SECRETS_KEY`; standalone "
-               "without either creates `secrets.key` in its data directory."},
+       .help = "File (mode 0600) with the keys for [secrets](security.md#secrets), 32 bytes "
+               "per line as hex or base64, the same on every member; a changed file needs no "
+               "restart. Empty = the variable `CARILLON_SECRETS_KEY`; standalone without "
+               "either creates `secrets.key` in its data directory."},
 
       {.name = "link.listen",
        .type = kAddress,
@@ -271,32 +270,28 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|mutual",
-       .help = "`mutual`: members and executors authenticate each other with certificates of one "
-               "authority; the same everywhere. The join secret is then not used."},
+       .help = "`mutual`: members and executors authenticate each other with certificates of "
+               "one authority; the same everywhere. Replaces the join secret."},
       {.name = "link.tls_ca_file",
        .fallback = "",
        .help = "Scheduler: PEM file with the certificate of that authority (`carillon executor "
-               "authority`). The same on all members."},
+               "authority`), the same on all members."},
       {.name = "link.tls_ca_key_file",
        .fallback = "",
-       .help = "Scheduler: PEM file with the authority's private key, which signs the certificates "
-               "of members and executors."},
+       .help = "Scheduler: PEM file with the authority's private key."},
       {.name = "link.join_token_file",
        .fallback = "",
        .help = "Executor: file with the join token for its first certificate (`carillon executor "
                "join-token`); not read afterwards."},
       {.name = "link.join_secret_file",
        .fallback = "",
-       .help = "File with the join secret that an executor presents to a scheduler; the same "
-               "everywhere."},
+       .help = "File with the join secret of executors, the same everywhere."},
 
       {.name = "link.members",
        .fallback = "",
-       .help =
-           "Executor: addresses of control links, `host:port,host:port`, of a scheduler without "
-           "Kafka and ZooKeeper (`standalone.executors`). Tasks, results and logs then travel on "
-           "the link, which needs `link.tls: mutual`. Empty = ZooKeeper lists the members and "
-           "Kafka carries the messages."},
+       .help = "Executor: control links, `host:port,host:port`, of a scheduler without Kafka "
+               "and ZooKeeper (`standalone.executors`), which then carry all messages and need "
+               "`link.tls: mutual`. Empty = ZooKeeper lists the members."},
       {.name = "standalone.executors",
        .fallback = "",
        .help = "Standalone: `host:port` at which executors of other hosts connect, always with TLS "
@@ -344,7 +339,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "2000",
        .least = 100,
        .most = 30'000,
-       .help = "Time between heartbeats of an executor, which receives it on registration."},
+       .help = "Time between heartbeats of an executor."},
       {.name = "scheduler.executor_lost_ms",
        .type = kInteger,
        .fallback = "10000",
@@ -362,15 +357,15 @@ std::vector<Setting> MakeTable() {
 
       {.name = "notify.webhook_url",
        .fallback = "",
-       .help = "URL to which notifications are posted; empty = none. Must be `https:` beyond "
+       .help = "URL to which notifications are posted. Must be `https:` beyond "
                "loopback, unless `notify.allow_plain`."},
       {.name = "notify.webhook_secret_file",
        .fallback = "",
-       .help = "File with the secret that signs them, `whsec_…`; a second line holds the previous "
-               "one during a rotation. Read for each delivery."},
+       .help = "File with the secret that signs them, `whsec_…`; a second line holds the "
+               "previous one during a rotation. Read for each delivery."},
       {.name = "notify.mail_server",
        .fallback = "",
-       .help = "SMTP server for notification mails, `host:port`; empty = none."},
+       .help = "SMTP server for notification mails, `host:port`."},
       {.name = "notify.mail_tls",
        .type = kChoice,
        .fallback = "starttls",
@@ -408,9 +403,9 @@ std::vector<Setting> MakeTable() {
        .type = kInteger,
        .fallback = "3600",
        .most = 604'800,
-       .help =
-           "At most one notification per job and event in this time; the next one says how many "
-           "were held back. 0 = no limit. A failure after a recovery is sent after a minute."},
+       .help = "At most one notification per job and event in this time; the next one says how "
+               "many were held back. 0 = no limit. A failure after a recovery is sent after a "
+               "minute."},
   };
 }
 

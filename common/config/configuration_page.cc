@@ -32,29 +32,30 @@ cluster while it runs (`carillon system config set log.level=debug`,
 [PUT /api/system/config](api.md#put-apisystemconfig)). Such a value takes precedence over flags,
 environment, file and default of every process until it is removed.
 
-| setting | default | bounds | what it does |
-|---|---|---|---|
+| setting | default (bounds) | what it does |
+|---|---|---|
 )";
 
 constexpr std::string_view kTail = R"(
 [cli.md](cli.md) has the variables of the command line (`CARILLON_ADDR`, `CARILLON_TOKEN`, …).
 )";
 
+// In parentheses behind the default; empty if the type says it.
 std::string Bounds(const Setting& setting) {
   switch (setting.type) {
-    case SettingType::kText: return "";
+    case SettingType::kText:
+    case SettingType::kFlag:
+    case SettingType::kPairs: return "";
     case SettingType::kInteger:
-      return std::to_string(setting.least) + " to " + std::to_string(setting.most);
-    case SettingType::kFlag: return "`true`, `false`";
+      return " (" + std::to_string(setting.least) + "–" + std::to_string(setting.most) + ")";
     case SettingType::kChoice: {
-      std::string bounds = "`";
+      std::string bounds = " (`";
       for (char c : setting.choices) bounds += c == '|' ? std::string("`, `") : std::string(1, c);
-      return bounds + "`";
+      return bounds + "`)";
     }
-    case SettingType::kAddress: return "an IP address or `localhost`";
-    case SettingType::kIdentity: return "`[a-z0-9][a-z0-9-]{0,62}`";
-    case SettingType::kNetworks: return "`address,network/bits,…`";
-    case SettingType::kPairs: return "`name=value,…`";
+    case SettingType::kAddress: return " (an IP address or `localhost`)";
+    case SettingType::kIdentity: return " (`[a-z0-9][a-z0-9-]{0,62}`)";
+    case SettingType::kNetworks: return "(`address,network/bits,…`)";
   }
   return "";
 }
@@ -65,9 +66,9 @@ std::string ConfigurationPage() {
   std::string page(kHead);
   for (const Setting& setting : SettingTable()) {
     const std::string fallback =
-        setting.fallback.empty() ? "none" : "`" + std::string(setting.fallback) + "`";
-    page += "| `" + std::string(setting.name) + "` | " + fallback + " | " + Bounds(setting) +
-            " | " + std::string(setting.help) + (setting.live ? " **Live.**" : "") + " |\n";
+        setting.fallback.empty() ? "" : "`" + std::string(setting.fallback) + "`";
+    page += "| `" + std::string(setting.name) + "` | " + fallback + Bounds(setting) + " | " +
+            std::string(setting.help) + (setting.live ? " **Live.**" : "") + " |\n";
   }
   page += kTail;
   return page;

@@ -26,9 +26,8 @@ std::vector<Setting> ExecutorSettings() {
        .type = kInteger,
        .fallback = "0",
        .most = 10'000,
-       .help = "Processes that start in a second at most, in bursts of a tenth of that. The others "
-               "wait "
-               "here, or go to another executor. 0 = no limit.",
+       .help = "Most processes started per second, in bursts of a tenth of that. The others "
+               "wait here, or go to another executor. 0 = no limit.",
        .live = true},
       {.name = "executor.light_slots",
        .type = kInteger,
@@ -56,44 +55,39 @@ std::vector<Setting> ExecutorSettings() {
       {.name = "executor.http_allow",
        .type = kNetworks,
        .fallback = "",
-       .help =
-           "Addresses and networks to which jobs of type `http` may send requests although they "
-           "are denied by default: loopback and the host's other addresses, link-local, multicast "
-           "and reserved addresses, and those of cloud metadata services."},
+       .help = "Addresses and networks to which jobs of type `http` may send requests although "
+               "they are [denied by default](http.md#addresses)."},
       {.name = "executor.http_deny",
        .type = kNetworks,
        .fallback = "",
-       .help = "Addresses and networks to which they may send none; goes before `http_allow`. All "
-               "other addresses are allowed, also private ones."},
+       .help = "Addresses and networks to which they may send none; takes precedence over "
+               "`http_allow`."},
       {.name = "executor.http_ca_file",
        .fallback = "",
        .help = "PEM file with the CAs that requests trust; empty = those of the system."},
       {.name = "executor.worker_socket",
        .fallback = "",
-       .help = "Unix socket at which programs with handlers attach; empty = `worker.sock` in the "
-               "executor's directory. Its directory must let their users enter."},
+       .help = "Unix socket at which programs with handlers attach; empty = `worker.sock` in "
+               "the executor's directory. Its directory must let their users enter."},
       {.name = "executor.worker_users",
        .type = kPairs,
        .fallback = "",
-       .help =
-           "Which applications the programs of which user may offer, `user=app|app,…`; `*` is all. "
-           "The executor's own user may offer all, other users none."},
+       .help = "Applications that the [programs of each user](handlers.md#users) may offer, "
+               "`user=app|app,…`; `*` is all. The executor's own user may offer all, other "
+               "users none."},
       {.name = "executor.run_as_allowed",
        .fallback = "",
-       .help = "Users of this host as whom jobs may run (`run_as`), separated by commas; the "
-               "executor must "
-               "run as root."},
+       .help = "Users of this host as whom [jobs may run](executor.md#another-user), separated "
+               "by commas; the executor must run as root."},
       {.name = "executor.run_as_directory",
        .fallback = "/var/lib/carillon-runs",
-       .help = "Directory for the files of such runs. Only root may write to it, and all must be "
-               "able to pass "
-               "through it; created if missing."},
+       .help = "Directory for the files of such runs, created if missing. Only root may write "
+               "to it; all must be able to pass through it."},
       {.name = "executor.container.engine",
        .fallback = "none",
-       .help = "Engine of `container` jobs: `none`, `docker`, `podman`, or the absolute path of a "
-               "program with their "
-               "command line. Who can use it can become root "
-               "([security](security.md#container-engines))."},
+       .help = "Engine of `container` jobs: `none`, `docker`, `podman`, or the absolute path "
+               "of a program with their command line. Whoever can use it [can become "
+               "root](security.md#container-engines)."},
   };
 }
 

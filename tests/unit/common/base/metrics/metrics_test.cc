@@ -12,25 +12,18 @@
 namespace carillon {
 namespace {
 
-std::string KindName(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::kCounter: return "counter";
-    case MetricKind::kGauge: return "gauge";
-    case MetricKind::kHistogram: return "histogram";
-  }
-  return "";
-}
-
 std::string MetricsDocument() {
   std::ostringstream out;
-  out << "# Metrics\n\nServed on the ops port at `/metrics`. Generated from "
-         "`common/base/metrics/metrics_table.cc` by\n`./dev regen`; a test compares. Never a job "
-         "id or a "
-         "run id as a label.\n\n"
-         "| metric | kind | label | meaning |\n|---|---|---|---|\n";
+  out << "# Metrics\n\nServed on the ops port at `/metrics`. Labels are in braces; none is a job "
+         "id "
+         "or a run id. Names that\nend in `_total` are counters; the others are gauges unless "
+         "marked "
+         "as histograms. Generated from\n`common/base/metrics/metrics_table.cc` by `./dev regen`; "
+         "a "
+         "test compares.\n\n| metric | meaning |\n|---|---|\n";
   for (const MetricSpec& spec : MetricTable()) {
-    out << "| `" << spec.name << "` | " << KindName(spec.kind) << " | "
-        << (spec.label.empty() ? "" : "`" + std::string(spec.label) + "`") << " | " << spec.help
+    out << "| `" << spec.name << (spec.label.empty() ? "" : "{" + std::string(spec.label) + "}")
+        << "` | " << (spec.kind == MetricKind::kHistogram ? "Histogram: " : "") << spec.help
         << " |\n";
   }
   return out.str();
