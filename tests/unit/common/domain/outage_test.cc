@@ -79,7 +79,7 @@ std::string_view Title(Outage outage) {
     case Outage::kStore: return "the store";
     case Outage::kStoreHeld: return "a held store";
     case Outage::kCoordinator: return "ZooKeeper";
-    case Outage::kStoreAndCoordinator: return "both of them";
+    case Outage::kStoreAndCoordinator: return "the store and ZooKeeper";
     case Outage::kBus: return "Kafka";
     case Outage::kMember: return "a member";
     case Outage::kLastMember: return "the last member";
@@ -97,35 +97,42 @@ std::string Seconds(OutageBound bound) {
 }
 
 std::string When(const OutageRow& row) {
-  std::string when = row.after == OutageBound::kAtOnce ? "" : "after " + Seconds(row.after);
-  if (row.until != OutageBound::kReturn) when += "for " + Seconds(row.until);
-  return when;
+  if (row.after != OutageBound::kAtOnce) return "After " + Seconds(row.after) + ": ";
+  if (row.until != OutageBound::kReturn) return "For " + Seconds(row.until) + ": ";
+  return "";
 }
 
-// Outages with the same effect share a row.
-std::string TableAsText() {
-  std::vector<std::pair<std::string, std::string>> rows;
-  for (const OutageRow& row : OutageTable()) {
-    std::ostringstream rest;
-    rest << " | " << Name(row.capability) << " | " << Name(row.effect) << " | " << When(row)
-         << " | " << row.sentence << " |\n";
-    const auto same = std::find_if(rows.begin(), rows.end(), [&rest](const auto& known) {
-      return known.second == rest.str();
-    });
-    if (same == rows.end()) {
-      rows.emplace_back(Title(row.outage), rest.str());
-    } else {
-      same->first += "; " + std::string(Title(row.outage));
-    }
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+void Append(Rows& rows, const std::string& key, const std::string& between,
+            const std::string& text) {
+  const auto same =
+      std::find_if(rows.begin(), rows.end(), [&key](const auto& row) { return row.first == key; });
+  if (same == rows.end()) {
+    rows.emplace_back(key, text);
+  } else {
+    same->second += between + text;
   }
-  std::string out = "| unavailable | feature | effect | when | in words |\n|---|---|---|---|---|\n";
-  for (const auto& [titles, rest] : rows) out += "| " + titles + rest;
+}
+
+// Outages with the same effect share a row, and so do all effects of the same outages.
+std::string TableAsText() {
+  Rows by_effect;
+  for (const OutageRow& row : OutageTable()) {
+    Append(by_effect, When(row) + std::string(row.sentence), "; ", std::string(Title(row.outage)));
+  }
+  Rows by_outages;
+  for (const auto& [effect, outages] : by_effect) Append(by_outages, outages, " ", effect);
+  std::string out = "| unavailable | effect |\n|---|---|\n";
+  for (const auto& [outages, effects] : by_outages) {
+    out += "| " + outages + " | " + effects + " |\n";
+  }
   return out;
 }
 
 TEST(OutageTest, TheDocumentAgreesWithTheTable) {
   const std::string path = test::SourceFile("docs/operations.md");
-  const std::string first = "| unavailable | feature | effect |";
+  const std::string first = "| unavailable | effect |";
   std::ostringstream read;
   read << std::ifstream(path).rdbuf();
   std::string text = read.str();
