@@ -24,13 +24,11 @@ executor:
   labels: {zone: a, disk: ssd}
 ```
 
-An unknown name, a wrong type or a number out of its bounds stops the start; the error names the
-file and the line. An unknown `CARILLON_*` variable is only logged.
+An unknown name or an invalid value stops the start; the error names the file and the line. An
+unknown `CARILLON_*` variable is only logged.
 
-Settings take effect at the next start. Those marked **live** can also be changed for the whole
-cluster while it runs (`carillon system config set log.level=debug`,
-[PUT /api/system/config](api.md#put-apisystemconfig)). Such a value takes precedence over flags,
-environment, file and default of every process until it is removed.
+Settings take effect at the next start; those marked **live** can also be
+[changed while the whole cluster runs](cluster.md#settings-of-the-whole-cluster).
 
 | setting | default (bounds) | what it does |
 |---|---|---|
