@@ -63,9 +63,9 @@ std::vector<Setting> MakeTable() {
       {.name = "rest.trusted_proxies",
        .type = kNetworks,
        .fallback = "",
-       .help = "Addresses and networks of reverse proxies. On their connections "
-               "`X-Forwarded-For` names the client, for the limits per address, the lock-out "
-               "after wrong passwords and the audit log; their number is not limited."},
+       .help = "Addresses and networks of [reverse proxies](security.md#behind-a-proxy), whose "
+               "`X-Forwarded-For` names the client for the limits per address, the lock-out "
+               "after wrong passwords and the audit log."},
       {.name = "rest.account_rate",
        .type = kInteger,
        .fallback = "200",
@@ -96,7 +96,7 @@ std::vector<Setting> MakeTable() {
       {.name = "ops.listen",
        .type = kAddress,
        .fallback = "127.0.0.1",
-       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which needs no token."},
+       .help = "Address of the ops port, which needs no token."},
       {.name = "ops.port",
        .type = kInteger,
        .fallback = "8642",
@@ -199,8 +199,8 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|plain|scram-sha-256|scram-sha-512",
-       .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4 refuses "
-               "SCRAM from the librdkafka of Debian 12: use `plain`."},
+       .help = "How this process signs in to the brokers; `plain` needs TLS. SCRAM with Kafka "
+               "4 needs [librdkafka 2.6.1](security.md#tls)."},
       {.name = "kafka.user", .fallback = "", .help = "User that signs in to them."},
       {.name = "kafka.password_file",
        .fallback = "",
@@ -281,8 +281,8 @@ std::vector<Setting> MakeTable() {
        .help = "Scheduler: PEM file with the authority's private key."},
       {.name = "link.join_token_file",
        .fallback = "",
-       .help = "Executor: file with the join token for its first certificate (`carillon executor "
-               "join-token`); not read afterwards."},
+       .help = "Executor: file with the join token for its first certificate (`carillon "
+               "executor join-token`)."},
       {.name = "link.join_secret_file",
        .fallback = "",
        .help = "File with the join secret of executors, the same everywhere."},
@@ -361,7 +361,7 @@ std::vector<Setting> MakeTable() {
                "loopback, unless `notify.allow_plain`."},
       {.name = "notify.webhook_secret_file",
        .fallback = "",
-       .help = "File with the secret that signs them, `whsec_…`; a second line holds the "
+       .help = "File with the secret that signs them, `whsec_…`, and on a second line the "
                "previous one during a rotation. Read for each delivery."},
       {.name = "notify.mail_server",
        .fallback = "",

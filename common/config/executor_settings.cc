@@ -73,7 +73,7 @@ std::vector<Setting> ExecutorSettings() {
        .type = kPairs,
        .fallback = "",
        .help = "Applications that the [programs of each user](handlers.md#users) may offer, "
-               "`user=app|app,…`; `*` is all. The executor's own user may offer all, other "
+               "`user=app\\|app,…`; `*` is all. The executor's own user may offer all, other "
                "users none."},
       {.name = "executor.run_as_allowed",
        .fallback = "",
