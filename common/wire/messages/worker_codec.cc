@@ -82,6 +82,8 @@ Result<WorkerHello> DecodeHello(const worker::v1::Hello& from,
                     .version = from.version().substr(0, kWorkerTextBytesMax),
                     .sdk = from.sdk().substr(0, kWorkerTextBytesMax),
                     .instance = from.instance()};
+  // The rest may have another layout. The receiver refuses it with both numbers.
+  if (hello.protocol != kWorkerProtocol) return hello;
   if (!IsHandlerApp(hello.app)) return BadWorkerMessage("name of the application");
   if (hello.instance.size() < kInstanceBytesMin || hello.instance.size() > kInstanceBytesMax) {
     return BadWorkerMessage("instance");
