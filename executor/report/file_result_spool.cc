@@ -1,5 +1,6 @@
 #include "executor/report/file_result_spool.h"
 
+#include "common/base/log.h"
 #include "executor/journal/attempt_codec.h"
 
 namespace carillon::executor {
@@ -10,11 +11,20 @@ constexpr size_t kRemovalsMax = 4096;
 
 }  // namespace
 
-Result<std::unique_ptr<FileResultSpool>> FileResultSpool::Open(const Options& options) {
+Result<std::unique_ptr<FileResultSpool>> FileResultSpool::Open(const Options& options,
+                                                               Metrics& metrics) {
   CARILLON_ASSIGN_OR_RETURN(
       auto log, SegmentLog::Open({.directory = options.directory, .bytes_max = options.bytes_max}));
   std::unique_ptr<FileResultSpool> spool(new FileResultSpool(std::move(log)));
   CARILLON_TRY(spool->Load());
+  metrics.gauge("carillon_unreadable_records", "spool")
+      .Set(static_cast<double>(spool->unreadable_));
+  if (spool->unreadable_ > 0) {
+    log::Error("executor",
+               "spool: {} places in {} cannot be read by this version; they stay there, but the "
+               "results in them are not reported",
+               spool->unreadable_, options.directory);
+  }
   return spool;
 }
 

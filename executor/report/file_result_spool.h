@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/base/metrics/metrics.h"
 #include "common/ports/executor_host.h"
 #include "executor/journal/segment_log.h"
 #include "executor/runs/run_table.h"
@@ -25,22 +26,21 @@ class FileResultSpool : public ResultSpool {
     std::string directory;  // created when missing; its parent must exist
     size_t bytes_max = 256u << 20;
   };
-  static Result<std::unique_ptr<FileResultSpool>> Open(const Options& options);
+  // Logs and counts what it cannot read: records of another version, and segments with a torn or
+  // corrupt tail. They stay on disk.
+  static Result<std::unique_ptr<FileResultSpool>> Open(const Options& options, Metrics& metrics);
 
   Status Append(const std::vector<AttemptEnded>& results) override;
   Status Remove(const std::vector<HeldAttempt>& applied) override;
   Result<std::vector<AttemptEnded>> Load() override;
-
-  // Records of an unknown layout, and segments with a torn or corrupt tail, found by Open.
-  size_t unreadable() const { return unreadable_; }
 
  private:
   explicit FileResultSpool(std::unique_ptr<SegmentLog> log) : log_(std::move(log)) {}
 
   const std::unique_ptr<SegmentLog> log_;
   std::unordered_map<AttemptId, SegmentLog::RecordId, AttemptIdHash> records_;
-  size_t removals_ = 0;  // since the last commit
-  size_t unreadable_ = 0;
+  size_t removals_ = 0;    // since the last commit
+  size_t unreadable_ = 0;  // as of Load
 };
 
 }  // namespace carillon::executor

@@ -103,7 +103,8 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home, &workers));
   checked.checks.push_back(std::move(workers));
   LogHostChecks(checked.checks);
-  CARILLON_ASSIGN_OR_RETURN(server->spool_, FileResultSpool::Open({.directory = home + "/spool"}));
+  CARILLON_ASSIGN_OR_RETURN(server->spool_,
+                            FileResultSpool::Open({.directory = home + "/spool"}, ports.metrics));
   CARILLON_ASSIGN_OR_RETURN(server->files_, DiskRunFiles::Open(home + "/saves"));
   server->load_ = std::make_unique<ProcLoad>(home);
   server->daemon_ =

@@ -105,6 +105,9 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_http_requests_total", kCounter, "code", "HTTP requests, by status code."},
       {"carillon_warden_restarts_total", kCounter, "", "Restarts of the warden by this executor."},
       {"carillon_warden_answers", kGauge, "", "1 while the warden of this executor responds."},
+      {"carillon_unreadable_records", kGauge, "place",
+       "Records on the disk of this executor that this version cannot read and leaves there, by "
+       "place: spool (results) or warden (its journal)."},
       {"carillon_spool_entries", kGauge, "",
        "Results on disk that the scheduler has not applied yet."},
       {"carillon_log_bytes_total", kCounter, "", "Bytes of job logs sent by this executor."},

@@ -84,6 +84,7 @@ struct Putter {
   void operator()(const Welcome& m) {
     out.I64(m.pid);
     out.U64(m.features);
+    out.U64(m.unreadable);
     out.U32(static_cast<uint32_t>(m.checks.size()));
     for (const HostCheck& check : m.checks) PutCheck(out, check);
   }
@@ -144,6 +145,7 @@ void Get(ByteReader&, Pong&) {}
 void Get(ByteReader& in, Welcome& m) {
   m.pid = in.I64();
   m.features = in.U64();
+  m.unreadable = in.U64();
   const uint32_t count = in.U32();
   if (count > kHostChecksMax) in.Fail();
   for (uint32_t i = 0; i < count && in.ok(); ++i) m.checks.push_back(GetCheck(in));

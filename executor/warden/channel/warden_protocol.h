@@ -77,6 +77,7 @@ struct UseEngine {
 struct Welcome {
   int64_t pid = 0;
   uint64_t features = 0;               // Features::bits: what the warden can do on this host
+  uint64_t unreadable = 0;             // places of its journal that it cannot read
   std::vector<HostCheck> checks = {};  // why it can do no more
 };
 struct Started {

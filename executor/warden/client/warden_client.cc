@@ -45,6 +45,7 @@ WardenClient::~WardenClient() {
   }
   Poke();
   thread_.join();
+      unreadable_metric_(metrics.gauge("carillon_unreadable_records", "warden")),
 }
 
 void WardenClient::Poke() {
@@ -406,6 +407,13 @@ void WardenClient::OnWelcome(Welcome welcome) {
     ++restarts_;
     restarts_metric_.Add();
     log::Warn(kRoom, "warden {} replaced {}", welcome.pid, last_pid_);
+  }
+  unreadable_metric_.Set(static_cast<double>(welcome.unreadable));
+  if (welcome.unreadable > 0 && last_pid_ != welcome.pid) {
+    log::Error(kRoom,
+               "{} places in {}/journal cannot be read by this version; they stay there, but the "
+               "attempts of which they tell are not reported",
+               welcome.unreadable, options_.directory);
   }
   refusal_.clear();
   last_pid_ = welcome.pid;

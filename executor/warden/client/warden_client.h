@@ -103,6 +103,7 @@ class WardenClient : public Warden {
   Gauge& answers_metric_;
   FileDescriptor poke_;  // eventfd: something to send, or stop
   mutable Mutex mu_;
+  Gauge& unreadable_metric_;
   std::condition_variable_any listed_;
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;

@@ -97,6 +97,7 @@ Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
   CARILLON_ASSIGN_OR_RETURN(
       auto journal, WardenJournal::Open(options_.directory + "/journal", options_.journal_bytes_max,
                                         std::move(device), &contents));
+  welcome->unreadable = contents.unreadable;
   if (contents.unreadable > 0) {
     std::fprintf(stderr, "warden: %zu unreadable places in the journal\n", contents.unreadable);
   }

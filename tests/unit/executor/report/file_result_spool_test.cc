@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "executor/journal/attempt_codec.h"
 #include "tests/support/process_wait.h"
 
 namespace carillon::executor {
@@ -23,7 +24,8 @@ AttemptEnded End(uint64_t number, std::string output = "out") {
 class FileResultSpoolTest : public ::testing::Test {
  protected:
   std::unique_ptr<FileResultSpool> Open(size_t bytes_max = 64u << 20) {
-    auto spool = FileResultSpool::Open({.directory = scratch_ / "spool", .bytes_max = bytes_max});
+    auto spool =
+        FileResultSpool::Open({.directory = scratch_ / "spool", .bytes_max = bytes_max}, metrics_);
     EXPECT_TRUE(spool.ok());
     return std::move(*spool);
   }
@@ -35,6 +37,7 @@ class FileResultSpoolTest : public ::testing::Test {
     return numbers;
   }
   test::ScratchDirectory scratch_;
+  Metrics metrics_;
 };
 
 TEST_F(FileResultSpoolTest, ResultsComeBackInOrderUntilRemoved) {
@@ -82,6 +85,23 @@ TEST_F(FileResultSpoolTest, FullDiskRefusesAndHealsItself) {
   sigaction(SIGXFSZ, &before, nullptr);
   ASSERT_TRUE(spool->Append({End(2)}).ok());
   EXPECT_EQ(Numbers(*Open()), (std::vector<uint64_t>{1, 2}));
+}
+
+TEST_F(FileResultSpoolTest, RecordOfAnotherVersionStaysAndIsCounted) {
+  ASSERT_TRUE(Open()->Append({End(1)}).ok());
+  {
+    auto log = SegmentLog::Open({.directory = scratch_ / "spool"});
+    ASSERT_TRUE(log.ok());
+    ByteWriter later;
+    later.U32(kAttemptCodecVersion + 1);
+    ASSERT_TRUE((*log)->Append(later.Take()).ok());
+    ASSERT_TRUE((*log)->Commit().ok());
+  }
+  for (int opened = 0; opened < 2; ++opened) {
+    auto spool = Open();
+    EXPECT_EQ(metrics_.gauge("carillon_unreadable_records", "spool").value(), 1);
+    EXPECT_EQ(Numbers(*spool), (std::vector<uint64_t>{1})) << "the others are reported";
+  }
 }
 
 }  // namespace
