@@ -11,7 +11,8 @@ bool ClaimGate::Accepts(Lane lane) const {
   if (lane != Lane::kProcess && rooms_.sender.blocked()) return false;
   if (lane == Lane::kLight) return true;
   if (lane == Lane::kHandler) return rooms_.runs.count(RunStage::kReporting) < kReportingMax;
-  return rooms_.runs.count(RunStage::kReporting) < kReportingMax && rooms_.warden.CanStart().ok();
+  return processes_open_ && rooms_.runs.count(RunStage::kReporting) < kReportingMax &&
+         rooms_.warden.CanStart().ok();
 }
 
 int ClaimGate::FreeSlots(const std::string& handler) const {

@@ -47,8 +47,12 @@ class ClaimGate {
   void Drain() { draining_.store(true); }
   bool draining() const { return draining_.load(); }
 
-  // Call Accepts and FreeSlots only after recovery, because attempts of an earlier daemon may
-  // occupy slots. Accepts does not look at the free slots.
+  // The attempts that the warden runs for an earlier daemon are known. Until then no process is
+  // claimed, because they may occupy slots.
+  void OpenProcesses() { processes_open_ = true; }
+
+  // Call Accepts and FreeSlots only after the spool was loaded, because its results may occupy
+  // slots. Accepts does not look at the free slots.
   bool Accepts(Lane lane) const;
   int FreeSlots(Lane lane) const;  // not of kHandler
   int FreeSlots(const std::string& handler) const;
@@ -66,6 +70,7 @@ class ClaimGate {
   StartRate rate_;
   std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::atomic<bool> draining_{false};
+  bool processes_open_ = false;
 };
 
 }  // namespace carillon::executor

@@ -67,10 +67,13 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   if (spool_loaded_) TakeHandlerEvents();
   gate_.SetOffers(ports_.handlers.Offers());
   warden_.Observe(ports_.warden.CanStart(), now);
+  // A warden that refuses this daemon may never be listed. Members hear of it, and the jobs that
+  // need no process run.
+  const bool ready = recovered || (spool_loaded_ && !warden_.trouble().empty());
   runner_.StartDue(now);
   runner_.CheckLeases(now);
   runner_.HandOver();
-  if (recovered) {
+  if (ready) {
     more_ = admission_.TakeTasks(now) || more_;
     admission_.DropExpired(now);
     claims_.ClaimFree(now);
@@ -78,7 +81,7 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   }
   sessions_.Sync(now);
   sessions_.FlushClaims(now);
-  if (recovered) heartbeats_.Beat(now);
+  if (ready) heartbeats_.Beat(now);
   PublishStatus();
   return recovered ? NextWake(now) : now + kRecoverAgain;
 }
@@ -110,6 +113,7 @@ bool ExecutorCore::Recover() {
   for (const AttemptStarted& started : inventory->running) AdoptRunning(started);
   for (AttemptEnded& ended : inventory->ended) AdoptEnded(std::move(ended), ResultHome::kWarden);
   warden_listed_ = true;
+  gate_.OpenProcesses();
   TakeHandlerEvents();  // among them the attempts of an earlier daemon, whose files must stay
   saver_.Recovered();
   if (runs_.size() > 0) {

@@ -72,6 +72,8 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
   return current;
 }
 
+// Scripts and containers are offered also while no warden is attached, on purpose: the host has
+// them, and that nothing is started now is said by the free slots and the trouble.
 Features HeartbeatSender::CurrentFeatures() const {
   Features isolation = ports_.warden.Isolation();
   if (!runs_as_others_) isolation.Remove(Feature::kRunAs);

@@ -1,5 +1,7 @@
 #include "executor/agent/warden_watch.h"
 
+#include <utility>
+
 #include "common/base/log.h"
 
 namespace carillon::executor {
@@ -8,8 +10,9 @@ void WardenWatch::Observe(const Status& can_start, SteadyTime now) {
   const bool away = can_start.code() == ErrorCode::kUnavailable;
   if (!away || !seen_) seen_ = now;
   const bool in_trouble = away && now - *seen_ >= kWardenPatience;
-  if (in_trouble == !trouble_.empty()) return;
-  trouble_ = in_trouble ? can_start.error().message : "";
+  std::string trouble = in_trouble ? can_start.error().message : "";
+  if (trouble == trouble_) return;
+  trouble_ = std::move(trouble);
   if (in_trouble) {
     log::Error("executor", "accepts no work: {}", trouble_);
   } else {

@@ -104,9 +104,8 @@ bool DaemonChannel::Greet(const WardenMessage& first) {
   const auto* hello = std::get_if<warden_message::Hello>(&first);
   if (hello == nullptr || hello->version != kWardenProtocolVersion) {
     Send(warden_message::Refused{
-        fmt::format("this warden speaks protocol version {}, its executor version {}; stop process "
-                    "{} when nothing runs on it",
-                    kWardenProtocolVersion, hello == nullptr ? 0 : hello->version, getpid())});
+        fmt::format("this warden speaks protocol version {}, its executor version {}",
+                    kWardenProtocolVersion, hello == nullptr ? 0 : hello->version)});
     static_cast<void>(Flush());
     Close();
     return false;

@@ -3,13 +3,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include <fmt/format.h>
+
 #include "common/base/log.h"
+#include "common/domain/job_text.h"
 #include "executor/warden/channel/daemon_channel.h"
 #include "executor/warden/channel/frames_of.h"
 #include "executor/warden/client/warden_launcher.h"
@@ -24,6 +28,15 @@ constexpr size_t kReadBytes = 256u << 10;
 constexpr Duration kConnectAgain = 10ms;
 constexpr int kConnectsPerLaunch = 200;
 constexpr Duration kLaunchAgain = 1s;
+// The reason becomes a part of heartbeats, whose texts are limited UTF-8.
+constexpr size_t kRefusalBytesMax = 500;
+
+// The process that listens at the other end.
+pid_t ListenerOf(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
 
 }  // namespace
 
@@ -32,6 +45,7 @@ WardenClient::WardenClient(Options options, const Clock& clock, Metrics& metrics
       clock_(clock),
       restarts_metric_(metrics.counter("carillon_warden_restarts_total")),
       answers_metric_(metrics.gauge("carillon_warden_answers")),
+      unreadable_metric_(metrics.gauge("carillon_unreadable_records", "warden")),
       poke_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ready_(ErrorCode::kUnavailable, "no warden is attached yet") {
   CARILLON_CHECK(poke_.open(), "eventfd");
@@ -45,7 +59,6 @@ WardenClient::~WardenClient() {
   }
   Poke();
   thread_.join();
-      unreadable_metric_(metrics.gauge("carillon_unreadable_records", "warden")),
 }
 
 void WardenClient::Poke() {
@@ -56,7 +69,9 @@ void WardenClient::Poke() {
 
 void WardenClient::WaitForPoke(Duration at_most) {
   pollfd waited{poke_.get(), POLLIN, 0};
-  poll(&waited, 1, static_cast<int>(at_most / 1ms));
+  if (poll(&waited, 1, static_cast<int>(at_most / 1ms)) <= 0) return;
+  uint64_t pokes = 0;
+  static_cast<void>(!read(poke_.get(), &pokes, sizeof(pokes)));  // the next wait is one again
 }
 
 // ---- port Warden -------------------------------------------------------------------------------
@@ -223,13 +238,14 @@ void WardenClient::Run() {
   for (;;) {
     if (Connect()) Serve();
     Disconnect();
-    bool refused = false;
+    bool useless = false;
     {
       MutexLock lock(mu_);
-      if (stopping_) return;
-      refused = !refusal_.empty();
+      useless = !stopping_ && !refusal_.empty();
     }
-    if (refused) WaitForPoke(kLaunchAgain);
+    if (useless) WaitForPoke(kLaunchAgain);
+    MutexLock lock(mu_);
+    if (stopping_) return;
   }
 }
 
@@ -240,6 +256,10 @@ bool WardenClient::Connect() {
   FileDescriptor directory(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   Result<int> connected = ConnectInDirectory(directory.get(), kWardenSocket);
   if (!connected.ok()) {
+    {
+      MutexLock lock(mu_);
+      refusal_.clear();  // the warden that refused is gone
+    }
     const Status launched =
         LaunchWarden({.executable = options_.executable.empty() ? DefaultWardenExecutable()
                                                                 : options_.executable,
@@ -273,9 +293,11 @@ bool WardenClient::Connect() {
 }
 
 void WardenClient::Disconnect() {
+  MutexLock lock(mu_);
+  if (socket_.open() && !stopping_ && (!attached_ || !complaint_.empty())) KeepRefusal();
+  complaint_.clear();
   socket_.Close();
   reader_ = FrameReader();
-  MutexLock lock(mu_);
   attached_ = false;
   silent_ = false;
   welcome_.reset();
@@ -283,6 +305,18 @@ void WardenClient::Disconnect() {
   ready_ = Status(ErrorCode::kUnavailable, "no warden is attached");
   unsent_ = FrameWriter();
   listed_.notify_all();
+}
+
+// Keeps why the connection was of no use, and logs it, unless the one before ended alike.
+void WardenClient::KeepRefusal() {
+  const pid_t warden = ListenerOf(socket_.get());
+  if (complaint_.empty()) complaint_ = "hung up before it had listed its attempts";
+  std::string why =
+      fmt::format("warden {} {}; if it does so again, stop process {} when nothing runs on it",
+                  warden, complaint_, warden);
+  if (why == refusal_) return;
+  log::Error(kRoom, "{} directory={}", why, options_.directory);
+  refusal_ = std::move(why);
 }
 
 void WardenClient::Serve() {
@@ -353,7 +387,7 @@ bool WardenClient::Read() {
     for (;;) {
       const Result<bool> next = reader_.Next(&message);
       if (!next.ok()) {
-        log::Error(kRoom, "{}", next.error().message);
+        complaint_ = fmt::format("cannot be understood ({})", next.error().message);
         return false;
       }
       if (!*next) break;
@@ -368,8 +402,8 @@ bool WardenClient::Handle(WardenMessage message) {
   if (auto* welcome = std::get_if<Welcome>(&message)) {
     OnWelcome(std::move(*welcome));
   } else if (const auto* refused = std::get_if<Refused>(&message)) {
-    log::Error(kRoom, "the warden of {} refused: {}", options_.directory, refused->text);
-    refusal_ = refused->text;
+    const std::string text = refused->text.substr(0, kRefusalBytesMax);
+    complaint_ = CountUtf8(text) ? "refused: " + text : "refused";
   } else if (const auto* readiness = std::get_if<Readiness>(&message)) {
     ready_ = readiness->ready ? Status() : Status(ErrorCode::kExhausted, readiness->text);
     if (!readiness->ready) log::Error(kRoom, "no new starts: {}", readiness->text);
@@ -415,7 +449,6 @@ void WardenClient::OnWelcome(Welcome welcome) {
                "attempts of which they tell are not reported",
                welcome.unreadable, options_.directory);
   }
-  refusal_.clear();
   last_pid_ = welcome.pid;
   welcome_ = std::move(welcome);
   listed_.notify_all();
@@ -443,6 +476,7 @@ void WardenClient::OnListEnd(uint64_t request) {
   }
   for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
   attached_ = true;
+  refusal_.clear();
   std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
     // A start that cannot be sent is dropped. The core passes it again and then gets the error.
     return !Enqueue(warden_message::Start{unanswered.second}).ok();

@@ -6,7 +6,8 @@
 // Owns     Unanswered starts. They are sent again after a reconnect; a warden that already has them
 //          ignores the repetition.
 // Errors   kUnavailable while no warden is attached, or while the attached one does not answer; the
-//          caller tries again later.
+//          caller tries again later. A connection that is of no use, because the warden refuses it
+//          or cannot be understood, is repeated after a second, and CanStart says why.
 // Always   After each (re)connect everything the warden holds is reported as events again, so that
 //          an event lost with the connection is repeated.
 #pragma once
@@ -84,6 +85,7 @@ class WardenClient : public Warden {
   void Run();
   bool Connect();
   void Disconnect();
+  void KeepRefusal() REQUIRES(mu_);
   void Serve();
   int WaitMillis();
   void Feel();
@@ -101,9 +103,9 @@ class WardenClient : public Warden {
   const Clock& clock_;
   Counter& restarts_metric_;
   Gauge& answers_metric_;
+  Gauge& unreadable_metric_;
   FileDescriptor poke_;  // eventfd: something to send, or stop
   mutable Mutex mu_;
-  Gauge& unreadable_metric_;
   std::condition_variable_any listed_;
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;
@@ -112,7 +114,9 @@ class WardenClient : public Warden {
   Status ready_ GUARDED_BY(mu_);
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
   std::optional<warden_message::Welcome> welcome_ GUARDED_BY(mu_);  // nullopt while disconnected
-  std::string refusal_ GUARDED_BY(mu_);  // by a warden of another version; empty: none
+  // Why the last connection was of no use, for example because the warden has another version.
+  // Empty: it was of use, or nobody listens.
+  std::string refusal_ GUARDED_BY(mu_);
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   FrameWriter unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
@@ -122,6 +126,7 @@ class WardenClient : public Warden {
   // Used by the thread only.
   FileDescriptor socket_;
   FrameReader reader_;
+  std::string complaint_;  // why the present connection has to end
   WardenPulse pulse_;
   std::thread thread_;
 };

@@ -199,17 +199,16 @@ void WardenServer::Attach() {
   listings_.clear();
   core_->DropReports();
   ready_sent_ = false;
-  left_ = false;
   listed_ = false;
   watching_writes_ = false;
   if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
 }
 
 void WardenServer::Detach() {
+  if (channel_->attached()) idle_since_ = clock_.Steady();
   channel_->Close();
   listings_.clear();
   core_->DropReports();
-  idle_since_ = clock_.Steady();
 }
 
 void WardenServer::OnConnection(uint32_t events) {
@@ -249,6 +248,7 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
+    left_ = false;
     next_ready_check_ = {};  // a new daemon needs the readiness now
   }
 }
@@ -317,11 +317,12 @@ void WardenServer::SendList() {
 bool WardenServer::Done(SteadyTime now) {
   if (!core_->running().empty() || !core_->clean()) return false;
   if (stopping_) return true;
-  if (channel_->connection() >= 0 || !core_->empty()) {
+  // A caller that was not greeted, such as a daemon of another version, does not keep the warden.
+  if (channel_->attached() || !core_->empty()) {
     idle_since_ = now;
     return false;
   }
-  return left_ || now - idle_since_ >= options_.idle_exit;
+  return channel_->connection() < 0 && (left_ || now - idle_since_ >= options_.idle_exit);
 }
 
 }  // namespace carillon::executor

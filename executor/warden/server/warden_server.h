@@ -83,7 +83,7 @@ class WardenServer {
   bool ready_sent_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
-  bool left_ = false;    // the last daemon sent Leave
+  bool left_ = false;    // the last daemon that was greeted sent Leave
   bool listed_ = false;  // the daemon has asked for a list
   SteadyTime idle_since_{};
 };

@@ -1,6 +1,7 @@
 // Claims of the executor daemon: from a task to its start, with the answers and the slots.
 #include "common/wire/random_tokens.h"
 #include "executor/agent/task_admission.h"
+#include "executor/agent/warden_watch.h"
 #include "executor/link/member_sessions.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
@@ -334,6 +335,29 @@ TEST_F(DaemonClaimTest, ClaimsNothingBeforeItKnowsWhatRuns) {
   Publish({Task(1)});
   EXPECT_TRUE(Claims().empty());
   EXPECT_FALSE(daemon_->status().warden_ready);
+  warden_.reachable = true;
+  StepFor(200ms);
+  EXPECT_EQ(Claims().size(), 1u);
+}
+
+TEST_F(DaemonClaimTest, BesideAWardenThatRefusesItOnlyProcessesWait) {
+  warden_.reachable = false;
+  warden_.can_start = {ErrorCode::kUnavailable, "warden 7 refused"};
+  Join();
+  Publish({Task(1), Task(2, JobType::kNoop)});
+  EXPECT_TRUE(Claims().empty()) << "the warden may only be starting";
+  EXPECT_TRUE(link_.Take<Heartbeat>().empty());
+  StepFor(WardenWatch::kWardenPatience);
+  const auto claims = Claims();
+  ASSERT_EQ(claims.size(), 1u);
+  EXPECT_EQ(claims[0].key, Task(2).key);
+  const auto heartbeats = link_.Take<Heartbeat>();
+  ASSERT_FALSE(heartbeats.empty());
+  EXPECT_EQ(heartbeats.back().trouble, "warden 7 refused");
+  EXPECT_EQ(heartbeats.back().free_slots, 0);
+  warden_.can_start = {};
+  StepFor(200ms);
+  EXPECT_TRUE(Claims().empty()) << "it has not said yet what runs";
   warden_.reachable = true;
   StepFor(200ms);
   EXPECT_EQ(Claims().size(), 1u);

@@ -17,6 +17,8 @@ TEST(WardenWatchTest, IsPatientWithAWardenThatRestarts) {
   EXPECT_EQ(watch.trouble(), "");
   watch.Observe(kAway, OnClock(12s));
   EXPECT_EQ(watch.trouble(), "no warden");
+  watch.Observe({ErrorCode::kUnavailable, "refused"}, OnClock(12s) + 1us);
+  EXPECT_EQ(watch.trouble(), "refused");
   watch.Observe(kResponds, OnClock(13s));
   EXPECT_EQ(watch.trouble(), "");
 }
