@@ -70,6 +70,17 @@ class WorkflowsTest(WorkflowCase):
         self.assertEqual(self.states(run), {"inner": "CANCELLED", "next": "CANCELLED"})
         self.assertEqual(self.journaled(), ["+slow"])
 
+    def test_a_deadline_ends_the_run_and_the_process_of_its_node(self):
+        pid = os.path.join(self.server.scratch, "deadline.pid")
+        self.job("slow", f"sh -c 'echo $$ > {pid}; exec sleep 300'", kill_grace=1)
+        self.job("next")
+        run = self.begin(self.flow({"id": "slow"}, {"id": "next", "after": ["slow"]}, timeout=2))
+        self.ends(run, "TIMED_OUT")
+        self.assertEqual(self.journaled(), ["+slow"])
+        with open(pid, encoding="utf-8") as written:
+            process = f"/proc/{written.read().strip()}"
+        wait_until(lambda: not os.path.exists(process), SECONDS, "the end of the process")
+
     def test_the_examples_do_what_they_say(self):
         cli(self.server, "apply", "-f", EXAMPLES)
         self.assertIn("5 workflows checked", cli(self.server, "workflow", "validate", "-f", EXAMPLES)[2])
