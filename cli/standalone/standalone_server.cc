@@ -84,7 +84,7 @@ struct StandaloneServer::Parts {
 
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenKeys(const config::Config& config);
-  Status StartStore(const config::Config& config);
+  Status StartStore(const config::Config& config, const process::Interrupted& interrupted);
   Status MakeSender(const config::Config& config);
   Status OpenDoor(const config::Config& config, scheduler::MemberOptions& options,
                   const link_bus::ExecutorProcess& inside);
@@ -99,7 +99,7 @@ struct StandaloneServer::Parts {
 Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
   CARILLON_TRY(OpenKeys(config));
-  CARILLON_TRY(StartStore(config));
+  CARILLON_TRY(StartStore(config, interrupted));
   if (interrupted()) return process::InterruptedError();
   CARILLON_TRY(MakeSender(config));
   executor::ExecutorOptions inside = executor::ExecutorOptionsOf(config, RandomSeed());
@@ -132,13 +132,14 @@ Status StandaloneServer::Parts::OpenKeys(const config::Config& config) {
   return {};
 }
 
-Status StandaloneServer::Parts::StartStore(const config::Config& config) {
+Status StandaloneServer::Parts::StartStore(const config::Config& config,
+                                           const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(
       mariadbd, mysql::PrivateMariadbd::Start(MariadbdOptionsOf(config, *directory), clock));
   loops.Add("mariadbd", clock, *mariadbd);
   mysql::MysqlOptions options = StoreOptionsOf(config, *mariadbd);
   options.metrics = &metrics;
-  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStores::Open(options));
+  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStores::Open(options, interrupted));
   trusted = store->Behind(guard, mysql::Gated::kEverything);
   for_api = store->Behind(guard, mysql::Gated::kWrites);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->segments.Now());

@@ -156,7 +156,7 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
                                           const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(const mysql::MysqlOptions options, StoreOptionsOf(config, metrics));
   while (!store) {
-    auto opened = mysql::MysqlStores::Open(options);
+    auto opened = mysql::MysqlStores::Open(options, interrupted);
     if (opened.ok()) {
       store = std::move(opened).value();
     } else if (opened.code() != ErrorCode::kUnavailable) {

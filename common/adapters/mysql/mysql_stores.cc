@@ -2,8 +2,9 @@
 
 namespace carillon::mysql {
 
-Result<std::unique_ptr<MysqlStores>> MysqlStores::Open(const MysqlOptions& options) {
-  CARILLON_ASSIGN_OR_RETURN(MysqlDatabase opened, MysqlDatabase::Open(options));
+Result<std::unique_ptr<MysqlStores>> MysqlStores::Open(const MysqlOptions& options,
+                                                       const std::function<bool()>& interrupted) {
+  CARILLON_ASSIGN_OR_RETURN(MysqlDatabase opened, MysqlDatabase::Open(options, interrupted));
   return std::make_unique<MysqlStores>(std::move(opened));
 }
 

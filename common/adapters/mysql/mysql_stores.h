@@ -35,7 +35,8 @@
 namespace carillon::mysql {
 
 struct MysqlStores {
-  static Result<std::unique_ptr<MysqlStores>> Open(const MysqlOptions& options);
+  static Result<std::unique_ptr<MysqlStores>> Open(
+      const MysqlOptions& options, const std::function<bool()>& interrupted = nullptr);
   explicit MysqlStores(MysqlDatabase opened) : db(std::move(opened)) {}
   MysqlStores(const MysqlStores&) = delete;
   MysqlStores& operator=(const MysqlStores&) = delete;

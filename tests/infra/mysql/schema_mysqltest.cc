@@ -138,6 +138,67 @@ TEST_F(SchemaTest, MigrationWaitsForABackup) {
   ASSERT_OK(migrated.get());
 }
 
+TEST_F(SchemaTest, AMigrationThatWaitsForABackupKeepsNoOtherMemberFromStarting) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  const auto backup = database_.Connect();
+  ASSERT_TRUE(StoreDriver::v(mysql::TakeLock(*backup, mysql::StoreLock::kMaintain, 0s)));
+  const auto other = database_.Connect();
+  Status started(ErrorCode::kInvalid, "it has not waited");
+  const auto start_other_and_stop = [&] {
+    started = mysql::Migrate(*other, kFirst, {.interrupted = [] { return true; }});
+    return true;
+  };
+  const std::vector<mysql::Migration> both = {kFirst[0], kCompatible};
+  EXPECT_CODE(mysql::Migrate(*session, both, {.interrupted = start_other_and_stop}),
+              ErrorCode::kUnavailable);
+  EXPECT_OK(started);
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM schema_migrations"), 1);
+}
+
+TEST_F(SchemaTest, AStartThatWaitsForABackupCanBeInterrupted) {
+  EmptyDatabase();
+  const auto backup = database_.Connect();
+  ASSERT_TRUE(StoreDriver::v(mysql::TakeLock(*backup, mysql::StoreLock::kMaintain, 0s)));
+  EXPECT_CODE(mysql::MysqlStores::Open(database_.Options(), [] { return true; }),
+              ErrorCode::kUnavailable);
+}
+
+// The session has read the table `a` in a transaction that is still open.
+void ReadAndStay(mysql::Session& session) {
+  ASSERT_OK(LetIdleInTransactions(session));
+  ASSERT_OK(session.Begin());
+  ASSERT_OK(session.Ask("SELECT n FROM a"));
+}
+
+TEST_F(SchemaTest, AfterALongTryAMigrationWaitsLongerForItsTable) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  const auto reader = database_.Connect();
+  ReadAndStay(*reader);
+  int64_t wait = 0;
+  const auto end_read = [&] {
+    wait = Number(*session, "SELECT @@lock_wait_timeout");
+    EXPECT_OK(reader->Commit());
+    return false;
+  };
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible},
+                           {.interrupted = end_read, .long_try = 0s}));
+  EXPECT_EQ(wait, 10);
+}
+
+TEST_F(SchemaTest, AMigrationGivesUpATableThatStaysInUse) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  const auto reader = database_.Connect();
+  ReadAndStay(*reader);
+  const std::vector<mysql::Migration> both = {kFirst[0], kCompatible};
+  EXPECT_CODE(mysql::Migrate(*session, both, {.statement_tries_for = 0s}), ErrorCode::kUnavailable);
+  ASSERT_OK(reader->Commit());
+  const auto other = database_.Connect();
+  ASSERT_OK(mysql::Migrate(*other, both));
+}
+
 TEST_F(SchemaTest, StoreWorksBesideACompatibleSchemaAndRefusesAnother) {
   database_.Open(8);
   const auto session = database_.Connect();

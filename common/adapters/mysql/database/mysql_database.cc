@@ -69,7 +69,8 @@ MysqlDatabase MysqlDatabase::Behind(StoreGate& gate, Gated gated) const {
                        segment_count_);
 }
 
-Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
+Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options,
+                                          const std::function<bool()>& interrupted) {
   if (options.segment_count == 0 || options.segment_count > kSegmentsMax) {
     return {ErrorCode::kInvalid, fmt::format("store: segments: 1 to {}", kSegmentsMax)};
   }
@@ -87,7 +88,9 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
     SessionOptions migrating = telling;
     migrating.read_timeout_s = kMigrationStatementMaxSeconds;
     CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
-    CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
+    MigrationWaits waits;
+    if (interrupted) waits.interrupted = interrupted;
+    CARILLON_TRY(Migrate(*session, EmbeddedMigrations(), waits));
   }
   CARILLON_TRY(InTransaction(
       *pool, {.operation = "new store", .retry_duplicates = true},

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -29,7 +30,10 @@ class MysqlDatabase {
  public:
   // Connects, checks that the server is suitable (kConflict; see server_checks.h), applies the
   // missing migrations (one member at a time) and checks those already applied.
-  static Result<MysqlDatabase> Open(const MysqlOptions& options);
+  // `interrupted` is asked about once a second while Open waits for another member's migration or
+  // for a backup. If it returns true, Open returns kUnavailable.
+  static Result<MysqlDatabase> Open(const MysqlOptions& options,
+                                    const std::function<bool()>& interrupted = nullptr);
 
   // Returns the same database for callers that may use the store only while it is trusted. The gate
   // must outlive the returned object.

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/client/mysql_error.h"
 #include "common/adapters/mysql/client/named_lock.h"
 #include "common/base/log.h"
 
@@ -14,6 +13,8 @@ namespace carillon::mysql {
 namespace {
 
 constexpr int kIncomplete = std::numeric_limits<int>::max();  // version of the mark "incomplete"
+constexpr std::string_view kNow =
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
 constexpr std::string_view kCompatibleFrom = "-- compatible_from: ";
 
 struct Applied {
@@ -86,35 +87,64 @@ struct Missing {
   std::string checksum;
 };
 
-// Waits until no backup and no maintenance uses the tables.
-Status TakeMaintenance(Session& session) {
-  for (int tries = 0; tries < kMaintenanceLockTriesMax; ++tries) {
-    CARILLON_ASSIGN_OR_RETURN(const bool ours,
-                              TakeLock(session, StoreLock::kMaintain, kMigrationLockWait));
+Status RefuseInterrupted(const MigrationWaits& waits) {
+  if (!waits.interrupted()) return {};
+  return {ErrorCode::kUnavailable, "schema: interrupted while it waited"};
+}
+
+Status Pause(Session& session, Duration time, const MigrationWaits& waits) {
+  CARILLON_TRY(RefuseInterrupted(waits));
+  return session.Run(fmt::format("DO SLEEP({:.1f})", std::chrono::duration<double>(time).count()));
+}
+
+Status TakeMigrateLock(Session& session, const MigrationWaits& waits) {
+  for (int tries = 0; tries < kMigrateLockTriesMax; ++tries) {
+    CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMigrate, 1s));
     if (ours) return {};
-    if (tries == 0) log::Info("mysql", "the migration waits for a backup or for maintenance");
+    CARILLON_TRY(RefuseInterrupted(waits));
   }
-  return {ErrorCode::kUnavailable, "schema: a backup or maintenance has been running for too long"};
+  return {ErrorCode::kUnavailable, "schema: another member is migrating the store"};
 }
 
-Status RunBetweenOthers(Session& session, const std::string& statement) {
+Status WaitForTables(Session& session, Duration longest) {
+  return session.Run(fmt::format("SET SESSION lock_wait_timeout = {}", longest / 1s));
+}
+
+Result<WallTime> Now(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask(fmt::format("SELECT {}", kNow)));
+  rows.Next();
+  return rows.Time(1);
+}
+
+Status RunBetweenOthers(Session& session, const std::string& statement,
+                        const MigrationWaits& waits) {
+  CARILLON_ASSIGN_OR_RETURN(const WallTime first, Now(session));
+  CARILLON_TRY(WaitForTables(session, kTableWait));
   for (int tries = 1;; ++tries) {
-    const Status run = session.Run(statement);
-    const bool locked = !run.ok() && session.last_error() == kLockWaitTimeout;
-    if (!locked || tries == kStatementTriesMax) return run;
-    CARILLON_TRY(session.Run("DO SLEEP(0.5)"));
+    CARILLON_ASSIGN_OR_RETURN(const WallTime begun, Now(session));
+    CARILLON_ASSIGN_OR_RETURN(const bool done, session.TryRun(statement));
+    if (done) return {};
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, Now(session));
+    log::Warn("mysql", "try {} ended after {} s, because its table is in use: {}", tries,
+              (now - begun) / 1s, statement);
+    if (tries == kStatementTriesMax || now - first >= waits.statement_tries_for) {
+      return {ErrorCode::kUnavailable, "schema: a table has been in use for too long"};
+    }
+    if (now - begun > waits.long_try) CARILLON_TRY(WaitForTables(session, kTableWaitAfterLongTry));
+    CARILLON_TRY(Pause(session, 500ms, waits));
   }
 }
 
-Status Apply(Session& session, const Missing& missing) {
+Status Apply(Session& session, const Missing& missing, const MigrationWaits& waits) {
   const Migration& migration = *missing.migration;
   log::Info("mysql", "applying migration {:04} {}", migration.version, migration.name);
   for (const std::string& statement : SplitStatements(migration.text)) {
-    CARILLON_TRY(RunBetweenOthers(session, statement));
+    CARILLON_TRY(RunBetweenOthers(session, statement, waits));
   }
   CARILLON_TRY(session.Execute(
-      "INSERT INTO schema_migrations (version, name, checksum, applied_us, compatible_from) VALUES "
-      "(?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)), ?)",
+      fmt::format("INSERT INTO schema_migrations (version, name, checksum, applied_us, "
+                  "compatible_from) VALUES (?, ?, ?, {}, ?)",
+                  kNow),
       {int64_t{migration.version}, migration.name, missing.checksum,
        int64_t{CompatibleFrom(migration)}}));
   return {};
@@ -149,18 +179,26 @@ Result<std::vector<Missing>> FindMissing(Session& session, const std::vector<App
   return missing;
 }
 
-// If the statement fails, the caller drops the connection, and with it the locks.
-Status MigrateLocked(Session& session, const std::vector<Migration>& migrations) {
+Status ApplyAll(Session& session, const std::vector<Missing>& missing, bool new_store,
+                const MigrationWaits& waits) {
+  for (const Missing& one : missing) CARILLON_TRY(Apply(session, one, waits));
+  // No older program has ever used a new store.
+  return new_store ? FinishSchema(session) : Status();
+}
+
+// Returns false if a backup or maintenance uses the tables. If a statement fails, the locks end
+// with the connection.
+Result<bool> MigrateLocked(Session& session, const std::vector<Migration>& migrations,
+                           const MigrationWaits& waits) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Applied> applied, ReadApplied(session));
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Missing> missing,
                             FindMissing(session, applied, migrations));
-  if (missing.empty()) return {};
-  CARILLON_TRY(TakeMaintenance(session));
-  CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
-  for (const Missing& one : missing) CARILLON_TRY(Apply(session, one));
-  // No older program has ever used a new store.
-  if (applied.empty()) CARILLON_TRY(FinishSchema(session));
-  return ReleaseLock(session, StoreLock::kMaintain);
+  if (missing.empty()) return true;
+  CARILLON_ASSIGN_OR_RETURN(const bool alone, TakeLock(session, StoreLock::kMaintain, 0s));
+  if (!alone) return false;
+  const Status done = ApplyAll(session, missing, applied.empty(), waits);
+  if (session.healthy()) CARILLON_TRY(ReleaseLock(session, StoreLock::kMaintain));
+  return done.ok() ? Result<bool>(true) : Result<bool>(done.error());
 }
 
 // True if the name can be put into a statement as an identifier without escaping.
@@ -200,19 +238,22 @@ std::vector<std::string> SplitStatements(std::string_view text) {
   }
 }
 
-Status Migrate(Session& session, const std::vector<Migration>& migrations) {
+Status Migrate(Session& session, const std::vector<Migration>& migrations,
+               const MigrationWaits& waits) {
   for (int tries = 1;; ++tries) {
-    CARILLON_ASSIGN_OR_RETURN(const bool ours,
-                              TakeLock(session, StoreLock::kMigrate, kMigrationLockWait));
-    if (ours) break;
-    if (tries == kMigrationLockTriesMax) {
-      return {ErrorCode::kUnavailable, "schema: another member is migrating the store"};
+    CARILLON_TRY(TakeMigrateLock(session, waits));
+    const Result<bool> done = MigrateLocked(session, migrations, waits);
+    if (session.healthy()) CARILLON_TRY(ReleaseLock(session, StoreLock::kMigrate));
+    if (!done.ok()) return done.error();
+    if (*done) return {};
+    if (tries == kMaintainLockTriesMax) {
+      return {ErrorCode::kUnavailable,
+              "schema: a backup or maintenance has been running for too long"};
     }
+    // Without the lock, so that a member that has nothing to migrate can start meanwhile.
+    if (tries == 1) log::Info("mysql", "the migration waits for a backup or for maintenance");
+    CARILLON_TRY(Pause(session, 1s, waits));
   }
-  Status migrated = MigrateLocked(session, migrations);
-  if (!session.healthy()) return migrated;  // the lock ends with the connection
-  CARILLON_TRY(ReleaseLock(session, StoreLock::kMigrate));
-  return migrated;
 }
 
 Result<SchemaLevels> ReadLevels(Session& session, int known) {
