@@ -100,13 +100,17 @@ Outcome<bool> DecideRunAs(const Editor& editor, const JobDefinition* before,
 
 }  // namespace
 
-Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
-                         const JobDefinition& definition, const EditFacts& facts) {
+Outcome<bool> DecidePlace(const Editor& editor, const JobBase* before,
+                          const JobDefinition& definition) {
+  if (editor.owns_all) return true;
   const std::optional<JobAccessScope> place =
       before != nullptr ? std::optional(ScopeOf(*before)) : std::nullopt;
-  if (!editor.owns_all) {
-    CARILLON_TRY(CheckWrite(editor.caller, place ? &*place : nullptr, definition));
-  }
+  return CheckWrite(editor.caller, place ? &*place : nullptr, definition);
+}
+
+Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
+                         const JobDefinition& definition, const EditFacts& facts) {
+  CARILLON_TRY(DecidePlace(editor, before, definition));
   CARILLON_TRY(
       DecideSecrets(editor.caller, definition, KeptSecrets(editor, before), facts.secrets));
   CARILLON_TRY(DecideGroup(definition.concurrency_group, facts.group_exists));

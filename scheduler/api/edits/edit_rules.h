@@ -13,6 +13,10 @@ struct Editor {
   bool owns_all = false;  // the permission also covers objects of other users
 };
 
+// True, or 403 not_owner or out_of_reach. Needs no facts, so it is called before they are read.
+Outcome<bool> DecidePlace(const Editor& editor, const JobBase* before,
+                          const JobDefinition& definition);
+
 // True, or the first of these problems:
 //   403 not_owner, out_of_reach   the caller may not write this job, or not there
 //   422 unknown_secret, secret_forbidden   the job's owner may not use a secret that it names. A

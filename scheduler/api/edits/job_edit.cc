@@ -158,10 +158,11 @@ Outcome<ParsedJob> ReadParsed(const json& body,
 Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
                         const JobDefinition& definition, const ComingJobs& coming) {
   const JobDefinition* stored = DefinitionOf(before);
+  const Editor editor{.caller = call.caller, .owns_all = call.owns_all};
+  CARILLON_TRY(DecidePlace(editor, before, definition));
   CARILLON_ASSIGN_OR_RETURN(const EditFacts facts,
                             ReadEditFacts(call, id, stored, definition, coming));
-  CARILLON_TRY(
-      DecideEdit({.caller = call.caller, .owns_all = call.owns_all}, before, definition, facts));
+  CARILLON_TRY(DecideEdit(editor, before, definition, facts));
   return CheckMembers(call, stored, definition);
 }
 

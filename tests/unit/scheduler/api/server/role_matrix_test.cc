@@ -295,6 +295,9 @@ TEST_F(RoleMatrixTest, AUserMakesAndKeepsJobsForHimselfOnly) {
   EXPECT_EQ(foreign.status, 403);
   EXPECT_EQ(foreign.code(), "not_owner");
   EXPECT_EQ(foreign.pointer(), "/user_id");
+  faults_.plan.Arm("GetGroup", Fault::kUnavailable);  // not read for whom the rights refuse
+  const json grouped = JobBody({{"user_id", other_.user_id}, {"concurrency_group", "db"}});
+  EXPECT_EQ(As(bearer, "POST", "/api/jobs", grouped.dump()).code(), "not_owner");
   EXPECT_EQ(As(bearer, "POST", "/api/jobs", JobBody({{"user_id", owner_.user_id}}).dump()).status,
             201);
   const std::string path = "/api/jobs/" + job_id_;
