@@ -1,5 +1,7 @@
 #include "scheduler/ends/admission_loop.h"
 
+#include <fmt/core.h>
+
 namespace carillon::scheduler {
 namespace {
 
@@ -45,9 +47,10 @@ bool AdmissionLoop::SkipExpired(const Look& look) {
   std::vector<SegmentId> touched;
   for (const SkipItem& item : *items) touched.push_back(item.segment);
   const auto written =
-      scan_.Write("skip", look, std::move(touched), [&](const Fence& fence, WallTime cluster_now) {
-        return ports_.firing.Skip(*items, fence, cluster_now);
-      });
+      scan_.Write("skip", "runs whose queue_timeout is over", look, std::move(touched),
+                  [&](const Fence& fence, WallTime cluster_now) {
+                    return ports_.firing.Skip(*items, fence, cluster_now);
+                  });
   if (!written.ok()) return false;
   ports_.owner.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
   return items->size() == kBatchRowsMax;
@@ -87,7 +90,7 @@ void AdmissionLoop::ReclaimSlots(const Look& look) {
   for (const UnusedSlot& slot : *unused) {
     touched.push_back(slot.segment.value_or(look.segments.front()));
   }
-  const auto freed = scan_.Write("reclaim", look, std::move(touched),
+  const auto freed = scan_.Write("reclaim", "unused slots of groups", look, std::move(touched),
                                  [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.queues.ReclaimSlots(*unused, fence, cluster_now);
                                  });
@@ -95,10 +98,10 @@ void AdmissionLoop::ReclaimSlots(const Look& look) {
 }
 
 bool AdmissionLoop::Admit(const Look& look, const QueuedJob& job, std::vector<PendingRun>* due) {
-  const auto effect =
-      scan_.Write("admit", look, {job.segment}, [&](const Fence& fence, WallTime cluster_now) {
-        return ports_.queues.Admit(job, fence, cluster_now);
-      });
+  const auto effect = scan_.Write("admit", fmt::format("job {}", job.job_no.value()), look,
+                                  {job.segment}, [&](const Fence& fence, WallTime cluster_now) {
+                                    return ports_.queues.Admit(job, fence, cluster_now);
+                                  });
   if (!effect.ok()) return false;
   TakeEffect(look, *effect, due);
   // Room was made at once: the run that waits for it can be admitted now.
@@ -107,10 +110,10 @@ bool AdmissionLoop::Admit(const Look& look, const QueuedJob& job, std::vector<Pe
 
 bool AdmissionLoop::AdmitGroup(const Look& look, const QueuedGroup& group,
                                std::vector<PendingRun>* due) {
-  const auto effect =
-      scan_.Write("admit", look, group.segments, [&](const Fence& fence, WallTime cluster_now) {
-        return ports_.queues.AdmitGroup(group, fence, cluster_now);
-      });
+  const auto effect = scan_.Write("admit", fmt::format("group {}", group.group_no.value()), look,
+                                  group.segments, [&](const Fence& fence, WallTime cluster_now) {
+                                    return ports_.queues.AdmitGroup(group, fence, cluster_now);
+                                  });
   if (!effect.ok()) return false;
   TakeEffect(look, *effect, due);
   return effect->admitted.size() == kBatchRowsMax;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 namespace carillon::scheduler {
 namespace {
 
@@ -81,7 +83,8 @@ void BackfillLoop::StepSome(const OwnerScan::Look& look) {
 bool BackfillLoop::StepOne(const OwnerScan::Look& look, const OpenBackfill& backfill,
                            std::vector<PendingRun>* due) {
   const auto effect = scan_.Write(
-      "backfill", look, {backfill.segment}, [&](const Fence& fence, WallTime cluster_now) {
+      "backfill", fmt::format("backfill {}", backfill.number), look, {backfill.segment},
+      [&](const Fence& fence, WallTime cluster_now) {
         return ports_.store.StepBackfill(backfill, fence, cluster_now, retention_.load());
       });
   if (!effect.ok()) return false;

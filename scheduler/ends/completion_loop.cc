@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/base/log.h"
 #include "scheduler/assign/bisect.h"
 
@@ -53,7 +55,7 @@ Status CompletionLoop::Write(const Look& look, std::span<const RunCompletion> en
   for (const RunCompletion& end : ends) segments.push_back(end.segment);
   const std::vector<RunCompletion> batch(ends.begin(), ends.end());
   const auto effects = scan_.Write(
-      "completions", look, std::move(segments),
+      "completions", "", look, std::move(segments),
       [&](const Fence& fence, WallTime cluster_now) {
         return ports_.store.Apply(batch, fence, cluster_now);
       },
@@ -101,9 +103,10 @@ void CompletionLoop::ReviveStuck(const Look& look) {
   if (!scan_.Succeeded(found)) return;
   for (const StuckSchedule& stuck : *found) {
     const auto revived =
-        scan_.Write("revive", look, {stuck.segment}, [&](const Fence& fence, WallTime cluster_now) {
-          return ports_.store.Revive(stuck, fence, cluster_now);
-        });
+        scan_.Write("revive", fmt::format("schedule {}", stuck.schedule_id.value()), look,
+                    {stuck.segment}, [&](const Fence& fence, WallTime cluster_now) {
+                      return ports_.store.Revive(stuck, fence, cluster_now);
+                    });
     if (!revived.ok() || !*revived) continue;
     log::Error("completion", "schedule {} awaited run {}, which is not open; it fires now",
                stuck.schedule_id.value(), EncodeRunId({stuck.awaited, stuck.schedule_id}));

@@ -37,6 +37,11 @@ void OwnerScan::SetAside(uint64_t id, std::string_view what, const Error& error,
   if (aside_.size() < kAsideMax) aside_[id] = now + kAsideFor;
 }
 
+Error OwnerScan::About(const std::string& subject, Error error) {
+  error.message = subject + ": " + error.message;
+  return error;
+}
+
 void OwnerScan::ReportConflict(std::string_view op, const Error& error) {
   if (error.code != ErrorCode::kConflict) return;  // FencedWriter has reported it
   Count(error.code);

@@ -3,8 +3,10 @@
 //
 // Threads  One loop calls it; Nudge is thread-safe.
 // Time     A look is due every second, every 100 ms while there is work, and 20 ms after the last
-//          one if nudged. Writes use the settled cluster time; until it is known, no look takes
-//          place, which is tried again every 100 ms.
+//          one if nudged. Writes use the settled cluster time. After this host's clock was set, no
+//          look takes place until the next sample, which the owner of the segments takes at once;
+//          that is tried again every 100 ms. An earlier time would do for some writes (admission,
+//          backfills), but not for others, and one rule for all costs only this pause.
 // Errors   Each error of the store is counted once: those of scans here, and those of writes by
 //          FencedWriter, which also logs them. It leaves conflicts to its caller, which is Write.
 #pragma once
@@ -13,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -67,18 +70,24 @@ class OwnerScan {
   // There is work.
   void SetBusy() { busy_ = true; }
 
-  // Runs `write(fence, cluster_now)`, fenced by those of the `segments` that `look` owns.
-  // kFenced: it owns none of them. Then nothing is written, counted or logged.
+  // Runs `write(fence, cluster_now)`, fenced by those of the `segments` that `look` owns. Errors of
+  // `write` name the `subject`, unless it is empty. kFenced: the look owns none of them, or is over
+  // because the cluster time is not settled any more. Then nothing is written, counted or logged.
   template <typename Function>
-  auto Write(std::string_view op, const Look& look, std::vector<SegmentId> segments, Function write,
+  auto Write(std::string_view op, const std::string& subject, const Look& look,
+             std::vector<SegmentId> segments, Function write,
              Conflicts conflicts = Conflicts::kReported)
       -> std::invoke_result_t<Function, const Fence&, WallTime> {
     const Fence fence = look.view->FenceFor(std::move(segments));
     if (fence.empty()) return Error{ErrorCode::kFenced, "no segment of the write is owned"};
     // Read after the items of this write, none of which may count as later.
     const auto cluster_now = ports_.cluster.SettledNow();
-    if (!cluster_now) return Error{ErrorCode::kUnavailable, "the cluster time is not settled"};
-    auto outcome = ports_.fences.Run(op, fence, [&] { return write(fence, *cluster_now); });
+    if (!cluster_now) return Error{ErrorCode::kFenced, "the cluster time is not settled"};
+    auto outcome = ports_.fences.Run(op, fence, [&] {
+      auto written = write(fence, *cluster_now);
+      if (!written.ok() && !subject.empty()) written = About(subject, written.error());
+      return written;
+    });
     if (!outcome.ok() && conflicts == Conflicts::kReported) ReportConflict(op, outcome.error());
     return outcome;
   }
@@ -96,6 +105,7 @@ class OwnerScan {
   size_t aside_count() const { return aside_.size(); }
 
  private:
+  static Error About(const std::string& subject, Error error);
   void ReportConflict(std::string_view op, const Error& error);
   void Count(ErrorCode code);
 

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/domain/run/run_kind.h"
 #include "scheduler/assign/bisect.h"
 
@@ -88,10 +90,10 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
                        .def_version = run.def_version};
   request.overlap = due.overlap;
   if (ports_.paused()) request.hold_back = ClaimReason::kClusterPaused;
-  const auto reply =
-      scan_.Write("begin", look, {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
-        return ports_.store.Begin(request, fence, cluster_now);
-      });
+  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
+                                 {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
+                                   return ports_.store.Begin(request, fence, cluster_now);
+                                 });
   if (!reply.ok()) return;
   const bool again = reply->verdict == ClaimVerdict::kAcceptedAgain;
   ports_.owner.metrics
@@ -146,7 +148,7 @@ void WorkflowLoop::TakeStep(const Look& look, const StepRequest& request) {
   StepRequest next = request;
   for (size_t i = 0; i < kStepsAtOnce; ++i) {
     const auto effect = scan_.Write(
-        "step", look, {next.segment},
+        "step", fmt::format("workflow run {}", next.run.no), look, {next.segment},
         [&](const Fence& fence, WallTime cluster_now) {
           return ports_.store.Step(next, fence, cluster_now);
         },
@@ -154,8 +156,7 @@ void WorkflowLoop::TakeStep(const Look& look, const StepRequest& request) {
     if (!effect.ok()) {
       if (IsAboutTheRun(effect.code()) || IsUnansweredAgain(next.run.no, effect.code())) {
         ports_.owner.metrics.counter("carillon_workflow_steps_failed_total").Add();
-        scan_.SetAside(next.run.no, "step of workflow run " + std::to_string(next.run.no),
-                       effect.error(), look.now);
+        scan_.SetAside(next.run.no, "a step", effect.error(), look.now);
       }
       return;
     }

@@ -24,7 +24,7 @@ class OwnerScanTest : public test::RoomTest {
     const auto look = scan_.Begin(clock_.Steady());
     if (!look) return {ErrorCode::kNotFound, "no look"};
     return scan_.Write(
-        "op", *look, look->segments,
+        "op", "item 7", *look, look->segments,
         [&](const Fence&, WallTime) { return Status(code, "refused"); }, conflicts);
   }
   uint64_t Errors(std::string_view code) {
@@ -93,6 +93,22 @@ TEST_F(OwnerScanTest, AnErrorIsCountedOnce) {
   EXPECT_EQ(Errors("exhausted"), 1u);
 }
 
+TEST_F(OwnerScanTest, AnErrorNamesItsItem) {
+  EXPECT_EQ(Write(ErrorCode::kCorrupt).error().message, "item 7: refused");
+}
+
+TEST_F(OwnerScanTest, ALookIsOverWhenTheClockWasSet) {
+  const auto look = scan_.Begin(clock_.Steady());
+  ASSERT_TRUE(look.has_value());
+  clock_.StepWall(-5s);
+  const Status written =
+      scan_.Write("op", "item 7", *look, look->segments, [](const Fence&, WallTime) {
+        ADD_FAILURE() << "written";
+        return Status();
+      });
+  EXPECT_EQ(written.code(), ErrorCode::kFenced);  // of no item
+}
+
 TEST_F(OwnerScanTest, AConflictThatTheCallerHandlesIsNoError) {
   EXPECT_EQ(Write(ErrorCode::kConflict, OwnerScan::Conflicts::kLeftToCaller).code(),
             ErrorCode::kConflict);
@@ -102,7 +118,7 @@ TEST_F(OwnerScanTest, AConflictThatTheCallerHandlesIsNoError) {
 TEST_F(OwnerScanTest, NothingIsWrittenToSegmentsOfOthers) {
   const auto look = scan_.Begin(clock_.Steady());
   ASSERT_TRUE(look.has_value());
-  const Status written = scan_.Write("op", *look, {SegmentId(99)}, [](const Fence&, WallTime) {
+  const Status written = scan_.Write("op", "", *look, {SegmentId(99)}, [](const Fence&, WallTime) {
     ADD_FAILURE() << "written";
     return Status();
   });
