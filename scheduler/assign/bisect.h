@@ -20,9 +20,17 @@ constexpr bool AboutOneItem(ErrorCode code) {
   return ItemIsBad(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
 
+// True if the write ended the ownership of some segments (fenced_writer.h). Writes to the others
+// may still succeed.
+constexpr bool EndsOwnership(ErrorCode code) {
+  return code == ErrorCode::kFenced || code == ErrorCode::kTimeout;
+}
+
 // Calls `write(items)`, which returns a Status. If its error may be about one item, writes each
 // half in the same way. `refuse(item, error)` takes an item that was refused alone. Any other error
-// is returned at once, and the items after these are not written.
+// is returned at once, and the items after these are not written: a store that is away would let
+// each further write wait. A caller whose items are of several segments, and who cannot read them
+// again soon, handles an error that EndsOwnership in `write`.
 template <typename Item, typename Write, typename Refuse>
 Status Bisect(std::span<Item> items, const Write& write, const Refuse& refuse) {
   const Status written = write(items);

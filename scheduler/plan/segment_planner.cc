@@ -207,8 +207,8 @@ bool SegmentPlanner::Write(const OwnedView& view, std::span<const PlannedSchedul
       [&](std::span<const PlannedSchedule> some) { return Plan(view, some, *cluster_now); },
       [&](const PlannedSchedule& one, const Error& error) { RefuseOne(one, error, now); });
   if (written.ok()) return true;
-  const bool lost = written.code() == ErrorCode::kFenced || written.code() == ErrorCode::kTimeout;
-  next_scan_ = lost ? now : now + backoff_.Next(rng_);  // at once with those still owned
+  // At once with those still owned.
+  next_scan_ = EndsOwnership(written.code()) ? now : now + backoff_.Next(rng_);
   return false;
 }
 

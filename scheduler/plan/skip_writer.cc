@@ -56,7 +56,13 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& re
   if (items.empty() || !cluster_now) return true;
   const Status written = Bisect(
       std::span<const SkipItem>(items),
-      [&](std::span<const SkipItem> some) { return Skip(view, some, *cluster_now); },
+      [&](std::span<const SkipItem> some) -> Status {
+        const Status skipped = Skip(view, some, *cluster_now);
+        if (skipped.ok() || !EndsOwnership(skipped.code())) return skipped;
+        log::Warn("plan", "skip: {} runs are decided again: {}", some.size(),
+                  skipped.error().message);
+        return {};  // those of the other segments are written
+      },
       [](const SkipItem& item, const Error& error) {
         log::Warn("plan", "skip: run {} is decided again: {}", EncodeRunId(item.key),
                   error.message);

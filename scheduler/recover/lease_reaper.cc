@@ -41,7 +41,12 @@ bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& 
   bool all = true;
   const Status written = Bisect(
       std::span<const ExpiredLease>(owned),
-      [&](std::span<const ExpiredLease> some) { return MarkLost(view, some, *cluster_now); },
+      [&](std::span<const ExpiredLease> some) -> Status {
+        const Status marked = MarkLost(view, some, *cluster_now);
+        if (marked.ok() || !EndsOwnership(marked.code())) return marked;
+        all = false;  // those of the other segments are not delayed
+        return {};
+      },
       [&](const ExpiredLease& lease, const Error& error) {
         log::Error("recover", "run {} attempt {}: the store rejects its loss: {}",
                    EncodeRunId(lease.report.key), lease.report.attempt, error.message);

@@ -413,6 +413,17 @@ TEST_F(SkipWriterTest, RowTheStoreRefusesHoldsUpNoOther) {
   EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
 }
 
+TEST_F(SkipWriterTest, ALostSegmentLeavesNoRowOfTheOthersToTheSweep) {
+  const RunRow lost = Execute(CreateNoop("a"));
+  const RunRow owned = Execute(CreateNoop("b"));
+  faulty_.FailNext("skip", ErrorCode::kConflict);  // bisected
+  faulty_.FailNext("skip", ErrorCode::kFenced);
+  ASSERT_TRUE(queue_.Push({Request(lost), Request(owned)}).ok());
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(Row(lost.key).state, RunState::kPending);
+  EXPECT_EQ(Row(owned.key).state, RunState::kSkipped);
+}
+
 TEST_F(SkipWriterTest, RowThatNeverAgreesIsLeftToTheSweepAndHoldsUpNoOther) {
   std::vector<RunRow> rows;
   for (const char* name : {"a", "b", "c"}) rows.push_back(Execute(CreateNoop(name)));

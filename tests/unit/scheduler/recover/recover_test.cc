@@ -99,6 +99,18 @@ TEST_F(RecoverTest, LossTheStoreRefusesHoldsUpNoOther) {
   EXPECT_EQ(Row(bad.key).state, RunState::kLost);
 }
 
+TEST_F(RecoverTest, ALostSegmentDelaysNoLossOfTheOthers) {
+  const HeldAttempt first = Start(0);
+  const HeldAttempt second = Start(0, "second");
+  LeaseReaper reaper = MakeReaper();
+  clock_.Advance(25s);
+  faulty_.FailNext("lost", ErrorCode::kConflict);  // bisected
+  faulty_.FailNext("lost", ErrorCode::kFenced);
+  reaper.Step(clock_.Steady());
+  EXPECT_NE(Row(first.key).state, Row(second.key).state);
+  EXPECT_EQ(metrics_.counter("carillon_leases_lost_total").value(), 1u);
+}
+
 TEST_F(RecoverTest, UnknownOutcomeOfALossDropsTheSegment) {
   const HeldAttempt held = Start(0);
   LeaseReaper reaper = MakeReaper();
