@@ -63,13 +63,6 @@ TEST_F(SecretCommandsTest, EditLeavesTheValueAlone) {
   EXPECT_EQ(Run({"secret", "edit", "db"}), 2);
 }
 
-TEST_F(SecretCommandsTest, DeleteNamesTheVersion) {
-  Known();
-  Answer("DELETE /api/secrets/db", nullptr, 204);
-  EXPECT_EQ(Run({"secret", "delete", "db", "--yes"}), 0) << err();
-  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v1\"");
-}
-
 TEST_F(SecretCommandsTest, RewrapGoesOnUntilAllAreDone) {
   Answer("POST /api/secrets/rewrap", json{{"key_id", "0011"},
                                           {"rewrapped", 500},

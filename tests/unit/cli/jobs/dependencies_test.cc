@@ -7,32 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-class DependenciesTest : public CliTest {
- protected:
-  static json Dependencies() {
-    return {{"upstream",
-             {{{"job_id", "load"}, {"job_name", "Load"}, {"on", "success"}},
-              {{"job_id", "old"}, {"job_name", "Old"}, {"on", "done"}, {"deleted", true}}}},
-            {"downstream", {{{"job_id", "alarm"}, {"job_name", "Alarm"}, {"on", "failure"}}}},
-            {"hidden", 2}};
-  }
-};
-
-TEST_F(DependenciesTest, BothDirectionsAreShownAndTheHiddenOnesCounted) {
-  Answer("GET /api/jobs/report/dependencies", Dependencies());
-  EXPECT_EQ(Run({"job", "deps", "report"}), 0) << err();
-  EXPECT_EQ(out(),
-            "DIRECTION   JOB    NAME           ON\n"
-            "upstream    load   Load           success\n"
-            "upstream    old    Old (deleted)  done\n"
-            "downstream  alarm  Alarm          failure\n");
-  EXPECT_NE(err().find("Not shown: 2 jobs that you may not read."), std::string::npos) << err();
-  EXPECT_EQ(Run({"job", "deps", "report", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "load\nold\nalarm\n");
-  EXPECT_EQ(Run({"job", "deps", "report", "-o", "json"}), 0) << err();
-  EXPECT_EQ(OutJson(), Dependencies());
-  EXPECT_EQ(err(), "");
-}
+using DependenciesTest = CliTest;
 
 TEST_F(DependenciesTest, AJobThatDoesNotExistIsNotFound) {
   Answer("GET /api/jobs/none/dependencies", ProblemOf("not_found"), 404);
@@ -85,21 +60,6 @@ TEST_F(DependenciesTest, AJobThatOthersNameIsDeletedOnlyByForce) {
   EXPECT_NE(err().find("--force"), std::string::npos) << err();
   EXPECT_EQ(Run({"job", "delete", "load", "--force", "--yes"}), 0) << err();
   EXPECT_EQ(HeaderOf(Sent(3), "If-Match"), "\"v3\"");
-}
-
-TEST_F(DependenciesTest, ARunSaysWhichRunStartedIt) {
-  json run = RunShown("COMPLETED");
-  run["kind"] = "after";
-  run["trigger"] = {{"run_id", "R0"},
-                    {"job_id", "load"},
-                    {"job_name", "Load"},
-                    {"state", "COMPLETED"},
-                    {"fire_time", "2026-03-01T03:00:00.000000Z"}};
-  Answer("GET /api/runs/R1", run);
-  EXPECT_EQ(Run({"run", "get", "R1"}), 0) << err();
-  EXPECT_NE(out().find("run R0 of Load (COMPLETED)\n"), std::string::npos) << out();
-  EXPECT_EQ(Run({"run", "get", "R1", "-o", "json"}), 0) << err();
-  EXPECT_EQ(OutJson()["trigger"], run["trigger"]);
 }
 
 TEST(TriggerText, NamesTheJobByItsIdIfItHasNoName) {

@@ -115,8 +115,6 @@ TEST_F(JobCommandsTest, ARateIsShownAsItIsGiven) {
 TEST_F(JobCommandsTest, ListInEveryForm) {
   const json page = {{"items", {JobShown("nightly")}}, {"next_page_token", nullptr}};
   Answer("GET /api/jobs?page_size=500", page);
-  EXPECT_EQ(Run({"job", "list", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson(), page);
   EXPECT_EQ(Run({"-o", "jsonl", "job", "list"}), 0);
   EXPECT_EQ(OutJson(), page["items"][0]);
   EXPECT_EQ(Run({"job", "list", "--output", "name"}), 0);
@@ -358,24 +356,6 @@ TEST_F(JobCommandsTest, AJobThatCannotBeReadIsDeletedAndReplacedAtItsVersion) {
   EXPECT_EQ(HeaderOf(Sent(4), "If-Match"), "\"v3\"");
 }
 
-TEST_F(JobCommandsTest, PauseSendsItsReason) {
-  Answer("POST /api/jobs/j/pause", JobShown("j"));
-  EXPECT_EQ(Run({"job", "pause", "j", "--reason", "holiday"}), 0);
-  EXPECT_EQ(SentBody(0), (json{{"reason", "holiday"}}));
-}
-
-TEST_F(JobCommandsTest, NextShowsFires) {
-  Answer("GET /api/jobs/j/next?n=2", {{"state", "ENABLED"},
-                                      {"items",
-                                       {{{"fire_time", "2026-03-29T01:00:00.000000Z"},
-                                         {"local_time", "2026-03-29T03:00:00.000000+02:00"},
-                                         {"dst", "moved_by_gap"}}}}});
-  EXPECT_EQ(Run({"job", "next", "j", "-n", "2"}), 0);
-  EXPECT_EQ(out(),
-            "FIRE TIME             LOCAL TIME                        DST\n"
-            "2026-03-29 01:00:00Z  2026-03-29T03:00:00.000000+02:00  moved_by_gap\n");
-}
-
 TEST_F(JobCommandsTest, QueueShowsHoldersAndThenTheRunsThatWait) {
   const auto run = [](const char* id, const char* state, json due) {
     return json{{"run_id", id},
@@ -397,10 +377,6 @@ TEST_F(JobCommandsTest, QueueShowsHoldersAndThenTheRunsThatWait) {
             "1      r3   manual  2026-03-01 01:00:00Z  2026-03-01 01:00:00Z  PENDING\n"
             "2      r4   manual  2026-03-01 01:00:00Z  2026-03-01 01:00:00Z  PENDING\n");
   EXPECT_NE(err().find("2 of 3 queued runs"), std::string::npos);
-  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "2", "-o", "name"}), 0);
-  EXPECT_EQ(out(), "r1\nr2\nr3\nr4\n");
-  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "2", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson()["length"], 3);
   EXPECT_EQ(Run({"job", "queue", "j", "--limit", "1001"}), 2);
 }
 

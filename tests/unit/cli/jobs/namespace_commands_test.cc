@@ -28,17 +28,6 @@ class NamespaceCommandsTest : public CliTest {
   std::string directory_;
 };
 
-TEST_F(NamespaceCommandsTest, ThoseInUseAreListed) {
-  const json page = {{"items", {{{"namespace", "default"}}, {{"namespace", "payroll"}}}},
-                     {"next_page_token", nullptr}};
-  Answer("GET /api/namespaces?page_size=50", page);
-  EXPECT_EQ(Run({"namespace", "list"}), 0) << err();
-  EXPECT_EQ(out(), "NAMESPACE\ndefault\npayroll\n");
-  Answer("GET /api/namespaces?page_size=500", page);
-  EXPECT_EQ(Run({"namespace", "list", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "default\npayroll\n");
-}
-
 TEST_F(NamespaceCommandsTest, JobsAreListedByThem) {
   Answer("GET /api/jobs?namespace=payroll&namespace=web&page_size=50",
          {{"items", {{{"job_id", "a"}, {"name", "A"}, {"namespace", "web"}}}},

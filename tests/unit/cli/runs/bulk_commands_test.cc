@@ -1,4 +1,4 @@
-// The commands for bulk actions and for the audit log.
+// The commands for bulk actions.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -150,37 +150,6 @@ TEST_F(BulkCommandsTest, ItIsFollowedToItsEnd) {
   EXPECT_NE(err().find("was disabled"), std::string::npos);
 }
 
-TEST_F(BulkCommandsTest, BulkActionsAreListedAndCancelled) {
-  Answer("GET /api/bulk?state=RUNNING&page_size=50",
-         {{"items", {Action("RUNNING", 700, 3)}}, {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"bulk", "list", "--state", "RUNNING"}), 0) << err();
-  EXPECT_EQ(out(),
-            "ID         ACTION  KIND  STATE    TOTAL  DONE  FAILED  SKIPPED  WHO   CREATED\n"
-            "bulk-1a2b  pause   job   RUNNING  2000   700   3       0        anna  "
-            "2026-03-01 03:00:00Z\n");
-  Answer("GET /api/bulk/bulk-1a2b", Action("RUNNING", 700, 3));
-  EXPECT_EQ(Run({"bulk", "get", "bulk-1a2b", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson()["done"], 700);
-  const json item = {{"position", 7},
-                     {"id", "j7"},
-                     {"result", "error"},
-                     {"run_id", nullptr},
-                     {"error", {{"detail", "it has ended"}}}};
-  Answer("GET /api/bulk/bulk-1a2b/items?result=error&page_size=50",
-         {{"items", {item}}, {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"bulk", "items", "bulk-1a2b", "--result", "error"}), 0) << err();
-  EXPECT_EQ(out(),
-            "POSITION  ID  RESULT  RUN  WHY\n"
-            "7         j7  error   -    it has ended\n");
-  Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
-  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--reason", "wrong ones", "--yes", "-o", "name"}),
-            0);
-  EXPECT_EQ(SentBody(3), (json{{"reason", "wrong ones"}}));
-  EXPECT_EQ(out(), "bulk-1a2b\n");
-  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "069FNJDGV00000000000020000"}), 2);
-  EXPECT_EQ(server_.requests.size(), 4u);
-}
-
 TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
   Answer("POST /api/bulk/bulk-1a2b/cancel", Action("CANCELLED", 700, 3, 1297), 202);
   for (const char* flag : {"--dry-run", "--background", "--wait", "--confirm-overlap", "--kill"}) {
@@ -188,6 +157,7 @@ TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
   }
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", "--filter", "state=RUNNING"}), 2);
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 2);  // no terminal for the confirmation
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "069FNJDGV00000000000020000"}), 2);
   tty_ = true;
   in_.str("n\n");
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 1);
@@ -195,26 +165,6 @@ TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
   in_.str("y\n");
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 0);
   EXPECT_EQ(server_.requests.size(), 1u);
-}
-
-TEST_F(BulkCommandsTest, TheAuditShowsWhatChanged) {
-  Answer("GET /api/audit?object_id=nightly&page_size=1",
-         {{"items", {{{"id", "7"}}}}, {"next_page_token", "more"}});
-  Answer("GET /api/audit?object_id=nightly&page_size=50",
-         {{"items",
-           {{{"id", "7"},
-             {"time", "2026-03-01T03:00:00.000000Z"},
-             {"actor", "anna"},
-             {"action", "job.patch"},
-             {"object_id", "nightly"},
-             {"reason", nullptr},
-             {"trace_id", "t"},
-             {"changes", {{{"path", "/timeout"}, {"from", 60}, {"to", 90}}}}}}},
-          {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"audit", "nightly"}), 0) << err();
-  EXPECT_EQ(out(),
-            "TIME                  WHO   ACTION     OBJECT   CHANGED            REASON\n"
-            "2026-03-01 03:00:00Z  anna  job.patch  nightly  /timeout 60 -> 90  -\n");
 }
 
 }  // namespace

@@ -139,44 +139,19 @@ TEST_F(RunCommandsTest, AttemptsAreATableBelowTheRun) {
             "-\n");
 }
 
-TEST_F(RunCommandsTest, OutputsAreATableOrAnObject) {
-  const json outputs = {{"rows", "12"}, {"text", "a\nb"}};
-  Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"outputs", outputs}});
-  EXPECT_EQ(Run({"run", "outputs", "R1"}), 0) << err();
-  EXPECT_EQ(out(), "NAME  VALUE\nrows  12\ntext  a b\n");
-  EXPECT_EQ(Run({"run", "outputs", "R1", "--json"}), 0) << err();
-  EXPECT_EQ(OutJson(), outputs);
-  EXPECT_EQ(Run({"run", "outputs", "R1", "-o", "json"}), 0) << err();
-  EXPECT_EQ(OutJson(), outputs);
-  EXPECT_EQ(Run({"run", "outputs", "R1", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "rows\ntext\n");
-}
-
 TEST_F(RunCommandsTest, StatesAreTakenInAnyCase) {
   Answer("GET /api/runs?state=FAILED&page_size=50",
          {{"items", json::array()}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"run", "list", "--state", "failed"}), 0) << err();
 }
 
-TEST_F(RunCommandsTest, HistoryIsTheListOfAJob) {
-  Answer("GET /api/jobs/j/history?page_size=500",
-         {{"items", {RunShown("COMPLETED")}}, {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"job", "history", "j", "-q"}), 0);
-  EXPECT_EQ(out(), "R1\n");
-}
-
-TEST_F(RunCommandsTest, GapsAreThoseOfAJobOrOfAll) {
+TEST_F(RunCommandsTest, GapsWithoutAJobAreThoseOfAll) {
   const json gap = {{"schedule_id", 2},
                     {"job_id", "j"},
                     {"from", "2026-03-01T00:00:00.000000Z"},
                     {"to", "2026-03-01T00:09:00.000000Z"},
                     {"count", 10},
                     {"reason", "misfire"}};
-  Answer("GET /api/gaps?job_id=j&page_size=50", {{"items", {gap}}, {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"job", "gaps", "j"}), 0) << err();
-  EXPECT_EQ(out(),
-            "JOB  SCHEDULE  FROM                  TO                    FIRES  REASON\n"
-            "j    2         2026-03-01 00:00:00Z  2026-03-01 00:09:00Z  10     misfire\n");
   Answer(
       "GET /api/gaps?reason=misfire&reason=paused&since=2026-02-28T00%3A00%3A00.000000Z"
       "&until=2026-03-01T00%3A00%3A00.000000Z&page_size=500",
@@ -362,15 +337,6 @@ TEST_F(RunCommandsTest, LogsReachATerminalWithTheirColoursOnly) {
   EXPECT_EQ(out(), "\x1b[1;31mred\x1b[0m]52;c;cm0gLXJm[2Jab\tcd \xc3\xbc\n");
 }
 
-TEST_F(RunCommandsTest, CancelAndRetry) {
-  Answer("POST /api/runs/R1/cancel", {{"cancelled", 1}}, 202);
-  Answer("POST /api/runs/R1/retry", RunShown("PENDING"), 202);
-  EXPECT_EQ(Run({"run", "cancel", "R1", "--reason", "wrong day"}), 0);
-  EXPECT_EQ(SentBody(0), (json{{"reason", "wrong day"}}));
-  EXPECT_EQ(Run({"run", "retry", "R1", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson()["state"], "PENDING");
-}
-
 TEST_F(RunCommandsTest, ConfirmOverlapIsSaidOnlyWhenItIsGiven) {
   for (const char* verb : {"cancel", "retry"}) {
     Answer(std::string("POST /api/runs/R1/") + verb, RunShown("PENDING"), 202);
@@ -456,14 +422,6 @@ TEST_F(CliTest, AllDeadLettersOfAJobAreOneBulkAction) {
   EXPECT_EQ(server_.requests.size(), 1u);
   EXPECT_EQ(Run({"dead-letter", "discard", "--yes"}), 2);
   EXPECT_EQ(Run({"dead-letter", "retry", "17", "--job", "nightly"}), 2);
-}
-
-TEST_F(CliTest, FailingJobsAreListed) {
-  Answer("GET /api/failing-jobs?page_size=500",
-         {{"items", {{{"job_id", "nightly"}, {"failures", 6}, {"last_success_time", nullptr}}}},
-          {"next_page_token", nullptr}});
-  EXPECT_EQ(Run({"dead-letter", "jobs", "-q"}), 0) << err();
-  EXPECT_EQ(out(), "nightly\n");
 }
 
 }  // namespace
