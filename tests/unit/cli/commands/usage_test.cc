@@ -164,5 +164,60 @@ TEST_F(UsageTest, WhatToDoIsSaidByCode) {
   EXPECT_FALSE(Told("Sign in")) << err();
 }
 
+TEST_F(UsageTest, VersionAndHelp) {
+  EXPECT_EQ(Run({"version"}), 0);
+  EXPECT_EQ(out(), "carillon 1.2.3\n");
+  EXPECT_EQ(Run({"version", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson(), (json{{"version", "1.2.3"}}));
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_NE(out().find("standalone"), std::string::npos);
+  EXPECT_EQ(Run({"job", "create", "--help"}), 0);
+  for (const char* flag : {"--retry-interval", "--token-file", "--output", "--quiet", "--yes"}) {
+    EXPECT_NE(out().find(flag), std::string::npos) << flag;
+  }
+}
+
+TEST_F(UsageTest, QuietSaysErrorsAndNothingElse) {
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  server_.answers["DELETE http://a/api/jobs/j"].emplace_back(HttpResponse{.status = 204});
+  EXPECT_EQ(Run({"job", "delete", "j", "-y", "-q"}), 0);
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(Run({"job", "get", "none", "-q"}), 3);
+  EXPECT_NE(err(), "");
+  environment_.erase("CARILLON_TOKEN");
+  EXPECT_EQ(Run({"--token-file", "/nonexistent", "job", "list"}), 2);
+}
+
+TEST_F(UsageTest, AMistypedVerbIsToldFromTheNearest) {
+  EXPECT_EQ(Run({"job", "creat", "--name", "x"}), 2);
+  EXPECT_NE(err().find("unknown command 'job creat'; did you mean 'job create'?"),
+            std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"jobs", "list"}), 2);
+  EXPECT_NE(err().find("unknown command 'jobs'; did you mean 'job'?"), std::string::npos) << err();
+  EXPECT_EQ(Run({"help", "jbo"}), 2);
+  EXPECT_NE(err().find("unknown command 'jbo'; did you mean 'job'?"), std::string::npos) << err();
+  EXPECT_EQ(Run({"help", "job", "creat"}), 2);
+  EXPECT_NE(err().find("unknown command 'job creat'; did you mean 'job create'?"),
+            std::string::npos)
+      << err();
+  EXPECT_EQ(Run({"help", "job", "list", "all"}), 2);
+  EXPECT_NE(err().find("unknown command 'list all' (usage)\n"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job", "frobnicate"}), 2);
+  EXPECT_NE(err().find("unknown command 'job frobnicate'\n"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job", "--limit", "5"}), 2);
+  EXPECT_EQ(err().find("unknown command"), std::string::npos) << err();
+  EXPECT_EQ(Run({"job"}), 2);
+  EXPECT_EQ(err().find("unknown command"), std::string::npos) << err();
+}
+
+TEST_F(UsageTest, UnknownVerbsAreUsageErrors) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"job"}), 2);
+  EXPECT_EQ(Run({"job", "explode"}), 2);
+  EXPECT_EQ(Run({"job", "get"}), 2);
+  EXPECT_EQ(out(), "");
+}
+
 }  // namespace
 }  // namespace carillon::cli

@@ -51,5 +51,52 @@ TEST_F(ExecutorCommandsTest, AWaitThatEndsEarlyShowsWhatStillRuns) {
   EXPECT_NE(err().find("may still have active runs"), std::string::npos) << err();
 }
 
+TEST_F(ExecutorCommandsTest, ExecutorLabelsAreMerged) {
+  Answer("GET /api/executors/e", {{"executor_id", "e"}, {"labels", {{"a", "1"}, {"b", "2"}}}}, 200,
+         "\"x\"");
+  Answer("PATCH /api/executors/e", {{"executor_id", "e"}, {"labels", json::object()}});
+  EXPECT_EQ(Run({"executor", "label", "e", "b-", "c=3"}), 0);
+  EXPECT_EQ(SentBody(1), (json{{"labels", {{"a", "1"}, {"c", "3"}}}}));
+  EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"x\"");
+  EXPECT_EQ(Run({"executor", "label", "e", "nonsense"}), 2);
+}
+
+// Only a heartbeat sent after the answer to the drain proves that nothing runs. The first heartbeat
+// that arrives may have been sent before.
+TEST_F(ExecutorCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
+  Answer("POST /api/executors/e/drain", {{"executor_id", "e"}, {"draining", true}});
+  const auto beat = [this](int second, int running, bool draining = true) {
+    Answer("GET /api/executors/e",
+           {{"executor_id", "e"},
+            {"draining", draining},
+            {"running", running},
+            {"last_heartbeat_time", "2026-03-01T12:00:1" + std::to_string(second) + "Z"}});
+  };
+  beat(1, 0);
+  beat(1, 0);
+  beat(3, 0);
+  beat(2, 0);  // reported by another member
+  beat(5, 2);
+  FailOf("http://a", "GET /api/executors/e", ErrorCode::kUnavailable);
+  beat(7, 0);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 0) << err();
+  EXPECT_EQ(server_.requests.size(), 8u);
+  EXPECT_NE(err().find("is drained"), std::string::npos);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "20s"}), 12)
+      << "no further heartbeat";
+  server_.answers.erase("GET http://a/api/executors/e");
+  beat(9, 0, false);
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 5) << "enabled meanwhile";
+  EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "soon"}), 2);
+}
+
+TEST_F(ExecutorCommandsTest, ControlCharactersDoNotReachATerminalThroughATable) {
+  Answer(
+      "GET /api/executors?page_size=500",
+      {{"items", {{{"executor_id", "e"}, {"host", "\x1b[2Jevil"}}}}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"executor", "list"}), 0);
+  EXPECT_EQ(out().find('\x1b'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace carillon::cli
