@@ -3,20 +3,16 @@
 // ones, survive a crash of the daemon.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/domain/features.h"
 #include "common/domain/isolation.h"
 #include "common/domain/job/container.h"
-#include "common/domain/run/run.h"
-#include "common/domain/run/run_log.h"
-#include "common/ports/executor_link.h"
+#include "common/ports/attempt_host.h"
 
 namespace carillon {
 
@@ -70,26 +66,8 @@ struct StartAttempt {
   std::optional<ProcessUser> user = {};  // nullopt: the warden's own
 };
 
-struct AttemptStarted {
-  HeldAttempt attempt;
-  WallTime started;
-};
-struct AttemptEnded {
-  HeldAttempt attempt;
-  AttemptResult result;  // already on disk
-  JobId job_id = {};     // job id for the result message; empty = unknown
-};
-// A chunk of the attempt's log; repeated after a reconnect until it is confirmed.
-struct AttemptOutput {
-  HeldAttempt attempt;
-  JobId job_id = {};
-  LogChunk chunk;
-};
-using WardenEvent = std::variant<AttemptStarted, AttemptEnded, AttemptOutput>;
-
-class Warden {
+class Warden : public AttemptHost {
  public:
-  virtual ~Warden() = default;
   // Called before a claim. kUnavailable: no warden is attached. kExhausted: the result of one more
   // attempt could not be recorded (disk full, too many unreported results).
   virtual Status CanStart() { return {}; }
@@ -102,11 +80,9 @@ class Warden {
   // The features of isolation (limits, run_as) that the warden of this host offers; none while
   // none is attached.
   virtual Features Isolation() { return {}; }
-  // Extends leases; never shortens them.
-  virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL
   // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead.
-  virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override = 0;
   // All attempts that the warden knows: running ones, and ended ones until Forget names them. A
   // restarted daemon reads them.
   struct Inventory {
@@ -114,14 +90,8 @@ class Warden {
     std::vector<AttemptEnded> ended;
   };
   virtual Result<Inventory> List() = 0;
-  // Called when the results were applied: the warden may delete their files.
-  virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
   // Called when these chunks are in the store. The warden repeats chunks that are not confirmed.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
-  // Adds a line by Carillon to the log of a running attempt. Does nothing if the attempt has ended.
-  virtual Status Note(const HeldAttempt& /*attempt*/, const std::string& /*text*/) { return {}; }
-  virtual std::vector<WardenEvent> Receive(size_t max) = 0;
-  virtual void OnReadable(std::function<void()> wake) = 0;
 };
 
 // Results on disk that are not applied yet, in the order in which the attempts ended. Used for

@@ -3,15 +3,13 @@
 // are in memory.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "common/domain/job/http_request.h"
-#include "common/ports/executor_host.h"
+#include "common/ports/attempt_host.h"
 
 namespace carillon {
 
@@ -36,21 +34,13 @@ struct StartHttp {
   std::vector<std::string> masked = {};  // values that output and log must not show
 };
 
-using HttpEvent = std::variant<AttemptOutput, AttemptEnded>;
-
-class HttpRunner {
+class HttpRunner : public AttemptHost {
  public:
-  virtual ~HttpRunner() = default;
-  // Begins the request soon. Every start ends with one AttemptEnded, and nothing of the request is
-  // in progress then.
+  // Begins the request soon.
   virtual void Start(StartHttp start) = 0;
-  // Extends leases; never shortens them. Unknown attempts are ignored.
-  virtual void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
-  // Closes the connection of the request; the attempt ends as CANCELLED. What the server did
-  // stays done.
-  virtual void Cancel(const HeldAttempt& attempt) = 0;
-  virtual std::vector<HttpEvent> Receive(size_t max) = 0;
-  virtual void OnReadable(std::function<void()> wake) = 0;
+  // Closes the connection of the request, in both modes; the attempt ends as CANCELLED. What the
+  // server did stays done.
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override = 0;
 };
 
 }  // namespace carillon

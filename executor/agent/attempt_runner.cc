@@ -1,5 +1,6 @@
 #include "executor/agent/attempt_runner.h"
 
+#include <map>
 #include <utility>
 
 #include "common/base/failpoint.h"
@@ -10,20 +11,36 @@
 #include "executor/tasks/task_kinds.h"
 
 namespace carillon::executor {
+namespace {
+
+// Its host has the order now, which may hold secrets.
+void DropOrder(RunEntry& entry) {
+  entry.task.command = {};
+  entry.task.args = {};
+  entry.task.env = {};
+  entry.task.container.reset();
+  entry.task.http.reset();
+  entry.task.handler.reset();
+  entry.secrets = {};
+}
+
+}  // namespace
 
 void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
-  if (entry.lane == Lane::kProcess) {
-    entry.asked = SteadyTime{};
-    rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
-    entry.checkpoint.reset();
-    starting_.push_back(entry.id);
-    StartDue(now);
-    return;
+  switch (entry.runner) {
+    case Runner::kWarden:
+      entry.asked = SteadyTime{};
+      rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
+      entry.checkpoint.reset();
+      starting_.push_back(entry.id);
+      return StartDue(now);
+    case Runner::kHttp: return StartRequest(entry);
+    case Runner::kWorker: return StartFunction(entry);
+    case Runner::kNoop: break;
+    case Runner::kScheduler: CARILLON_CHECK(false, "no executor runs workflows");
   }
-  if (RunnerOf(entry.task.type) == Runner::kHttp) return StartRequest(entry);
-  if (entry.lane == Lane::kHandler) return StartFunction(entry);
-  AttemptResult result = KindOf(entry.task.type).run(entry.task, ports_.clock.Wall());
-  End(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
+  const WallTime wall = ports_.clock.Wall();
+  EndHere(entry, {.state = RunState::kCompleted, .exit_code = 0, .started = wall, .ended = wall});
 }
 
 // Passes each start to the warden again until it is confirmed, because a start may be lost with a
@@ -109,31 +126,30 @@ void AttemptRunner::StartRequest(RunEntry& entry) {
   auto start =
       HttpOf(entry.task, entry.held, entry.lease_end, output_bytes_max_.load(), entry.secrets);
   if (!start.ok()) return FailSecrets(entry, start.error());
-  LogTrace(entry, "starts");
-  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
+  SetRunning(entry);
   ports_.http.Start(*std::move(start));
-  entry.task.http.reset();  // the runner has it now, with its secrets
-  entry.secrets = {};
 }
 
 void AttemptRunner::StartFunction(RunEntry& entry) {
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
   if (!secrets.ok()) return FailSecrets(entry, secrets.error());
-  LogTrace(entry, "starts");
-  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
   StartHandler start = HandlerOf(entry.task, entry.held, entry.lease_end, *secrets);
+  SetRunning(entry);
   if (entry.checkpoint) {
     rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
     entry.saves = true;
     start.checkpoint = std::exchange(entry.checkpoint, std::nullopt);
   }
   ports_.handlers.Start(std::move(start));
-  entry.task.handler.reset();  // the runner has it now, with its secrets
-  entry.task.env = {};
-  entry.secrets = {};
 }
 
-void AttemptRunner::Save(HandlerSave save) {
+void AttemptRunner::SetRunning(RunEntry& entry) {
+  LogTrace(entry, "starts");
+  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kStarted).stage);
+  DropOrder(entry);
+}
+
+void AttemptRunner::Save(AttemptContent save) {
   RunEntry* entry = rooms_.runs.FindHeld(save.attempt);
   if (entry == nullptr || entry->stage != RunStage::kRunning) return;
   // Not from the start on, because most functions save nothing.
@@ -146,22 +162,23 @@ void AttemptRunner::Save(HandlerSave save) {
   }
 }
 
-void AttemptRunner::AdoptHandler(const HandlerAdopted& adopted) {
-  if (rooms_.runs.Find(IdOf(adopted.attempt)) != nullptr) return;
+// An attempt that an earlier daemon on this host started.
+RunEntry& AttemptRunner::Adopt(const HeldAttempt& held, Runner runner, const std::string& handler) {
   RunEntry found;
-  found.id = IdOf(adopted.attempt);
-  found.held = adopted.attempt;
+  found.id = IdOf(held);
+  found.held = held;
   found.stage = RunStage::kRunning;
-  found.lane = Lane::kHandler;
-  found.handler = adopted.handler;
-  found.saves = true;  // the earlier daemon knew
-  rooms_.saver.Watch(found.held, found.member);
-  rooms_.runs.Insert(std::move(found));
+  found.runner = runner;
+  found.handler = handler;
+  found.saves = runner == Runner::kWorker;  // the earlier daemon knew
+  // Before RunSaver::Recovered, after which files of unknown attempts are removed.
+  if (runner == Runner::kWarden || found.saves) rooms_.saver.Watch(found.held, found.member);
+  return rooms_.runs.Insert(std::move(found));
 }
 
-void AttemptRunner::SetSilent(const HandlerSilent& word) {
-  RunEntry* entry = rooms_.runs.FindHeld(word.attempt);
-  if (entry != nullptr) entry->silent = word.silent;
+void AttemptRunner::SetSilent(const AttemptSilent& event) {
+  RunEntry* entry = rooms_.runs.FindHeld(event.attempt);
+  if (entry != nullptr) entry->silent = event.silent;
 }
 
 void AttemptRunner::FailSecrets(RunEntry& entry, const Error& error) {
@@ -178,26 +195,22 @@ void AttemptRunner::LogTrace(const RunEntry& entry, std::string_view what) const
 }
 
 void AttemptRunner::EndUnstarted(RunEntry& entry) {
-  const AttemptResult result{.state = RunState::kLost,
-                             .reason = std::string(reason::kNotStarted),
-                             .error = "its lease expired before it could start",
-                             .ended = ports_.clock.Wall()};
-  End(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
+  EndHere(entry, {.state = RunState::kLost,
+                  .reason = std::string(reason::kNotStarted),
+                  .error = "its lease expired before it could start",
+                  .ended = ports_.clock.Wall()});
 }
 
 void AttemptRunner::FailUnstarted(RunEntry& entry, std::string_view reason, std::string error) {
-  const AttemptResult result{.state = RunState::kFailed,
-                             .reason = std::string(reason),
-                             .error = std::move(error),
-                             .ended = ports_.clock.Wall()};
-  End(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
+  EndHere(entry, {.state = RunState::kFailed,
+                  .reason = std::string(reason),
+                  .error = std::move(error),
+                  .ended = ports_.clock.Wall()});
 }
 
 void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, SteadyTime now) {
   const SteadyTime lease_end = GrantedEnd(reply.sent_us, reply.lease, now);
-  std::vector<HeldAttempt> processes;
-  std::vector<HeldAttempt> requests;
-  std::vector<HeldAttempt> functions;
+  std::map<Runner, std::vector<HeldAttempt>> open;
   std::vector<HeldAttempt> owned;
   for (const HeldAttempt& held : reply.renewed) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
@@ -205,21 +218,16 @@ void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, S
     entry->member = member;
     entry->renewed = now;
     entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
-    if (entry->lane == Lane::kProcess || entry->saves) owned.push_back(entry->held);
-    if (entry->stage == RunStage::kReporting) continue;
-    switch (entry->lane) {
-      case Lane::kProcess: processes.push_back(entry->held); break;
-      case Lane::kLight: requests.push_back(entry->held); break;
-      case Lane::kHandler: functions.push_back(entry->held); break;
-    }
+    if (entry->runner == Runner::kWarden || entry->saves) owned.push_back(entry->held);
+    if (entry->stage != RunStage::kReporting) open[entry->runner].push_back(entry->held);
   }
   rooms_.saver.Own(member, owned);
-  if (!requests.empty()) ports_.http.RenewLeases(requests, lease_end);
-  if (!functions.empty()) ports_.handlers.RenewLeases(functions, lease_end);
-  if (processes.empty()) return;
-  const Status renewed = ports_.warden.RenewLeases(processes, lease_end);
-  // The next heartbeat renews again, well before the lease ends.
-  if (!renewed.ok()) log::Debug("executor", "renew: {}", renewed.error().message);
+  for (const auto& [runner, row] : rooms_.hosts) {
+    if (open[runner].empty()) continue;
+    const Status renewed = row.host.RenewLeases(open[runner], lease_end);
+    // The next heartbeat renews again, well before the lease ends.
+    if (!renewed.ok()) log::Debug("executor", "renew: {}", renewed.error().message);
+  }
 }
 
 void AttemptRunner::Cancel(const CancelAttempts& message) {
@@ -227,15 +235,9 @@ void AttemptRunner::Cancel(const CancelAttempts& message) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
     if (entry == nullptr) continue;
     if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
-    if (entry->lane == Lane::kLight) {
-      ports_.http.Cancel(entry->held);
-      continue;
-    }
-    if (entry->lane == Lane::kHandler) {
-      ports_.handlers.Cancel(entry->held);
-      continue;
-    }
-    const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
+    const auto found = rooms_.hosts.find(entry->runner);
+    if (found == rooms_.hosts.end()) continue;
+    const Status cancelled = found->second.host.Cancel(entry->held, message.mode);
     // The owner repeats the request until the run is over.
     if (!cancelled.ok()) log::Debug("executor", "cancel: {}", cancelled.error().message);
   }
@@ -254,63 +256,43 @@ void AttemptRunner::Applied(const ResultsApplied& message) {
   std::vector<HeldAttempt> refused = applied;
   rooms_.sender.Applied(refused);
   applied.resize(applied.size() - refused.size());
-  std::vector<HeldAttempt> functions;
+  std::map<Runner, std::vector<HeldAttempt>> over;
   for (const HeldAttempt& held : applied) {
     RunEntry* entry = rooms_.runs.FindHeld(held);
     if (entry == nullptr) continue;
-    if (entry->lane == Lane::kHandler) functions.push_back(held);
+    over[entry->runner].push_back(held);
     rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
   }
-  if (!functions.empty()) ports_.handlers.Forget(functions);
+  for (const auto& [runner, row] : rooms_.hosts) {
+    // The sender notifies the host that keeps the results itself.
+    if (row.home != ResultHome::kMemory || over[runner].empty()) continue;
+    const Status forgot = row.host.Forget(over[runner]);
+    if (!forgot.ok()) log::Debug("executor", "forget: {}", forgot.error().message);
+  }
   rooms_.saver.Forget(applied);
 }
 
-void AttemptRunner::Started(const AttemptStarted& started) {
+void AttemptRunner::Started(const AttemptStarted& started, Runner runner) {
   RunEntry* entry = rooms_.runs.Find(IdOf(started.attempt));
-  if (entry != nullptr) {
-    const RunStep step = Next(entry->stage, RunEvent::kStarted);
-    if (step.stage != entry->stage) {
-      rooms_.runs.Move(*entry, step.stage);
-      entry->task.command = {};  // the warden has the command now, which may hold secrets
-      entry->task.args = {};
-      entry->task.container.reset();
-      entry->task.env = {};
-      entry->secrets = {};
-    }
+  if (entry == nullptr) {
+    Adopt(started.attempt, runner, started.handler);
     return;
   }
-  RunEntry found;  // started by an earlier daemon on this host
-  found.id = IdOf(started.attempt);
-  found.held = started.attempt;
-  found.stage = RunStage::kRunning;
-  rooms_.saver.Watch(found.held, found.member);
-  rooms_.runs.Insert(std::move(found));
+  const RunStep step = Next(entry->stage, RunEvent::kStarted);
+  if (step.stage == entry->stage) return;
+  rooms_.runs.Move(*entry, step.stage);
+  DropOrder(*entry);
 }
 
-void AttemptRunner::EndedHandler(AttemptEnded ended) {
-  RunEntry* entry = rooms_.runs.FindHeld(ended.attempt);
-  if (entry == nullptr) {
-    AdoptHandler({.attempt = ended.attempt, .handler = {}});
-    entry = rooms_.runs.FindHeld(ended.attempt);
-  }
-  // Without an entry the host has moved on to another claim of this attempt, so that this end is
-  // no news.
-  if (entry != nullptr) End(*entry, std::move(ended), ResultHome::kMemory);
-}
-
-void AttemptRunner::Ended(AttemptEnded ended, ResultHome home) {
+void AttemptRunner::Ended(AttemptEnded ended, Runner runner, ResultHome home) {
   RunEntry* entry = rooms_.runs.Find(IdOf(ended.attempt));
-  if (entry == nullptr) {
-    RunEntry found;
-    found.id = IdOf(ended.attempt);
-    found.held = ended.attempt;
-    found.stage = RunStage::kRunning;
-    found.lane = home == ResultHome::kWarden ? Lane::kProcess : Lane::kLight;
-    // Before RunSaver::Recovered, after which files of unknown attempts are removed.
-    if (home == ResultHome::kWarden) rooms_.saver.Watch(found.held, found.member);
-    entry = &rooms_.runs.Insert(std::move(found));
-  }
-  End(*entry, std::move(ended), home);
+  if (entry == nullptr) entry = &Adopt(ended.attempt, runner);
+  // The end is no news if the host has moved on to another claim of this attempt.
+  if (entry->held.token == ended.attempt.token) End(*entry, std::move(ended), home);
+}
+
+void AttemptRunner::EndHere(RunEntry& entry, AttemptResult result) {
+  End(entry, {entry.held, std::move(result)}, ResultHome::kMemory);
 }
 
 void AttemptRunner::End(RunEntry& entry, AttemptEnded ended, ResultHome home) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/agent/attempt_hosts.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/checkpoints/run_saver.h"
 #include "executor/report/result_sender.h"
@@ -27,6 +28,7 @@ class AttemptRunner {
   static constexpr Duration kStartAgain = 1s;
 
   struct Rooms {
+    const AttemptHosts& hosts;
     RunTable& runs;
     ResultSender& sender;
     RunSaver& saver;
@@ -52,15 +54,11 @@ class AttemptRunner {
   void Cancel(const CancelAttempts& message);
   void Applied(const ResultsApplied& message);
 
-  // ---- events of the workers: a function that an earlier daemon on this host started
-  void Save(HandlerSave save);
-  void AdoptHandler(const HandlerAdopted& adopted);
-  void SetSilent(const HandlerSilent& word);
-  void EndedHandler(AttemptEnded ended);
-
-  // ---- events of the warden, also of attempts that an earlier daemon started
-  void Started(const AttemptStarted& started);
-  void Ended(AttemptEnded ended, ResultHome home);
+  // ---- events of the hosts, also of attempts that an earlier daemon started
+  void Started(const AttemptStarted& started, Runner runner);
+  void Save(AttemptContent save);
+  void SetSilent(const AttemptSilent& event);
+  void Ended(AttemptEnded ended, Runner runner, ResultHome home);
 
   // Passes the results of this Step to the sender in one call, so that the sender is woken only
   // once. Results that do not fit into the sender's queue stay here. Nothing is claimed while
@@ -78,7 +76,10 @@ class AttemptRunner {
   bool StartOne(RunEntry& entry, SteadyTime now);
   void StartRequest(RunEntry& entry);
   void StartFunction(RunEntry& entry);
+  void SetRunning(RunEntry& entry);
   void FailSecrets(RunEntry& entry, const Error& error);
+  RunEntry& Adopt(const HeldAttempt& held, Runner runner, const std::string& handler = {});
+  void EndHere(RunEntry& entry, AttemptResult result);
   void End(RunEntry& entry, AttemptEnded ended, ResultHome home);
   void LogTrace(const RunEntry& entry, std::string_view what) const;
 

@@ -32,10 +32,11 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
                            ResultSender& sender, LogSender& logs, RunSaver& saver)
     : ports_(ports),
+      hosts_(HostsOf(ports.warden, ports.http, ports.handlers)),
       logs_(logs),
       saver_(saver),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
-      runner_(ports, options, {.runs = runs_, .sender = sender, .saver = saver}),
+      runner_(ports, options, {.hosts = hosts_, .runs = runs_, .sender = sender, .saver = saver}),
       gate_(options, {.runs = runs_,
                       .runner = runner_,
                       .sender = sender,
@@ -62,9 +63,10 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   // Nothing is claimed until the attempts of an earlier daemon are known: they may occupy slots.
   const bool recovered = Recover();
   TakeMessages(now);
-  TakeWardenEvents();
-  TakeHttpEvents();
-  if (spool_loaded_) TakeHandlerEvents();
+  for (const auto& [runner, row] : hosts_) {
+    // An end that a worker repeats is no news once the spool of an earlier daemon is loaded.
+    if (spool_loaded_ || runner != Runner::kWorker) TakeEvents(runner);
+  }
   gate_.SetOffers(ports_.handlers.Offers());
   warden_.Observe(ports_.warden.CanStart(), now);
   // A warden that refuses this daemon may never be listed. Members hear of it, and the jobs that
@@ -86,6 +88,12 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
   return recovered ? NextWake(now) : now + kRecoverAgain;
 }
 
+void ExecutorCore::OnReadable(const std::function<void()>& wake) {
+  ports_.tasks.OnReadable(wake);
+  ports_.link.OnReadable(wake);
+  for (const auto& [runner, row] : hosts_) row.host.OnReadable(wake);
+}
+
 void ExecutorCore::Tune(const ExecutorTuning& tuning) {
   gate_.SetSlots(tuning.slots);
   gate_.rate().Set(tuning.starts_per_second);
@@ -105,16 +113,21 @@ bool ExecutorCore::Recover() {
       log::Error("executor", "spool: {}", spooled.error().message);
       return false;
     }
-    for (AttemptEnded& ended : *spooled) AdoptEnded(std::move(ended), ResultHome::kSpool);
+    for (AttemptEnded& ended : *spooled) {
+      Adopt(std::move(ended), Runner::kNoop, ResultHome::kSpool);
+    }
     spool_loaded_ = true;
   }
   Result<Warden::Inventory> inventory = ports_.warden.List();
   if (!inventory.ok()) return false;
-  for (const AttemptStarted& started : inventory->running) AdoptRunning(started);
-  for (AttemptEnded& ended : inventory->ended) AdoptEnded(std::move(ended), ResultHome::kWarden);
+  for (const AttemptStarted& started : inventory->running) Adopt(started, Runner::kWarden);
+  for (AttemptEnded& ended : inventory->ended) {
+    Adopt(std::move(ended), Runner::kWarden, ResultHome::kWarden);
+  }
   warden_listed_ = true;
   gate_.OpenProcesses();
-  TakeHandlerEvents();  // among them the attempts of an earlier daemon, whose files must stay
+  // Among them are the attempts of an earlier daemon, whose files must stay.
+  TakeEvents(Runner::kWorker);
   saver_.Recovered();
   if (runs_.size() > 0) {
     log::Info("executor", "found {} running and {} to report", runs_.count(RunStage::kRunning),
@@ -170,61 +183,36 @@ void ExecutorCore::On(const MemberId&, const SaveAnswer& message, SteadyTime) {
   saver_.Answered(message);
 }
 
-void ExecutorCore::TakeWardenEvents() {
-  std::vector<WardenEvent> events = ports_.warden.Receive(kMessagesPerStep);
+void ExecutorCore::TakeEvents(Runner runner) {
+  const AttemptHostRow& from = hosts_.at(runner);
+  std::vector<AttemptEvent> events = from.host.Receive(kMessagesPerStep);
   more_ = more_ || events.size() == kMessagesPerStep;
-  for (WardenEvent& event : events) {
-    if (const auto* started = std::get_if<AttemptStarted>(&event)) {
-      AdoptRunning(*started);
-    } else if (auto* output = std::get_if<AttemptOutput>(&event)) {
-      logs_.Add(std::move(*output));
-    } else {
-      AdoptEnded(std::get<AttemptEnded>(std::move(event)), ResultHome::kWarden);
-    }
-  }
-}
-
-void ExecutorCore::TakeHttpEvents() {
-  std::vector<HttpEvent> events = ports_.http.Receive(kMessagesPerStep);
-  more_ = more_ || events.size() == kMessagesPerStep;
-  for (HttpEvent& event : events) {
+  const bool of_warden = from.home == ResultHome::kWarden;
+  for (AttemptEvent& event : events) {
     if (auto* output = std::get_if<AttemptOutput>(&event)) {
-      logs_.AddIfRoom(std::move(*output));
-    } else {
-      runner_.Ended(std::get<AttemptEnded>(std::move(event)), ResultHome::kMemory);
-    }
-  }
-}
-
-// Called once the spool of an earlier daemon is loaded: an end that a worker repeats is then
-// no news.
-void ExecutorCore::TakeHandlerEvents() {
-  std::vector<HandlerEvent> events = ports_.handlers.Receive(kMessagesPerStep);
-  more_ = more_ || events.size() == kMessagesPerStep;
-  for (HandlerEvent& event : events) {
-    if (auto* output = std::get_if<AttemptOutput>(&event)) {
-      logs_.AddIfRoom(std::move(*output));
-    } else if (auto* save = std::get_if<HandlerSave>(&event)) {
+      // The warden bounds its output, and repeats it until it is confirmed.
+      of_warden ? logs_.Add(std::move(*output)) : logs_.AddIfRoom(std::move(*output));
+    } else if (auto* ended = std::get_if<AttemptEnded>(&event)) {
+      if (of_warden) DropPretender(ended->attempt);
+      runner_.Ended(std::move(*ended), runner, from.home);
+    } else if (auto* save = std::get_if<AttemptContent>(&event)) {
       runner_.Save(std::move(*save));
-    } else if (const auto* adopted = std::get_if<HandlerAdopted>(&event)) {
-      DropPretender(adopted->attempt);
-      runner_.AdoptHandler(*adopted);
-    } else if (const auto* word = std::get_if<HandlerSilent>(&event)) {
-      runner_.SetSilent(*word);
+    } else if (const auto* silent = std::get_if<AttemptSilent>(&event)) {
+      runner_.SetSilent(*silent);
     } else {
-      runner_.EndedHandler(std::get<AttemptEnded>(std::move(event)));
+      Adopt(std::get<AttemptStarted>(event), runner);
     }
   }
 }
 
-void ExecutorCore::AdoptRunning(const AttemptStarted& started) {
+void ExecutorCore::Adopt(const AttemptStarted& started, Runner runner) {
   DropPretender(started.attempt);
-  runner_.Started(started);
+  runner_.Started(started, runner);
 }
 
-void ExecutorCore::AdoptEnded(AttemptEnded ended, ResultHome home) {
+void ExecutorCore::Adopt(AttemptEnded ended, Runner runner, ResultHome home) {
   DropPretender(ended.attempt);
-  runner_.Ended(std::move(ended), home);
+  runner_.Ended(std::move(ended), runner, home);
 }
 
 // Drops the entry of an attempt that the warden holds under another token: an earlier daemon on
@@ -232,7 +220,7 @@ void ExecutorCore::AdoptEnded(AttemptEnded ended, ResultHome home) {
 void ExecutorCore::DropPretender(const HeldAttempt& held) {
   RunEntry* entry = runs_.Find(IdOf(held));
   if (entry == nullptr || entry->held.token == held.token) return;
-  queues_.Of(entry->lane).Remove(entry->id);
+  queues_.Of(entry->lane()).Remove(entry->id);
   claims_.Drop(*entry);
   saver_.Forget({entry->held});
   runs_.Move(*entry, RunStage::kGone);

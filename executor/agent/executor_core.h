@@ -9,8 +9,10 @@
 //          before its lease ends.
 #pragma once
 
+#include <functional>
 #include <string>
 
+#include "executor/agent/attempt_hosts.h"
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/claim_gate.h"
 #include "executor/agent/executor_daemon.h"
@@ -36,6 +38,8 @@ class ExecutorCore final : public Stepper {
                ResultSender& sender, LogSender& logs, RunSaver& saver);
 
   SteadyTime Step(SteadyTime now) override;
+  // `wake` is called when a port has something for Step.
+  void OnReadable(const std::function<void()>& wake);
 
   void Drain() { gate_.Drain(); }
   // Notifies every member that this process stops on purpose. Call it after the last Step.
@@ -56,16 +60,15 @@ class ExecutorCore final : public Stepper {
   void On(const MemberId& member, const LogsStored& message, SteadyTime now);
   void On(const MemberId& member, const CarriedRecord& message, SteadyTime now);
   void On(const MemberId& member, const SaveAnswer& message, SteadyTime now);
-  void TakeWardenEvents();
-  void TakeHttpEvents();
-  void TakeHandlerEvents();
-  void AdoptRunning(const AttemptStarted& started);
-  void AdoptEnded(AttemptEnded ended, ResultHome home);
+  void TakeEvents(Runner runner);
+  void Adopt(const AttemptStarted& started, Runner runner);
+  void Adopt(AttemptEnded ended, Runner runner, ResultHome home);
   void DropPretender(const HeldAttempt& held);
   void PublishStatus();
   SteadyTime NextWake(SteadyTime now) const;
 
   const ExecutorDaemon::Ports& ports_;
+  const AttemptHosts hosts_;
   LogSender& logs_;
   RunSaver& saver_;
   MemberSessions sessions_;

@@ -22,24 +22,14 @@ class ExecutorDaemon::Impl {
             static_cast<size_t>(options_.light_slots + options_.tuning.slots) + kResultsBeyondSlots,
             options_.tuning.bus_format),
         logs_({ports_.warden, ports_.results, ports_.metrics}, options_.executor_id),
-        saver_({ports_.files, ports_.link, ports_.warden, ports_.handlers, sender_}),
+        saver_({ports_.files, ports_.link, {&ports_.warden, &ports_.handlers}, sender_}),
         core_(ports_, options_, sender_, logs_, saver_) {}
 
-  ~Impl() {
-    ports_.tasks.OnReadable({});
-    ports_.link.OnReadable({});
-    ports_.warden.OnReadable({});
-    ports_.http.OnReadable({});
-    ports_.handlers.OnReadable({});
-  }
+  ~Impl() { core_.OnReadable({}); }
 
   void OnWake(const std::function<void(Stepper*)>& wake) {
     const auto wake_core = [this, wake] { wake(&core_); };
-    ports_.tasks.OnReadable(wake_core);
-    ports_.link.OnReadable(wake_core);
-    ports_.warden.OnReadable(wake_core);
-    ports_.http.OnReadable(wake_core);
-    ports_.handlers.OnReadable(wake_core);
+    core_.OnReadable(wake_core);
     sender_.OnWork([this, wake] { wake(&sender_); });
     logs_.OnWork([this, wake] { wake(&logs_); });
     saver_.OnWork([this, wake] { wake(&saver_); }, wake_core);

@@ -108,7 +108,7 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
-  if (entry.lane != Lane::kProcess) return !entry.silent;
+  if (entry.runner != Runner::kWarden) return !entry.silent;
   return rooms_.warden.Away(now) < rooms_.sessions.lease() - kLeaseMargin;
 }
 

@@ -180,7 +180,7 @@ int OpenClaims::SlotsOf(const MemberId& member, Lane lane) const {
   int held = 0;
   for (const auto& [token, id] : claims_) {
     const RunEntry& entry = *rooms_.runs.Find(id);
-    if (entry.lane == lane && entry.member == member && entry.holds_slot) ++held;
+    if (entry.lane() == lane && entry.member == member && entry.holds_slot) ++held;
   }
   return held;
 }
@@ -189,7 +189,8 @@ std::map<std::string, int> OpenClaims::HandlerSlotsOf(const MemberId& member) co
   std::map<std::string, int> held;
   for (const auto& [token, id] : claims_) {
     const RunEntry& entry = *rooms_.runs.Find(id);
-    const bool counts = entry.lane == Lane::kHandler && entry.member == member && entry.holds_slot;
+    const bool counts =
+        entry.lane() == Lane::kHandler && entry.member == member && entry.holds_slot;
     if (counts) ++held[entry.handler];
   }
   return held;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/base/log.h"
-#include "executor/tasks/task_kinds.h"
 
 namespace carillon::executor {
 namespace {
@@ -86,7 +85,7 @@ void TaskAdmission::Admit(TaskMessage task, SteadyTime now) {
     // The task is of an older version and arrived late.
     if (task.def_version < known->task.def_version) return;
     // Every part of the new task may differ, even its lane.
-    rooms_.queues.Of(known->lane).Remove(known->id);
+    rooms_.queues.Of(known->lane()).Remove(known->id);
     rooms_.runs.Move(*known, RunStage::kGone);
     Enqueue(std::move(task), now);
   } else if (known->stage == RunStage::kClaiming && known->member != task.member &&
@@ -97,13 +96,12 @@ void TaskAdmission::Admit(TaskMessage task, SteadyTime now) {
 
 void TaskAdmission::Enqueue(TaskMessage task, SteadyTime now) {
   const AttemptId id{task.key, task.attempt};
-  Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
-  if (task.handler) lane = Lane::kHandler;
+  const Runner runner = RunnerOf(task.type);
   const LaneQueues::Queue::Waiting waiting{.priority = task.priority,
                                            .arrived = now,
                                            .expires = now + kQueueWaitMax,
                                            .bytes = BytesOf(task)};
-  if (rooms_.gate.draining() || !rooms_.queues.Of(lane).Push(id, waiting).ok()) {
+  if (rooms_.gate.draining() || !rooms_.queues.Of(LaneOf(runner)).Push(id, waiting).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
     return;
   }
@@ -111,7 +109,7 @@ void TaskAdmission::Enqueue(TaskMessage task, SteadyTime now) {
   entry.id = id;
   entry.held = {
       .key = task.key, .segment = task.segment, .job_no = task.job_no, .attempt = task.attempt};
-  entry.lane = lane;
+  entry.runner = runner;
   if (task.handler) entry.handler = task.handler->name;
   entry.member = task.member;
   entry.since = now;

@@ -295,10 +295,10 @@ void RunSaver::Refuse(const HeldAttempt& held, const RunFile& file, const std::s
       fmt::format("the {} file is not saved: {}", progress ? "progress" : "checkpoint", why);
   if (!book_.Refuse(file, text)) return;
   log::Warn("checkpoint", "run {} attempt {}: {}", EncodeRunId(held.key), held.attempt, text);
-  // Whoever does not run the attempt ignores it.
-  ports_.handlers.Note(held, text);
-  const Status noted = ports_.warden.Note(held, text);
-  if (!noted.ok()) log::Debug("checkpoint", "note: {}", noted.error().message);
+  for (AttemptHost* host : ports_.hosts) {  // one of them runs the attempt; the other ignores it
+    const Status noted = host->Note(held, text);
+    if (!noted.ok()) log::Debug("checkpoint", "note: {}", noted.error().message);
+  }
 }
 
 void RunSaver::PassOn(SteadyTime now) {

@@ -9,6 +9,7 @@
 //          on it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -19,9 +20,8 @@
 #include "common/base/clock.h"
 #include "common/base/loops/loop.h"
 #include "common/base/mutex.h"
-#include "common/ports/executor_host.h"
+#include "common/ports/attempt_host.h"
 #include "common/ports/executor_link.h"
-#include "common/ports/handler_runner.h"
 #include "common/ports/run_files.h"
 #include "executor/checkpoints/save_book.h"
 #include "executor/report/result_sender.h"
@@ -33,8 +33,7 @@ class RunSaver final : public Stepper {
   struct Ports {
     RunFiles* files = nullptr;  // null: results pass, and attempts have no files
     ExecutorLink& link;
-    Warden& warden;
-    HandlerRunner& handlers;
+    std::array<AttemptHost*, 2> hosts;  // of attempts with files: the warden, and the workers
     ResultSender& sender;
   };
   // More often than the 5 s that are promised, which also cover the way to the database.

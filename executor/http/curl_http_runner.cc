@@ -53,29 +53,27 @@ void CurlHttpRunner::Start(StartHttp start) {
   curl_multi_wakeup(multi_.get());
 }
 
-void CurlHttpRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+Status CurlHttpRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   {
     MutexLock lock(mu_);
     orders_.renewals.push_back({attempts, lease_end});
   }
   curl_multi_wakeup(multi_.get());
+  return {};
 }
 
-void CurlHttpRunner::Cancel(const HeldAttempt& attempt) {
+Status CurlHttpRunner::Cancel(const HeldAttempt& attempt, CancelMode) {
   {
     MutexLock lock(mu_);
     orders_.cancels.push_back(attempt);
   }
   curl_multi_wakeup(multi_.get());
+  return {};
 }
 
-std::vector<HttpEvent> CurlHttpRunner::Receive(size_t max) {
+std::vector<AttemptEvent> CurlHttpRunner::Receive(size_t max) {
   MutexLock lock(mu_);
-  const auto count = static_cast<std::ptrdiff_t>(std::min(max, events_.size()));
-  std::vector<HttpEvent> events(std::make_move_iterator(events_.begin()),
-                                std::make_move_iterator(events_.begin() + count));
-  events_.erase(events_.begin(), events_.begin() + count);
-  return events;
+  return TakeOldest(events_, max);
 }
 
 void CurlHttpRunner::OnReadable(std::function<void()> wake) {

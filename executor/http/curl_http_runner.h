@@ -44,9 +44,9 @@ class CurlHttpRunner final : public HttpRunner {
   ~CurlHttpRunner() override;
 
   void Start(StartHttp start) override;
-  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
-  void Cancel(const HeldAttempt& attempt) override;
-  std::vector<HttpEvent> Receive(size_t max) override;
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
+  std::vector<AttemptEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
  private:
@@ -92,14 +92,14 @@ class CurlHttpRunner final : public HttpRunner {
 
   mutable Mutex mu_;
   Orders orders_ GUARDED_BY(mu_);
-  std::deque<HttpEvent> events_ GUARDED_BY(mu_);
+  std::deque<AttemptEvent> events_ GUARDED_BY(mu_);
   std::function<void()> wake_ GUARDED_BY(mu_);
 
   // Used by the thread only.
   std::map<AttemptId, Open> open_;
   std::multimap<std::string, AttemptId> awaiting_;  // open requests by the name that they await
   std::vector<Easy> idle_;
-  std::vector<HttpEvent> ended_;
+  std::vector<AttemptEvent> ended_;
   SteadyTime next_check_ = SteadyTime::max();
 
   NameResolver resolver_;  // wakes multi_

@@ -8,7 +8,7 @@ bool KeepsSlot(const RunEntry& entry) {
     case RunStage::kClaiming:
     case RunStage::kStarting:
     case RunStage::kRunning: return true;
-    case RunStage::kReporting: return entry.lane == Lane::kLight;
+    case RunStage::kReporting: return entry.lane() == Lane::kLight;
     case RunStage::kQueued:
     case RunStage::kGone: break;
   }
@@ -53,8 +53,8 @@ void RunTable::Move(RunEntry& entry, RunStage stage) {
 void RunTable::SetSlot(RunEntry& entry, bool holds) {
   if (entry.holds_slot == holds) return;
   entry.holds_slot = holds;
-  used_[static_cast<size_t>(entry.lane)] += holds ? 1 : -1;
-  if (entry.lane != Lane::kHandler) return;
+  used_[static_cast<size_t>(entry.lane())] += holds ? 1 : -1;
+  if (entry.lane() != Lane::kHandler) return;
   int& used = used_by_handler_[entry.handler];
   used += holds ? 1 : -1;
   if (used == 0) used_by_handler_.erase(entry.handler);

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/domain/job/job_types.h"
 #include "common/ports/executor_host.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/runs/run_machine.h"
@@ -24,6 +25,10 @@ namespace carillon::executor {
 // own slots.
 enum class Lane { kProcess = 0, kLight = 1, kHandler = 2 };
 inline constexpr size_t kLanes = 3;
+constexpr Lane LaneOf(Runner runner) {
+  if (runner == Runner::kWarden) return Lane::kProcess;
+  return runner == Runner::kWorker ? Lane::kHandler : Lane::kLight;
+}
 
 // The identity of an attempt.
 struct AttemptId {
@@ -45,8 +50,8 @@ struct RunEntry {
   AttemptId id;
   HeldAttempt held;  // has a token from the claim on
   RunStage stage = RunStage::kQueued;
-  Lane lane = Lane::kProcess;
-  std::string handler = {};  // kHandler: "app/name"
+  Runner runner = Runner::kWarden;
+  std::string handler = {};  // kWorker: "app/name"
   TaskMessage task;          // the task's command is dropped once the attempt is started
   // Kept from the accepted claim until the start.
   SecretValues secrets;
@@ -60,9 +65,11 @@ struct RunEntry {
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
-  bool silent = false;  // kHandler: HandlerSilent
-  bool saves = false;   // kHandler: it has sent progress or a checkpoint, or got one, or may have
+  bool silent = false;  // kWorker: AttemptSilent
+  bool saves = false;   // kWorker: it has sent progress or a checkpoint, or got one, or may have
   size_t output_bytes = 0;  // kReporting
+
+  Lane lane() const { return LaneOf(runner); }
 };
 
 class RunTable {

@@ -1,7 +1,6 @@
 #include "executor/tasks/task_kinds.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,19 +9,6 @@
 
 namespace carillon::executor {
 namespace {
-
-AttemptResult RunNoop(const TaskMessage&, WallTime now) {
-  return {.state = RunState::kCompleted, .exit_code = 0, .started = now, .ended = now};
-}
-
-constexpr std::array<TaskKind, 6> kKinds = {{
-    {JobType::kShell},
-    {JobType::kScript},
-    {JobType::kContainer},
-    {JobType::kHttp, true},
-    {JobType::kHandler},
-    {JobType::kNoop, true, RunNoop},
-}};
 
 // A host that has lost the interpreter since it registered cannot start the script, and says so.
 StartAttempt::Script ScriptOf(const TaskMessage& task, const Interpreters& interpreters) {
@@ -40,13 +26,6 @@ bool HasSecret(const SecretText& pieces) {
 }
 
 }  // namespace
-
-const TaskKind& KindOf(JobType type) {
-  for (const TaskKind& kind : kKinds) {
-    if (kind.type == type) return kind;
-  }
-  CARILLON_CHECK(false, "a job type without a row in kKinds");
-}
 
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets) {

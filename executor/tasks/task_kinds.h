@@ -1,4 +1,4 @@
-// Table of the job types that an executor runs. A new type is one row in task_kinds.cc.
+// The start orders for the hosts of attempts, made of a task.
 //
 // Place    Step 8 of docs/life-of-a-run.md.
 // Threads  Stateless.
@@ -14,17 +14,6 @@
 #include "executor/tasks/interpreters.h"
 
 namespace carillon::executor {
-
-// The execution of attempts of one job type.
-struct TaskKind {
-  JobType type;
-  // Runs inside the daemon: no process, no warden, a light slot.
-  bool in_process = false;
-  // For in_process: runs the whole task synchronously; null: a runner of the daemon carries it out.
-  AttemptResult (*run)(const TaskMessage& task, WallTime now) = nullptr;
-};
-
-const TaskKind& KindOf(JobType type);
 
 // The defaults of a process. The output limit is per stream.
 struct ProcessDefaults {

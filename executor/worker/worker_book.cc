@@ -64,7 +64,7 @@ void WorkerBook::Adopt(const StartRecord& record, Now now) {
   worker.image = record.image;
   ++worker.busy[record.handler];
   ++worker.open;
-  events_.push_back(HandlerAdopted{.attempt = record.attempt, .handler = record.handler});
+  events_.push_back(AttemptStarted{.attempt = record.attempt, .handler = record.handler});
 }
 
 void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello,
@@ -143,7 +143,7 @@ void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
                 "lease ends"
               : "the worker has reconnected",
        now);
-  events_.push_back(HandlerSilent{.attempt = attempt.start.attempt, .silent = silent});
+  events_.push_back(AttemptSilent{.attempt = attempt.start.attempt, .silent = silent});
 }
 
 void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
@@ -407,9 +407,9 @@ void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
     Attempt* attempt = FindOf(id, save.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
     if (save.progress) save.progress = Masked(attempt->patterns, *save.progress);
-    events_.push_back(HandlerSave{.attempt = attempt->start.attempt,
-                                  .progress = std::move(save.progress),
-                                  .checkpoint = std::move(save.checkpoint)});
+    events_.push_back(AttemptContent{.attempt = attempt->start.attempt,
+                                     .progress = std::move(save.progress),
+                                     .checkpoint = std::move(save.checkpoint)});
   }
 }
 

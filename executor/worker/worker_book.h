@@ -122,7 +122,7 @@ class WorkerBook {
     std::vector<SteadyTime> deadlines;  // of runs
   };
   std::map<Session, Outgoing> TakeOutgoing() { return std::exchange(outgoing_, {}); }
-  std::vector<HandlerEvent> TakeEvents() { return std::exchange(events_, {}); }
+  std::vector<AttemptEvent> TakeEvents() { return std::exchange(events_, {}); }
   std::vector<StartRecord> TakeRecords() { return std::exchange(records_, {}); }
   std::vector<AttemptId> TakeRemovals() { return std::exchange(removals_, {}); }
   // Sessions that were replaced; their streams must be closed.
@@ -202,7 +202,7 @@ class WorkerBook {
   std::set<std::pair<SteadyTime, AttemptId>> deadlines_;  // of those that are not asked yet
   std::shared_ptr<const HandlerOffers> offers_ = std::make_shared<HandlerOffers>();
   std::map<Session, Outgoing> outgoing_;
-  std::vector<HandlerEvent> events_;
+  std::vector<AttemptEvent> events_;
   std::vector<StartRecord> records_;
   std::vector<AttemptId> removals_;
   std::vector<Session> replaced_;

@@ -18,11 +18,11 @@ LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPa
           .text = text + "\n"};
 }
 
-size_t BytesOf(const HandlerEvent& event) {
+size_t BytesOf(const AttemptEvent& event) {
   size_t bytes = sizeof(event);
   if (const auto* output = std::get_if<AttemptOutput>(&event)) {
     bytes += output->chunk.entries.size();
-  } else if (const auto* save = std::get_if<HandlerSave>(&event)) {
+  } else if (const auto* save = std::get_if<AttemptContent>(&event)) {
     bytes += save->progress.value_or("").size() + (save->checkpoint ? save->checkpoint->size() : 0);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&event)) {
     bytes += ended->result.error.size() + ended->result.output.size() +

@@ -19,7 +19,7 @@ std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const 
 LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns);
 
 // The memory that the event holds, about.
-size_t BytesOf(const HandlerEvent& event);
+size_t BytesOf(const AttemptEvent& event);
 
 // `lease_over`: the lease of the attempt had ended, or nearly so.
 AttemptResult ResultOf(WorkerDone done, bool lease_over,

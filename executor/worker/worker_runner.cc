@@ -154,38 +154,38 @@ void WorkerRunner::Start(StartHandler start) {
   Flush();
 }
 
-void WorkerRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+Status WorkerRunner::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   MutexLock lock(mu_);
   book_.RenewLeases(attempts, lease_end);
   Flush();
+  return {};
 }
 
-void WorkerRunner::Cancel(const HeldAttempt& attempt) {
+Status WorkerRunner::Cancel(const HeldAttempt& attempt, CancelMode) {
   MutexLock lock(mu_);
   book_.Cancel(attempt, Now());
   Flush();
+  return {};
 }
 
-void WorkerRunner::Note(const HeldAttempt& attempt, const std::string& text) {
+Status WorkerRunner::Note(const HeldAttempt& attempt, const std::string& text) {
   MutexLock lock(mu_);
   book_.Note(attempt, text, Now());
   Flush();
+  return {};
 }
 
-void WorkerRunner::Forget(const std::vector<HeldAttempt>& attempts) {
+Status WorkerRunner::Forget(const std::vector<HeldAttempt>& attempts) {
   MutexLock lock(mu_);
   book_.Forget(attempts);
   Flush();
+  return {};
 }
 
-std::vector<HandlerEvent> WorkerRunner::Receive(size_t max) {
+std::vector<AttemptEvent> WorkerRunner::Receive(size_t max) {
   MutexLock lock(mu_);
-  const size_t count = std::min(max, events_.size());
-  std::vector<HandlerEvent> taken(
-      std::make_move_iterator(events_.begin()),
-      std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(count)));
-  events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
-  for (const HandlerEvent& event : taken) event_bytes_ -= BytesOf(event);
+  std::vector<AttemptEvent> taken = TakeOldest(events_, max);
+  for (const AttemptEvent& event : taken) event_bytes_ -= BytesOf(event);
   if (HasRoom()) room_.notify_all();
   return taken;
 }
@@ -353,9 +353,9 @@ void WorkerRunner::Flush() {
     const auto found = sessions_.find(session);
     if (found != sessions_.end()) found->second->Close();
   }
-  std::vector<HandlerEvent> events = book_.TakeEvents();
+  std::vector<AttemptEvent> events = book_.TakeEvents();
   const bool news = !events.empty();
-  for (HandlerEvent& event : events) {
+  for (AttemptEvent& event : events) {
     event_bytes_ += BytesOf(event);
     events_.push_back(std::move(event));
   }

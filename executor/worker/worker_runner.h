@@ -55,11 +55,11 @@ class WorkerRunner final : public HandlerRunner {
 
   std::shared_ptr<const HandlerOffers> Offers() override;
   void Start(StartHandler start) override;
-  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
-  void Cancel(const HeldAttempt& attempt) override;
-  void Note(const HeldAttempt& attempt, const std::string& text) override;
-  void Forget(const std::vector<HeldAttempt>& attempts) override;
-  std::vector<HandlerEvent> Receive(size_t max) override;
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
+  Status Note(const HeldAttempt& attempt, const std::string& text) override;
+  Status Forget(const std::vector<HeldAttempt>& attempts) override;
+  std::vector<AttemptEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
  private:
@@ -118,7 +118,7 @@ class WorkerRunner final : public HandlerRunner {
   std::map<WorkerBook::Session, std::shared_ptr<Outbox>> sessions_ GUARDED_BY(mu_);
   std::vector<StartRecord> to_write_ GUARDED_BY(mu_);
   std::vector<AttemptId> to_remove_ GUARDED_BY(mu_);
-  std::deque<HandlerEvent> events_ GUARDED_BY(mu_);
+  std::deque<AttemptEvent> events_ GUARDED_BY(mu_);
   size_t event_bytes_ GUARDED_BY(mu_) = 0;
   std::condition_variable_any room_;  // for events
   std::function<void()> wake_ GUARDED_BY(mu_);

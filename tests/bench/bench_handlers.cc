@@ -75,14 +75,14 @@ Counts Call(WorkerRunner& runner, const SystemClock& clock, int calls, int open)
   while (counts.started < open) start();
   while (counts.ended < calls) {
     std::vector<HeldAttempt> ended;
-    for (const HandlerEvent& event : runner.Receive(1024)) {
+    for (const AttemptEvent& event : runner.Receive(1024)) {
       const auto* end = std::get_if<AttemptEnded>(&event);
       if (end == nullptr) continue;
       ended.push_back(end->attempt);
       if (end->result.state != RunState::kCompleted) ++counts.failed;
     }
     counts.ended += static_cast<int>(ended.size());
-    runner.Forget(ended);
+    CARILLON_CHECK(runner.Forget(ended).ok(), "forget");
     for (size_t i = 0; i < ended.size() && counts.started < calls; ++i) start();
     std::unique_lock lock(mu);
     if (ended.empty()) changed.wait(lock, [&] { return woken; });

@@ -120,8 +120,8 @@ void Measure(int port, int requests, int open) {
     std::unique_lock lock(mu);
     const uint64_t before = woken;
     lock.unlock();
-    const std::vector<HttpEvent> events = runner.Receive(1024);
-    for (const HttpEvent& event : events) {
+    const std::vector<AttemptEvent> events = runner.Receive(1024);
+    for (const AttemptEvent& event : events) {
       const auto* end = std::get_if<AttemptEnded>(&event);
       if (end == nullptr) continue;
       ++ended;

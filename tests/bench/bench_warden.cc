@@ -132,7 +132,7 @@ class WardenRounds {
     eventfd_t rung = 0;
     static_cast<void>(!eventfd_read(wake_.get(), &rung));
     std::vector<HeldAttempt> over;
-    for (const WardenEvent& event : client_.Receive(SIZE_MAX)) {
+    for (const AttemptEvent& event : client_.Receive(SIZE_MAX)) {
       const auto* ended = std::get_if<AttemptEnded>(&event);
       if (ended == nullptr) continue;
       CARILLON_CHECK(ended->result.state == RunState::kCompleted, ended->result.error);

@@ -35,29 +35,24 @@ void SimHttp::Start(StartHttp start) {
   ports_.wake();
 }
 
-void SimHttp::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+Status SimHttp::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   for (const HeldAttempt& held : attempts) {
     const auto found = open_.find(NameOf(held));
     if (found == open_.end()) continue;
     SteadyTime& end = found->second.start.lease_end;
     end = executor::RenewedEnd(end, lease_end);
   }
+  return {};
 }
 
-void SimHttp::Cancel(const HeldAttempt& attempt) {
+Status SimHttp::Cancel(const HeldAttempt& attempt, CancelMode) {
   const auto found = open_.find(NameOf(attempt));
   if (found != open_.end()) found->second.cancelled = true;
   ports_.wake();
+  return {};
 }
 
-std::vector<HttpEvent> SimHttp::Receive(size_t max) {
-  std::vector<HttpEvent> taken;
-  while (!events_.empty() && taken.size() < max) {
-    taken.push_back(std::move(events_.front()));
-    events_.pop_front();
-  }
-  return taken;
-}
+std::vector<AttemptEvent> SimHttp::Receive(size_t max) { return TakeOldest(events_, max); }
 
 SteadyTime SimHttp::Step(SteadyTime now) {
   std::erase_if(open_, [&](const auto& one) { return EndIfDue(one.second, now); });

@@ -31,9 +31,9 @@ class SimHttp final : public HttpRunner, public Stepper {
   explicit SimHttp(Ports ports) : ports_(std::move(ports)) {}
 
   void Start(StartHttp start) override;
-  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
-  void Cancel(const HeldAttempt& attempt) override;
-  std::vector<HttpEvent> Receive(size_t max) override;
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override;
+  Status Cancel(const HeldAttempt& attempt, CancelMode mode) override;
+  std::vector<AttemptEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override { readable_ = std::move(wake); }
 
   SteadyTime Step(SteadyTime now) override;
@@ -55,7 +55,7 @@ class SimHttp final : public HttpRunner, public Stepper {
 
   const Ports ports_;
   std::map<AttemptName, Request> open_;
-  std::deque<HttpEvent> events_;
+  std::deque<AttemptEvent> events_;
   std::function<void()> readable_;
 };
 

@@ -81,17 +81,10 @@ class SimWarden final : public Warden {
     });
     return {};
   }
-  std::vector<WardenEvent> Receive(size_t max) override {
-    std::vector<WardenEvent> taken;
-    while (!events_.empty() && taken.size() < max) {
-      taken.push_back(std::move(events_.front()));
-      events_.pop_front();
-    }
-    return taken;
-  }
+  std::vector<AttemptEvent> Receive(size_t max) override { return TakeOldest(events_, max); }
   void OnReadable(std::function<void()> wake) override { wake_ = std::move(wake); }
 
-  void Tell(WardenEvent event) {
+  void Tell(AttemptEvent event) {
     std::visit([this](const auto& about) { unanswered_.erase(NameOf(about.attempt)); }, event);
     events_.push_back(std::move(event));
     if (wake_) wake_();
@@ -122,7 +115,7 @@ class SimWarden final : public Warden {
 
   SimWardenHost& host_;
   std::map<AttemptName, StartAttempt> unanswered_;
-  std::deque<WardenEvent> events_;
+  std::deque<AttemptEvent> events_;
   std::function<void()> wake_;
 };
 

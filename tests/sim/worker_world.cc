@@ -165,9 +165,9 @@ class WorkerWorld {
     }
     for (StartRecord& record : book_->TakeRecords()) to_write_.push_back(std::move(record));
     for (const AttemptId& id : book_->TakeRemovals()) disk_.erase(id);
-    for (HandlerEvent& event : book_->TakeEvents()) {
+    for (AttemptEvent& event : book_->TakeEvents()) {
       if (auto* ended = std::get_if<AttemptEnded>(&event)) TakeEnd(std::move(*ended));
-      if (const auto* word = std::get_if<HandlerSilent>(&event))
+      if (const auto* word = std::get_if<AttemptSilent>(&event))
         fates_.at(IdOf(word->attempt)).silent = word->silent;
     }
   }

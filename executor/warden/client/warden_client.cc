@@ -190,16 +190,13 @@ Result<Warden::Inventory> WardenClient::List() {
   return std::move(listing.inventory);
 }
 
-std::vector<WardenEvent> WardenClient::Receive(size_t max) {
-  std::vector<WardenEvent> taken;
+std::vector<AttemptEvent> WardenClient::Receive(size_t max) {
+  std::vector<AttemptEvent> taken;
   bool was_full = false;
   {
     MutexLock lock(mu_);
     was_full = events_.size() >= kEventsMax;
-    const size_t count = std::min(max, events_.size());
-    taken.assign(std::make_move_iterator(events_.begin()),
-                 std::make_move_iterator(events_.begin() + static_cast<ptrdiff_t>(count)));
-    events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(count));
+    taken = TakeOldest(events_, max);
   }
   if (was_full) Poke();
   return taken;

@@ -63,7 +63,7 @@ class WardenClient : public Warden {
   Status Forget(const std::vector<HeldAttempt>& attempts) override;
   Status ConfirmOutput(const std::vector<StoredOutput>& confirmed) override;
   Status Note(const HeldAttempt& attempt, const std::string& text) override;
-  std::vector<WardenEvent> Receive(size_t max) override;
+  std::vector<AttemptEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
   // Notifies the warden that this daemon stops for good. The warden exits as soon as
@@ -120,7 +120,7 @@ class WardenClient : public Warden {
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   FrameWriter unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
-  std::deque<WardenEvent> events_ GUARDED_BY(mu_);
+  std::deque<AttemptEvent> events_ GUARDED_BY(mu_);
   uint64_t next_request_ GUARDED_BY(mu_) = 1;
   std::map<uint64_t, Listing> listings_ GUARDED_BY(mu_);
   // Used by the thread only.

@@ -149,9 +149,9 @@ class DaemonHandlerSaveTest : public DaemonCheckpointTest {
 TEST_F(DaemonHandlerSaveTest, LatestContentIsSavedBeforeTheResult) {
   const ClaimRequest claim = Called();
   EXPECT_EQ(handlers_.starts.at(0).checkpoint, std::nullopt);
-  handlers_.events.push_back(HandlerSave{.attempt = HeldOf(claim), .checkpoint = "older"});
+  handlers_.events.push_back(AttemptContent{.attempt = HeldOf(claim), .checkpoint = "older"});
   handlers_.events.push_back(
-      HandlerSave{.attempt = HeldOf(claim), .progress = "42 half", .checkpoint = "state"});
+      AttemptContent{.attempt = HeldOf(claim), .progress = "42 half", .checkpoint = "state"});
   Returns(claim, RunState::kFailed);
   StepFor(1s);
   EXPECT_TRUE(bus_.results.empty());
@@ -181,7 +181,7 @@ TEST_F(DaemonHandlerSaveTest, LaterAttemptGetsTheCheckpointAndItsCompletionDelet
 
 TEST_F(DaemonHandlerSaveTest, RefusedProgressIsALineInTheLogOfItsFunction) {
   const ClaimRequest claim = Called();
-  handlers_.events.push_back(HandlerSave{.attempt = HeldOf(claim), .progress = "NaN"});
+  handlers_.events.push_back(AttemptContent{.attempt = HeldOf(claim), .progress = "NaN"});
   StepFor(1s);
   EXPECT_TRUE(Saves().empty());
   ASSERT_EQ(handlers_.notes.size(), 1u);

@@ -114,7 +114,7 @@ struct TestWarden : Warden {
     notes.push_back(text);
     return {};
   }
-  std::vector<WardenEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  std::vector<AttemptEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
   Features Isolation() override { return isolation; }
@@ -130,38 +130,48 @@ struct TestWarden : Warden {
   std::vector<ClaimToken> killed;
   std::vector<ClaimToken> forgotten;
   std::vector<StoredOutput> confirmed;
-  std::vector<WardenEvent> events;
+  std::vector<AttemptEvent> events;
 };
 
 struct TestHttp : HttpRunner {
   void Start(StartHttp start) override { starts.push_back(std::move(start)); }
-  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
     for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
+    return {};
   }
-  void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
-  std::vector<HttpEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  Status Cancel(const HeldAttempt& attempt, CancelMode) override {
+    cancelled.push_back(attempt.token);
+    return {};
+  }
+  std::vector<AttemptEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
   std::vector<StartHttp> starts;
   std::vector<std::pair<ClaimToken, SteadyTime>> renewed;
   std::vector<ClaimToken> cancelled;
-  std::vector<HttpEvent> events;
+  std::vector<AttemptEvent> events;
 };
 
 struct TestHandlers : HandlerRunner {
   std::shared_ptr<const HandlerOffers> Offers() override { return offers; }
   void Start(StartHandler start) override { starts.push_back(std::move(start)); }
-  void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
+  Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) override {
     for (const HeldAttempt& held : attempts) renewed.emplace_back(held.token, lease_end);
+    return {};
   }
-  void Cancel(const HeldAttempt& attempt) override { cancelled.push_back(attempt.token); }
-  void Note(const HeldAttempt& attempt, const std::string& text) override {
+  Status Cancel(const HeldAttempt& attempt, CancelMode) override {
+    cancelled.push_back(attempt.token);
+    return {};
+  }
+  Status Note(const HeldAttempt& attempt, const std::string& text) override {
     notes.emplace_back(attempt.token, text);
+    return {};
   }
-  void Forget(const std::vector<HeldAttempt>& attempts) override {
+  Status Forget(const std::vector<HeldAttempt>& attempts) override {
     for (const HeldAttempt& held : attempts) forgotten.push_back(held.token);
+    return {};
   }
-  std::vector<HandlerEvent> Receive(size_t) override { return std::exchange(events, {}); }
+  std::vector<AttemptEvent> Receive(size_t) override { return std::exchange(events, {}); }
   void OnReadable(std::function<void()>) override {}
 
   std::shared_ptr<const HandlerOffers> offers = std::make_shared<HandlerOffers>();
@@ -170,7 +180,7 @@ struct TestHandlers : HandlerRunner {
   std::vector<ClaimToken> cancelled;
   std::vector<std::pair<ClaimToken, std::string>> notes;
   std::vector<ClaimToken> forgotten;
-  std::vector<HandlerEvent> events;
+  std::vector<AttemptEvent> events;
 };
 
 struct TestSpool : ResultSpool {

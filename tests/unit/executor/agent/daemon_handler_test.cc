@@ -95,12 +95,12 @@ TEST_F(DaemonHandlerTest, ASilentOneIsNotReportedAsRunningUntilItsWorkerIsBack) 
   Offer({{"app/a", 1}});
   const ClaimRequest claim = RunToAccepted(HandlerTask(1));
   EXPECT_EQ(LastBeat().running.size(), 1u);
-  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = true});
+  handlers_.events.push_back(AttemptSilent{.attempt = HeldOf(claim), .silent = true});
   EXPECT_TRUE(LastBeat().running.empty()) << "its lease is left to end";
   EXPECT_TRUE(bus_.results.empty());
-  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = false});
+  handlers_.events.push_back(AttemptSilent{.attempt = HeldOf(claim), .silent = false});
   EXPECT_EQ(LastBeat().running.size(), 1u);
-  handlers_.events.push_back(HandlerSilent{.attempt = HeldOf(claim), .silent = true});
+  handlers_.events.push_back(AttemptSilent{.attempt = HeldOf(claim), .silent = true});
   End(claim);
   EXPECT_EQ(bus_.results.size(), 1u) << "its word counts whenever it comes";
 }
@@ -111,7 +111,7 @@ TEST_F(DaemonHandlerTest, WhatAnEarlierDaemonStartedIsHeldAndCounted) {
                          .job_no = JobNo(9),
                          .attempt = 1,
                          .token = {1, 2}};
-  handlers_.events.push_back(HandlerAdopted{.attempt = held, .handler = "app/a"});
+  handlers_.events.push_back(AttemptStarted{.attempt = held, .handler = "app/a"});
   Join();
   Offer({{"app/a", 1}});
   Heartbeat beat = LastBeat();
@@ -137,7 +137,7 @@ TEST_F(DaemonHandlerTest, AnEndThatIsInTheSpoolIsReportedOnce) {
   End(claim);
   ASSERT_EQ(spool_.held.size(), 1u);
   Boot();
-  handlers_.events.push_back(HandlerAdopted{.attempt = HeldOf(claim), .handler = "app/a"});
+  handlers_.events.push_back(AttemptStarted{.attempt = HeldOf(claim), .handler = "app/a"});
   handlers_.events.push_back(AttemptEnded{HeldOf(claim), {.state = RunState::kLost}, JobId("job")});
   Join();
   StepFor(100ms);

@@ -29,6 +29,7 @@ TEST_F(DaemonReportTest, NoopIsOnDiskBeforeItIsPublished) {
   ASSERT_EQ(bus_.results.size(), 1u);
   EXPECT_EQ(spool_.held.size(), 1u);
   EXPECT_EQ(bus_.results[0].report.result.state, RunState::kCompleted);
+  EXPECT_EQ(bus_.results[0].report.result.exit_code, 0);
   EXPECT_EQ(bus_.results[0].report.executor, ExecutorId("e1"));
   EXPECT_EQ(bus_.results[0].job_id, JobId("job"));
   EXPECT_TRUE(warden_.starts.empty());

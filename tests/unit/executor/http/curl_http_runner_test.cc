@@ -127,7 +127,7 @@ class CurlHttpRunnerTest : public testing::Test {
   AttemptResult Await() {
     std::unique_lock lock(mu_);
     while (true) {
-      for (HttpEvent& event : runner_->Receive(10)) {
+      for (AttemptEvent& event : runner_->Receive(10)) {
         if (auto* output = std::get_if<AttemptOutput>(&event)) {
           const auto entries = DecodeEntries(output->chunk.entries, output->chunk.count);
           EXPECT_TRUE(entries.ok());
@@ -331,7 +331,7 @@ TEST_F(CurlHttpRunnerTest, ANameWithoutAnAnswerDelaysNobody) {
   EXPECT_EQ(Run(std::move(leased)).state, RunState::kLost);
   const StartHttp cancelled = To("http://silent.test/");
   runner_->Start(cancelled);
-  runner_->Cancel(cancelled.attempt);
+  EXPECT_TRUE(runner_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
   EXPECT_EQ(Await().state, RunState::kCancelled);
   EXPECT_EQ(lookup_->AskedFor("silent.test"), 1u);
   runner_.reset();  // would hang
@@ -357,8 +357,8 @@ TEST_F(CurlHttpRunnerTest, ACancelClosesTheConnection) {
   const int connection = silent.Take();
   HeldAttempt other = start.attempt;
   other.token = {9, 9};
-  runner_->Cancel(other);  // of another claim
-  runner_->Cancel(start.attempt);
+  EXPECT_TRUE(runner_->Cancel(other, CancelMode::kGraceful).ok());  // of another claim
+  EXPECT_TRUE(runner_->Cancel(start.attempt, CancelMode::kGraceful).ok());
   SilentServer::AwaitClosed(connection);
   const AttemptResult result = Await();
   EXPECT_EQ(result.state, RunState::kCancelled);
@@ -393,9 +393,10 @@ TEST_F(CurlHttpRunnerTest, ARenewedLeaseAndOneThatIsNotEnforcedKeepItOpen) {
   StartHttp renewed = To(silent.url());
   renewed.lease_end = clock_.Steady() + kLeaseMargin + 300ms;
   renewed.timeout = 800ms;
-  runner_->RenewLeases({renewed.attempt}, clock_.Steady() + 60s);  // unknown yet: ignored
+  EXPECT_TRUE(
+      runner_->RenewLeases({renewed.attempt}, clock_.Steady() + 60s).ok());  // unknown yet: ignored
   runner_->Start(renewed);
-  runner_->RenewLeases({renewed.attempt}, clock_.Steady() + 60s);
+  EXPECT_TRUE(runner_->RenewLeases({renewed.attempt}, clock_.Steady() + 60s).ok());
   EXPECT_EQ(Await().state, RunState::kTimedOut);
   StartHttp kept = To(silent.url());
   kept.lease_end = clock_.Steady() + kLeaseMargin + 100ms;
@@ -415,7 +416,7 @@ TEST_F(CurlHttpRunnerTest, ManyAtOnceEndOnceEach) {
   size_t ended = 0;
   std::unique_lock lock(mu_);
   while (!asked.empty()) {
-    for (HttpEvent& event : runner_->Receive(10 * kCount)) {
+    for (AttemptEvent& event : runner_->Receive(10 * kCount)) {
       if (auto* end = std::get_if<AttemptEnded>(&event)) {
         EXPECT_EQ(end->result.state, RunState::kCompleted) << end->result.error;
         EXPECT_EQ(asked.erase(IdOf(end->attempt)), 1u);

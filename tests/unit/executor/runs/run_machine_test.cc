@@ -54,17 +54,17 @@ TEST(RunMachineTest, NeverGoesBackAndForgetsOnlyWhatWasApplied) {
   }
 }
 
-RunEntry EntryOf(uint64_t number, Lane lane) {
+RunEntry EntryOf(uint64_t number, Runner runner) {
   RunEntry entry;
   entry.id = {{.fire = FromUnixMicros(1), .schedule_id = ScheduleId(number)}, 1};
   entry.held.key = entry.id.key;
-  entry.lane = lane;
+  entry.runner = runner;
   return entry;
 }
 
 TEST(RunTableTest, ProcessGivesItsSlotBackAtItsEnd) {
   RunTable table;
-  RunEntry& entry = table.Insert(EntryOf(1, Lane::kProcess));
+  RunEntry& entry = table.Insert(EntryOf(1, Runner::kWarden));
   EXPECT_EQ(table.used(Lane::kProcess), 0);
   table.Move(entry, RunStage::kClaiming);
   EXPECT_EQ(table.used(Lane::kProcess), 1);
@@ -80,7 +80,7 @@ TEST(RunTableTest, ProcessGivesItsSlotBackAtItsEnd) {
 
 TEST(RunTableTest, LightAttemptKeepsItsSlotUntilItIsApplied) {
   RunTable table;
-  RunEntry& entry = table.Insert(EntryOf(1, Lane::kLight));
+  RunEntry& entry = table.Insert(EntryOf(1, Runner::kHttp));
   table.Move(entry, RunStage::kClaiming);
   table.Move(entry, RunStage::kReporting);
   EXPECT_EQ(table.used(Lane::kLight), 1);
@@ -90,7 +90,7 @@ TEST(RunTableTest, LightAttemptKeepsItsSlotUntilItIsApplied) {
 
 TEST(RunTableTest, ClaimWithoutAnAnswerCanGiveItsSlotBack) {
   RunTable table;
-  RunEntry& entry = table.Insert(EntryOf(1, Lane::kProcess));
+  RunEntry& entry = table.Insert(EntryOf(1, Runner::kWarden));
   table.Move(entry, RunStage::kClaiming);
   table.SetSlot(entry, false);
   EXPECT_EQ(table.used(Lane::kProcess), 0);
@@ -100,7 +100,7 @@ TEST(RunTableTest, ClaimWithoutAnAnswerCanGiveItsSlotBack) {
 
 TEST(RunTableTest, FindsByTokenOnly) {
   RunTable table;
-  RunEntry& entry = table.Insert(EntryOf(1, Lane::kProcess));
+  RunEntry& entry = table.Insert(EntryOf(1, Runner::kWarden));
   entry.held.token = {1, 2};
   HeldAttempt held = entry.held;
   EXPECT_EQ(table.FindHeld(held), &entry);

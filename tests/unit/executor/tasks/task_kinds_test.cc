@@ -23,15 +23,6 @@ TaskMessage Task() {
   return task;
 }
 
-TEST(TaskKindsTest, NoopRunsInProcess) {
-  const TaskKind& kind = KindOf(JobType::kNoop);
-  ASSERT_TRUE(kind.in_process);
-  const AttemptResult result = kind.run(Task(), FromUnixMicros(5));
-  EXPECT_EQ(result.state, RunState::kCompleted);
-  EXPECT_EQ(result.started, FromUnixMicros(5));
-  EXPECT_FALSE(KindOf(JobType::kShell).in_process);
-}
-
 TEST(TaskKindsTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
   TaskMessage task = Task();
   task.env = {{"PATH", "/mine"}, {"CARILLON_RUN_ID", "forged"}, {"CARILLON_PARAM_X", "1"}};
@@ -88,7 +79,6 @@ TEST(TaskKindsTest, AScriptNamesItsProgramSuffixAndArguments) {
   EXPECT_EQ(start.script->args, task.args);
   EXPECT_EQ(start.command, "print(1)");
   EXPECT_FALSE(StartOf(Task(), {}, {}, {}).script);
-  EXPECT_FALSE(KindOf(JobType::kScript).in_process);
 }
 
 TEST(TaskKindsTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {

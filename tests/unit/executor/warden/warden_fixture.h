@@ -66,7 +66,7 @@ class WardenFixture : public ::testing::Test {
   }
 
   void Pump() {
-    for (WardenEvent& event : client_->Receive(1000)) {
+    for (AttemptEvent& event : client_->Receive(1000)) {
       if (auto* started = std::get_if<AttemptStarted>(&event)) {
         ++starts_[NameOf(started->attempt)];
       } else if (auto* output = std::get_if<AttemptOutput>(&event)) {

@@ -215,9 +215,9 @@ TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
   EXPECT_EQ(End(own).reason, reason::kWardenDied);
   EXPECT_FALSE(test::ProcessAlive(test::ReadPids(scratch_ / "own").at(0)));
   test::WriteFile(scratch_ / "go", "1");
-  std::vector<WardenEvent> events;
+  std::vector<AttemptEvent> events;
   ASSERT_TRUE(test::WaitUntil([&] {
-    for (WardenEvent& event : other.Receive(10)) {
+    for (AttemptEvent& event : other.Receive(10)) {
       if (!std::holds_alternative<AttemptOutput>(event)) events.push_back(std::move(event));
     }
     return events.size() == 2;

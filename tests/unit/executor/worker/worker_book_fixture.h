@@ -57,7 +57,7 @@ class WorkerBookTest : public testing::Test {
       for (WorkerTicket& ticket : out.done_stored) all.done_stored.push_back(std::move(ticket));
       for (auto& [end, tickets] : out.leases) all.leases[end] = tickets;
     }
-    for (HandlerEvent& event : book_.TakeEvents()) events_.push_back(std::move(event));
+    for (AttemptEvent& event : book_.TakeEvents()) events_.push_back(std::move(event));
   }
   void Write() {
     std::vector<AttemptId> ids;
@@ -74,7 +74,7 @@ class WorkerBookTest : public testing::Test {
   std::vector<AttemptEnded> Ends() {
     Collect();
     std::vector<AttemptEnded> ends;
-    for (HandlerEvent& event : events_) {
+    for (AttemptEvent& event : events_) {
       if (auto* ended = std::get_if<AttemptEnded>(&event)) ends.push_back(std::move(*ended));
     }
     events_.clear();
@@ -85,8 +85,8 @@ class WorkerBookTest : public testing::Test {
   std::map<uint64_t, bool> Silences() {
     Collect();
     std::map<uint64_t, bool> silences;
-    std::erase_if(events_, [&](const HandlerEvent& event) {
-      const auto* word = std::get_if<HandlerSilent>(&event);
+    std::erase_if(events_, [&](const AttemptEvent& event) {
+      const auto* word = std::get_if<AttemptSilent>(&event);
       if (word != nullptr) silences[word->attempt.key.schedule_id.value()] = word->silent;
       return word != nullptr;
     });
@@ -101,7 +101,7 @@ class WorkerBookTest : public testing::Test {
   WorkerBook book_;
   Duration at_{};
   std::map<Session, WorkerBook::Outgoing> sent_;
-  std::vector<HandlerEvent> events_;
+  std::vector<AttemptEvent> events_;
   std::vector<StartRecord> records_;
 };
 

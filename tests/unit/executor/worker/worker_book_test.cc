@@ -224,7 +224,7 @@ TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
   book_.Take(1, {.saves = message.saves}, Now());
   Collect();
   ASSERT_EQ(events_.size(), 2u) << "nothing is saved after the end";
-  const auto& save = std::get<HandlerSave>(events_[0]);
+  const auto& save = std::get<AttemptContent>(events_[0]);
   EXPECT_EQ(save.attempt.token, Held(1).token);
   EXPECT_EQ(save.progress, "42 at ***");
   EXPECT_EQ(save.checkpoint, "open-sesame");

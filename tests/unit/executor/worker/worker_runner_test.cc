@@ -161,9 +161,9 @@ class WorkerRunnerTest : public testing::Test {
     const auto found = [&]() -> std::optional<Event> {
       const SteadyTime end = clock_.Steady() + Duration(kPatience);
       while (clock_.Steady() < end) {
-        for (HandlerEvent& event : runner_->Receive(100)) received_.push_back(std::move(event));
+        for (AttemptEvent& event : runner_->Receive(100)) received_.push_back(std::move(event));
         while (!received_.empty()) {
-          HandlerEvent event = std::move(received_.front());
+          AttemptEvent event = std::move(received_.front());
           received_.pop_front();
           if (auto* wanted = std::get_if<Event>(&event)) return std::move(*wanted);
         }
@@ -201,7 +201,7 @@ class WorkerRunnerTest : public testing::Test {
   Metrics metrics_;
   std::string folder_;
   WorkerHost* host_ = nullptr;
-  std::deque<HandlerEvent> received_;  // and not yet looked at
+  std::deque<AttemptEvent> received_;  // and not yet looked at
   FakeStream stream_;
   std::thread serving_;
   Status served_;
@@ -251,7 +251,7 @@ TEST_F(WorkerRunnerTest, ABadItemEndsNeitherTheStreamNorTheOthers) {
   message.logs.push_back({.ticket = std::string(1000, 't'), .text = "no such ticket"});
   message.done.push_back({.ticket = ticket});
   stream_.Send(std::move(message));
-  const auto saved = Await<HandlerSave>();
+  const auto saved = Await<AttemptContent>();
   ASSERT_TRUE(saved.has_value());
   EXPECT_EQ(saved->checkpoint, "kept");
   EXPECT_FALSE(saved->progress.has_value());
@@ -277,7 +277,7 @@ TEST_F(WorkerRunnerTest, WhatTheLoopDoesNotTakeIsNotReadAnyMore) {
   EXPECT_EQ(Serve({.uid = geteuid(), .pid = getpid()}, other).code(), ErrorCode::kUnavailable);
   size_t received = runner_->Receive(2 * kSaves).size();
   EXPECT_LE(received, kTaken + 1);
-  while (received < kSaves && Await<HandlerSave>()) ++received;
+  while (received < kSaves && Await<AttemptContent>()) ++received;
   EXPECT_EQ(received, kSaves);
   EXPECT_TRUE(Serve({.uid = geteuid(), .pid = getpid()}, other).ok());
 }
@@ -332,7 +332,7 @@ TEST_F(WorkerRunnerTest, AStartOutlivesTheDaemon) {
   ASSERT_TRUE(stream_.AwaitWritten(2));  // Run
   Stop();
   Boot();
-  const auto adopted = Await<HandlerAdopted>();
+  const auto adopted = Await<AttemptStarted>();
   ASSERT_TRUE(adopted.has_value());
   EXPECT_EQ(adopted->attempt.token, Held().token);
   EXPECT_EQ(adopted->handler, "good/work");
