@@ -8,7 +8,7 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/trace.h"
 #include "executor/leases/lease_watch.h"
-#include "executor/tasks/task_kinds.h"
+#include "executor/tasks/start_orders.h"
 
 namespace carillon::executor {
 namespace {

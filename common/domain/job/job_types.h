@@ -1,5 +1,5 @@
 // The table of job types. A new type is one row here, its start order in
-// executor/tasks/task_kinds.cc, the check of its fields in job.cc, and its form in the console.
+// executor/tasks/start_orders.cc, the check of its fields in job.cc, and its form in the console.
 #pragma once
 
 #include "common/domain/features.h"

@@ -1,4 +1,4 @@
-#include "executor/tasks/task_kinds.h"
+#include "executor/tasks/start_orders.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "executor/tasks/task_kinds.h"
+#include "executor/tasks/start_orders.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TaskMessage Task() {
   return task;
 }
 
-TEST(TaskKindsTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
+TEST(StartOrdersTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
   TaskMessage task = Task();
   task.env = {{"PATH", "/mine"}, {"CARILLON_RUN_ID", "forged"}, {"CARILLON_PARAM_X", "1"}};
   const StartAttempt start = StartOf(task, {.key = task.key}, SteadyTime(9s),
@@ -47,7 +47,7 @@ TEST(TaskKindsTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
   EXPECT_EQ(start.job_id, task.job_id);
 }
 
-TEST(TaskKindsTest, TheTraceOfARequestGoesOnInItsProcess) {
+TEST(StartOrdersTest, TheTraceOfARequestGoesOnInItsProcess) {
   TaskMessage task = Task();
   task.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
   EXPECT_EQ(StartOf(task, {}, {}, {}).env["CARILLON_TRACE_ID"], task.trace_id);
@@ -56,7 +56,7 @@ TEST(TaskKindsTest, TheTraceOfARequestGoesOnInItsProcess) {
   EXPECT_EQ(StartOf(task, {}, {}, {}).env["TRACEPARENT"], "mine");
 }
 
-TEST(TaskKindsTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {
+TEST(StartOrdersTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {
   TaskMessage task = Task();
   EXPECT_TRUE(StartOf(task, {}, {}, {}).kill_at_lease_end);
   task.on_lost = OnLost::kHold;
@@ -65,7 +65,7 @@ TEST(TaskKindsTest, OnlyWhatIsRetriedIsKilledAtTheEndOfItsLease) {
   EXPECT_FALSE(StartOf(task, {}, {}, {}).kill_at_lease_end);
 }
 
-TEST(TaskKindsTest, AScriptNamesItsProgramSuffixAndArguments) {
+TEST(StartOrdersTest, AScriptNamesItsProgramSuffixAndArguments) {
   TaskMessage task = Task();
   task.type = JobType::kScript;
   task.command = "print(1)";
@@ -81,7 +81,7 @@ TEST(TaskKindsTest, AScriptNamesItsProgramSuffixAndArguments) {
   EXPECT_FALSE(StartOf(Task(), {}, {}, {}).script);
 }
 
-TEST(TaskKindsTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {
+TEST(StartOrdersTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {
   TaskMessage task = Task();
   task.type = JobType::kContainer;
   task.container = ContainerDefinition{.image = "alpine"};
@@ -99,7 +99,7 @@ TEST(TaskKindsTest, AContainerHasTheVariablesOfItsJobAndNotThoseOfAProcess) {
   EXPECT_EQ(start.limits, task.limits);
 }
 
-TEST(TaskKindsTest, InterpretersAreProgramsInAbsoluteDirectories) {
+TEST(StartOrdersTest, InterpretersAreProgramsInAbsoluteDirectories) {
   const test::ScratchDirectory scratch;
   const std::string first = scratch / "first";
   const std::string second = scratch / "second";
