@@ -13,11 +13,12 @@
 
 #include "common/base/mutex.h"
 #include "common/ports/coordinator.h"
+#include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/segment_table.h"
 
 namespace carillon::scheduler {
 
-class AssignmentFollower {
+class AssignmentFollower final : public AssignedSegments {
  public:
   AssignmentFollower(Coordinator& coordinator, SegmentTable& table, MemberId self)
       : coordinator_(coordinator), table_(table), self_(std::move(self)) {}
@@ -29,9 +30,7 @@ class AssignmentFollower {
   // Returns the segments dropped since the last call. The caller releases them in the store.
   Fence TakeDropped();
 
-  // True if the assignment gives the segment to this member, even if the member has not
-  // taken it yet.
-  bool Wants(SegmentId segment) const;
+  bool Wants(SegmentId segment) const override;
   // True if all assigned segments are owned and active.
   bool settled() const;
 

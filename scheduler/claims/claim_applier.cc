@@ -137,11 +137,11 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 // still be accepted.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
-  const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");
+  const bool paused = ports_.settings.paused() && !failpoint::Broken("pause.claim");
   for (Item& item : items) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
-    const bool foreign = owned == nullptr && !ports_.wants(item.request.segment);
+    const bool foreign = owned == nullptr && !ports_.assigned.Wants(item.request.segment);
     // A claim with the token of a lost attempt is refused for good.
     if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;

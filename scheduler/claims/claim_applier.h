@@ -20,9 +20,11 @@
 #include <span>
 #include <utility>
 
+#include "common/base/live_settings.h"
 #include "common/base/loops/loop.h"
 #include "common/ports/store/checkpoint_store.h"
 #include "common/ports/store/firing_store.h"
+#include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/claims/checkpoint_answers.h"
 #include "scheduler/definitions/definition_cache.h"
@@ -52,13 +54,12 @@ class ClaimApplier final : public Stepper {
     CheckpointStore& checkpoints;
     CheckpointAnswerQueue& checkpoint_answers;
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
-    // True while the whole cluster is paused. New claims are then refused. A repeated claim
-    // is still confirmed.
-    std::function<bool()> paused = [] { return false; };
-    // True if the assignment gives the segment to this member. If this member does not own the
-    // segment yet, a claim then gets no answer, so that the executor repeats it. If the function
-    // returns false, the claim is refused.
-    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+    // While the whole cluster is paused, new claims are refused. A repeated claim is still
+    // confirmed.
+    const LiveSettings& settings;
+    // A claim for a segment that is assigned to this member, but not owned yet, gets no answer, so
+    // that the executor repeats it. A claim for another segment is refused.
+    const AssignedSegments& assigned;
     // Returns how late this run may start without a notification; zero = any lateness. Called only
     // for first attempts that are at least a second late. Must not block.
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {

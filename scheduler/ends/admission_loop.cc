@@ -21,7 +21,7 @@ AdmissionLoop::AdmissionLoop(const Ports& ports)
 SteadyTime AdmissionLoop::Step(SteadyTime now) {
   if (!scan_.IsDue(now)) return scan_.Next();
   const auto look = scan_.Begin(now);
-  if (!look || ports_.paused()) {
+  if (!look || ports_.owner.paused()) {
     after_ = JobNo{};
     return scan_.Next();
   }
@@ -131,7 +131,7 @@ void AdmissionLoop::TakeEffect(const Look& look, const AdmissionEffect& effect,
   Metrics& metrics = ports_.owner.metrics;
   metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(effect.replaced);
   metrics.counter("carillon_runs_total", Name(RunState::kCancelled)).Add(effect.cancelled);
-  if (effect.cancels_requested > 0) ports_.cancels_requested();
+  if (effect.cancels_requested > 0) ports_.owner.signals.cancels_requested.Raise();
 }
 
 void AdmissionLoop::Feed(std::vector<PendingRun> due) {

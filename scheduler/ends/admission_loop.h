@@ -9,9 +9,9 @@
 //          of a group if the run that is next belongs to another member.
 // Errors   A job or group whose admission fails is looked at again a second later.
 // Always   The store decides, in one fenced transaction a job or group; nothing here is remembered.
+//          While the whole cluster is paused nobody is admitted, and no run has to make room.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "common/base/loops/loop.h"
@@ -29,10 +29,6 @@ class AdmissionLoop final : public Stepper {
     QueueStore& queues;
     FiringStore& firing;
     RunFeed& feed;
-    // True while the whole cluster is paused. Then nobody is admitted, and no run has to make room.
-    std::function<bool()> paused = [] { return false; };
-    // Called after holders of slots were asked to stop, so that the requests are sent at once.
-    std::function<void()> cancels_requested = [] {};
   };
   explicit AdmissionLoop(const Ports& ports);
 

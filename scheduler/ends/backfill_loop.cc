@@ -20,7 +20,7 @@ BackfillLoop::BackfillLoop(const Ports& ports, Duration retention)
 SteadyTime BackfillLoop::Step(SteadyTime now) {
   if (!scan_.IsDue(now)) return scan_.Next();
   const auto look = scan_.Begin(now);
-  if (look && !ports_.paused()) {
+  if (look && !ports_.owner.paused()) {
     StepSome(*look);
   } else {
     after_ = 0;
@@ -28,17 +28,11 @@ SteadyTime BackfillLoop::Step(SteadyTime now) {
   return scan_.Next();
 }
 
-void BackfillLoop::Nudge() {
-  if (scan_.Nudge()) ports_.wake();
-}
-
-void BackfillLoop::Ended(const std::vector<JobNo>& jobs) {
-  bool ours = false;
-  {
-    MutexLock lock(mu_);
-    ours = std::any_of(jobs.begin(), jobs.end(), [this](JobNo job) { return jobs_.contains(job); });
-  }
-  if (ours) Nudge();
+bool BackfillLoop::Ended(const std::vector<JobNo>& jobs) {
+  MutexLock lock(mu_);
+  const bool ours =
+      std::any_of(jobs.begin(), jobs.end(), [this](JobNo job) { return jobs_.contains(job); });
+  return ours && Nudge();
 }
 
 bool BackfillLoop::IsBackfilled(const RunKey& key) const {

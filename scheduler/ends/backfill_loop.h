@@ -11,7 +11,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -30,8 +29,6 @@ class BackfillLoop final : public Stepper {
     OwnerPorts owner;
     BackfillStore& store;
     RunFeed& feed;
-    std::function<bool()> paused = [] { return false; };  // the whole cluster is
-    std::function<void()> wake = [] {};                   // of the loop that calls Step
   };
   // `retention`: of finished runs.
   BackfillLoop(const Ports& ports, Duration retention);
@@ -39,10 +36,10 @@ class BackfillLoop final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe. Takes effect with the next look.
   void SetRetention(Duration retention) { retention_ = retention; }
-  // A backfill was created or resumed.
-  void Nudge();
-  // Runs of these jobs have ended.
-  void Ended(const std::vector<JobNo>& jobs);
+  // A backfill was created or resumed. Returns true if the loop must be woken.
+  bool Nudge() { return scan_.Nudge(); }
+  // Runs of these jobs have ended. Returns true if the loop must be woken.
+  bool Ended(const std::vector<JobNo>& jobs);
   // True if a backfill made the run, as far as this member knows. Such a run starts long after its
   // fire time.
   bool IsBackfilled(const RunKey& key) const;

@@ -80,7 +80,7 @@ void CompletionLoop::Count(std::span<const RunCompletion> ends,
   }
   ports_.owner.metrics.counter("carillon_completions_total", "awaited").Add(awaited);
   ports_.owner.metrics.counter("carillon_completions_total", "ignored").Add(ignored);
-  if (soon) ports_.fires_soon();
+  if (soon) ports_.owner.signals.fires_soon.Raise();
 }
 
 void CompletionLoop::CountStarted(const CompletionEffect& effect) {
@@ -94,7 +94,7 @@ void CompletionLoop::CountStarted(const CompletionEffect& effect) {
   add("paused", effect.paused);
   for (const RunRow& row : effect.started) {
     ports_.owner.metrics.counter("carillon_fires_total", Name(RunKind::kAfter)).Add();
-    ports_.started({row.job_no, row.segment, row.key});
+    ports_.owner.signals.due.Raise({row.job_no, row.segment, row.key});
   }
 }
 
@@ -110,7 +110,7 @@ void CompletionLoop::ReviveStuck(const Look& look) {
     if (!revived.ok() || !*revived) continue;
     log::Error("completion", "schedule {} awaited run {}, which is not open; it fires now",
                stuck.schedule_id.value(), EncodeRunId({stuck.awaited, stuck.schedule_id}));
-    ports_.fires_soon();
+    ports_.owner.signals.fires_soon.Raise();
   }
 }
 

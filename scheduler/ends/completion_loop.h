@@ -16,7 +16,6 @@
 //          the whole cluster is paused: what it makes due then waits like all other runs.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,11 +31,6 @@ class CompletionLoop final : public Stepper {
   struct Ports {
     OwnerPorts owner;
     CompletionStore& store;
-    // Called after a schedule got a fire so near that the planner should not wait for its
-    // next scan.
-    std::function<void()> fires_soon = [] {};
-    // Called for each run of a dependent that was started, whoever owns its segment.
-    std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
   };
   explicit CompletionLoop(const Ports& ports) : ports_(ports), scan_("completion", ports.owner) {}
 

@@ -21,9 +21,11 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/live_settings.h"
 #include "common/base/metrics/metrics.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/signals.h"
 
 namespace carillon::scheduler {
 
@@ -32,7 +34,12 @@ struct OwnerPorts {
   const ClusterClock& cluster;
   SegmentTable& segments;
   FencedWriter& fences;
+  const LiveSettings& settings;
+  const MemberSignals& signals;
   Metrics& metrics;
+
+  // True while the whole cluster is paused.
+  bool paused() const { return settings.paused(); }
 };
 
 class OwnerScan {

@@ -30,7 +30,7 @@ bool IsAboutTheRun(ErrorCode code) { return AboutOneItem(code) || code == ErrorC
 
 WorkflowLoop::WorkflowLoop(const Ports& ports) : ports_(ports), scan_("workflow", ports.owner) {}
 
-Status WorkflowLoop::Offer(DueWorkflow due) {
+Status WorkflowLoop::Add(DueWorkflow due) {
   {
     MutexLock lock(mu_);
     if (due_.size() >= kDueMax) {
@@ -40,11 +40,6 @@ Status WorkflowLoop::Offer(DueWorkflow due) {
   }
   Nudge();
   return {};
-}
-
-void WorkflowLoop::Nudge() {
-  scan_.Nudge();
-  ports_.wake();
 }
 
 SteadyTime WorkflowLoop::Step(SteadyTime now) {
@@ -89,7 +84,7 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
                        .attempt = run.attempt,
                        .def_version = run.def_version};
   request.overlap = due.overlap;
-  if (ports_.paused()) request.hold_back = ClaimReason::kClusterPaused;
+  if (ports_.owner.paused()) request.hold_back = ClaimReason::kClusterPaused;
   const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
                                  {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.store.Begin(request, fence, cluster_now);
@@ -184,16 +179,17 @@ void WorkflowLoop::Count(const StepEffect& effect) {
   if (!effect.released.empty() && open_ == 0) open_ = 1;
   ports_.owner.metrics.counter("carillon_fires_total", Name(RunKind::kWorkflow))
       .Add(effect.released.size());
-  for (const RunRow& row : effect.released) ports_.started({row.job_no, row.segment, row.key});
+  for (const RunRow& row : effect.released)
+    ports_.owner.signals.due.Raise({row.job_no, row.segment, row.key});
   CountEnded(RunState::kSkipped, effect.skipped);
   CountEnded(RunState::kCancelled, effect.cancelled);
   if (effect.ended) {
     CountEnded(*effect.ended, 1);
     ports_.owner.metrics.counter("carillon_workflow_runs_total", Name(*effect.ended)).Add();
   }
-  if (effect.freed_slot) ports_.slot_freed();
+  if (effect.freed_slot) ports_.owner.signals.slot_freed.Raise();
   if (!effect.completed) return;
-  ports_.completed();
+  ports_.owner.signals.completed.Raise();
   scan_.Nudge();  // the run may itself be a node
 }
 

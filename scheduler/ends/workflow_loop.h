@@ -4,7 +4,7 @@
 // Place    Between steps 9 and 2 of docs/life-of-a-run.md: the end of a node's run is stored with a
 //          wake-up, and a node that is released is due, so that its owner fires it like any other
 //          run. The firing loop hands over due runs of workflows, which need no executor.
-// Threads  One loop calls Step; Offer, Nudge and open are thread-safe.
+// Threads  One loop calls Step; Add, Nudge and open are thread-safe.
 // Time     Looks for wake-ups at once after a Nudge, every 100 ms while workflow runs are open, and
 //          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or
 //          at 200 runs a second: that finds deadlines, cancels that were cut off, and lost
@@ -16,7 +16,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -39,20 +38,14 @@ class WorkflowLoop final : public Stepper {
   struct Ports {
     OwnerPorts owner;
     WorkflowStore& store;
-    std::function<bool()> paused = [] { return false; };  // the whole cluster is
-    // Called for each run that was made due, whoever owns its segment.
-    std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
-    std::function<void()> slot_freed = [] {};
-    std::function<void()> completed = [] {};  // a completion was written
-    std::function<void()> wake = [] {};       // of the loop that calls Step
   };
   explicit WorkflowLoop(const Ports& ports);
 
   SteadyTime Step(SteadyTime now) override;
-  // kExhausted: too many wait already. The run stays due.
-  Status Offer(DueWorkflow due);
+  // Begins the run with the next look. kExhausted: too many wait already; the run stays due.
+  Status Add(DueWorkflow due);
   // A node's run has ended, or a request was made.
-  void Nudge();
+  void Nudge() { scan_.Nudge(); }
   // Open workflow runs of this member, as of the last full turn.
   int64_t open() const { return open_.load(); }
 

@@ -207,7 +207,7 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
   places_.Release(tracked);
   if (event.what == RunEvent::What::kRefused) return places_.Settle(tracked, now);
   places_.runs().Erase(tracked.run.key);
-  if (ports_.look_again) ports_.look_again();
+  ports_.signals.dropped.Raise();
 }
 
 void FiringLoop::TakeFeed(SteadyTime now) {

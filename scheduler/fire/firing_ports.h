@@ -6,11 +6,13 @@
 #include <functional>
 
 #include "common/base/clock.h"
+#include "common/base/live_settings.h"
 #include "common/base/metrics/metrics.h"
 #include "scheduler/definitions/definition_cache.h"
 #include "scheduler/fire/dispatcher.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
+#include "scheduler/handover/signals.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_table.h"
 
@@ -30,10 +32,10 @@ struct FiringPorts {
   BusProducer& producer;
   const Signer& signer;
   Metrics& metrics;
-  // True while the whole cluster is paused. Due runs then wait. When the pause ends, each of them
-  // is started or skipped.
-  std::function<bool()> paused = [] { return false; };
-  std::function<void()> look_again = {};  // wakes the sweep after a run was edited
+  // While the whole cluster is paused, due runs wait. When the pause ends, each of them is started
+  // or skipped.
+  const LiveSettings& settings;
+  const MemberSignals& signals;
   // Takes a due run of a workflow, with the definition of its job.
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow =
       [](const PendingRun&, const JobDefinition&) {};

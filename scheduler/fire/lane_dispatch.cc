@@ -69,7 +69,7 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
-  const bool paused = ports_.paused();
+  const bool paused = ports_.settings.paused();
   places_.lanes().Unblock();
   for (auto& [key, lane] : places_.lanes().all()) {
     places_.lanes().Prune(lane);
@@ -135,7 +135,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   more_ready_ = false;
   skips_full_ = false;
   const auto cluster_now = ports_.cluster.Now();
-  const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
+  const bool paused = ports_.settings.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
   // Under load, tasks are collected for an interval, so that many tasks share one signature
   // and one record.

@@ -95,7 +95,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   if (RunnerOf(tracked.definition->job().type) != Runner::kScheduler)
     return places_.EnterLane(tracked, now);
-  if (ports_.paused()) return places_.Settle(tracked, now);
+  if (ports_.settings.paused()) return places_.Settle(tracked, now);
   const auto cluster_now = ports_.cluster.Now();
   if (cluster_now) {
     const std::string_view skip =

@@ -49,7 +49,9 @@ bool LogKeeper::Receive() {
     return false;
   }
   for (ReceivedRecord& record : *records) {
-    auto messages = DecodeLogs(record.record.payload, ports_.wants);
+    auto messages = DecodeLogs(record.record.payload, [this](SegmentId segment) {
+      return ports_.assigned.Wants(segment);
+    });
     if (const auto sender = SenderOf(record.record); sender && messages.ok()) {
       for (LogMessage& message : *messages) message.executor = *sender;
     }

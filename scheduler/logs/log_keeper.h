@@ -12,7 +12,6 @@
 //          member acknowledges it.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +23,7 @@
 #include "common/ports/message_bus.h"
 #include "common/ports/store/log_store.h"
 #include "common/wire/messages/log_codec.h"
+#include "scheduler/assign/assigned_segments.h"
 #include "scheduler/liveness/executor_table.h"
 
 namespace carillon::scheduler {
@@ -37,8 +37,7 @@ class LogKeeper final : public Stepper {
     const ExecutorTable& executors;
     ExecutorHub& hub;
     Metrics& metrics;
-    // True if the assignment gives the segment to this member.
-    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+    const AssignedSegments& assigned;
   };
   struct Options {
     uint64_t seed = 1;

@@ -96,7 +96,7 @@ void Member::Nudge(const ChangedWork& work) {
   rooms_->planner.Nudge();
   rooms_->sweep.Nudge(work);
   rooms_->cancels.Nudge();
-  if (!work.run) rooms_->backfill.Nudge();
+  if (!work.run && rooms_->backfill.Nudge()) rooms_->WakeOf("backfill").Wake();
   rooms_->WakeOf("plan").Wake();
   rooms_->WakeOf("recover").Wake();
 }

@@ -105,6 +105,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       maintain_loop({&gauges, &maintenance}) {
   MakeNotify();
   ConnectWakes();
+  ConnectSignals();
 }
 
 Member::Rooms::~Rooms() {
@@ -151,6 +152,40 @@ void Member::Rooms::ConnectWakes() {
   gauges.Watch(checkpoint_answers);
   gauges.Watch(kResultsTopic, ports.results);
   gauges.Watch(kLogsTopic, ports.logs);
+}
+
+void Member::Rooms::ConnectSignals() {
+  signals.slot_freed.Connect([this] {
+    admission.Nudge();
+    WakeOf("admission").Wake();
+  });
+  signals.completed.Connect([this] {
+    // This room shares the loop of admission: it has little to do, and a loop of its own would need
+    // another connection to the store.
+    completions.Nudge();
+    WakeOf("admission").Wake();
+    workflows.Nudge();
+    WakeOf("workflow").Wake();
+  });
+  signals.ended.Connect([this](const std::vector<JobNo>& jobs) {
+    if (backfill.Ended(jobs)) WakeOf("backfill").Wake();
+  });
+  signals.fires_soon.Connect([this] {
+    planner.Nudge();
+    WakeOf("plan").Wake();
+  });
+  signals.due.Connect([this](const ChangedWork& work) {
+    sweep.Nudge(work);
+    WakeOf("plan").Wake();
+  });
+  signals.dropped.Connect([this] {
+    sweep.NudgeDue();
+    WakeOf("plan").Wake();
+  });
+  signals.cancels_requested.Connect([this] {
+    cancels.Nudge();
+    WakeOf("recover").Wake();
+  });
 }
 
 std::function<void()> Member::Rooms::Wakers(std::initializer_list<const char*> loops) {

@@ -44,6 +44,7 @@ struct Member::Rooms {
   ~Rooms();
 
   void ConnectWakes();
+  void ConnectSignals();
   WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
   std::function<void()> Waker(const std::string& loop);
   std::function<void()> Wakers(std::initializer_list<const char*> loops);
@@ -55,8 +56,6 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
-  void NudgeAdmission();
-  void NudgeCompletions();
   // Returns how late runs of these job versions may start without a notification. Zero means any
   // lateness: no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
@@ -101,6 +100,7 @@ struct Member::Rooms {
   AppliedMemory applied;
   CalendarBook calendars;
   DefinitionCache definitions;
+  MemberSignals signals;
 
   // Queues between loops.
   RunFeed feed;

@@ -81,76 +81,37 @@ LeaseReaper Member::Rooms::MakeReaper() {
                       .feed = feed,
                       .events = events,
                       .metrics = ports.metrics,
-                      .slot_freed = [this] { NudgeAdmission(); },
-                      .completed = [this] { NudgeCompletions(); }},
+                      .signals = signals},
                      seeds.Next());
 }
 
 OwnerPorts Member::Rooms::ForOwner() {
-  return {.cluster = cluster, .segments = segments, .fences = fences, .metrics = ports.metrics};
+  return {.cluster = cluster,
+          .segments = segments,
+          .fences = fences,
+          .settings = ports.settings,
+          .signals = signals,
+          .metrics = ports.metrics};
 }
 
 AdmissionLoop Member::Rooms::MakeAdmission() {
   return AdmissionLoop({.owner = ForOwner(),
                         .queues = ports.stores.queues,
                         .firing = ports.stores.firing,
-                        .feed = feed,
-                        .paused = [this] { return ports.settings.paused(); },
-                        .cancels_requested =
-                            [this] {
-                              cancels.Nudge();
-                              WakeOf("recover").Wake();
-                            }});
+                        .feed = feed});
 }
 
 BackfillLoop Member::Rooms::MakeBackfill() {
-  return BackfillLoop({.owner = ForOwner(),
-                       .store = ports.stores.backfills,
-                       .feed = feed,
-                       .paused = [this] { return ports.settings.paused(); },
-                       .wake = Waker("backfill")},
+  return BackfillLoop({.owner = ForOwner(), .store = ports.stores.backfills, .feed = feed},
                       options.tuning.retention);
 }
 
-void Member::Rooms::NudgeAdmission() {
-  admission.Nudge();
-  WakeOf("admission").Wake();
-}
-
 CompletionLoop Member::Rooms::MakeCompletions() {
-  return CompletionLoop({.owner = ForOwner(),
-                         .store = ports.stores.completions,
-                         .fires_soon =
-                             [this] {
-                               planner.Nudge();
-                               WakeOf("plan").Wake();
-                             },
-                         .started =
-                             [this](const ChangedWork& work) {
-                               sweep.Nudge(work);
-                               WakeOf("plan").Wake();
-                             }});
+  return CompletionLoop({.owner = ForOwner(), .store = ports.stores.completions});
 }
 
 WorkflowLoop Member::Rooms::MakeWorkflows() {
-  return WorkflowLoop({.owner = ForOwner(),
-                       .store = ports.stores.workflows,
-                       .paused = [this] { return ports.settings.paused(); },
-                       .started =
-                           [this](const ChangedWork& work) {
-                             sweep.Nudge(work);
-                             WakeOf("plan").Wake();
-                           },
-                       .slot_freed = [this] { NudgeAdmission(); },
-                       .completed = [this] { NudgeCompletions(); },
-                       .wake = Waker("workflow")});
-}
-
-// The room has no loop of its own: it would need another connection, and has little to do.
-void Member::Rooms::NudgeCompletions() {
-  completions.Nudge();
-  WakeOf("admission").Wake();
-  workflows.Nudge();
+  return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows});
 }
 
 CancelPusher Member::Rooms::MakeCancels() {
@@ -193,16 +154,15 @@ FiringLoop Member::Rooms::MakeFiring() {
        .producer = ports.producer,
        .signer = ports.signer,
        .metrics = ports.metrics,
-       .paused = [this] { return ports.settings.paused(); },
-       .look_again =
-           [this] {
-             sweep.NudgeDue();
-             WakeOf("plan").Wake();
-           },
+       .settings = ports.settings,
+       .signals = signals,
        .begin_workflow =
            [this](const PendingRun& run, const JobDefinition& job) {
-             if (workflows.Offer({run, OverlapRulesOf(job)}).ok()) return;
-             ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
+             if (workflows.Add({run, OverlapRulesOf(job)}).ok()) {
+               WakeOf("workflow").Wake();
+             } else {
+               ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
+             }
            }},
       {.self = options.self.id,
        .capacity = options.wheel_capacity,
@@ -225,9 +185,9 @@ SegmentPlanner Member::Rooms::MakePlanner() {
        .fences = fences,
        .feed = feed,
        .metrics = ports.metrics,
+       .settings = ports.settings,
        .backlog = [this] { return firing.backlog(); },
        .busy = [this] { return firing.due() > kBatchRowsMax; },
-       .paused = [this] { return ports.settings.paused(); },
        .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); }},
       {.horizon = options.tuning.horizon,
        .scan_every = options.scan_every,
@@ -299,8 +259,8 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .checkpoints = ports.stores.checkpoints,
        .checkpoint_answers = checkpoint_answers,
        .secrets = ports.secrets,
-       .paused = [this] { return ports.settings.paused(); },
-       .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+       .settings = ports.settings,
+       .assigned = assignment,
        .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }},
       {.lease = options.lease, .interval = options.claim_interval});
 }
@@ -367,11 +327,9 @@ ResultApplier Member::Rooms::MakeResultApplier() {
        .feed = feed,
        .events = events,
        .metrics = ports.metrics,
-       .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
-       .slot_freed = [this] { NudgeAdmission(); },
-       .completed = [this] { NudgeCompletions(); },
-       .backfilled = [this](const RunKey& key) { return backfill.IsBackfilled(key); },
-       .ended = [this](const std::vector<JobNo>& jobs) { backfill.Ended(jobs); }},
+       .assigned = assignment,
+       .signals = signals,
+       .backfilled = [this](const RunKey& key) { return backfill.IsBackfilled(key); }},
       {.interval = options.result_interval,
        .records_held_max = options.result_records_held_max,
        .bytes_held_max = options.result_bytes_held_max,
@@ -385,7 +343,7 @@ LogKeeper Member::Rooms::MakeLogKeeper() {
                     .executors = executors,
                     .hub = ports.hub,
                     .metrics = ports.metrics,
-                    .wants = [this](SegmentId segment) { return assignment.Wants(segment); }},
+                    .assigned = assignment},
                    {.seed = seeds.Next()});
 }
 

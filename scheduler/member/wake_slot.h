@@ -28,11 +28,6 @@ class WakeSlot {
     woken_ = true;
     if (wake_) wake_();
   }
-  // For a loop without a thread: true if Wake was called since the last TakeWoken.
-  bool TakeWoken() {
-    MutexLock lock(mu_);
-    return std::exchange(woken_, false);
-  }
 
  private:
   Mutex mu_;

@@ -29,7 +29,7 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
   const bool nudged = nudged_.exchange(false);
   if (!nudged && now < next_scan_) return next_scan_;
   if (nudged) scan_.reset();
-  if (ports_.paused() && !failpoint::Broken("pause.plan"))
+  if (ports_.settings.paused() && !failpoint::Broken("pause.plan"))
     return next_scan_ = now + options_.scan_every;
   const bool room = ports_.backlog() < options_.backlog_max;
   if (accepting_.exchange(room) != room) {

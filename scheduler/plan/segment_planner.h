@@ -23,6 +23,7 @@
 #include <unordered_map>
 
 #include "common/base/backoff.h"
+#include "common/base/live_settings.h"
 #include "common/base/loops/loop.h"
 #include "common/base/metrics/metrics.h"
 #include "scheduler/assign/calendar_book.h"
@@ -45,12 +46,12 @@ class SegmentPlanner final : public Stepper {
     FencedWriter& fences;
     RunFeed& feed;
     Metrics& metrics;
+    // While the whole cluster is paused, nothing is planned. Due fires stay on their schedules, as
+    // they do when no member runs.
+    const LiveSettings& settings;
     std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
     // True while due runs wait for executors. Planning far ahead is then slower.
     std::function<bool()> busy = [] { return false; };
-    // True while the whole cluster is paused. Nothing is planned then. Due fires stay on their
-    // schedules, as they do when no member runs.
-    std::function<bool()> paused = [] { return false; };
     // Loads the definitions that these runs need into the cache. Called before the runs are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };

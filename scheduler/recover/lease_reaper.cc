@@ -100,8 +100,8 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
       again.push_back(ToPendingRun(*effect.again, owned->epoch));
     }
   }
-  if (freed) ports_.slot_freed();
-  if (completed) ports_.completed();
+  if (freed) ports_.signals.slot_freed.Raise();
+  if (completed) ports_.signals.completed.Raise();
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "lost").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

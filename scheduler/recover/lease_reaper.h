@@ -17,6 +17,7 @@
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
+#include "scheduler/handover/signals.h"
 #include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
@@ -33,10 +34,7 @@ class LeaseReaper final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
-    // Called after lost runs gave back slots of their jobs.
-    std::function<void()> slot_freed = [] {};
-    // Called after completions were written (completion_store.h).
-    std::function<void()> completed = [] {};
+    const MemberSignals& signals;
   };
   LeaseReaper(const Ports& ports, uint64_t seed);
 

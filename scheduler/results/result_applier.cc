@@ -201,7 +201,7 @@ size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messag
 }
 
 bool ResultApplier::Wants(const OwnedView& view, SegmentId segment) const {
-  return view.Find(segment) != nullptr || ports_.wants(segment);
+  return view.Find(segment) != nullptr || ports_.assigned.Wants(segment);
 }
 
 bool ResultApplier::ApplyOpen() {
@@ -212,7 +212,7 @@ bool ResultApplier::ApplyOpen() {
     const SegmentId segment = item.message.report.segment;
     if (view->Find(segment) != nullptr) {
       ready.push_back(std::move(item));
-    } else if (ports_.wants(segment)) {
+    } else if (ports_.assigned.Wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
       Finish(item);  // another member owns the segment now and applies the result
@@ -388,9 +388,9 @@ void ResultApplier::Effects(const OwnedView& view, std::span<const Item> items,
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
-  if (freed) ports_.slot_freed();
-  if (completed) ports_.completed();
-  if (!jobs.empty()) ports_.ended(jobs);
+  if (freed) ports_.signals.slot_freed.Raise();
+  if (completed) ports_.signals.completed.Raise();
+  if (!jobs.empty()) ports_.signals.ended.Raise(jobs);
   for (const auto& [cause, count] : causes)
     ports_.metrics.counter("carillon_retries_total", cause).Add(count);
   if (again.empty()) return;

@@ -29,9 +29,11 @@
 #include "common/ports/message_bus.h"
 #include "common/ports/store/firing_store.h"
 #include "common/wire/messages/task_codec.h"
+#include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
+#include "scheduler/handover/signals.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_table.h"
@@ -55,17 +57,10 @@ class ResultApplier final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
-    // True if the assignment gives the segment to this member, even if the member does not
-    // own it yet.
-    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
-    // Called after ended runs gave back slots of their jobs.
-    std::function<void()> slot_freed = [] {};
-    // Called after completions were written (completion_store.h).
-    std::function<void()> completed = [] {};
+    const AssignedSegments& assigned;
+    const MemberSignals& signals;
     // True for a run whose fire was long past when it was created, so that it is not late.
     std::function<bool(const RunKey&)> backfilled = [](const RunKey&) { return false; };
-    // Called with the jobs of runs that have ended.
-    std::function<void(const std::vector<JobNo>&)> ended = [](const std::vector<JobNo>&) {};
   };
   struct Options {
     Duration interval = 25ms;  // minimum time between two writes, unless a batch is full

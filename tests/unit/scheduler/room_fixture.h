@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/live_settings.h"
 #include "common/base/metrics/metrics.h"
+#include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/calendar_book.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
+#include "scheduler/handover/signals.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/lease_table.h"
 #include "tests/support/failpoint_on.h"
@@ -18,6 +21,11 @@
 namespace carillon::test {
 
 inline constexpr uint32_t kSegments = 4;
+
+struct FakeAssignment final : scheduler::AssignedSegments {
+  bool Wants(SegmentId) const override { return wants; }
+  bool wants = true;
+};
 
 class RoomTest : public ::testing::Test {
  protected:
@@ -40,6 +48,12 @@ class RoomTest : public ::testing::Test {
     if (member != "m1") return;
     table_.Add(taken->fence, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
     table_.Activate(taken->fence);
+  }
+  // Pauses the whole cluster, or ends its pause.
+  void Pause(bool paused = true) {
+    ClusterSettings next{.version = settings_.version() + 1};
+    if (paused) SetPause(next.values, ClusterPause{.since = "2026-03-01T00:00:00Z"});
+    settings_.Adopt(next);
   }
   size_t owned() const { return table_.View()->all().size(); }
   StoredJob CreateJob(const std::string& id, JobDefinition job) {
@@ -96,6 +110,9 @@ class RoomTest : public ::testing::Test {
   FaultyFiringStore faulty_{stores_.firing};
   scheduler::CalendarBook calendars_{stores_.calendars};
   Metrics metrics_;
+  LiveSettings settings_;
+  FakeAssignment assigned_;
+  scheduler::MemberSignals signals_;
   scheduler::ClusterClock cluster_{clock_};
   scheduler::SegmentTable table_{4s};
   scheduler::FencedWriter fences_{clock_, stores_.segments, table_, metrics_};

@@ -110,7 +110,7 @@ TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
-  wants_ = false;
+  assigned_.wants = false;
   Ask({ClaimOf(row, 1)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
@@ -352,7 +352,7 @@ TEST_F(ClaimApplierTest, LargeSecretsComeInSeveralMessages) {
 TEST_F(ClaimApplierTest, PausedClusterStartsNothingAndBurnsNoAttempt) {
   const RunRow row = Execute(CreateNoop("job"));
   ClaimApplier applier = Make();
-  paused_ = true;
+  Pause();
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   auto answers = Answers();
@@ -362,7 +362,7 @@ TEST_F(ClaimApplierTest, PausedClusterStartsNothingAndBurnsNoAttempt) {
   EXPECT_EQ(Row(row.key).state, RunState::kPending);
   EXPECT_EQ(Row(row.key).attempt, row.attempt);
   EXPECT_FALSE(leases_.Knows(row.key));
-  paused_ = false;
+  Pause(false);
   Ask({ClaimOf(row, 2)});
   applier.Step(clock_.Steady() + 1s);
   answers = Answers();
@@ -376,7 +376,7 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatRuns) {
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   Answers();  // lost
-  paused_ = true;
+  Pause();
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady() + 1s);
   const auto answers = Answers();
@@ -390,7 +390,7 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatOnlyTheRowTells) {
   const RunRow row = Execute(CreateNoop("job"));
   Claim(row, 1);
   ClaimApplier applier = Make();
-  paused_ = true;
+  Pause();
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   const auto answers = Answers();
@@ -407,7 +407,7 @@ TEST_F(ClaimApplierTest, PausedFormerOwnerSaysNothingOfWhatAnotherMayHaveAccepte
   const Fence fence = {{row.segment, epochs->front().epoch}};
   ASSERT_TRUE(stores_.firing.Claim({ClaimOf(row, 1)}, fence, clock_.Wall()).ok());
   ClaimApplier applier = Make();
-  paused_ = true;
+  Pause();
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
@@ -424,7 +424,7 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsNoNextAttemptOfWhatHasALease) {
                           clock_.Steady())
                 .front(),
             LeaseTable::Grant::kGranted);
-  paused_ = true;
+  Pause();
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   const auto answers = Answers();

@@ -69,8 +69,8 @@ class ClaimApplierTest : public test::RoomTest {
                          .checkpoints = stores_.checkpoints,
                          .checkpoint_answers = checkpoint_answers_,
                          .secrets = &resolver_,
-                         .paused = [this] { return paused_; },
-                         .wants = [this](SegmentId) { return wants_; },
+                         .settings = settings_,
+                         .assigned = assigned_,
                          .late_after = std::move(late_after)},
                         {});
   }
@@ -142,8 +142,6 @@ class ClaimApplierTest : public test::RoomTest {
   const FixedKeys key_source_{keys_};
   FailingSecrets secrets_{stores_.secrets};
   const SecretResolver resolver_{secrets_, key_source_};
-  bool wants_ = true;
-  bool paused_ = false;
 };
 
 }  // namespace carillon::scheduler

@@ -9,6 +9,9 @@ namespace {
 
 class AdmissionLoopTest : public test::RoomTest {
  protected:
+  AdmissionLoopTest() {
+    signals_.cancels_requested.Connect([this] { ++pushes_; });
+  }
   StoredJob CreateQueueing(const std::string& id, OverlapPolicy policy = OverlapPolicy::kQueueAll) {
     JobDefinition job;
     job.type = JobType::kNoop;
@@ -47,14 +50,11 @@ class AdmissionLoopTest : public test::RoomTest {
     return loop_.Step(clock_.Steady());
   }
 
-  bool paused_ = false;
   int pushes_ = 0;
-  AdmissionLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
+  AdmissionLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
                        .queues = stores_.queues,
                        .firing = stores_.firing,
-                       .feed = feed_,
-                       .paused = [this] { return paused_; },
-                       .cancels_requested = [this] { ++pushes_; }}};
+                       .feed = feed_}};
 };
 
 TEST_F(AdmissionLoopTest, AFreedSlotIsHandedOnAtOnceWhenAskedTo) {
@@ -98,11 +98,11 @@ TEST_F(AdmissionLoopTest, NobodyIsAdmittedOrEndedWhileTheClusterIsPaused) {
   const RunRow second = Execute(job);
   Ask(job, first, 1);
   Ask(job, second, 2);
-  paused_ = true;
+  Pause();
   Step();
   EXPECT_EQ(pushes_, 0);
   EXPECT_FALSE(Row(first.key).cancel_requested);
-  paused_ = false;
+  Pause(false);
   clock_.Advance(1s);
   Step();
   EXPECT_EQ(pushes_, 1);

@@ -50,13 +50,9 @@ class BackfillLoopTest : public test::RoomTest {
             .ok());
   }
 
-  bool paused_ = false;
-  int wakes_ = 0;
-  BackfillLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
+  BackfillLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
                       .store = stores_.backfills,
-                      .feed = feed_,
-                      .paused = [this] { return paused_; },
-                      .wake = [this] { ++wakes_; }},
+                      .feed = feed_},
                      14 * 24h};
 };
 
@@ -72,10 +68,8 @@ TEST_F(BackfillLoopTest, CreatesTheNextRunAsSoonAsOneEnds) {
   Step();
   EXPECT_TRUE(Fed().empty());
   Complete(first[0], 1);
-  loop_.Ended({JobNo(999)});
-  EXPECT_EQ(wakes_, 0);
-  loop_.Ended({job.job_no});
-  EXPECT_EQ(wakes_, 1);
+  EXPECT_FALSE(loop_.Ended({JobNo(999)}));
+  EXPECT_TRUE(loop_.Ended({job.job_no}));
   clock_.Advance(100ms);
   Step();
   EXPECT_EQ(Fed().size(), 1u);
@@ -96,10 +90,10 @@ TEST_F(BackfillLoopTest, WithoutANudgeItLooksEverySecond) {
 
 TEST_F(BackfillLoopTest, CreatesNothingWhileTheClusterIsPaused) {
   CreateWithBackfill("job", 3);
-  paused_ = true;
+  Pause();
   Step();
   EXPECT_TRUE(Fed().empty());
-  paused_ = false;
+  Pause(false);
   clock_.Advance(1s);
   Step();
   EXPECT_EQ(Fed().size(), 3u);

@@ -49,6 +49,10 @@ class PickyCompletionStore final : public CompletionStore {
 
 class CompletionLoopTest : public test::RoomTest {
  protected:
+  CompletionLoopTest() {
+    signals_.fires_soon.Connect([this] { ++soon_; });
+    signals_.due.Connect([this](const ChangedWork& work) { started_.push_back(work); });
+  }
   static std::vector<SegmentId> All() {
     std::vector<SegmentId> all;
     for (uint32_t n = 0; n < test::kSegments; ++n) all.push_back(SegmentId(n));
@@ -112,10 +116,8 @@ class CompletionLoopTest : public test::RoomTest {
 
   int soon_ = 0;
   PickyCompletionStore picky_{stores_.completions};
-  CompletionLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
-                        .store = picky_,
-                        .fires_soon = [this] { ++soon_; },
-                        .started = [this](const ChangedWork& work) { started_.push_back(work); }}};
+  CompletionLoop loop_{
+      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = picky_}};
   std::vector<ChangedWork> started_;
 };
 

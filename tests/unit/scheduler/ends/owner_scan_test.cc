@@ -31,7 +31,7 @@ class OwnerScanTest : public test::RoomTest {
     return metrics_.counter("carillon_store_errors_total", code).value();
   }
 
-  OwnerScan scan_{"test", {cluster_, table_, fences_, metrics_}};
+  OwnerScan scan_{"test", {cluster_, table_, fences_, settings_, signals_, metrics_}};
 };
 
 TEST_F(OwnerScanTest, LooksEverySecond) {

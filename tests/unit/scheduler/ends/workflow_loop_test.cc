@@ -79,6 +79,10 @@ class PickyWorkflowStore final : public WorkflowStore {
 
 class WorkflowLoopTest : public test::RoomTest {
  protected:
+  WorkflowLoopTest() {
+    signals_.slot_freed.Connect([this] { ++freed_; });
+    signals_.due.Connect([this](const ChangedWork& work) { started_.push_back(work); });
+  }
   StoredJob CreateFlow(const std::string& id, OverlapPolicy policy = OverlapPolicy::kAllow) {
     JobDefinition node;
     node.type = JobType::kNoop;
@@ -106,7 +110,7 @@ class WorkflowLoopTest : public test::RoomTest {
   }
   RunKey Begun(const StoredJob& flow) {
     const DueWorkflow due = Due(flow);
-    EXPECT_TRUE(loop_.Offer(due).ok());
+    EXPECT_TRUE(loop_.Add(due).ok());
     Step();
     return due.run.key;
   }
@@ -155,24 +159,15 @@ class WorkflowLoopTest : public test::RoomTest {
     ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
   }
 
-  bool paused_ = false;
   int freed_ = 0;
-  int completed_ = 0;
-  int woken_ = 0;
   std::vector<ChangedWork> started_;
   PickyWorkflowStore picky_{stores_.workflows};
-  WorkflowLoop loop_{{.owner = {cluster_, table_, fences_, metrics_},
-                      .store = picky_,
-                      .paused = [this] { return paused_; },
-                      .started = [this](const ChangedWork& work) { started_.push_back(work); },
-                      .slot_freed = [this] { ++freed_; },
-                      .completed = [this] { ++completed_; },
-                      .wake = [this] { ++woken_; }}};
+  WorkflowLoop loop_{
+      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = picky_}};
 };
 
 TEST_F(WorkflowLoopTest, ADueRunBeginsAndReleasesItsFirstNode) {
   const RunKey key = Begun(CreateFlow("flow"));
-  EXPECT_EQ(woken_, 1);
   EXPECT_EQ(StateOf(key), RunState::kRunning);
   ASSERT_EQ(started_.size(), 1u);
   EXPECT_EQ(started_[0].run, NodeRowOf(key, 0).key);
@@ -197,11 +192,11 @@ TEST_F(WorkflowLoopTest, EndsOfNodesLeadToTheEndOfTheRun) {
 TEST_F(WorkflowLoopTest, ARunThatIsOfferedTwiceBeginsOnce) {
   const StoredJob flow = CreateFlow("flow");
   const DueWorkflow due = Due(flow);
-  ASSERT_TRUE(loop_.Offer(due).ok());
-  ASSERT_TRUE(loop_.Offer(due).ok());
+  ASSERT_TRUE(loop_.Add(due).ok());
+  ASSERT_TRUE(loop_.Add(due).ok());
   Step();
   EXPECT_EQ(picky_.begins, 1);
-  ASSERT_TRUE(loop_.Offer(due).ok());
+  ASSERT_TRUE(loop_.Add(due).ok());
   Step();
   EXPECT_EQ(picky_.begins, 2);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted_again").value(), 1u);
@@ -216,7 +211,7 @@ TEST_F(WorkflowLoopTest, ABeginThatFailsIsCountedOnce) {
 }
 
 TEST_F(WorkflowLoopTest, NothingBeginsWhileTheClusterIsPaused) {
-  paused_ = true;
+  Pause();
   const RunKey key = Begun(CreateFlow("flow"));
   EXPECT_EQ(StateOf(key), RunState::kPending);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "cluster_paused").value(), 1u);
@@ -224,7 +219,7 @@ TEST_F(WorkflowLoopTest, NothingBeginsWhileTheClusterIsPaused) {
 
 TEST_F(WorkflowLoopTest, StepsGoOnWhileTheClusterIsPaused) {
   const RunKey key = Begun(CreateFlow("flow"));
-  paused_ = true;
+  Pause();
   Finish(key, 0);
   loop_.Nudge();
   Step();
@@ -234,7 +229,7 @@ TEST_F(WorkflowLoopTest, StepsGoOnWhileTheClusterIsPaused) {
 TEST_F(WorkflowLoopTest, ARunOfASegmentThatIsLostIsDropped) {
   DueWorkflow due = Due(CreateFlow("flow"));
   due.run.epoch = Epoch(due.run.epoch.value() + 1);
-  ASSERT_TRUE(loop_.Offer(due).ok());
+  ASSERT_TRUE(loop_.Add(due).ok());
   Step();
   EXPECT_EQ(picky_.begins, 0);
 }

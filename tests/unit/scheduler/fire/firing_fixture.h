@@ -20,7 +20,9 @@ class RecordingProducer final : public BusProducer {
 
 class FiringLoopTest : public test::RoomTest {
  protected:
-  FiringLoopTest() : loop_(Make({})) {}
+  FiringLoopTest() : loop_(Make({})) {
+    signals_.dropped.Connect([this] { ++looks_; });
+  }
 
   std::unique_ptr<FiringLoop> Make(FiringLoop::Options options) {
     options.self = MemberId("m1");
@@ -39,8 +41,8 @@ class FiringLoopTest : public test::RoomTest {
             .producer = producer_,
             .signer = signer_,
             .metrics = metrics_,
-            .paused = [this] { return paused_; },
-            .look_again = [this] { ++looks_; },
+            .settings = settings_,
+            .signals = signals_,
             .begin_workflow = [this](const PendingRun& run,
                                      const JobDefinition& job) { begin_workflow_(run, job); }},
         options);
@@ -104,7 +106,6 @@ class FiringLoopTest : public test::RoomTest {
   Signer signer_ = Signer::FromSeed({7});
   uint64_t schedules_ = 100;
   int looks_ = 0;
-  bool paused_ = false;
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
       [](const PendingRun&, const JobDefinition&) {};
   std::unique_ptr<FiringLoop> loop_;

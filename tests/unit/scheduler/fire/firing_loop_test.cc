@@ -447,26 +447,26 @@ TEST_F(FiringLoopTest, BundlesHoldAtMostTheirLimit) {
 }
 
 TEST_F(FiringLoopTest, WhatIsDueWaitsWhileTheClusterIsPaused) {
-  paused_ = true;
+  Pause();
   Beat("x1", 4);
   Feed({Pending(Shell("job"), 1ms)});
   Step(10ms);
   Step(1s);
   EXPECT_TRUE(Tasks().empty());
   EXPECT_EQ(loop_->ready(), 1u);
-  paused_ = false;
+  Pause(false);
   Beat("x1", 4);
   Step(1s);
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
 TEST_F(FiringLoopTest, WhatGrewTooOldInAPauseIsJudgedAfterIt) {
-  paused_ = true;
+  Pause();
   Feed({Pending(Shell("job", {.queue_timeout_s = 1}), 1ms)});
   Step(10ms);
   Step(5s);
   EXPECT_TRUE(Skips().empty());
-  paused_ = false;
+  Pause(false);
   Step(1s);
   EXPECT_EQ(Skips().size(), 1u);
   EXPECT_TRUE(Tasks().empty());

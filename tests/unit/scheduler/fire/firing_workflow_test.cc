@@ -43,14 +43,14 @@ TEST_F(FiringWorkflowTest, OneThatWaitedTooLongIsSkipped) {
 }
 
 TEST_F(FiringWorkflowTest, OneThatGrewTooOldInAPauseIsJudgedAfterIt) {
-  paused_ = true;
+  Pause();
   PendingRun run = Pending(Flow(1), 1ms);
   clock_.Advance(5s);
   Feed({run});
   Step(10ms);
   EXPECT_TRUE(begun_.empty());
   EXPECT_TRUE(Skips().empty());
-  paused_ = false;
+  Pause(false);
   Step(3s);     // it is forgotten
   Feed({run});  // as the sweep does
   Step(10ms);

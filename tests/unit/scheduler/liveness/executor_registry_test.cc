@@ -65,7 +65,6 @@ class ExecutorRegistryTest : public test::RoomTest {
   ExecutorTable known_{{}};
   FaultyExecutors registrations_{stores_.executors};
   RegisterQueue registers_{"registers", 256};
-  LiveSettings settings_;
   ClaimQueue claims_{"claims", 16};
   SaveQueue progress_{"progress", 16};
   SaveQueue checkpoints_{"checkpoints", 4};

@@ -55,6 +55,10 @@ class PickyStore final : public LogStore {
   LogStore& store_;
 };
 
+struct FirstSegment final : AssignedSegments {
+  bool Wants(SegmentId segment) const override { return segment == SegmentId(0); }
+};
+
 class LogKeeperTest : public ::testing::Test {
  protected:
   LogKeeperTest()
@@ -68,7 +72,7 @@ class LogKeeperTest : public ::testing::Test {
                  .executors = executors_,
                  .hub = *hub_,
                  .metrics = metrics_,
-                 .wants = [](SegmentId segment) { return segment == SegmentId(0); }},
+                 .assigned = assigned_},
                 {}) {
     executors_.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
   }
@@ -116,6 +120,7 @@ class LogKeeperTest : public ::testing::Test {
   std::unique_ptr<ExecutorLink> link_;
   std::unique_ptr<BusConsumer> logs_;
   std::unique_ptr<BusProducer> producer_;
+  FirstSegment assigned_;
   LogKeeper keeper_;
 };
 

@@ -258,5 +258,28 @@ TEST_F(MemberTest, CancelIsRepeatedUntilTheRunIsFinal) {
   EXPECT_TRUE(executor.TakeAll<CancelAttempts>().empty());
 }
 
+TEST_F(MemberTest, DueRunOfAWorkflowWakesTheLoopThatBeginsIt) {
+  TestMember member(world_);
+  Start(member);
+  JobDefinition node;
+  node.type = JobType::kNoop;
+  world_.CreateJob("node", node);
+  JobDefinition flow;
+  flow.type = JobType::kWorkflow;
+  flow.workflow = WorkflowDefinition{.nodes = {{.id = "n", .job = JobId("node")}}};
+  world_.CreateJob("flow", flow);
+  int woken = 0;
+  for (const scheduler::NamedStepper& named : member.member().steppers()) {
+    if (named.name == "workflow") named.wake->Set([&woken] { ++woken; });
+  }
+  woken = 0;  // Set has reported the wake-ups of the start
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("flow")}, {.now = world_.now()});
+  ASSERT_TRUE(run.ok());
+  member.member().Nudge({run->job_no, run->segment, run->key});
+  Run(50ms);
+  EXPECT_EQ(Get(run->key).row.state, RunState::kRunning);
+  EXPECT_EQ(woken, 1);
+}
+
 }  // namespace
 }  // namespace carillon::test

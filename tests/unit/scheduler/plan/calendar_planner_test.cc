@@ -30,7 +30,8 @@ class CalendarPlannerTest : public test::RoomTest {
                            .segments = table_,
                            .fences = fences_,
                            .feed = feed_,
-                           .metrics = metrics_},
+                           .metrics = metrics_,
+                           .settings = settings_},
                           std::move(options));
   }
   // Steps the planner until it waits.

@@ -268,9 +268,7 @@ TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
                           .fences = fences_,
                           .feed = feed_,
                           .metrics = metrics_,
-                          .backlog = [] { return size_t{0}; },
-                          .busy = [] { return false; },
-                          .paused = [] { return false; }},
+                          .settings = settings_},
                          {.horizon = kLongHorizon});
   while (clock_.Wall() < born_ + kYear) {
     SampleClock();

@@ -21,9 +21,9 @@ class SegmentPlannerTest : public test::RoomTest {
                            .fences = fences_,
                            .feed = feed_,
                            .metrics = metrics_,
+                           .settings = settings_,
                            .backlog = [this] { return backlog_; },
-                           .busy = [this] { return busy_; },
-                           .paused = [this] { return paused_; }},
+                           .busy = [this] { return busy_; }},
                           options);
   }
   // Steps the planner until it waits.
@@ -48,7 +48,6 @@ class SegmentPlannerTest : public test::RoomTest {
 
   size_t backlog_ = 0;
   bool busy_ = false;  // true: due runs wait for executors
-  bool paused_ = false;
 };
 
 TEST_F(SegmentPlannerTest, PlansEveryFireBetweenLookAndHorizonAndFeedsIt) {
@@ -482,11 +481,11 @@ TEST_F(SegmentPlannerTest, NextFireFollowsTheFirePlannedNotTheClock) {
 TEST_F(SegmentPlannerTest, PlansNothingWhilePausedAndEveryFireAfterwards) {
   CreateRate("tick", 1s);
   SegmentPlanner planner = Make();
-  paused_ = true;
+  Pause();
   planner.Nudge();
   Plan(planner);
   EXPECT_TRUE(Pending().empty());
-  paused_ = false;
+  Pause(false);
   planner.Nudge();
   Plan(planner);
   EXPECT_GE(Pending().size(), 15u);

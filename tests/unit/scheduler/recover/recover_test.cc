@@ -18,7 +18,8 @@ class RecoverTest : public test::RoomTest {
                         .leases = leases_,
                         .feed = feed_,
                         .events = events_,
-                        .metrics = metrics_},
+                        .metrics = metrics_,
+                        .signals = signals_},
                        1);
   }
   Takeover MakeTakeover() {

@@ -115,7 +115,7 @@ TEST_F(ResultApplierTest, ResultOfAnotherMembersSegmentIsLeftToIt) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
   const auto view = table_.View();
   table_.Drop(view->FenceFor(view->Segments()), DropCause::kReassigned);
-  wants_ = false;
+  assigned_.wants = false;
   {
     ResultApplier applier = Make();
     Send({Message(held)});
@@ -131,7 +131,7 @@ TEST_F(ResultApplierTest, ResultOfAnotherMemberIsNotDecodedAndNotJudged) {
   const HeldAttempt theirs = Start(CreateNoop("theirs"), 2);
   ASSERT_NE(mine.segment, theirs.segment);
   table_.Drop(table_.View()->FenceFor({theirs.segment}), DropCause::kReassigned);
-  wants_ = false;
+  assigned_.wants = false;
   ResultMessage bad = Message(theirs);
   bad.report.token = {};
   ResultApplier applier = Make();
@@ -149,7 +149,7 @@ TEST_F(ResultApplierTest, ResultOfAnotherMemberIsNotDecodedAndNotJudged) {
 
 TEST_F(ResultApplierTest, ResultOfASegmentThatNobodyCanOwnIsJudgedByEveryMember) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
-  wants_ = false;
+  assigned_.wants = false;
   ResultMessage bad = Message(held);
   bad.report.segment = SegmentId(1u << 20);
   ResultApplier applier = Make();

@@ -37,7 +37,8 @@ class ResultFixture : public test::RoomTest {
                           .feed = feed_,
                           .events = events_,
                           .metrics = metrics_,
-                          .wants = [this](SegmentId) { return wants_; }},
+                          .assigned = assigned_,
+                          .signals = signals_},
                          {});
   }
   // Returns an attempt that was claimed and has a lease.
@@ -85,7 +86,6 @@ class ResultFixture : public test::RoomTest {
   std::unique_ptr<BusConsumer> letters_;
   std::unique_ptr<BusProducer> producer_;
   ExecutorTable executors_{{}};
-  bool wants_ = true;
 };
 
 }  // namespace carillon::scheduler
