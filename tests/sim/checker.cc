@@ -30,7 +30,7 @@ void Checker::Fail(const std::string& promise, const std::string& text) {
 }
 
 void Checker::Wrote(const std::string& process, std::string_view call, const Fence& fence) {
-  if (call == "lost") ++losses_;
+  if (call == "MarkLost") ++losses_;
   for (const FencedSegment& held : fence) {
     const Epoch now = ports_.epoch(held.segment);
     if (now == held.epoch) continue;

@@ -24,6 +24,26 @@ class SteadyLoad final : public executor::LoadSource {
   ExecutorLoad Sample() override { return {.cpu = 0.25, .memory = 0.5}; }
 };
 
+using Effect = test::CallFate::Effect;
+
+test::CallFate Unavailable() {
+  return {Effect::kNone, Error{ErrorCode::kUnavailable, "the store is not reachable"}};
+}
+test::CallFate AnswerLost(Effect effect) {
+  return {effect, Error{ErrorCode::kTimeout, "the answer was lost"}};
+}
+bool CanBeLost(const test::StoreCall& call) { return call.is_fenced_write || call.name == "Take"; }
+
+// The ports of a member: those of which it only reads little have no faults.
+Stores WithFaults(const Stores& plain, test::FaultStores& faulty) {
+  return {faulty.identity,  faulty.segments,     faulty.firing,     faulty.queues,
+          plain.groups,     plain.jobs,          plain.runs,        plain.logs,
+          plain.notices,    faulty.executors,    plain.idempotency, faulty.settings,
+          plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
+          plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
+          faulty.workflows, plain.checkpoints};
+}
+
 }  // namespace
 
 // ---- scheduler ---------------------------------------------------------------------------------
@@ -85,7 +105,7 @@ void SchedulerProcess::Create() {
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{.clock = clock(),
-                             .stores = ports_->stores.Ports(world_.store_ports),
+                             .stores = WithFaults(world_.store_ports, ports_->stores),
                              .identity = ports_->stores.identity,
                              .guard = ports_->guard,
                              .producer = ports_->producer,
@@ -131,51 +151,53 @@ void SchedulerProcess::Calm() {
   if (ports_) ports_->results.SetFaults({});
 }
 
-test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_write) {
-  if (call == "plan" && MayStartNothing()) world_.checker.Fail("pause: gate", name() + " plans");
-  if (call == "claim") claims_nothing_ = MayStartNothing();
+test::CallFate SchedulerProcess::Enter(const test::StoreCall& call) {
+  if (call.name == "Plan" && MayStartNothing()) {
+    world_.checker.Fail("pause: gate", name() + " plans");
+  }
+  if (call.name == "Claim") claims_nothing_ = MayStartNothing();
   world_.LoseTime(400us);
   const StoreFaults& faults = world_.faults().store;
   Rng& rng = world_.rng;
   if (rng.Chance(0.5)) Wait();
-  if (world_.store_hangs()) return EnterHanging(call, is_fenced_write);
-  if (rng.Chance(call == "lost" ? faults.slow_losses : faults.slow)) {
+  if (world_.store_hangs()) return EnterHanging(call);
+  if (rng.Chance(call.name == "MarkLost" ? faults.slow_losses : faults.slow)) {
     world_.Sleep(Duration(rng.Below(faults.slow_max.count())), World::Waits::kTurn);
   }
   if (!alive_ || world_.store_away() || world_.network.IsCut(name(), "store") ||
       rng.Chance(faults.unavailable)) {
-    return test::CallFate::kUnavailable;
+    return Unavailable();
   }
-  if (world_.store_broken() && call != "now") return test::CallFate::kBroken;
-  call_ = call;
-  const bool can_be_lost = is_fenced_write || call == "take";
-  if (!can_be_lost || !rng.Chance(faults.unknown)) return test::CallFate::kGo;
-  world_.Trace(fmt::format("{}: the outcome of {} is unknown", name(), call));
-  switch (rng.Below(is_fenced_write ? 3 : 2)) {
-    case 0: return test::CallFate::kLostBefore;
-    case 1: return test::CallFate::kLostAfter;
-    default: return test::CallFate::kLandsLater;
+  if (world_.store_broken() && call.name != "Now") {
+    return {Effect::kNone, Error{ErrorCode::kBrokenStore, "a table is missing"}};
+  }
+  call_ = call.name;
+  if (!CanBeLost(call) || !rng.Chance(faults.unknown)) return {};
+  world_.Trace(fmt::format("{}: the outcome of {} is unknown", name(), call.name));
+  switch (rng.Below(call.is_fenced_write ? 3 : 2)) {
+    case 0: return AnswerLost(Effect::kNone);
+    case 1: return AnswerLost(Effect::kNow);
+    default: return AnswerLost(Effect::kLater);
   }
 }
 
 // Waits as long as the adapter would: it has one limit for the statement and one for
 // a new connection.
-test::CallFate SchedulerProcess::EnterHanging(std::string_view call, bool is_fenced_write) {
-  const bool is_quick = call == "now" || call == "read_epochs";
+test::CallFate SchedulerProcess::EnterHanging(const test::StoreCall& call) {
+  const bool is_quick = call.name == "Now" || call.name == "ReadEpochs";
   world_.AwaitStore(is_quick ? 4s : 20s);
-  if (!alive_) return test::CallFate::kUnavailable;
-  call_ = call;
-  if (!world_.store_hangs()) return test::CallFate::kGo;
-  const bool can_be_lost = is_fenced_write || call == "take";
-  if (!can_be_lost || world_.rng.Chance(0.5)) return test::CallFate::kUnavailable;
-  return world_.rng.Chance(0.5) ? test::CallFate::kLostBefore : test::CallFate::kLostAfter;
+  if (!alive_) return Unavailable();
+  call_ = call.name;
+  if (!world_.store_hangs()) return {};
+  if (!CanBeLost(call) || world_.rng.Chance(0.5)) return Unavailable();
+  return AnswerLost(world_.rng.Chance(0.5) ? Effect::kNone : Effect::kNow);
 }
 
 bool SchedulerProcess::Leave() {
   world_.LoseTime(200us);
   Wait();
   const StoreFaults& faults = world_.faults().store;
-  if (in_proof_ && call_ == "read_epochs") {
+  if (in_proof_ && call_ == "ReadEpochs") {
     const Hook hook = *std::exchange(in_proof_, std::nullopt);
     hook.act();
     world_.Sleep(hook.wait, World::Waits::kTurn);

@@ -15,8 +15,9 @@
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/lease_table.h"
 #include "tests/support/failpoint_on.h"
+#include "tests/support/faults/fault_stores.h"
 #include "tests/support/manual_clock.h"
-#include "tests/unit/scheduler/faulty_firing_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::test {
 
@@ -107,7 +108,7 @@ class RoomTest : public ::testing::Test {
 
   ManualClock clock_;
   memory::MemoryStores stores_{clock_, {.segment_count = kSegments}};
-  FaultyFiringStore faulty_{stores_.firing};
+  PlannedStores faults_{stores_.Ports()};
   scheduler::CalendarBook calendars_{stores_.calendars};
   Metrics metrics_;
   LiveSettings settings_;

@@ -6,27 +6,20 @@ namespace carillon::scheduler {
 namespace {
 
 // The memory store's segments, whose rows may be missing.
-class HollowSegments final : public SegmentStore {
+class HollowSegments final : public test::FaultSegmentStore {
  public:
-  explicit HollowSegments(SegmentStore& store) : store_(store) {}
-  Result<WallTime> Now() override { return store_.Now(); }
-  Result<TakenSegments> Take(const TakeRequest& request) override { return store_.Take(request); }
-  Status Release(const Fence& fence) override { return store_.Release(fence); }
+  using FaultSegmentStore::FaultSegmentStore;
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
     if (hollow) return std::vector<SegmentRecord>{};
-    return store_.ReadEpochs(segments);
+    return FaultSegmentStore::ReadEpochs(segments);
   }
-  Result<std::vector<SegmentRecord>> ListSegments() override { return store_.ListSegments(); }
   bool hollow = false;
-
- private:
-  SegmentStore& store_;
 };
 
 class FencedWriterTest : public test::RoomTest {
  protected:
   Fence Held() { return table_.View()->FenceFor(table_.View()->Segments()); }
-  HollowSegments segments_{stores_.segments};
+  HollowSegments segments_{stores_.segments, faults_.plan};
   FencedWriter watch_{clock_, segments_, table_, metrics_};
 };
 

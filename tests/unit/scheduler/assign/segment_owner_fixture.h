@@ -8,49 +8,16 @@
 
 namespace carillon::scheduler {
 
-// The memory store's ownership port, with injected errors.
-class FaultySegments final : public SegmentStore {
+// A store whose clock may be wrong.
+class SkewedSegments final : public test::FaultSegmentStore {
  public:
-  explicit FaultySegments(SegmentStore& store) : store_(store) {}
-  bool away = false;                  // every call fails
-  bool no_epochs = false;             // reads of epochs fail, other calls work
-  std::function<void()> hang;         // called by each call while `away`, before it fails
-  bool lose_take = false;             // the next Take takes effect, but its reply is lost
-  Duration clock_error{};             // error of the database's clock
-  std::function<void()> during_read;  // called while a read of epochs is in progress
+  using FaultSegmentStore::FaultSegmentStore;
+  Duration clock_error{};
 
   Result<WallTime> Now() override {
-    if (away) return Away();
-    CARILLON_ASSIGN_OR_RETURN(const WallTime now, store_.Now());
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, FaultSegmentStore::Now());
     return now + clock_error;
   }
-  Result<TakenSegments> Take(const TakeRequest& request) override {
-    if (away) return Away();
-    auto taken = store_.Take(request);
-    if (!std::exchange(lose_take, false)) return taken;
-    return Error{ErrorCode::kTimeout, "reply lost by the test"};
-  }
-  Status Release(const Fence& fence) override {
-    if (away) return Away();
-    return store_.Release(fence);
-  }
-  Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override {
-    if (away || no_epochs) return Away();
-    auto records = store_.ReadEpochs(segments);
-    if (during_read) during_read();
-    return records;
-  }
-  Result<std::vector<SegmentRecord>> ListSegments() override {
-    if (away) return Away();
-    return store_.ListSegments();
-  }
-
- private:
-  Error Away() const {
-    if (hang) hang();
-    return {ErrorCode::kUnavailable, "away by the test"};
-  }
-  SegmentStore& store_;
 };
 
 class SegmentOwnerTest : public ::testing::Test {
@@ -61,6 +28,7 @@ class SegmentOwnerTest : public ::testing::Test {
   }
   ~SegmentOwnerTest() override { failpoint::Reset(); }
 
+  void SetAway() { faults_.ArmAlways("*", ErrorCode::kUnavailable); }
   // Assigns all four segments to `member`; the last one to `of_the_last`, if that is given.
   void Assign(const std::string& member, const std::string& of_the_last = {}) {
     Assignment assignment{.generation = Generation(++generation_)};
@@ -88,7 +56,8 @@ class SegmentOwnerTest : public ::testing::Test {
 
   test::ManualClock clock_;
   memory::MemoryStores stores_{clock_, {.segment_count = 4}};
-  FaultySegments segments_{stores_.segments};
+  test::FaultPlan faults_;
+  SkewedSegments segments_{stores_.segments, faults_};
   memory::MemoryEnsemble ensemble_;
   std::unique_ptr<Coordinator> coordinator_;
   Metrics metrics_;

@@ -80,17 +80,17 @@ TEST_F(SegmentOwnerTest, OwnerThatIsGoneIsNotWaitedFor) {
 
 TEST_F(SegmentOwnerTest, TakesNothingBeforeTheClockIsMeasured) {
   Assign("m1");
-  segments_.away = true;
+  SetAway();
   Step();
   EXPECT_FALSE(owner_.clock_trusted());
-  segments_.away = false;
+  faults_.Recover();
   Step();
   EXPECT_EQ(owned(), 4u);
 }
 
 TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
   Assign("m1");
-  segments_.lose_take = true;
+  faults_.Arm("Take", test::Fault::kTimeoutAfter);
   Step();
   EXPECT_EQ(owned(), 0u);
   Step();
@@ -102,7 +102,7 @@ TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
 // segments without an owner.
 TEST_F(SegmentOwnerTest, WhatIsTakenNeedsNoFurtherAnswerOfTheStore) {
   Assign("m1");
-  segments_.no_epochs = true;
+  faults_.ArmAlways("ReadEpochs", ErrorCode::kUnavailable);
   Step();
   ASSERT_EQ(owned(), 4u);
   EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(1));
@@ -136,10 +136,12 @@ TEST_F(SegmentOwnerTest, FenceReadFindsWhatAnotherMemberTook) {
 TEST_F(SegmentOwnerTest, ProofAgesFromWhenItsRequestWasSent) {
   Assign("m1");
   Step();
-  segments_.during_read = [this] { clock_.Advance(3s); };
+  faults_.OnCall([this](const std::string& operation) {
+    if (operation == "ReadEpochs") clock_.Advance(3s);
+  });
   StepOwner();
-  segments_.during_read = nullptr;
-  segments_.away = true;
+  faults_.OnCall(nullptr);
+  SetAway();
   clock_.Advance(999ms);
   EXPECT_TRUE(MayRenew());
   clock_.Advance(1ms);
@@ -150,9 +152,11 @@ TEST_F(SegmentOwnerTest, BrokenProofAgesFromItsReceipt) {
   failpoint::Break("proof.from_receipt");
   Assign("m1");
   Step();
-  segments_.during_read = [this] { clock_.Advance(3s); };
+  faults_.OnCall([this](const std::string& operation) {
+    if (operation == "ReadEpochs") clock_.Advance(3s);
+  });
   StepOwner();
-  segments_.during_read = nullptr;
+  faults_.OnCall(nullptr);
   clock_.Advance(3s);
   EXPECT_TRUE(MayRenew());
 }
@@ -165,7 +169,7 @@ TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {
   Assign("m1");
   for (int i = 0; i < 2; ++i) Step();
   EXPECT_EQ(table_.View()->all().at(0).epoch, Epoch(before.value() + 1));
-  segments_.away = true;
+  SetAway();
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(MayRenew());
 }
@@ -177,13 +181,13 @@ TEST_F(SegmentOwnerTest, WhatWasKeptIsNotProvedByALaterSession) {
   Step();
   Assign("m1");
   Step();
-  segments_.away = true;
+  SetAway();
   for (int i = 0; i < 5; ++i) Step();
   ASSERT_TRUE(MayRenew());
   ASSERT_TRUE(coordinator_->Join({.id = MemberId("m1"), .incarnation = Incarnation("i1")}).ok());
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_FALSE(MayRenew());
-  segments_.away = false;
+  faults_.Recover();
   const Epoch before = table_.View()->all().at(0).epoch;
   for (int i = 0; i < 3; ++i) Step();
   EXPECT_EQ(table_.View()->all().at(0).epoch, Epoch(before.value() + 1));  // taken again
@@ -224,12 +228,12 @@ TEST_F(SegmentOwnerTest, UnknownOutcomeAtTheBeginningOfAnOutageStopsNoRenewal) {
   Step();
   const auto view = table_.View();
   const OwnedSegment first = view->all().at(0);
-  segments_.away = true;
+  SetAway();
   table_.Drop(view->FenceFor(view->Segments()), DropCause::kUnknownOutcome);
   for (int i = 0; i < 60; ++i) Step();
   EXPECT_EQ(owned(), 0u);
   EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
-  segments_.away = false;
+  faults_.Recover();
   for (int i = 0; i < 3; ++i) Step();
   EXPECT_EQ(owned(), 4u);
   EXPECT_FALSE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));

@@ -10,7 +10,7 @@ using SessionProofTest = SegmentOwnerTest;
 TEST_F(SessionProofTest, SessionProvesOwnershipWhileTheStoreIsAway) {
   Assign("m1");
   Step();
-  segments_.away = true;
+  SetAway();
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(MayRenew());
   ensemble_.Suspend(Incarnation("i1"));
@@ -35,8 +35,8 @@ TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
       refused_longest = std::max(refused_longest, refused);
     }
   };
-  segments_.away = true;
-  segments_.hang = [&] { pass(std::exchange(hung, 5s)); };
+  SetAway();
+  faults_.OnFault([&] { pass(std::exchange(hung, 5s)); });
   for (int i = 0; i < 10; ++i) {
     pass(1s);
     owner_.Step(clock_.Steady());
@@ -52,8 +52,8 @@ TEST_F(SessionProofTest, MembersThatChangeWhileTheStoreHangsStopNoRenewal) {
   Duration refused{};
   Duration refused_longest{};
   bool hangs = true;
-  segments_.away = true;
-  segments_.hang = [&] {
+  SetAway();
+  faults_.OnFault([&] {
     if (!std::exchange(hangs, false)) return;
     Assign("m1", "m2");
     for (Duration passed{}; passed < 20s; passed += 100ms) {
@@ -63,7 +63,7 @@ TEST_F(SessionProofTest, MembersThatChangeWhileTheStoreHangsStopNoRenewal) {
       refused_longest = std::max(refused_longest, refused);
     }
     EXPECT_EQ(owned(), 3u) << "the next owner may have taken the last one";
-  };
+  });
   StepOwner();
   EXPECT_LE(refused_longest, 2s);
 }
@@ -72,13 +72,13 @@ TEST_F(SessionProofTest, SegmentGivenAwayWhileTheStoreHangsIsReleasedAfterwards)
   Assign("m1");
   Step();
   bool hangs = true;
-  segments_.away = true;
-  segments_.hang = [&] {
+  SetAway();
+  faults_.OnFault([&] {
     if (!std::exchange(hangs, false)) return;
     Assign("m1", "m2");
     session_.Step(clock_.Steady());
-    segments_.away = false;
-  };
+    faults_.Recover();
+  });
   StepOwner();
   EXPECT_EQ(table_.View()->Find(SegmentId(3)), nullptr);
   const auto records = stores_.segments.ListSegments();
@@ -102,7 +102,7 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptWhenMembersChanged) {
   const Epoch taken = table_.View()->all().at(0).epoch;
   Assign("m1");
   Step();
-  segments_.away = true;
+  SetAway();
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(MayRenew());
   Assign("m1");  // also while the store is unavailable
@@ -117,7 +117,7 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptAndSuspended) {
   Assign("m1");
   Step();
   const OwnedSegment first = table_.View()->all().at(0);
-  segments_.away = true;
+  SetAway();
   const auto view = table_.View();
   table_.Drop(view->FenceFor(view->Segments()), DropCause::kStoreHeld);
   for (int i = 0; i < 20; ++i) Step();
@@ -135,7 +135,7 @@ TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
   ASSERT_EQ(owned(), 3u);
   table_.Add({{last.segment, last.epoch}}, last.generation, taken, taken, last.joins);
   table_.Keep(Generation(generation_), last.joins, {SegmentId(0), SegmentId(1), SegmentId(2)});
-  segments_.away = true;
+  SetAway();
   for (int i = 0; i < 5; ++i) {
     clock_.Advance(1s);
     const auto generation = coordinator_->ProveSession();
@@ -149,7 +149,7 @@ TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
 TEST_F(SessionProofTest, SessionProvesNothingAfterAGenerationThatWasNotSeen) {
   Assign("m1");
   Step();
-  segments_.away = true;
+  SetAway();
   Assign("m2");
   Assign("m1");
   for (int i = 0; i < 5; ++i) Step();

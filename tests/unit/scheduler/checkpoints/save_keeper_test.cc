@@ -8,29 +8,6 @@ namespace {
 
 const LeaseHolder kSaver{ExecutorId("x1"), Incarnation("e1")};
 
-// A store that does not answer while `fail` is set.
-class FailingCheckpoints final : public CheckpointStore {
- public:
-  explicit FailingCheckpoints(CheckpointStore& store) : store_(store) {}
-  Result<std::vector<SaveVerdict>> Save(const std::vector<RunSave>& saves, const Fence& fence,
-                                        WallTime now) override {
-    ++calls;
-    if (fail) return Error{ErrorCode::kTimeout, "test"};
-    return store_.Save(saves, fence, now);
-  }
-  Result<std::set<RunKey>> WithCheckpoint(const std::vector<RunKey>& keys) override {
-    return store_.WithCheckpoint(keys);
-  }
-  Result<std::optional<std::string>> ReadCheckpoint(const RunKey& key) override {
-    return store_.ReadCheckpoint(key);
-  }
-  bool fail = false;
-  int calls = 0;
-
- private:
-  CheckpointStore& store_;
-};
-
 class SaveKeeperTest : public test::RoomTest {
  protected:
   static RunSave SaveOf(const HeldAttempt& held, uint64_t seq, const std::string& checkpoint) {
@@ -54,11 +31,10 @@ class SaveKeeperTest : public test::RoomTest {
   memory::MemorySwitchboard switchboard_;
   std::unique_ptr<ExecutorHub> hub_ = switchboard_.OpenHub(MemberId("m1"));
   std::unique_ptr<ExecutorLink> link_ = switchboard_.OpenLink(kSaver.executor, kSaver.incarnation);
-  FailingCheckpoints store_{stores_.checkpoints};
   SaveQueue progress_{"progress", 16};
   SaveQueue checkpoints_{"checkpoints", 16};
   SaveKeeper keeper_{{.clock = clock_,
-                      .store = store_,
+                      .store = faults_.checkpoints,
                       .cluster = cluster_,
                       .segments = table_,
                       .fences = fences_,
@@ -81,7 +57,7 @@ TEST_F(SaveKeeperTest, StoresAndAnswers) {
   EXPECT_EQ(answers[1].seq, 2u);
   EXPECT_TRUE(answers[0].kept && answers[1].kept);
   EXPECT_EQ(answers[0].attempt.token, held.token);
-  EXPECT_EQ(store_.calls, 1);
+  EXPECT_EQ(faults_.plan.calls("Save"), 1);
   EXPECT_EQ(stores_.checkpoints.ReadCheckpoint(held.key).value(), "state");
   EXPECT_EQ(stores_.runs.GetRun(held.key)->saved.progress, said.progress);
 }
@@ -97,7 +73,7 @@ TEST_F(SaveKeeperTest, RefusalIsAnAnswerToo) {
 
 TEST_F(SaveKeeperTest, WithoutAWriteThereIsNoAnswerAndNoSegmentIsDropped) {
   const HeldAttempt held = Claim(Execute(CreateNoop("job")), 1);
-  store_.fail = true;
+  faults_.plan.Arm("Save", ErrorCode::kTimeout);
   ASSERT_TRUE(checkpoints_.Push({kSaver, SaveOf(held, 1, "state")}).ok());
   EXPECT_TRUE(Step().empty());
   EXPECT_EQ(owned(), test::kSegments);
@@ -108,7 +84,7 @@ TEST_F(SaveKeeperTest, SaveOfAForeignSegmentIsLeftToItsOwner) {
   table_.Drop(table_.View()->FenceFor({held.segment}), DropCause::kReassigned);
   ASSERT_TRUE(checkpoints_.Push({kSaver, SaveOf(held, 1, "state")}).ok());
   EXPECT_TRUE(Step().empty());
-  EXPECT_EQ(store_.calls, 0);
+  EXPECT_EQ(faults_.plan.calls("Save"), 0);
 }
 
 }  // namespace

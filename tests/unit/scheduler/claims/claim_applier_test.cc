@@ -23,7 +23,7 @@ TEST_F(ClaimApplierTest, SeveralExecutorsShareOneTransaction) {
   }
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 10u);
-  EXPECT_EQ(faulty_.calls["claim"], 1);
+  EXPECT_EQ(faults_.plan.calls("Claim"), 1);
 }
 
 TEST_F(ClaimApplierTest, SecondTokenForOneRunIsRefused) {
@@ -78,7 +78,7 @@ TEST_F(ClaimApplierTest, TokenThatPutARunIntoItsQueueStaysRefused) {
 TEST_F(ClaimApplierTest, LostReplyOfTheStoreIsNotAnsweredAndTheSegmentIsTakenAgain) {
   const RunRow row = Execute(CreateNoop("job"));
   ClaimApplier applier = Make();
-  faulty_.LoseReply("claim");
+  faults_.plan.Arm("Claim", test::Fault::kTimeoutAfter);
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
@@ -174,7 +174,7 @@ TEST_F(ClaimApplierTest, OneRequestTheStoreRefusesDoesNotHoldUpTheOthers) {
         ClaimOf(Execute(CreateNoop("job" + std::to_string(i))), static_cast<uint64_t>(i + 1)));
   }
   const RunKey bad = requests[4].key;
-  faulty_.refuses_claim = [&](const ClaimRequest& request) { return request.key == bad; };
+  faults_.plan.Refuse<ClaimRequest>([&](const auto& request) { return request.key == bad; });
   Ask(requests);
   applier.Step(clock_.Steady());
   size_t accepted = 0;
@@ -295,7 +295,7 @@ TEST_F(ClaimApplierTest, AFailureIsSaidAndTheRunKeepsItsLease) {
 TEST_F(ClaimApplierTest, WhileTheDefinitionCannotBeReadNothingIsDecided) {
   const RunRow row = Execute(CreateNoop("job"));
   ClaimApplier applier = Make();
-  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  faults_.plan.Arm("LoadDefinitions", ErrorCode::kUnavailable);
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
@@ -310,12 +310,12 @@ TEST_F(ClaimApplierTest, WhileTheSecretsCannotBeReadNothingIsSaidButTheLeaseIsFi
   PutSecret("db", "value of db");
   const RunRow row = ExecuteWithSecret("db");
   ClaimApplier applier = Make();
-  secrets_.fail = true;
+  faults_.plan.ArmAlways("FindSecrets", ErrorCode::kUnavailable);
   Ask({WantingClaimOf(row, 1)});
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());
   EXPECT_TRUE(leases_.Knows(row.key));
-  secrets_.fail = false;
+  faults_.plan.Recover();
   Ask({WantingClaimOf(row, 1)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());

@@ -5,28 +5,6 @@
 namespace carillon::scheduler {
 namespace {
 
-class SlowCheckpoints final : public CheckpointStore {
- public:
-  explicit SlowCheckpoints(CheckpointStore& store) : store_(store) {}
-  Result<std::vector<SaveVerdict>> Save(const std::vector<RunSave>& saves, const Fence& fence,
-                                        WallTime now) override {
-    return store_.Save(saves, fence, now);
-  }
-  Result<std::set<RunKey>> WithCheckpoint(const std::vector<RunKey>& keys) override {
-    return store_.WithCheckpoint(keys);
-  }
-  Result<std::optional<std::string>> ReadCheckpoint(const RunKey& key) override {
-    ++reads;
-    if (fail) return Error{ErrorCode::kUnavailable, "test"};
-    return store_.ReadCheckpoint(key);
-  }
-  int reads = 0;
-  bool fail = false;
-
- private:
-  CheckpointStore& store_;
-};
-
 class ClaimCheckpointTest : public ClaimApplierTest {
  protected:
   // A run whose first attempt has saved something and failed.
@@ -66,8 +44,8 @@ class ClaimCheckpointTest : public ClaimApplierTest {
     return Answers();
   }
 
-  SlowCheckpoints slow_{stores_.checkpoints};
-  CheckpointAnswers reader_{{.store = slow_, .hub = *hub_, .queue = checkpoint_answers_}};
+  CheckpointAnswers reader_{
+      {.store = faults_.checkpoints, .hub = *hub_, .queue = checkpoint_answers_}};
   ClaimApplier applier_ = Make();
 };
 
@@ -90,7 +68,7 @@ TEST_F(ClaimCheckpointTest, ClaimsOfOthersDoNotWaitForTheRead) {
   Ask({ClaimOf(second, 2), ClaimOf(Execute(CreateJob("other", {.command = "true"})), 3)});
   clock_.Advance(10ms);
   applier_.Step(clock_.Steady());
-  EXPECT_EQ(slow_.reads, 0);
+  EXPECT_EQ(faults_.plan.calls("ReadCheckpoint"), 0);
   const auto at_once = Answers();
   ASSERT_EQ(at_once.size(), 1u);
   EXPECT_EQ(at_once[0].token, (ClaimToken{1, 3}));
@@ -103,12 +81,11 @@ TEST_F(ClaimCheckpointTest, ClaimsOfOthersDoNotWaitForTheRead) {
 TEST_F(ClaimCheckpointTest, ARepeatedClaimDoesNotBringTheCheckpointOnceMoreAtOnce) {
   const ClaimRequest claim = ClaimOf(SecondAttempt(), 2);
   Beat({Feature::kCheckpoints});
-  slow_.fail = true;
+  faults_.plan.Arm("ReadCheckpoint", ErrorCode::kUnavailable);
   EXPECT_TRUE(AnswersTo(claim).empty());
-  slow_.fail = false;
   EXPECT_EQ(AnswersTo(claim).size(), 1u) << "nothing was sent before";
   EXPECT_TRUE(AnswersTo(claim).empty()) << "the answer is on its way";
-  EXPECT_EQ(slow_.reads, 2);
+  EXPECT_EQ(faults_.plan.calls("ReadCheckpoint"), 2);
   clock_.Advance(CheckpointAnswers::kAgainAfter);
   EXPECT_EQ(AnswersTo(claim).size(), 1u) << "it was lost";
 }

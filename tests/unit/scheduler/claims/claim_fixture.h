@@ -9,40 +9,6 @@ namespace carillon::scheduler {
 
 inline const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
 
-// A store of secrets that does not answer while `fail` is set.
-class FailingSecrets final : public SecretStore {
- public:
-  explicit FailingSecrets(SecretStore& store) : store_(store) {}
-
-  Status CreateSecret(const StoredSecret& secret) override { return store_.CreateSecret(secret); }
-  Result<StoredSecret> GetSecret(const std::string& name) override {
-    return store_.GetSecret(name);
-  }
-  Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) override {
-    if (fail) return Error{ErrorCode::kUnavailable, "no answer"};
-    return store_.FindSecrets(names);
-  }
-  Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) override {
-    return store_.ListSecrets(filter);
-  }
-  Result<BoundedCount> CountSecrets() override { return store_.CountSecrets(); }
-  Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) override {
-    return store_.UpdateSecret(wanted, now);
-  }
-  Status DeleteSecret(const std::string& name, int64_t expected_version) override {
-    return store_.DeleteSecret(name, expected_version);
-  }
-  Status RewrapSecret(const std::string& name, const SealedValue& from,
-                      const SealedValue& to) override {
-    return store_.RewrapSecret(name, from, to);
-  }
-
-  bool fail = false;
-
- private:
-  SecretStore& store_;
-};
-
 class ClaimApplierTest : public test::RoomTest {
  protected:
   ClaimApplierTest()
@@ -54,7 +20,7 @@ class ClaimApplierTest : public test::RoomTest {
       LeaseTable& leases, std::function<Duration(const ClaimRequest&)> late_after =
                               [](const auto&) { return Duration::zero(); }) {
     return ClaimApplier({.clock = clock_,
-                         .store = faulty_,
+                         .store = faults_.firing,
                          .cluster = cluster_,
                          .segments = table_,
                          .fences = fences_,
@@ -135,13 +101,12 @@ class ClaimApplierTest : public test::RoomTest {
   std::unique_ptr<ExecutorLink> link_;
   ClaimQueue claims_{"claims", 64};
   CheckpointAnswerQueue checkpoint_answers_{"checkpoint_answers", 64};
-  DefinitionCache definitions_{clock_, faulty_, {}};
+  DefinitionCache definitions_{clock_, faults_.firing, {}};
   ExecutorTable executors_{{}};
   const std::shared_ptr<const Keyring> keys_ =
       std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
   const FixedKeys key_source_{keys_};
-  FailingSecrets secrets_{stores_.secrets};
-  const SecretResolver resolver_{secrets_, key_source_};
+  const SecretResolver resolver_{faults_.secrets, key_source_};
 };
 
 }  // namespace carillon::scheduler

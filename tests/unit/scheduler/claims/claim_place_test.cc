@@ -73,10 +73,10 @@ TEST_F(ClaimPlaceTest, WhetherRunsMayOverlapIsForTheJobToSayNotForTheClaim) {
   definition.command = "true";
   definition.overlap_policy = OverlapPolicy::kSkip;
   std::vector<OverlapPolicy> asked;  // the policies in the calls of the store
-  faulty_.refuses_claim = [&asked](const ClaimRequest& request) {
+  faults_.plan.Refuse<ClaimRequest>([&asked](const ClaimRequest& request) {
     asked.push_back(request.overlap.policy);
     return false;
-  };
+  });
   ClaimRequest claim = ClaimOf(Execute(CreateJob("job", definition)), 1);
   claim.overlap.policy = OverlapPolicy::kAllow;
   applier_ = std::make_unique<ClaimApplier>(Make());

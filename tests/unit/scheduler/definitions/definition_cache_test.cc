@@ -9,7 +9,7 @@ class DefinitionCacheTest : public test::RoomTest {
  protected:
   // Loads ten jobs like this one, and returns how many of them a cache of `bytes_max` keeps.
   size_t Held(const std::string& prefix, JobDefinition job, size_t bytes_max) {
-    DefinitionCache cache(clock_, faulty_, {.bytes_max = bytes_max});
+    DefinitionCache cache(clock_, faults_.firing, {.bytes_max = bytes_max});
     job.command = "true";
     for (int i = 0; i < 10; ++i) {
       const StoredJob stored = CreateJob(prefix + std::to_string(i), job);
@@ -62,7 +62,7 @@ TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
   job.schedules[1].jitter = 1h;
   job.schedules[1].parameters["x"] = int64_t{2};
   const StoredJob stored = CreateJob("job", job);
-  DefinitionCache cache(clock_, faulty_, {});
+  DefinitionCache cache(clock_, faults_.firing, {});
   const JobVersionKey key{stored.job_no, stored.version};
   const auto definition = cache.Load({key})->definitions.at(key);
   const WallTime fire = FromUnixMicros(3'600'000'000);
@@ -80,23 +80,23 @@ TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
 TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {
   const StoredJob job = CreateNoop("job");
   const JobVersionKey key{job.job_no, job.version};
-  DefinitionCache cache(clock_, faulty_, {});
+  DefinitionCache cache(clock_, faults_.firing, {});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
-  EXPECT_EQ(faulty_.calls["load"], 1);
+  EXPECT_EQ(faults_.plan.calls("LoadDefinitions"), 1);
   cache.Forget();
   EXPECT_EQ(cache.size(), 0u);
   EXPECT_EQ(cache.Get(key), nullptr);
   EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
-  EXPECT_EQ(faulty_.calls["load"], 2);
+  EXPECT_EQ(faults_.plan.calls("LoadDefinitions"), 2);
 }
 
 TEST_F(DefinitionCacheTest, UnreadableOneIsAskedForAgainAfterAWhile) {
   const StoredJob job = CreateNoop("job");
   const JobVersionKey key{job.job_no, job.version};
-  DefinitionCache cache(clock_, faulty_, {});
+  DefinitionCache cache(clock_, faults_.firing, {});
   stores_.DamageDefinition(job.job_id, job.version, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->unreadable.contains(key));
-  EXPECT_EQ(faulty_.calls["load"], 1);
+  EXPECT_EQ(faults_.plan.calls("LoadDefinitions"), 1);
   stores_.DamageDefinition(job.job_id, job.version, false);
   clock_.Advance(kUnreadableRetry);
   EXPECT_TRUE(cache.Load({key})->definitions.contains(key));

@@ -2,50 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <set>
-
 #include "tests/unit/scheduler/room_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
-
-// Refuses batches with certain runs.
-class PickyCompletionStore final : public CompletionStore {
- public:
-  explicit PickyCompletionStore(CompletionStore& store) : store_(store) {}
-
-  Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
-                                                     size_t limit) override {
-    ++scans;
-    before_scan();
-    return store_.ScanCompletions(segments, limit);
-  }
-  Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
-                                              const Fence& fence, WallTime now) override {
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
-    for (const RunCompletion& end : ends) {
-      if (refused.contains(end.key)) return Error{ErrorCode::kCorrupt, "refused"};
-    }
-    return store_.Apply(ends, fence, now);
-  }
-  Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
-                                               size_t limit) override {
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
-    return store_.ScanStuck(segments, limit);
-  }
-  Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override {
-    return store_.Revive(stuck, fence, now);
-  }
-
-  int scans = 0;
-  std::function<void()> before_scan = [] {};
-  bool away = false;
-  std::set<RunKey> refused;
-
- private:
-  CompletionStore& store_;
-};
 
 class CompletionLoopTest : public test::RoomTest {
  protected:
@@ -115,9 +75,8 @@ class CompletionLoopTest : public test::RoomTest {
   }
 
   int soon_ = 0;
-  PickyCompletionStore picky_{stores_.completions};
-  CompletionLoop loop_{
-      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = picky_}};
+  CompletionLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
+                        .store = faults_.completions}};
   std::vector<ChangedWork> started_;
 };
 
@@ -193,10 +152,11 @@ TEST_F(CompletionLoopTest, AHostWhoseClockWasSetBackShortensNoDelay) {
 
 TEST_F(CompletionLoopTest, AnEndThatComesWhileTheStoreIsReadShortensNoDelay) {
   const StoredJob job = CreateDelay("job", 10s);
-  picky_.before_scan = [&] {
+  faults_.plan.OnCall([&](const std::string& operation) {
+    if (operation != "ScanCompletions") return;
     clock_.Advance(3s);
     End(job);
-  };
+  });
   Step();
   EXPECT_EQ(NextFire(job), clock_.Wall() + 10s);
 }
@@ -211,23 +171,23 @@ TEST_F(CompletionLoopTest, ThePlannerIsToldOfANearFire) {
 TEST_F(CompletionLoopTest, LooksEverySecondAndSoonerWhenNudgedOrBusy) {
   const StoredJob job = CreateDelay("job", 10s);
   Step();
-  EXPECT_EQ(picky_.scans, 1);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 1);
   clock_.Advance(500ms);
   Step();
-  EXPECT_EQ(picky_.scans, 1);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 1);
   loop_.Nudge();
   EXPECT_EQ(Step(), clock_.Steady() + 500ms);
-  EXPECT_EQ(picky_.scans, 2);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 2);
   loop_.Nudge();
   EXPECT_EQ(Step(), clock_.Steady() + 20ms);
-  EXPECT_EQ(picky_.scans, 2);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 2);
   End(job);
   clock_.Advance(20ms);
   EXPECT_EQ(Step(), clock_.Steady() + 100ms);
-  EXPECT_EQ(picky_.scans, 3);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 3);
   clock_.Advance(100ms);
   EXPECT_EQ(Step(), clock_.Steady() + 380ms);
-  EXPECT_EQ(picky_.scans, 4);
+  EXPECT_EQ(faults_.plan.calls("ScanCompletions"), 4);
 }
 
 TEST_F(CompletionLoopTest, OneThatIsRefusedIsSetAsideAndHoldsNobodyUp) {
@@ -235,12 +195,13 @@ TEST_F(CompletionLoopTest, OneThatIsRefusedIsSetAsideAndHoldsNobodyUp) {
   for (int i = 0; i < 5; ++i) jobs.push_back(CreateDelay("job-" + std::to_string(i), 10s));
   const RunKey bad = End(jobs[2]);
   for (const int i : {0, 1, 3, 4}) End(jobs[static_cast<size_t>(i)]);
-  picky_.refused = {bad};
+  faults_.plan.Refuse<RunCompletion>([&](const auto& end) { return end.key == bad; },
+                                     ErrorCode::kCorrupt);
   Step();
   EXPECT_EQ(Left(), 1u);
   EXPECT_EQ(loop_.set_aside(), 1u);
   EXPECT_NE(NextFire(jobs[4]), kNever);
-  picky_.refused.clear();
+  faults_.plan.Refuse<RunCompletion>(nullptr);
   clock_.Advance(9s);
   Step();
   EXPECT_EQ(Left(), 1u);
@@ -253,17 +214,17 @@ TEST_F(CompletionLoopTest, OneThatIsRefusedIsSetAsideAndHoldsNobodyUp) {
 TEST_F(CompletionLoopTest, AStoreThatIsAwaySetsNothingAside) {
   const StoredJob job = CreateDelay("job", 10s);
   End(job);
-  picky_.away = true;
+  faults_.plan.ArmAlways("Apply", ErrorCode::kUnavailable);
   Step();
   EXPECT_EQ(loop_.set_aside(), 0u);
-  picky_.away = false;
+  faults_.plan.Recover();
   clock_.Advance(100ms);
   Step();
   EXPECT_EQ(Left(), 0u);
 }
 
 TEST_F(CompletionLoopTest, AFailedScanForStuckSchedulesIsCounted) {
-  picky_.away = true;
+  faults_.plan.Arm("ScanStuck", ErrorCode::kUnavailable);
   Step();
   EXPECT_EQ(metrics_.counter("carillon_store_errors_total", "unavailable").value(), 1u);
 }

@@ -2,79 +2,38 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "tests/unit/scheduler/room_fixture.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// Fails calls about certain workflow runs, or all calls.
-class PickyWorkflowStore final : public WorkflowStore {
+// Has other wake-ups and steps than the store.
+class OddWorkflows final : public test::FaultWorkflowStore {
  public:
-  explicit PickyWorkflowStore(WorkflowStore& store) : store_(store) {}
-
-  Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
-    ++begins;
-    if (away || refuses_begins) return Error{ErrorCode::kUnavailable, "away"};
-    return store_.Begin(request, fence, now);
-  }
+  using FaultWorkflowStore::FaultWorkflowStore;
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override {
-    ++scans;
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
-    if (deaf) return std::vector<WakeUp>();
-    if (crowd.no == 0) return store_.ScanWakeUps(segments, limit);
+    if (hides_wake_ups) return std::vector<WakeUp>();
+    auto others = FaultWorkflowStore::ScanWakeUps(segments, limit);
+    if (crowd.no == 0 || !others.ok()) return others;
     // Older wake-ups than those of the store.
     std::vector<WakeUp> found(std::min(limit, crowd_size),
                               WakeUp{.id = 1, .segment = segments.front(), .run = crowd});
-    auto others = store_.ScanWakeUps(segments, limit);
     for (const WakeUp& one : *others) {
       if (found.size() < limit) found.push_back(one);
     }
     return found;
   }
-  Result<std::vector<OpenWorkflowRun>> ScanOpen(const std::vector<SegmentId>& segments,
-                                                uint64_t after, size_t limit) override {
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
-    return store_.ScanOpen(segments, after, limit);
-  }
   Result<StepEffect> Step(const StepRequest& request, const Fence& fence, WallTime now) override {
-    ++steps[request.run.no];
-    if (again > 0) {
-      --again;
-      return StepEffect{.again = true};
-    }
-    if (away) return Error{ErrorCode::kUnavailable, "away"};
-    if (corrupt.contains(request.run.no)) return Error{ErrorCode::kCorrupt, "corrupt"};
-    if (silent.contains(request.run.no)) return Error{ErrorCode::kUnavailable, "no answer"};
-    return store_.Step(request, fence, now);
-  }
-  Result<WorkflowRunView> GetWorkflowRun(const RunKey& key) override {
-    return store_.GetWorkflowRun(key);
-  }
-  Result<WorkflowRunView> SkipNode(const SkipNodeRequest& request,
-                                   const WriteContext& context) override {
-    return store_.SkipNode(request, context);
-  }
-  Result<RetryPlan> PreviewRetry(const RunKey& key, const WorkflowRetry& retry) override {
-    return store_.PreviewRetry(key, retry);
+    if (again == 0) return FaultWorkflowStore::Step(request, fence, now);
+    --again;
+    return StepEffect{.again = true};
   }
 
-  int begins = 0;
-  int scans = 0;
-  bool away = false;
-  bool refuses_begins = false;
-  bool deaf = false;         // sees no wake-ups
+  bool hides_wake_ups = false;
   int again = 0;             // so many steps say that more is to be done
   WorkflowRunId crowd = {};  // has many wake-ups
   size_t crowd_size = 0;
-  std::set<uint64_t> corrupt;
-  std::set<uint64_t> silent;
-  std::map<uint64_t, int> steps;
-
- private:
-  WorkflowStore& store_;
 };
 
 class WorkflowLoopTest : public test::RoomTest {
@@ -159,11 +118,23 @@ class WorkflowLoopTest : public test::RoomTest {
     ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
   }
 
+  // Makes each step of this run fail.
+  void FailSteps(WorkflowRunId run, ErrorCode code) {
+    faults_.plan.Refuse<StepRequest>(
+        [this, run](const StepRequest& request) {
+          const bool fails = request.run.no == run.no;
+          failed_steps_ += fails ? 1 : 0;
+          return fails;
+        },
+        code);
+  }
+
   int freed_ = 0;
   std::vector<ChangedWork> started_;
-  PickyWorkflowStore picky_{stores_.workflows};
+  OddWorkflows store_{stores_.workflows, faults_.plan};
+  int failed_steps_ = 0;
   WorkflowLoop loop_{
-      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = picky_}};
+      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = store_}};
 };
 
 TEST_F(WorkflowLoopTest, ADueRunBeginsAndReleasesItsFirstNode) {
@@ -195,16 +166,16 @@ TEST_F(WorkflowLoopTest, ARunThatIsOfferedTwiceBeginsOnce) {
   ASSERT_TRUE(loop_.Add(due).ok());
   ASSERT_TRUE(loop_.Add(due).ok());
   Step();
-  EXPECT_EQ(picky_.begins, 1);
+  EXPECT_EQ(faults_.plan.calls("Begin"), 1);
   ASSERT_TRUE(loop_.Add(due).ok());
   Step();
-  EXPECT_EQ(picky_.begins, 2);
+  EXPECT_EQ(faults_.plan.calls("Begin"), 2);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted_again").value(), 1u);
   EXPECT_EQ(started_.size(), 1u);
 }
 
 TEST_F(WorkflowLoopTest, ABeginThatFailsIsCountedOnce) {
-  picky_.refuses_begins = true;
+  faults_.plan.Arm("Begin", ErrorCode::kUnavailable);
   const RunKey key = Begun(CreateFlow("flow"));
   EXPECT_EQ(StateOf(key), RunState::kPending);
   EXPECT_EQ(metrics_.counter("carillon_store_errors_total", "unavailable").value(), 1u);
@@ -231,12 +202,12 @@ TEST_F(WorkflowLoopTest, ARunOfASegmentThatIsLostIsDropped) {
   due.run.epoch = Epoch(due.run.epoch.value() + 1);
   ASSERT_TRUE(loop_.Add(due).ok());
   Step();
-  EXPECT_EQ(picky_.begins, 0);
+  EXPECT_EQ(faults_.plan.calls("Begin"), 0);
 }
 
 TEST_F(WorkflowLoopTest, TheTurnFindsWhatNoWakeUpTells) {
   const RunKey key = Begun(CreateFlow("flow"));
-  picky_.deaf = true;
+  store_.hides_wake_ups = true;
   Finish(key, 0);
   StepFor(7s);
   EXPECT_TRUE(IsTime(NodeRowOf(key, 1).due));
@@ -254,8 +225,7 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepFailsHoldsNobodyUp) {
   const StoredJob flow = CreateFlow("flow");
   const RunKey bad = Begun(flow);
   const RunKey good = Begun(flow);
-  const uint64_t bad_no = View(bad).run.no;
-  picky_.corrupt = {bad_no};
+  FailSteps(View(bad).run, ErrorCode::kCorrupt);
   Finish(bad, 0);
   Finish(good, 0);
   loop_.Nudge();
@@ -263,10 +233,9 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepFailsHoldsNobodyUp) {
   EXPECT_TRUE(IsTime(NodeRowOf(good, 1).due));
   EXPECT_EQ(NodeRowOf(bad, 1).due, kBlocked);
   EXPECT_EQ(metrics_.counter("carillon_workflow_steps_failed_total").value(), 1u);
-  const int before = picky_.steps[bad_no];
   StepFor(5s);
-  EXPECT_EQ(picky_.steps[bad_no], before);
-  picky_.corrupt.clear();
+  EXPECT_EQ(failed_steps_, 1);
+  faults_.plan.Refuse<StepRequest>(nullptr);
   StepFor(7s);
   EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
 }
@@ -274,14 +243,12 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepFailsHoldsNobodyUp) {
 TEST_F(WorkflowLoopTest, ARunWhoseStepsGetNoAnswerIsSetAsideAtTheThird) {
   const StoredJob flow = CreateFlow("flow");
   const RunKey bad = Begun(flow);
-  const uint64_t bad_no = View(bad).run.no;
-  picky_.silent = {bad_no};
+  FailSteps(View(bad).run, ErrorCode::kUnavailable);
   Finish(bad, 0);
-  const int before = picky_.steps[bad_no];
   StepFor(5s);
-  EXPECT_EQ(picky_.steps[bad_no], before + 3);
+  EXPECT_EQ(failed_steps_, 3);
   EXPECT_EQ(metrics_.counter("carillon_workflow_steps_failed_total").value(), 1u);
-  picky_.silent.clear();
+  faults_.plan.Refuse<StepRequest>(nullptr);
   StepFor(12s);
   EXPECT_TRUE(IsTime(NodeRowOf(bad, 1).due));
 }
@@ -289,10 +256,10 @@ TEST_F(WorkflowLoopTest, ARunWhoseStepsGetNoAnswerIsSetAsideAtTheThird) {
 TEST_F(WorkflowLoopTest, AStoreThatIsAwaySetsNothingAside) {
   const RunKey key = Begun(CreateFlow("flow"));
   Finish(key, 0);
-  picky_.away = true;
+  faults_.plan.ArmAlways("*", ErrorCode::kUnavailable);
   loop_.Nudge();
   Step();
-  picky_.away = false;
+  faults_.plan.Recover();
   loop_.Nudge();
   Step();
   EXPECT_TRUE(IsTime(NodeRowOf(key, 1).due));
@@ -316,9 +283,9 @@ TEST_F(WorkflowLoopTest, WakeUpsOfRunsSetAsideHideNoOthers) {
   const StoredJob flow = CreateFlow("flow");
   const RunKey bad = Begun(flow);
   const RunKey good = Begun(flow);
-  picky_.crowd = View(bad).run;
-  picky_.crowd_size = 5'000;
-  picky_.corrupt = {picky_.crowd.no};
+  store_.crowd = View(bad).run;
+  store_.crowd_size = 5'000;
+  FailSteps(store_.crowd, ErrorCode::kCorrupt);
   Finish(good, 0);
   for (int looks = 0; looks < 6; ++looks) Step();
   EXPECT_TRUE(IsTime(NodeRowOf(good, 1).due));
@@ -327,14 +294,14 @@ TEST_F(WorkflowLoopTest, WakeUpsOfRunsSetAsideHideNoOthers) {
 TEST_F(WorkflowLoopTest, AStepThatIsNeverDoneGoesOnAtTheNextLook) {
   const RunKey key = Begun(CreateFlow("flow"));
   Finish(key, 0);
-  picky_.again = 20;
+  store_.again = 20;
   loop_.Nudge();
   Step();
-  EXPECT_EQ(picky_.again, 12);
-  picky_.deaf = true;  // the wake-ups of this run are deleted
+  EXPECT_EQ(store_.again, 12);
+  store_.hides_wake_ups = true;  // the wake-ups of this run are deleted
   Step();
   Step();
-  EXPECT_EQ(picky_.again, 0);
+  EXPECT_EQ(store_.again, 0);
   EXPECT_TRUE(IsTime(NodeRowOf(key, 1).due));
 }
 

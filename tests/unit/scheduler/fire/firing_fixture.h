@@ -99,7 +99,7 @@ class FiringLoopTest : public test::RoomTest {
   }
 
   ExecutorTable executors_{{}};
-  DefinitionCache definitions_{clock_, faulty_, {}};
+  DefinitionCache definitions_{clock_, faults_.firing, {}};
   LoadQueue loads_{"loads", 8};
   SkipQueue skips_{"skips", 8};
   RecordingProducer producer_;

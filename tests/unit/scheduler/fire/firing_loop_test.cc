@@ -309,7 +309,8 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
     Tell(RunEvent::What::kClaimed, tasks[0].key);
   }
   EXPECT_TRUE(Skips().empty());
-  EXPECT_EQ(faulty_.calls["load"], 90);  // the unreadable definition is not read again
+  EXPECT_EQ(faults_.plan.calls("LoadDefinitions"),
+            90);  // the unreadable definition is not read again
   EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
   stores_.DamageDefinition(job.job_id, job.version, false);
   Step(kUnreadableRetry);
@@ -321,7 +322,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
 
 TEST_F(FiringLoopTest, StoreAwayDelaysOnlyWhatNeedsItsDefinition) {
   const PendingRun run = Pending(Shell("job"), 1ms);
-  faulty_.FailNext("load", ErrorCode::kUnavailable);
+  faults_.plan.Arm("LoadDefinitions", ErrorCode::kUnavailable);
   Feed({run});
   Beat("x1", 4);
   Step();

@@ -3,46 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "common/adapters/memory/memory_coordinator.h"
+#include "tests/support/faults/fault_stores.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// The memory store's identity port, with injected errors.
-class FaultyIdentity final : public IdentityStore {
- public:
-  explicit FaultyIdentity(IdentityStore& store) : store_(store) {}
-  std::optional<ErrorCode> failing;  // the error of every call
-  bool lose_accept = false;          // Accept takes effect, but its reply is lost
-  int forgotten = 0;
-
-  Result<StoreIdentity> Identify() override {
-    if (failing) return Error{*failing, "by the test"};
-    return store_.Identify();
-  }
-  Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override {
-    if (failing) return Error{*failing, "by the test"};
-    return store_.AdvanceMark(seen);
-  }
-  Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override {
-    if (failing) return Error{*failing, "by the test"};
-    auto accepted = store_.Accept(seen, above);
-    if (!std::exchange(lose_accept, false)) return accepted;
-    return Error{ErrorCode::kTimeout, "reply lost by the test"};
-  }
-  void Forget() override { ++forgotten; }
-
- private:
-  IdentityStore& store_;
-};
-
 // The guard of one member. Several share clock, store and ensemble.
 struct Guarded {
   Guarded(const Clock& clock, IdentityStore& store, memory::MemoryEnsemble& ensemble,
           const std::string& name)
       : incarnation("i-" + name),
-        identity(store),
+        identity(store, faults),
         coordinator(ensemble.NewClient()),
         guard(clock),
         loop({.clock = clock,
@@ -51,7 +24,7 @@ struct Guarded {
               .guard = guard,
               .metrics = metrics,
               .suspend = [this] { ++suspended; },
-              .forget = [this] { identity.Forget(); },
+              .forget = [this] { ++forgotten; },
               .trusted = [this] { ++trusted; }}),
         info{.id = MemberId(name), .incarnation = incarnation} {
     guard.OnHold([this] { ++held; });
@@ -60,10 +33,12 @@ struct Guarded {
 
   const Incarnation incarnation;
   Metrics metrics;
-  FaultyIdentity identity;
+  test::FaultPlan faults;
+  test::FaultIdentityStore identity;
   std::unique_ptr<Coordinator> coordinator;
   StoreGuard guard;
   int suspended = 0;
+  int forgotten = 0;
   int trusted = 0;
   int held = 0;
   GuardLoop loop;
@@ -179,18 +154,18 @@ TEST_F(GuardLoopTest, ServerWithoutAStoreIsHeldAndOneThatIsAwayIsNot) {
   Guarded& member = Joined("a");
   Run(1s);
   for (const ErrorCode code : {ErrorCode::kUnavailable, ErrorCode::kTimeout, ErrorCode::kDenied}) {
-    member.identity.failing = code;
+    member.faults.ArmAlways("*", code);
     Run(2s);
     EXPECT_EQ(member.state(), StoreState::kTrusted) << ErrorCodeName(code);
   }
   for (const ErrorCode code :
        {ErrorCode::kBrokenStore, ErrorCode::kCorrupt, ErrorCode::kNotFound}) {
-    member.identity.failing = code;
+    member.faults.ArmAlways("*", code);
     Run(2s);
     EXPECT_EQ(member.state(), StoreState::kHeld) << ErrorCodeName(code);
     EXPECT_FALSE(member.guard.standing().seen);
     EXPECT_EQ(member.loop.Accept({}).code(), code) << "there is nothing to accept";
-    member.identity.failing.reset();
+    member.faults.Recover();
     Run(2s);
     EXPECT_EQ(member.state(), StoreState::kTrusted);
   }
@@ -207,7 +182,7 @@ TEST_F(GuardLoopTest, TrustedStoreThatComesBackIsGoneOnWithAndNothingIsForgotten
   Run(1s);
   EXPECT_EQ(member.state(), StoreState::kTrusted);
   EXPECT_EQ(member.trusted, 2);
-  EXPECT_EQ(member.identity.forgotten, 0);
+  EXPECT_EQ(member.forgotten, 0);
   EXPECT_EQ(member.metrics.gauge("carillon_store_held").value(), 0);
 }
 
@@ -261,17 +236,17 @@ TEST_F(GuardLoopTest, OperatorsWordLetsEverybodyGoOn) {
   const Status accepted = asked.loop.Accept(shown);
   ASSERT_TRUE(accepted.ok()) << accepted.error().message;
   EXPECT_EQ(asked.state(), StoreState::kTrusted) << "at once: the audit is written next";
-  EXPECT_EQ(asked.identity.forgotten, 1);
+  EXPECT_EQ(asked.forgotten, 1);
   Run(2s);
   ExpectAll(StoreState::kTrusted);
-  EXPECT_EQ(other.identity.forgotten, 1);
+  EXPECT_EQ(other.forgotten, 1);
   EXPECT_NE(other.guard.Stamp(), stamp) << "connections are looked at anew";
   EXPECT_GE((*stores_.segments.ListSegments())[0].epoch.value(),
             static_cast<uint64_t>(ToUnixMicros(ensemble_.trust()->accepted)));
   Run(10s);
   EXPECT_GT(Seen().mark, shown.mark + 1) << "the mark moves again";
   EXPECT_EQ(asked.loop.Accept(Seen()).code(), ErrorCode::kConflict) << "it is trusted";
-  EXPECT_EQ(asked.identity.forgotten, 1);
+  EXPECT_EQ(asked.forgotten, 1);
 }
 
 TEST_F(GuardLoopTest, OnlyWhatWasShownIsAccepted) {
@@ -307,7 +282,7 @@ TEST_F(GuardLoopTest, LostAnswerToAnAcceptanceIsMadeGoodByLookingAgain) {
   GoBack(3);
   Run(1s);
   const StoreIdentity shown = Seen();
-  member.identity.lose_accept = true;
+  member.faults.Arm("Accept", test::Fault::kTimeoutAfter);
   EXPECT_EQ(member.loop.Accept(shown).code(), ErrorCode::kTimeout);
   EXPECT_EQ(member.state(), StoreState::kHeld);
   EXPECT_EQ(member.loop.Accept(shown).code(), ErrorCode::kConflict) << "its mark has moved";
@@ -330,7 +305,7 @@ TEST_F(GuardLoopTest, MemberThatMissedTheHoldForgetsWhenItReadsTheRecord) {
   members_.push_back(std::move(aside));
   Run(1s);
   EXPECT_EQ(stopped.held, 0);
-  EXPECT_EQ(stopped.identity.forgotten, 1);
+  EXPECT_EQ(stopped.forgotten, 1);
   EXPECT_NE(stopped.guard.Stamp(), stamp);
   EXPECT_EQ(stopped.state(), StoreState::kTrusted);
 }

@@ -6,38 +6,6 @@
 namespace carillon::scheduler {
 namespace {
 
-class FaultyExecutors final : public ExecutorStore {
- public:
-  explicit FaultyExecutors(ExecutorStore& store) : store_(store) {}
-  bool away = false;        // registrations get no answer
-  ExecutorId refused = {};  // the store refuses this executor
-
-  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
-    if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
-    if (record.id == refused) return Error{ErrorCode::kInvalid, "labels: too long"};
-    return store_.RegisterExecutor(record);
-  }
-  Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
-    return store_.UpdateExecutors(records);
-  }
-  Result<std::vector<ExecutorRecord>> ListExecutors() override { return store_.ListExecutors(); }
-  Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override {
-    return store_.GetExecutor(id);
-  }
-  Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override {
-    return store_.SetExecutorEnabled(id, enabled);
-  }
-  Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override {
-    return store_.SetExecutorDraining(id, draining);
-  }
-  Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override {
-    return store_.SetExecutorLabels(edit);
-  }
-
- private:
-  ExecutorStore& store_;
-};
-
 class ExecutorRegistryTest : public test::RoomTest {
  protected:
   void SetUp() override {
@@ -63,7 +31,6 @@ class ExecutorRegistryTest : public test::RoomTest {
   memory::MemorySwitchboard switchboard_;
   std::unique_ptr<ExecutorHub> hub_ = switchboard_.OpenHub(MemberId("m1"));
   ExecutorTable known_{{}};
-  FaultyExecutors registrations_{stores_.executors};
   RegisterQueue registers_{"registers", 256};
   ClaimQueue claims_{"claims", 16};
   SaveQueue progress_{"progress", 16};
@@ -83,7 +50,7 @@ class ExecutorRegistryTest : public test::RoomTest {
                     {}};
   bool leads_ = true;
   ExecutorRegistry registry_{{.clock = clock_,
-                              .store = registrations_,
+                              .store = faults_.executors,
                               .hub = *hub_,
                               .cluster = cluster_,
                               .executors = known_,
@@ -115,7 +82,7 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));
   clock_.Advance(7s);
-  registrations_.away = true;
+  faults_.plan.ArmAlways("RegisterExecutor", ErrorCode::kUnavailable);
   for (ExecutorLink* link : {x1.get(), x9.get()}) {
     ASSERT_TRUE(link->Send(MemberId("m1"), Register{}).ok());
   }
@@ -128,7 +95,7 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   EXPECT_TRUE(x9->Receive(10).empty()) << "the store has to tell whether it may work";
   EXPECT_EQ(Stored("x1").incarnation, Incarnation("e1"));
 
-  registrations_.away = false;
+  faults_.plan.Recover();
   clock_.Advance(2s);
   registry_.Step(clock_.Steady());
   EXPECT_EQ(Stored("x1").incarnation, Incarnation("e2"));
@@ -163,7 +130,8 @@ TEST_F(ExecutorRegistryTest, OneWithATextThatTheStoreCannotKeepIsToldSo) {
 TEST_F(ExecutorRegistryTest, OneThatTheStoreRefusesIsToldWhyAndHoldsUpNobody) {
   const auto x8 = switchboard_.OpenLink(ExecutorId("x8"), Incarnation("e1"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e1"));
-  registrations_.refused = ExecutorId("x8");
+  faults_.plan.Refuse<ExecutorRecord>(
+      [](const ExecutorRecord& record) { return record.id == ExecutorId("x8"); });
   for (ExecutorLink* link : {x8.get(), x9.get()}) {
     ASSERT_TRUE(link->Send(MemberId("m1"), Register{}).ok());
   }
@@ -174,7 +142,7 @@ TEST_F(ExecutorRegistryTest, OneThatTheStoreRefusesIsToldWhyAndHoldsUpNobody) {
   ASSERT_EQ(answers.size(), 1u);
   const auto& refused = std::get<Registered>(answers[0].message);
   EXPECT_FALSE(refused.accepted);
-  EXPECT_NE(refused.refusal.find("labels"), std::string::npos) << refused.refusal;
+  EXPECT_NE(refused.refusal.find(test::FaultPlan::kText), std::string::npos) << refused.refusal;
 }
 
 // Many executors register at once, for example, after a restart of the member in a large cluster.

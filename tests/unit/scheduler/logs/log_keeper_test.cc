@@ -2,57 +2,31 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <set>
-
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_link.h"
 #include "common/wire/messages/record_sender.h"
+#include "tests/support/faults/fault_stores.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// A store that is unavailable or refuses some pieces.
-class PickyStore final : public LogStore {
+// A store in which every attempt has the token of Piece and belongs to x1.
+class LogsOfX1 final : public test::FaultLogStore {
  public:
-  explicit PickyStore(LogStore& store) : store_(store) {}
-  Status AppendLogs(const std::vector<LogRecord>& records) override {
-    ++calls;
-    if (failing) return {*failing, "test"};
-    for (const LogRecord& record : records) {
-      const uint64_t seq = record.chunk.first_seq;
-      const bool said = DecodeEntries(record.chunk.entries, record.chunk.count)->at(0).stream ==
-                        LogStream::kCarillon;
-      if (refused.contains(seq) && (!said || notices_refused)) return {ErrorCode::kInvalid, "test"};
-    }
-    return store_.AppendLogs(records);
+  using FaultLogStore::FaultLogStore;
+  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& all) override {
+    const auto find = [](LogStore&, const auto& origins) -> Result<std::vector<size_t>> {
+      std::vector<size_t> found;
+      for (size_t i = 0; i < origins.size(); ++i) {
+        const bool of_x1 = origins[i].executor == ExecutorId("x1");
+        if (!of_x1 || origins[i].token != ClaimToken{1, 2}) found.push_back(i);
+      }
+      return found;
+    };
+    return Call("FindForeign", find, all);
   }
-  Result<std::vector<size_t>> FindForeign(const std::vector<LogOrigin>& origins) override {
-    if (looks_fail) return {ErrorCode::kUnavailable, "test"};
-    std::vector<size_t> found;
-    for (size_t i = 0; i < origins.size(); ++i) {
-      if (origins[i].token != own || origins[i].executor != ExecutorId("x1")) found.push_back(i);
-    }
-    return found;
-  }
-  Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
-                                        size_t bytes_max) override {
-    return store_.ReadLog(key, attempt, from_seq, bytes_max);
-  }
-  Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) override {
-    return store_.GetLogExtent(key, attempt);
-  }
-  std::optional<ErrorCode> failing;
-  std::set<uint64_t> refused;
-  bool notices_refused = false;
-  bool looks_fail = false;
-  ClaimToken own{1, 2};
-  int calls = 0;
-
- private:
-  LogStore& store_;
 };
 
 struct FirstSegment final : AssignedSegments {
@@ -67,7 +41,7 @@ class LogKeeperTest : public ::testing::Test {
         logs_(bus_.NewConsumer(kLogsTopic, "m1")),
         producer_(bus_.NewProducer()),
         keeper_({.clock = clock_,
-                 .store = picky_,
+                 .store = store_,
                  .logs = *logs_,
                  .executors = executors_,
                  .hub = *hub_,
@@ -112,7 +86,8 @@ class LogKeeperTest : public ::testing::Test {
   test::ManualClock clock_;
   Metrics metrics_;
   memory::MemoryStores stores_{clock_, {.segment_count = 4}};
-  PickyStore picky_{stores_.logs};
+  test::FaultPlan faults_;
+  LogsOfX1 store_{stores_.logs, faults_};
   memory::MemoryBus bus_;
   memory::MemorySwitchboard switchboard_;
   ExecutorTable executors_{{}};
@@ -137,7 +112,7 @@ TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
   other.attempt.segment = SegmentId(1);
   Send({other});
   keeper_.Step(clock_.Steady());
-  EXPECT_EQ(picky_.calls, 0);
+  EXPECT_EQ(faults_.calls("AppendLogs"), 0);
   EXPECT_EQ(Answered(), Seqs());
   EXPECT_EQ(bus_.size(), 0u);
 }
@@ -161,11 +136,10 @@ TEST_F(LogKeeperTest, APieceOfAnAttemptThatItsSenderWasNotGivenIsAnsweredAndDrop
   LogMessage forged = Piece(1);
   forged.attempt.token.low = 99;
   Send({forged, Piece(4)});
-  picky_.looks_fail = true;
+  faults_.Arm("FindForeign", ErrorCode::kUnavailable);
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Answered(), Seqs()) << "nothing is decided while the store does not answer";
-  EXPECT_EQ(picky_.calls, 0);
-  picky_.looks_fail = false;
+  EXPECT_EQ(faults_.calls("AppendLogs"), 0);
   clock_.Advance(5s);
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{4}));
@@ -187,16 +161,15 @@ TEST_F(LogKeeperTest, TheLinkSaysWhoHasSentAPieceWhateverItSaysItself) {
 }
 
 TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
-  picky_.failing = ErrorCode::kUnavailable;
+  faults_.Arm("AppendLogs", ErrorCode::kUnavailable);
   Send({Piece(1)});
   const SteadyTime again = keeper_.Step(clock_.Steady());
   EXPECT_GT(again, clock_.Steady());
   EXPECT_EQ(keeper_.Step(clock_.Steady()), again);
-  EXPECT_EQ(picky_.calls, 1);
+  EXPECT_EQ(faults_.calls("AppendLogs"), 1);
   EXPECT_EQ(Answered(), Seqs());
   EXPECT_EQ(bus_.size(), 1u) << "not committed";
   Send({Piece(2)});
-  picky_.failing.reset();
   clock_.Advance(again - clock_.Steady());
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{1}));
@@ -206,7 +179,11 @@ TEST_F(LogKeeperTest, StoreThatIsAwayIsAskedAgainAndNothingIsAnsweredBefore) {
 }
 
 TEST_F(LogKeeperTest, OnePieceThatIsRefusedDoesNotStopTheOthers) {
-  picky_.refused = {3};
+  faults_.Refuse<LogRecord>([](const LogRecord& record) {
+    const auto& chunk = record.chunk;
+    return chunk.first_seq == 3 &&
+           DecodeEntries(chunk.entries, chunk.count)->at(0).stream != LogStream::kCarillon;
+  });
   Send({Piece(1), Piece(2), Piece(3), Piece(4)});
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{1, 2, 3, 4}));
@@ -218,8 +195,7 @@ TEST_F(LogKeeperTest, OnePieceThatIsRefusedDoesNotStopTheOthers) {
 }
 
 TEST_F(LogKeeperTest, PieceInWhosePlaceNothingIsTakenIsNotAnsweredAndStopsNobody) {
-  picky_.refused = {3};
-  picky_.notices_refused = true;
+  faults_.Refuse<LogRecord>([](const LogRecord& record) { return record.chunk.first_seq == 3; });
   Send({Piece(1), Piece(2), Piece(3), Piece(4)});
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{1, 2, 4}));
@@ -230,7 +206,7 @@ TEST_F(LogKeeperTest, PieceInWhosePlaceNothingIsTakenIsNotAnsweredAndStopsNobody
 
 TEST_F(LogKeeperTest, StoreThatRefusesEverythingIsAnsweredForNothing) {
   for (const ErrorCode code : {ErrorCode::kBrokenStore, ErrorCode::kInvalid, ErrorCode::kCorrupt}) {
-    picky_.failing = code;
+    faults_.ArmAlways("AppendLogs", code);
     Send({Piece(1), Piece(2), Piece(3), Piece(4), Piece(5)});
     for (int i = 0; i < 10; ++i) {
       keeper_.Step(clock_.Steady());
@@ -239,7 +215,7 @@ TEST_F(LogKeeperTest, StoreThatRefusesEverythingIsAnsweredForNothing) {
     EXPECT_EQ(Answered(), Seqs()) << ErrorCodeName(code);
     EXPECT_EQ(bus_.size(), 1u) << "not committed";
     EXPECT_EQ(metrics_.counter("carillon_rejected_messages_total", "unwritable").value(), 0u);
-    picky_.failing.reset();
+    faults_.Recover();
     clock_.Advance(1s);
     keeper_.Step(clock_.Steady());
     EXPECT_EQ(Answered().size(), 5u) << ErrorCodeName(code);

@@ -14,18 +14,16 @@ class MaintenanceTest : public test::RoomTest {
   }
   // Advances the clock by `ahead`, during which every read of the store fails.
   void StepAway(Duration ahead) {
-    for (Duration gone{}; gone < ahead; gone += 1s) {
-      faulty_.FailNext("overdue", ErrorCode::kUnavailable);
-      Step(1s);
-    }
-    faulty_.Clear("overdue");
+    faults_.plan.ArmAlways("ReadOverdue", ErrorCode::kUnavailable);
+    for (Duration gone{}; gone < ahead; gone += 1s) Step(1s);
+    faults_.plan.Recover();
   }
   double Gauge(const char* name) { return metrics_.gauge(name).value(); }
 
   OverdueWatch overdue_{clock_, metrics_, 6s};
   Maintenance maintenance_{{.clock = clock_,
                             .housekeeping = stores_.housekeeping,
-                            .firing = faulty_,
+                            .firing = faults_.firing,
                             .cluster = cluster_,
                             .overdue = overdue_,
                             .metrics = metrics_},
@@ -82,7 +80,7 @@ TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
   store.behind = 3;
   Maintenance maintenance({.clock = clock_,
                            .housekeeping = store,
-                           .firing = faulty_,
+                           .firing = faults_.firing,
                            .cluster = cluster_,
                            .overdue = overdue_,
                            .metrics = metrics_},
@@ -102,7 +100,7 @@ TEST_F(MaintenanceTest, StoreThatDoesNotAnswerIsNotSaidToHaveCaughtUp) {
   store.behind = 1;
   Maintenance maintenance({.clock = clock_,
                            .housekeeping = store,
-                           .firing = faulty_,
+                           .firing = faults_.firing,
                            .cluster = cluster_,
                            .overdue = overdue_,
                            .metrics = metrics_},
@@ -123,7 +121,7 @@ TEST_F(MaintenanceTest, NothingIsDeletedFromAStoreThatIsNotTrusted) {
   bool trusted = false;
   Maintenance maintenance({.clock = clock_,
                            .housekeeping = store,
-                           .firing = faulty_,
+                           .firing = faults_.firing,
                            .cluster = cluster_,
                            .overdue = overdue_,
                            .metrics = metrics_,

@@ -46,7 +46,7 @@ class NotifierTest : public test::RoomTest {
   void Use(NotifyOptions options) {
     sender_ = std::make_unique<NoticeSender>(clock_, transport_, secrets_, std::move(options));
     notifier_ = std::make_unique<Notifier>(Notifier::Ports{.clock = clock_,
-                                                           .store = forgetful_,
+                                                           .store = faults_.notices,
                                                            .cluster = cluster_,
                                                            .segments = table_,
                                                            .fences = fences_,
@@ -92,7 +92,6 @@ class NotifierTest : public test::RoomTest {
 
   FakeTransport transport_;
   FakeSecrets secrets_;
-  ForgetfulStore forgetful_{stores_.notices};
   std::unique_ptr<NoticeSender> sender_;
   std::unique_ptr<Notifier> notifier_;
   uint64_t token_ = 0;
@@ -155,7 +154,7 @@ TEST_F(NotifierTest, WhatFailsIsTriedAgainLaterAndTheSame) {
 
 TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
   Use(OnlyWebhook());
-  forgetful_.failures = 3;
+  faults_.plan.Arm("RecordDelivery", ErrorCode::kUnavailable, 3);
   End(CreateNoop("job"), RunState::kFailed);
   Settle();
   for (int i = 0; i < 5; ++i) AdvanceAndSettle(1s);
@@ -165,12 +164,10 @@ TEST_F(NotifierTest, AStoreThatForgetsDoesNotMakeItComeAgain) {
 
 TEST_F(NotifierTest, AWriteWithoutAnAnswerDoesNotSuspendTheFiring) {
   Use(OnlyWebhook());
-  forgetful_.failures = 1;
-  forgetful_.failure = ErrorCode::kTimeout;
+  faults_.plan.Arm("RecordDelivery", ErrorCode::kTimeout);
   End(CreateNoop("job"), RunState::kFailed);
   const auto owned = table_.View()->ActiveSegments();
   Settle();
-  EXPECT_EQ(forgetful_.failures, 0);
   EXPECT_EQ(table_.View()->ActiveSegments(), owned);
   EXPECT_EQ(Count("carillon_store_errors_total", "timeout"), 1);
 }
@@ -185,7 +182,7 @@ TEST_F(NotifierTest, AWriteThatIsFencedOffLooksWhoseTheSegmentsAre) {
 
 TEST_F(NotifierTest, WhatIsAskedForAnewIsSentThoughTheLastTryWasNotRecorded) {
   Use(OnlyWebhook());
-  forgetful_.failures = 1;
+  faults_.plan.Arm("RecordDelivery", ErrorCode::kUnavailable);
   End(CreateNoop("job"), RunState::kFailed);
   Settle();
   ASSERT_EQ(transport_.posts.size(), 1u);

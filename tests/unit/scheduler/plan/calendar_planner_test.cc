@@ -24,7 +24,7 @@ class CalendarPlannerTest : public test::RoomTest {
   }
   SegmentPlanner Make(SegmentPlanner::Options options = {}) {
     return SegmentPlanner({.clock = clock_,
-                           .store = faulty_,
+                           .store = faults_.firing,
                            .calendars = calendars_,
                            .cluster = cluster_,
                            .segments = table_,
@@ -159,7 +159,7 @@ TEST_F(CalendarPlannerTest, AFailedLookForOutdatedSchedulesIsRepeated) {
   SegmentPlanner planner = Make();
   Plan(planner);
   Put(Minutes(now + 4min, 1));
-  faulty_.FailNext("scan", ErrorCode::kUnavailable);  // the look for outdated schedules
+  faults_.plan.Arm("Scan*", ErrorCode::kUnavailable);  // the look for outdated schedules
   Run(planner, 200s);
   EXPECT_EQ(CountIn(now + 60s, now + 4min), 0u);
 }

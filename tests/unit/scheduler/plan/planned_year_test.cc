@@ -261,7 +261,7 @@ class PlannedYearTest : public test::RoomTest {
 TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
   CreateJobs();
   SegmentPlanner planner({.clock = clock_,
-                          .store = faulty_,
+                          .store = faults_.firing,
                           .calendars = calendars_,
                           .cluster = cluster_,
                           .segments = table_,

@@ -14,7 +14,7 @@ class SegmentPlannerTest : public test::RoomTest {
  protected:
   SegmentPlanner Make(SegmentPlanner::Options options = {}) {
     return SegmentPlanner({.clock = clock_,
-                           .store = faulty_,
+                           .store = faults_.firing,
                            .calendars = calendars_,
                            .cluster = cluster_,
                            .segments = table_,
@@ -44,6 +44,13 @@ class SegmentPlannerTest : public test::RoomTest {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
     return stores_.firing.ScanPending(segments, clock_.Wall() + 24h, {}, 100'000)->runs;
+  }
+
+  // The store refuses every batch with such a schedule.
+  void RefuseSchedules(std::function<bool(const ScheduleAdvance&)> is_bad) {
+    faults_.plan.Refuse<PlanBatch>([is_bad = std::move(is_bad)](const PlanBatch& batch) {
+      return std::any_of(batch.advances.begin(), batch.advances.end(), is_bad);
+    });
   }
 
   size_t backlog_ = 0;
@@ -183,7 +190,7 @@ TEST_F(SegmentPlannerTest, UnreadableScheduleIsSetAsideAndPlannedWhenItIsMended)
 
 TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
   for (int i = 0; i < 20; ++i) CreateRate("tick" + std::to_string(i), 20s);
-  faulty_.refuses_schedule = [](const ScheduleAdvance&) { return true; };
+  RefuseSchedules([](const ScheduleAdvance&) { return true; });
   SegmentPlanner planner = Make({.horizon = 60s, .set_aside_max = 5});
   for (int i = 0; i < 5; ++i) {
     planner.Step(clock_.Steady());
@@ -208,7 +215,7 @@ TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
   Plan(planner);
   const auto runs = Pending();
   EXPECT_GE(runs.size(), 3000u);
-  EXPECT_GE(faulty_.calls["plan"], static_cast<int>(runs.size() / kBatchRowsMax));
+  EXPECT_GE(faults_.plan.calls("Plan"), static_cast<int>(runs.size() / kBatchRowsMax));
 }
 
 TEST_F(SegmentPlannerTest, EverybodysNextSecondsComeBeforeAnybodysNextHalfMinute) {
@@ -235,10 +242,10 @@ class PlanningRateTest : public SegmentPlannerTest {
  protected:
   std::vector<int> AdvancesOf(SegmentPlanner& planner, int seconds) {
     int advances = 0;
-    faulty_.refuses_schedule = [&](const ScheduleAdvance&) {
+    RefuseSchedules([&](const ScheduleAdvance&) {
       ++advances;
       return false;
-    };
+    });
     std::vector<int> of_step;
     for (int step = 0; step < 2 * (30 + seconds); ++step) {
       advances = 0;
@@ -322,18 +329,18 @@ TEST_F(PlanningRateTest, ManyThatWereCreatedAtOnceDoNotComeBackAtOnce) {
 TEST_F(SegmentPlannerTest, RestsAfterATransactionOfWhatIsNotNear) {
   CreateRate("fast", 5ms);
   SegmentPlanner planner = Make();
-  faulty_.refuses_schedule = [&](const ScheduleAdvance&) {
+  RefuseSchedules([&](const ScheduleAdvance&) {
     clock_.Advance(60ms);  // the time of a transaction
     return false;
-  };
+  });
   SteadyTime next = planner.Step(clock_.Steady());
   EXPECT_EQ(next, clock_.Steady()) << "the first fires are due at once";
   next = planner.Step(clock_.Steady());
   EXPECT_GT(next, clock_.Steady() + 15ms);
   EXPECT_LT(next, clock_.Steady() + 60ms);
-  const int plans = faulty_.calls["plan"];
+  const int plans = faults_.plan.calls("Plan");
   planner.Step(next - 1ms);
-  EXPECT_EQ(faulty_.calls["plan"], plans);
+  EXPECT_EQ(faults_.plan.calls("Plan"), plans);
 }
 
 TEST_F(SegmentPlannerTest, WhatWasScannedForASegmentThatMovedMeanwhileIsNotPlanned) {
@@ -355,9 +362,7 @@ TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
     schedules.push_back(CreateRate("job" + std::to_string(i), 10s).schedules[0].schedule_id);
   }
   const ScheduleId bad = schedules[7];
-  faulty_.refuses_schedule = [&](const ScheduleAdvance& advance) {
-    return advance.schedule_id == bad;
-  };
+  RefuseSchedules([&](const ScheduleAdvance& advance) { return advance.schedule_id == bad; });
   SegmentPlanner planner = Make();
   Plan(planner);
   std::set<ScheduleId> planned;
@@ -365,7 +370,7 @@ TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
   EXPECT_EQ(planned.size(), 19u);
   EXPECT_EQ(planned.count(bad), 0u);
   EXPECT_EQ(metrics_.counter("carillon_schedules_set_aside_total", "invalid").value(), 1u);
-  faulty_.refuses_schedule = nullptr;
+  faults_.plan.Refuse<PlanBatch>(nullptr);
   clock_.Advance(30s);
   Plan(planner);
   planned.clear();
@@ -380,16 +385,16 @@ TEST_F(SegmentPlannerTest, OneRefusedScheduleDoesNotHoldUpTheOthers) {
 TEST_F(SegmentPlannerTest, BrokenStoreSetsNoScheduleAside) {
   for (int i = 0; i < 20; ++i) CreateRate("job" + std::to_string(i), 10s);
   SegmentPlanner planner = Make();
-  faulty_.failing["plan"] = ErrorCode::kBrokenStore;
+  faults_.plan.ArmAlways("Plan", ErrorCode::kBrokenStore);
   for (int i = 0; i < 10; ++i) {
-    const int before = faulty_.calls["plan"];
+    const int before = faults_.plan.calls("Plan");
     planner.Step(clock_.Steady());
-    EXPECT_LE(faulty_.calls["plan"], before + 1) << "no schedule is looked for";
+    EXPECT_LE(faults_.plan.calls("Plan"), before + 1) << "no schedule is looked for";
     clock_.Advance(100ms);
   }
-  EXPECT_GT(faulty_.calls["plan"], 2);
+  EXPECT_GT(faults_.plan.calls("Plan"), 2);
   EXPECT_EQ(planner.set_aside(), 0u);
-  faulty_.failing.clear();
+  faults_.plan.Recover();
   clock_.Advance(2s);  // the longest backoff
   Plan(planner);
   std::set<ScheduleId> planned;
@@ -399,7 +404,7 @@ TEST_F(SegmentPlannerTest, BrokenStoreSetsNoScheduleAside) {
 
 TEST_F(SegmentPlannerTest, ConflictIsReadAgain) {
   CreateRate("tick", 10s);
-  faulty_.FailNext("plan", ErrorCode::kConflict);
+  faults_.plan.Arm("Plan", ErrorCode::kConflict);
   SegmentPlanner planner = Make();
   planner.Step(clock_.Steady());
   EXPECT_TRUE(Pending().empty());
@@ -420,7 +425,7 @@ TEST_F(SegmentPlannerTest, FencedWriteDropsTheSegmentsThatMoved) {
 
 TEST_F(SegmentPlannerTest, UnknownOutcomeDropsTheSegmentsAndFeedsNothing) {
   const StoredJob job = CreateRate("tick", 10s);
-  faulty_.LoseReply("plan");
+  faults_.plan.Arm("Plan", test::Fault::kTimeoutAfter);
   SegmentPlanner planner = Make();
   planner.Step(clock_.Steady());
   EXPECT_EQ(table_.View()->Find(job.segment), nullptr);

@@ -9,11 +9,34 @@
 namespace carillon::scheduler {
 namespace {
 
+// Counts the rows of pending runs that are read.
+class CountingStore final : public test::FaultFiringStore {
+ public:
+  using FaultFiringStore::FaultFiringStore;
+  Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                  size_t limit) override {
+    return Counted(FaultFiringStore::ScanPending(segments, until, after, limit));
+  }
+  Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window, std::optional<RunKey> after,
+                                          size_t limit) override {
+    return Counted(FaultFiringStore::ScanPendingOfJob(window, after, limit));
+  }
+  size_t rows_read = 0;
+
+ private:
+  template <typename Page>
+  Result<Page> Counted(Result<Page> page) {
+    if (page.ok()) rows_read += page->runs.size();
+    return page;
+  }
+};
+
 class SweepTest : public test::RoomTest {
  protected:
   Sweep Make(Sweep::Options options = {}) {
     return Sweep({.clock = clock_,
-                  .store = faulty_,
+                  .store = store_,
                   .cluster = cluster_,
                   .segments = table_,
                   .feed = feed_,
@@ -53,6 +76,7 @@ class SweepTest : public test::RoomTest {
         stores_.firing.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
   }
 
+  CountingStore store_{stores_.firing, faults_.plan};
   size_t in_memory_ = 0;  // the number of due runs in the member's memory
 };
 
@@ -113,11 +137,11 @@ TEST_F(SweepTest, NudgeOfARunLooksAtThisRunHoweverOldItsFireIs) {
   sweep.Step(clock_.Steady());
   const WallTime fire = clock_.Wall() - 24h;
   PlanRuns(job, fire, 10);
-  faulty_.pending_rows_read = 0;
+  store_.rows_read = 0;
   sweep.Nudge({job.job_no, job.segment, RunKey{.fire = fire + 4s, .schedule_id = ScheduleId(99)}});
   sweep.Step(clock_.Steady());
   EXPECT_EQ(Fed().size(), 1u);
-  EXPECT_EQ(faulty_.pending_rows_read, 1u);
+  EXPECT_EQ(store_.rows_read, 1u);
 }
 
 // Two hundred edits while 50,000 runs are planned: the runs of other jobs are not read.
@@ -135,10 +159,10 @@ TEST_F(SweepTest, NudgesReadTheRowsOfTheirJobsAlone) {
   }
   Sweep sweep = Make();
   EXPECT_EQ(Finish(sweep).size(), 50'000 + kEdited * kRunsOfEach);
-  faulty_.pending_rows_read = 0;
+  store_.rows_read = 0;
   for (const StoredJob& job : edited) sweep.Nudge({job.job_no, job.segment});
   EXPECT_EQ(Finish(sweep).size(), kEdited * kRunsOfEach);
-  EXPECT_LE(faulty_.pending_rows_read, kEdited * kRunsOfEach);
+  EXPECT_LE(store_.rows_read, kEdited * kRunsOfEach);
 }
 
 TEST_F(SweepTest, PlannerGetsItsTurnBetweenThePages) {
@@ -150,9 +174,9 @@ TEST_F(SweepTest, PlannerGetsItsTurnBetweenThePages) {
   const auto steps = [&] {
     size_t count = 0;
     for (bool more = true; more; ++count) {
-      const int before = faulty_.calls["scan"];
+      const int before = faults_.plan.calls("Scan*");
       more = sweep.Step(clock_.Steady()) == clock_.Steady();
-      EXPECT_LE(faulty_.calls["scan"] - before, static_cast<int>(kPages) + 1) << "one is due";
+      EXPECT_LE(faults_.plan.calls("Scan*") - before, static_cast<int>(kPages) + 1) << "one is due";
     }
     return count;
   };
@@ -194,7 +218,7 @@ TEST_F(SweepTest, NudgeIsKeptWhileTheStoreIsAway) {
   sweep.Step(clock_.Steady());
   PlanRuns(job, clock_.Wall() + 10s, 3);
   sweep.Nudge({job.job_no, job.segment});
-  faulty_.FailNext("scan", ErrorCode::kUnavailable);
+  faults_.plan.Arm("Scan*", ErrorCode::kUnavailable);
   sweep.Step(clock_.Steady());
   EXPECT_TRUE(Fed().empty());
   clock_.Advance(100ms);
@@ -215,7 +239,7 @@ TEST_F(SweepTest, SegmentTakenAgainIsLookedAtAgain) {
 TEST_F(SweepTest, LookAheadThatFailedIsRepeated) {
   PlanRuns(CreateNoop("job"), clock_.Wall() + 10s, 3);
   Sweep sweep = Make();
-  faulty_.FailNext("scan", ErrorCode::kUnavailable);
+  faults_.plan.Arm("Scan*", ErrorCode::kUnavailable);
   sweep.Step(clock_.Steady());
   EXPECT_TRUE(Fed().empty());
   clock_.Advance(100ms);
@@ -259,9 +283,9 @@ TEST_F(OverloadedSweepTest, LeavesToMemoryWhatBecameDueJustNow) {
   Sweep sweep = MakeOverloaded();
   TakeOver(sweep);
   PlanRuns(CreateNoop("job"), clock_.Wall(), 10);
-  faulty_.pending_rows_read = 0;
+  store_.rows_read = 0;
   EXPECT_TRUE(FedWithin(sweep, 4900ms).empty());
-  EXPECT_EQ(faulty_.pending_rows_read, 0u);
+  EXPECT_EQ(store_.rows_read, 0u);
   EXPECT_EQ(FedWithin(sweep, 500ms).size(), 1u) << "overdue for longer than memory takes";
 }
 
@@ -269,10 +293,10 @@ TEST_F(OverloadedSweepTest, ReadsOnePageInHalfASecondOfWhatMemoryHas) {
   PlanRuns(CreateNoop("job"), clock_.Wall() - 100s, 80);
   Sweep sweep = MakeOverloaded({.page_rows = 10});
   TakeOver(sweep);
-  faulty_.pending_rows_read = 0;
+  store_.rows_read = 0;
   FedWithin(sweep, 5s);
-  EXPECT_LE(faulty_.pending_rows_read, 11 * 10u);
-  EXPECT_GE(faulty_.pending_rows_read, 9 * 10u);
+  EXPECT_LE(store_.rows_read, 11 * 10u);
+  EXPECT_GE(store_.rows_read, 9 * 10u);
 }
 
 TEST_F(OverloadedSweepTest, LooksFromNowOnceItIsOver) {
@@ -368,7 +392,7 @@ TEST_F(OverloadedSweepTest, TakeoverFeedsEverythingThatIsDueAtOnce) {
 class SkipWriterTest : public test::RoomTest {
  protected:
   SkipWriter writer_{{.clock = clock_,
-                      .store = faulty_,
+                      .store = faults_.firing,
                       .cluster = cluster_,
                       .segments = table_,
                       .fences = fences_,
@@ -394,7 +418,7 @@ TEST_F(SkipWriterTest, WritesTheReason) {
 TEST_F(SkipWriterTest, KeepsItWhileTheStoreIsAway) {
   const RunRow row = Execute(CreateNoop("job"));
   ASSERT_TRUE(queue_.Push({Request(row)}).ok());
-  faulty_.FailNext("skip", ErrorCode::kUnavailable);
+  faults_.plan.Arm("Skip", ErrorCode::kUnavailable);
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(row.key).state, RunState::kPending);
   clock_.Advance(1s);
@@ -405,7 +429,7 @@ TEST_F(SkipWriterTest, KeepsItWhileTheStoreIsAway) {
 TEST_F(SkipWriterTest, RowTheStoreRefusesHoldsUpNoOther) {
   std::vector<RunRow> rows;
   for (const char* name : {"a", "b", "c"}) rows.push_back(Execute(CreateNoop(name)));
-  faulty_.refuses_skip = [&](const SkipItem& item) { return item.key == rows[1].key; };
+  faults_.plan.Refuse<SkipItem>([&](const auto& item) { return item.key == rows[1].key; });
   ASSERT_TRUE(queue_.Push({Request(rows[0]), Request(rows[1]), Request(rows[2])}).ok());
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(rows[0].key).state, RunState::kSkipped);
@@ -416,8 +440,8 @@ TEST_F(SkipWriterTest, RowTheStoreRefusesHoldsUpNoOther) {
 TEST_F(SkipWriterTest, ALostSegmentLeavesNoRowOfTheOthersToTheSweep) {
   const RunRow lost = Execute(CreateNoop("a"));
   const RunRow owned = Execute(CreateNoop("b"));
-  faulty_.FailNext("skip", ErrorCode::kConflict);  // bisected
-  faulty_.FailNext("skip", ErrorCode::kFenced);
+  faults_.plan.Arm("Skip", ErrorCode::kConflict);  // bisected
+  faults_.plan.Arm("Skip", ErrorCode::kFenced);
   ASSERT_TRUE(queue_.Push({Request(lost), Request(owned)}).ok());
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(lost.key).state, RunState::kPending);
@@ -427,16 +451,16 @@ TEST_F(SkipWriterTest, ALostSegmentLeavesNoRowOfTheOthersToTheSweep) {
 TEST_F(SkipWriterTest, RowThatNeverAgreesIsLeftToTheSweepAndHoldsUpNoOther) {
   std::vector<RunRow> rows;
   for (const char* name : {"a", "b", "c"}) rows.push_back(Execute(CreateNoop(name)));
-  faulty_.refuses_skip = [&](const SkipItem& item) { return item.key == rows[1].key; };
-  faulty_.skip_refusal = ErrorCode::kConflict;
+  faults_.plan.Refuse<SkipItem>([&](const auto& item) { return item.key == rows[1].key; },
+                                ErrorCode::kConflict);
   ASSERT_TRUE(queue_.Push({Request(rows[0]), Request(rows[1]), Request(rows[2])}).ok());
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(rows[0].key).state, RunState::kSkipped);
   EXPECT_EQ(Row(rows[2].key).state, RunState::kSkipped);
-  const int calls = faulty_.calls["skip"];
+  const int calls = faults_.plan.calls("Skip");
   clock_.Advance(10s);
   writer_.Step(clock_.Steady());
-  EXPECT_EQ(faulty_.calls["skip"], calls);
+  EXPECT_EQ(faults_.plan.calls("Skip"), calls);
 }
 
 TEST_F(SkipWriterTest, LeavesWhatWasDecidedUnderAnOlderEpoch) {

@@ -11,7 +11,7 @@ class RecoverTest : public test::RoomTest {
  protected:
   LeaseReaper MakeReaper() {
     return LeaseReaper({.clock = clock_,
-                        .store = faulty_,
+                        .store = faults_.firing,
                         .cluster = cluster_,
                         .segments = table_,
                         .fences = fences_,
@@ -24,7 +24,7 @@ class RecoverTest : public test::RoomTest {
   }
   Takeover MakeTakeover() {
     return Takeover({.clock = clock_,
-                     .store = faulty_,
+                     .store = faults_.firing,
                      .segments = table_,
                      .leases = leases_,
                      .applied = applied_,
@@ -73,7 +73,7 @@ TEST_F(RecoverTest, LossThatWasNotWrittenStaysMarkedAndIsWrittenLater) {
   const HeldAttempt held = Start(0);
   LeaseReaper reaper = MakeReaper();
   clock_.Advance(25s);
-  faulty_.FailNext("lost", ErrorCode::kUnavailable);
+  faults_.plan.Arm("MarkLost", ErrorCode::kUnavailable);
   reaper.Step(clock_.Steady());
   EXPECT_TRUE(leases_.IsLost(held.key, held.token));
   EXPECT_EQ(Row(held.key).state, RunState::kRunning);
@@ -86,7 +86,7 @@ TEST_F(RecoverTest, LossTheStoreRefusesHoldsUpNoOther) {
   const HeldAttempt good = Start(0);
   const HeldAttempt bad = Start(0, "bad");
   const HeldAttempt other = Start(0, "other");
-  faulty_.refuses_loss = [&](const LostReport& report) { return report.key == bad.key; };
+  faults_.plan.Refuse<LostReport>([&](const auto& report) { return report.key == bad.key; });
   LeaseReaper reaper = MakeReaper();
   clock_.Advance(25s);
   reaper.Step(clock_.Steady());
@@ -94,7 +94,7 @@ TEST_F(RecoverTest, LossTheStoreRefusesHoldsUpNoOther) {
   EXPECT_EQ(Row(other.key).state, RunState::kLost);
   EXPECT_EQ(Row(bad.key).state, RunState::kRunning);
   EXPECT_TRUE(leases_.IsLost(bad.key, bad.token));
-  faulty_.refuses_loss = nullptr;
+  faults_.plan.Refuse<LostReport>(nullptr);
   clock_.Advance(3s);
   reaper.Step(clock_.Steady());
   EXPECT_EQ(Row(bad.key).state, RunState::kLost);
@@ -105,8 +105,8 @@ TEST_F(RecoverTest, ALostSegmentDelaysNoLossOfTheOthers) {
   const HeldAttempt second = Start(0, "second");
   LeaseReaper reaper = MakeReaper();
   clock_.Advance(25s);
-  faulty_.FailNext("lost", ErrorCode::kConflict);  // bisected
-  faulty_.FailNext("lost", ErrorCode::kFenced);
+  faults_.plan.Arm("MarkLost", ErrorCode::kConflict);  // bisected
+  faults_.plan.Arm("MarkLost", ErrorCode::kFenced);
   reaper.Step(clock_.Steady());
   EXPECT_NE(Row(first.key).state, Row(second.key).state);
   EXPECT_EQ(metrics_.counter("carillon_leases_lost_total").value(), 1u);
@@ -116,7 +116,7 @@ TEST_F(RecoverTest, UnknownOutcomeOfALossDropsTheSegment) {
   const HeldAttempt held = Start(0);
   LeaseReaper reaper = MakeReaper();
   clock_.Advance(25s);
-  faulty_.LoseReply("lost");
+  faults_.plan.Arm("MarkLost", test::Fault::kTimeoutAfter);
   reaper.Step(clock_.Steady());
   EXPECT_EQ(table_.View()->Find(held.segment), nullptr);
 }
@@ -159,7 +159,7 @@ TEST_F(RecoverTest, NothingIsActiveBeforeTheScanSucceeded) {
   Start(0);
   Retake();
   Takeover takeover = MakeTakeover();
-  faulty_.FailNext("scan", ErrorCode::kUnavailable);
+  faults_.plan.Arm("Scan*", ErrorCode::kUnavailable);
   takeover.Step(clock_.Steady());
   EXPECT_TRUE(table_.View()->ActiveSegments().empty());
   clock_.Advance(1s);

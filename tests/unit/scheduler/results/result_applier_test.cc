@@ -25,11 +25,11 @@ TEST_F(ResultApplierTest, RepeatedResultChangesNothingAndIsAcknowledgedAgain) {
   Send({Message(held)});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Acknowledged(), 1u) << "one that is open already is not held once more";
-  EXPECT_EQ(faulty_.calls["result"], 1);
+  EXPECT_EQ(faults_.plan.calls("ApplyResults"), 1);
   Send({Message(held)});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Acknowledged(), 1u);
-  EXPECT_EQ(faulty_.calls["result"], 1) << "what is known to be applied is no question";
+  EXPECT_EQ(faults_.plan.calls("ApplyResults"), 1) << "what is known to be applied is no question";
   EXPECT_EQ(metrics_.counter("carillon_runs_total", "COMPLETED").value(), 1u);
   EXPECT_EQ(Uncommitted(), 0u);
 }
@@ -75,7 +75,7 @@ TEST_F(ResultApplierTest, RememberedResultIsAcknowledgedWithoutTheStore) {
   Send({Message(held)});
   applier.Step(clock_.Steady());
   ASSERT_EQ(Acknowledged(), 1u);
-  faulty_.FailNext("result", ErrorCode::kUnavailable);
+  faults_.plan.Arm("ApplyResults", ErrorCode::kUnavailable);
   Send({Message(held)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());

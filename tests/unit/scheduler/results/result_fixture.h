@@ -24,7 +24,7 @@ class ResultFixture : public test::RoomTest {
   ResultApplier Make() { return Make(*results_); }
   ResultApplier Make(BusConsumer& results) {
     return ResultApplier({.clock = clock_,
-                          .store = faulty_,
+                          .store = faults_.firing,
                           .cluster = cluster_,
                           .segments = table_,
                           .fences = fences_,

@@ -49,7 +49,7 @@ class ResultApplierStoreTest : public ResultFixture {};
 TEST_F(ResultApplierStoreTest, StoreAwayHoldsTheRecordUncommitted) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
   ResultApplier applier = Make();
-  faulty_.FailNext("result", ErrorCode::kUnavailable);
+  faults_.plan.Arm("ApplyResults", ErrorCode::kUnavailable);
   Send({Message(held)});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Acknowledged(), 0u);
@@ -62,7 +62,7 @@ TEST_F(ResultApplierStoreTest, StoreAwayHoldsTheRecordUncommitted) {
 TEST_F(ResultApplierStoreTest, UnknownOutcomeIsAppliedAgainUnderTheNextEpoch) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
   ResultApplier applier = Make();
-  faulty_.LoseReply("result");
+  faults_.plan.Arm("ApplyResults", test::Fault::kTimeoutAfter);
   Send({Message(held)});
   applier.Step(clock_.Steady());
   EXPECT_EQ(table_.View()->Find(held.segment), nullptr);
@@ -80,9 +80,9 @@ TEST_F(ResultApplierStoreTest, RefusedResultIsStoredWithoutItsTexts) {
   const StoredJob job = CreateNoop("job");
   const HeldAttempt bad = Start(job, 1);
   const HeldAttempt good = Start(job, 2);
-  faulty_.refuses_result = [&](const ResultReport& report) {
+  faults_.plan.Refuse<ResultReport>([&](const ResultReport& report) {
     return report.key == bad.key && !report.result.output.empty();
-  };
+  });
   ResultApplier applier = Make();
   Send({Message(bad), Message(good)});
   applier.Step(clock_.Steady());
@@ -106,14 +106,14 @@ TEST_F(ResultApplierStoreTest, BrokenStoreAcknowledgesNothingAndTheResultsAreApp
   {
     ResultApplier applier = Make();
     Send(messages);
-    faulty_.failing["result"] = ErrorCode::kBrokenStore;
+    faults_.plan.ArmAlways("ApplyResults", ErrorCode::kBrokenStore);
     for (int i = 0; i < 20; ++i) {
-      const int before = faulty_.calls["result"];
+      const int before = faults_.plan.calls("ApplyResults");
       applier.Step(clock_.Steady());
-      EXPECT_LE(faulty_.calls["result"], before + 1) << "no item is looked for";
+      EXPECT_LE(faults_.plan.calls("ApplyResults"), before + 1) << "no item is looked for";
       clock_.Advance(50ms);
     }
-    EXPECT_GT(faulty_.calls["result"], 2);
+    EXPECT_GT(faults_.plan.calls("ApplyResults"), 2);
     EXPECT_EQ(Acknowledged(), 0u);
     EXPECT_TRUE(applied_.Among(held).empty());
     EXPECT_TRUE(leases_.Knows(held[0].key));
@@ -123,7 +123,7 @@ TEST_F(ResultApplierStoreTest, BrokenStoreAcknowledgesNothingAndTheResultsAreApp
   results_ = bus_.NewConsumer(kResultsTopic, "m1");
   ResultApplier applier = Make();
   applier.Step(clock_.Steady());
-  faulty_.failing.clear();
+  faults_.plan.Recover();
   clock_.Advance(2s);
   applier.Step(clock_.Steady());
   for (const HeldAttempt& one : held) EXPECT_EQ(Row(one.key).state, RunState::kCompleted);
@@ -145,15 +145,15 @@ TEST_F(ResultApplierStoreTest, RefusalOfEverythingIsTakenForNoItemsFault) {
   ResultApplier applier = Make();
   Send(messages);
   for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kCorrupt, ErrorCode::kExhausted}) {
-    faulty_.failing["result"] = code;
-    const int before = faulty_.calls["result"];
+    faults_.plan.ArmAlways("ApplyResults", code);
+    const int before = faults_.plan.calls("ApplyResults");
     applier.Step(clock_.Steady());
-    EXPECT_LE(faulty_.calls["result"], before + 20) << ErrorCodeName(code);
+    EXPECT_LE(faults_.plan.calls("ApplyResults"), before + 20) << ErrorCodeName(code);
     clock_.Advance(2s);
   }
   EXPECT_EQ(Acknowledged(), 0u);
   EXPECT_TRUE(applied_.Among(held).empty());
-  faulty_.failing.clear();
+  faults_.plan.Recover();
   applier.Step(clock_.Steady());
   EXPECT_EQ(Acknowledged(), 200u);
   for (const HeldAttempt& one : held) EXPECT_EQ(stores_.runs.GetRun(one.key)->result.output, "out");
@@ -164,7 +164,7 @@ TEST_F(ResultApplierStoreTest, ResultThatIsRefusedWithoutItsTextsTooStaysWithIts
   const StoredJob job = CreateNoop("job");
   const HeldAttempt bad = Start(job, 1);
   const HeldAttempt good = Start(job, 2);
-  faulty_.refuses_result = [&](const ResultReport& report) { return report.key == bad.key; };
+  faults_.plan.Refuse<ResultReport>([&](const auto& report) { return report.key == bad.key; });
   ResultApplier applier = Make();
   Send({Message(bad)});
   for (int i = 0; i < 3; ++i) {
@@ -181,7 +181,7 @@ TEST_F(ResultApplierStoreTest, ResultThatIsRefusedWithoutItsTextsTooStaysWithIts
   EXPECT_TRUE(applied_.Among({bad}).empty());
   EXPECT_TRUE(leases_.Knows(bad.key)) << "its run is RUNNING";
   EXPECT_EQ(letters_->Poll(10)->size(), 1u);
-  faulty_.refuses_result = {};
+  faults_.plan.Refuse<ResultReport>(nullptr);
   Send({Message(bad)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
@@ -194,17 +194,17 @@ TEST_F(ResultApplierStoreTest, WhatWaitsForTheStoreIsBoundedInBytes) {
   constexpr size_t kLimit = 64u << 20;
   MadeResults results(600, 2, Message(Start(CreateNoop("job"), 1)));  // 300 MiB, twice
   ResultApplier applier = Make(results);
-  faulty_.failing["result"] = ErrorCode::kUnavailable;
+  faults_.plan.ArmAlways("ApplyResults", ErrorCode::kUnavailable);
   for (int i = 0; i < 100; ++i) {
-    const int before = faulty_.calls["result"];
+    const int before = faults_.plan.calls("ApplyResults");
     applier.Step(clock_.Steady());
     EXPECT_LE(applier.bytes_held(), kLimit);
-    EXPECT_LE(faulty_.calls["result"], before + 1) << "one failure is enough for a step";
+    EXPECT_LE(faults_.plan.calls("ApplyResults"), before + 1) << "one failure is enough for a step";
     clock_.Advance(100ms);
   }
   EXPECT_GT(applier.bytes_held(), kLimit * 9 / 10);
   EXPECT_EQ(results.committed, 0u);
-  faulty_.failing.clear();
+  faults_.plan.Recover();
   clock_.Advance(1s);
   std::set<ClaimToken> acknowledged;
   for (int i = 0; i < 1000 && results.committed < 1200; ++i) {
@@ -226,7 +226,7 @@ TEST_F(ResultApplierStoreTest, WhatWaitsForTheStoreIsBoundedInBytes) {
 TEST_F(ResultApplierStoreTest, ResultsThatComeAgainWhileTheStoreIsAwayAreHeldOnce) {
   MadeResults once(32, 1, Message(Start(CreateNoop("a"), 1)));
   MadeResults thrice(32, 3, Message(Start(CreateNoop("b"), 2)));
-  faulty_.failing["result"] = ErrorCode::kUnavailable;
+  faults_.plan.ArmAlways("ApplyResults", ErrorCode::kUnavailable);
   ResultApplier applier_of_one = Make(once);
   ResultApplier applier = Make(thrice);
   applier_of_one.Step(clock_.Steady());
@@ -234,11 +234,11 @@ TEST_F(ResultApplierStoreTest, ResultsThatComeAgainWhileTheStoreIsAwayAreHeldOnc
   EXPECT_EQ(thrice.polled(), 96u);
   EXPECT_EQ(applier.bytes_held(), applier_of_one.bytes_held());
   std::map<ClaimToken, int> asked;
-  faulty_.refuses_result = [&](const ResultReport& report) {
+  faults_.plan.Refuse<ResultReport>([&](const ResultReport& report) {
     ++asked[report.token];
     return false;
-  };
-  faulty_.failing.clear();
+  });
+  faults_.plan.Recover();
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
   EXPECT_EQ(asked.size(), 32 * MadeResults::kResults);
@@ -261,10 +261,10 @@ TEST_F(ResultApplierStoreTest, OneFailureOfTheStoreIsEnoughForAStep) {
   ResultApplier applier = Make();
   for (const ErrorCode code :
        {ErrorCode::kUnavailable, ErrorCode::kBrokenStore, ErrorCode::kDenied}) {
-    faulty_.failing["result"] = code;
-    const int before = faulty_.calls["result"];
+    faults_.plan.ArmAlways("ApplyResults", code);
+    const int before = faults_.plan.calls("ApplyResults");
     applier.Step(clock_.Steady());
-    EXPECT_EQ(faulty_.calls["result"], before + 1) << ErrorCodeName(code);
+    EXPECT_EQ(faults_.plan.calls("ApplyResults"), before + 1) << ErrorCodeName(code);
     clock_.Advance(2s);
   }
 }
@@ -274,8 +274,8 @@ TEST_F(ResultApplierStoreTest, ResultInConflictDoesNotHoldUpTheOthers) {
   const HeldAttempt bad = Start(job, 1);
   std::vector<ResultMessage> messages{Message(bad)};
   for (uint64_t i = 2; i < 50; ++i) messages.push_back(Message(Start(job, i)));
-  faulty_.result_refusal = ErrorCode::kConflict;
-  faulty_.refuses_result = [&](const ResultReport& report) { return report.key == bad.key; };
+  faults_.plan.Refuse<ResultReport>([&](const auto& report) { return report.key == bad.key; },
+                                    ErrorCode::kConflict);
   ResultApplier applier = Make();
   Send(messages);
   applier.Step(clock_.Steady());
