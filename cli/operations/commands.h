@@ -14,6 +14,7 @@ void AddCalendarCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // adds `system config`
 void AddTopologyCommand(CLI::App& system, Session& session);
+void AddUpgradeCommands(CLI::App& system, Session& session);
 void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
 void AddBackupCommands(CLI::App& app, Session& session);
 

@@ -177,6 +177,7 @@ void AddSystemCommands(CLI::App& app, Session& session) {
              [&session] { return ShowLeader(session); });
   AddPauseCommands(*system, session);
   AddTopologyCommand(*system, session);
+  AddUpgradeCommands(*system, session);
   AddConfigCommands(*system, session);
   CLI::App* accept = system->add_subcommand(
       "accept-store", "Accept a store that is held because it is not the trusted one");

@@ -37,6 +37,15 @@ constexpr Duration kReadyTimeout = 60s;
 constexpr std::string_view kResultsGroup = "scheduler";
 constexpr std::string_view kTasksGroup = "executor";
 
+// This server is the only member, so none of the previous version is left. A program that was put
+// back before the finish leaves the store to the newer one.
+Status FinishUpgrade(SchemaStore& schema) {
+  CARILLON_ASSIGN_OR_RETURN(const SchemaLevels levels, schema.ReadLevels());
+  if (levels.finished >= levels.applied || levels.known < levels.applied) return {};
+  CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<SchemaHold> hold, schema.Hold());
+  return hold->Finish();
+}
+
 }  // namespace
 
 struct StandaloneServer::Parts {
@@ -140,6 +149,7 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config,
   mysql::MysqlOptions options = StoreOptionsOf(config, *mariadbd);
   options.metrics = &metrics;
   CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStores::Open(options, interrupted));
+  if (config.Text("upgrade.finish") == "auto") CARILLON_TRY(FinishUpgrade(store->schema));
   trusted = store->Behind(guard, mysql::Gated::kEverything);
   for_api = store->Behind(guard, mysql::Gated::kWrites);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->segments.Now());
@@ -205,6 +215,8 @@ Status StandaloneServer::Parts::MakeScheduler(const config::Config& config,
   coordinator = ensemble.NewClient();
   secret_resolver = std::make_unique<scheduler::SecretResolver>(trusted->secrets, *secret_keys);
   scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
+  CARILLON_ASSIGN_OR_RETURN(const SchemaLevels levels, store->schema.ReadLevels());
+  options.self.schema = levels.known;
   hub = switchboard.OpenHub(options.self.id);
   CARILLON_TRY(OpenDoor(config, options, inside));
   ExecutorHub& all_executors = joined_hubs ? static_cast<ExecutorHub&>(*joined_hubs) : *hub;
@@ -213,6 +225,7 @@ Status StandaloneServer::Parts::MakeScheduler(const config::Config& config,
       scheduler::SchedulerServer::Ports{.member = {.clock = clock,
                                                    .stores = trusted->Ports(),
                                                    .identity = store->identity,
+                                                   .schema = trusted->schema,
                                                    .guard = guard,
                                                    .producer = tasks_out,
                                                    .results = *results,

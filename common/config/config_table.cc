@@ -296,6 +296,13 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "Standalone: `host:port` at which executors of other hosts connect, always with TLS "
                "(`--executors`); port 0 = any free one. Empty = jobs run on this host only."},
+      {.name = "upgrade.finish",
+       .type = kChoice,
+       .fallback = "auto",
+       .choices = "auto|by_hand",
+       .help = "Standalone: `auto` finishes an upgrade at the start of the new version, after "
+               "which the previous one refuses the store; `by_hand`: `carillon system upgrade "
+               "finish`."},
 
       {.name = "scheduler.id",
        .type = kIdentity,

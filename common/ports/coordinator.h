@@ -27,9 +27,10 @@ struct MemberInfo {
   Incarnation incarnation;
   std::string rest_url;
   std::string grpc_address;
-  std::string version = {};         // build version; empty: an older member
+  std::string version = {};         // build version; empty: unknown
   std::optional<bool> paused = {};  // as last given to AnnouncePaused; not part of Join
-  std::string ops_url = {};         // health and metrics; empty: an older member
+  std::string ops_url = {};         // health and metrics; empty: unknown
+  int schema = 0;                   // newest migration that it knows; 0: unknown
 
   bool operator==(const MemberInfo&) const = default;
 };

@@ -23,6 +23,7 @@ struct ClusterMember {
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of the member's build; empty = unknown
   std::string ops_url = {};         // of the member's health and metrics; empty = unknown
+  int schema = 0;                   // newest migration that the member knows; 0 = unknown
   std::optional<bool> paused = {};  // true if this member applies the pause of the cluster
 };
 

@@ -100,6 +100,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
   CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
   CARILLON_TRY(OpenStore(config, interrupted));
+  CARILLON_ASSIGN_OR_RETURN(const SchemaLevels levels, store->schema.ReadLevels());
+  options.self.schema = levels.known;
   if (authority) {
     enrollment = std::make_unique<ExecutorEnrollment>(
         ExecutorEnrollment::Stores{for_api->auth, for_api->executors, for_api->audit}, *authority,
@@ -116,6 +118,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
       SchedulerServer::Ports{.member = {.clock = clock,
                                         .stores = trusted->Ports(),
                                         .identity = store->identity,
+                                        .schema = trusted->schema,
                                         .guard = guard,
                                         .producer = bus->producer(),
                                         .results = *results,
@@ -253,7 +256,10 @@ std::string ClusterScheduler::ReadyText() const {
 
 bool ClusterScheduler::Reload() { return parts_->server->ReloadCertificate(); }
 
-Status ClusterScheduler::Supervise() { return parts_->bus->failure(); }
+Status ClusterScheduler::Supervise() {
+  CARILLON_TRY(parts_->bus->failure());
+  return parts_->server->Supervise();
+}
 
 void ClusterScheduler::BeginDrain() { parts_->server->BeginDrain(); }
 

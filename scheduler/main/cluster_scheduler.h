@@ -21,7 +21,8 @@ class ClusterScheduler final : public process::Daemon {
   ~ClusterScheduler() override;
 
   std::string ReadyText() const override;
-  // kConflict: topics that are not compatible with the configuration were found after the start.
+  // kConflict: topics that are not compatible with the configuration were found after the start, or
+  // an upgrade to a version that this program does not know was finished.
   Status Supervise() override;
   bool Reload() override;
   void BeginDrain() override;

@@ -121,6 +121,8 @@ Result<WallTime> Member::ClusterNow() const {
 
 StoreStanding Member::GetStoreStanding() const { return rooms_->ports.guard.standing(); }
 
+UpgradeWatch& Member::upgrade() { return rooms_->upgrade; }
+
 Status Member::AcceptStore(const StoreIdentity& shown) { return rooms_->guard_loop.Accept(shown); }
 
 }  // namespace carillon::scheduler

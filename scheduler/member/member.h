@@ -21,6 +21,7 @@
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/store/schema_store.h"
 #include "common/ports/store/stores.h"
 #include "common/wire/messages/signature.h"
 #include "scheduler/guard/store_guard.h"
@@ -30,6 +31,7 @@
 #include "scheduler/member/wake_slot.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/secret_resolver.h"
+#include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
 
@@ -39,6 +41,7 @@ struct MemberPorts {
   const Clock& clock;
   Stores stores;            // all behind the guard
   IdentityStore& identity;  // the store that answers, trusted or not, so not behind the guard
+  SchemaStore& schema;      // behind the guard
   StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
   BusConsumer& results;   // kResultsTopic, with a position of this member's own
@@ -74,6 +77,8 @@ class Member final : public MemberView {
   // Leaves the membership and releases all segments, so that other members take over at once. Stop
   // the loops first.
   void Leave();
+  // Thread-safe. Valid as long as the member.
+  UpgradeWatch& upgrade();
 
   MemberStatus GetStatus() const override;
   void Nudge(const ChangedWork& work) override;

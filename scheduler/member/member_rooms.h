@@ -36,6 +36,7 @@
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
 #include "scheduler/settings/settings_follower.h"
+#include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
 
@@ -118,6 +119,7 @@ struct Member::Rooms {
   SessionProof session_proof;
   LeaderLoop leader;
   SettingsFollower settings;
+  UpgradeWatch upgrade;
   GuardLoop guard_loop;
   Takeover takeover;
   LeaseReaper reaper;

@@ -26,6 +26,7 @@ class MemberStatusSource final : public StatusSource {
                           .address = info.rest_url,
                           .version = info.version,
                           .ops_url = info.ops_url,
+                          .schema = info.schema,
                           .paused = info.paused};
       if (info.id == seen.self && seen.clock_trusted) entry.clock_offset = seen.clock_offset;
       if (info.id == seen.self) entry.paused = seen.paused;

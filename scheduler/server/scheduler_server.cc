@@ -45,6 +45,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
           .version = std::move(about.version),
           .config = std::move(about.config),
           .settings = member.settings,
+          .upgrade = member_.upgrade(),
           .console = WebUiFiles(),
           .one_process = about.one_process,
           .serves_tls = serves_tls || behind_tls,

@@ -45,6 +45,8 @@ class SchedulerServer {
   void StartLoops(Loops& loops);
   void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
   bool ready() const { return member_.ready(); }
+  // An error must end the process.
+  Status Supervise() { return member_.upgrade().CheckProgram(); }
   const MemberView& view() const { return member_; }
   // Reloads the files of the certificate now if they changed. False: the API does not use TLS.
   bool ReloadCertificate();

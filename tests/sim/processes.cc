@@ -107,6 +107,7 @@ void SchedulerProcess::Create() {
       scheduler::MemberPorts{.clock = clock(),
                              .stores = WithFaults(world_.store_ports, ports_->stores),
                              .identity = ports_->stores.identity,
+                             .schema = world_.stores.schema,
                              .guard = ports_->guard,
                              .producer = ports_->producer,
                              .results = ports_->results,

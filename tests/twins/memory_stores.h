@@ -26,6 +26,7 @@
 #include "tests/twins/memory_notice_store.h"
 #include "tests/twins/memory_queue_store.h"
 #include "tests/twins/memory_run_store.h"
+#include "tests/twins/memory_schema_store.h"
 #include "tests/twins/memory_secret_store.h"
 #include "tests/twins/memory_segment_store.h"
 #include "tests/twins/memory_settings_store.h"
@@ -75,6 +76,7 @@ struct MemoryStores {
 
   MemoryTables tables;
   MemoryIdentityStore identity{tables};
+  MemorySchemaStore schema{tables};
   MemorySegmentStore segments;
   MemoryFiringStore firing{tables};
   MemoryQueueStore queues{tables};

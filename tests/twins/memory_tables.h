@@ -21,6 +21,7 @@
 #include "common/ports/fence.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/job_store.h"
+#include "common/ports/store/schema_store.h"
 #include "tests/twins/memory_entries.h"
 
 namespace carillon::memory {
@@ -134,6 +135,9 @@ class MemoryTables {
   std::map<uint64_t, Backfill> backfills GUARDED_BY(mu);  // by number
   uint64_t last_backfill_number GUARDED_BY(mu) = 0;
   ClusterSettings settings GUARDED_BY(mu);
+  SchemaLevels schema GUARDED_BY(mu) = {
+      .known = kFirstSchema, .applied = kFirstSchema, .finished = kFirstSchema};
+  bool schema_held GUARDED_BY(mu) = false;
   std::map<std::string, GroupEntry> groups GUARDED_BY(mu);  // by name
   std::map<uint64_t, AuditRecord> audit GUARDED_BY(mu);
   // By attempt, then by the first sequence number.

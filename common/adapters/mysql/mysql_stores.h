@@ -25,6 +25,7 @@
 #include "common/adapters/mysql/operations/mysql_executor_store.h"
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 #include "common/adapters/mysql/operations/mysql_identity_store.h"
+#include "common/adapters/mysql/operations/mysql_schema_store.h"
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
 #include "common/adapters/mysql/runs/mysql_checkpoint_store.h"
 #include "common/adapters/mysql/runs/mysql_log_store.h"
@@ -53,6 +54,7 @@ struct MysqlStores {
 
   MysqlDatabase db;
   MysqlIdentityStore identity{db};
+  MysqlSchemaStore schema{db};
   MysqlSegmentStore segments{db};
   MysqlFiringStore firing{db};
   MysqlQueueStore queues{db};

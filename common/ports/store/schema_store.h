@@ -28,7 +28,8 @@ struct SchemaLevels {
 class SchemaHold {
  public:
   virtual ~SchemaHold() = default;
-  // Raises `finished` to `applied`. From now on no older program can open the store.
+  // Raises `finished` to `applied`. From now on no older program can open the store. kConflict:
+  // this program does not know the newest migration.
   virtual Status Finish() = 0;
 };
 

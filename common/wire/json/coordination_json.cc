@@ -20,6 +20,14 @@ std::string TextOf(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+// 0 if the member is absent or no number in the range of an int.
+int NumberOf(const json& object, const char* name) {
+  const auto found = object.find(name);
+  const bool is_number = found != object.end() && found->is_number_unsigned();
+  const uint64_t number = is_number ? found->get<uint64_t>() : 0;
+  return number <= INT32_MAX ? static_cast<int>(number) : 0;
+}
+
 // Adds the pair [segment, index of its owner in `members`]. Returns false if it is not valid.
 bool AddOwner(const json& pair, const std::vector<MemberId>& members, Assignment& assignment) {
   if (!pair.is_array() || pair.size() != 2) return false;
@@ -43,7 +51,8 @@ std::string MemberText(const MemberInfo& member) {
                      {"rest_url", member.rest_url},
                      {"grpc_address", member.grpc_address},
                      {"version", member.version},
-                     {"ops_url", member.ops_url}});
+                     {"ops_url", member.ops_url},
+                     {"schema", member.schema}});
 }
 
 Result<MemberInfo> ParseMember(std::string_view text) {
@@ -54,7 +63,8 @@ Result<MemberInfo> ParseMember(std::string_view text) {
                     .rest_url = TextOf(*object, "rest_url"),
                     .grpc_address = TextOf(*object, "grpc_address"),
                     .version = TextOf(*object, "version"),
-                    .ops_url = TextOf(*object, "ops_url")};
+                    .ops_url = TextOf(*object, "ops_url"),
+                    .schema = NumberOf(*object, "schema")};
   if (member.id.empty() || member.incarnation.empty()) return CorruptNode("member");
   return member;
 }

@@ -15,6 +15,8 @@
 #include "scheduler/explain/status_source.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/keyring.h"
+#include "scheduler/settings/new_fields.h"
+#include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
 
@@ -44,9 +46,11 @@ struct ApiContext {
   const Clock& clock;
   uint64_t seed;  // for trace ids and generated job ids, never for anything secret
   Metrics& metrics;
-  std::string version;         // of this build
-  config::Config config;       // the configuration with which this member was started
-  LiveSettings& settings;      // settings that are adopted here are passed to all members
+  std::string version;     // of this build
+  config::Config config;   // the configuration with which this member was started
+  LiveSettings& settings;  // settings that are adopted here are passed to all members
+  UpgradeWatch& upgrade;
+  std::span<const NewField> new_fields = NewFields();  // off until an upgrade is finished
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page says how to build it
   bool one_process = false;    // bus and coordinator are part of this process
   bool serves_tls = false;     // true: cookies are Secure, and browsers use only https

@@ -16,7 +16,6 @@
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/edits/edit_rules.h"
-#include "scheduler/api/edits/upgrade_check.h"
 #include "scheduler/api/http/page.h"
 
 namespace carillon::scheduler {
@@ -41,6 +40,21 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
     made.push_back(std::move(at->second));
   }
   return made;
+}
+
+// 409 if the definition uses a field that members of the previous release would misread.
+Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) {
+  for (const NewField& field : call.api.new_fields) {
+    if (call.api.upgrade.FeatureOn(field.migration) || !field.is_used(definition)) continue;
+    const std::string detail = fmt::format(
+        "This {} can be used once the upgrade is finished: carillon system upgrade finish.",
+        field.name);
+    return Problem{.status = 409,
+                   .code = "upgrade_unfinished",
+                   .detail = detail,
+                   .errors = {{fmt::format("/{}", field.name), "upgrade_unfinished", detail}}};
+  }
+  return true;
 }
 
 }  // namespace
@@ -163,7 +177,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before
   CARILLON_ASSIGN_OR_RETURN(const EditFacts facts,
                             ReadEditFacts(call, id, stored, definition, coming));
   CARILLON_TRY(DecideEdit(editor, before, definition, facts));
-  return CheckMembers(call, stored, definition);
+  return CheckNewFields(call, definition);
 }
 
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {

@@ -23,8 +23,8 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 Outcome<ParsedJob> ReadParsed(const nlohmann::json& body,
                               const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Returns true if the caller may write this definition (edit_rules.h) and all members follow it
-// (upgrade_check.h), otherwise the problem.
+// Returns true if the caller may write this definition (edit_rules.h) and none of its fields is off
+// until an upgrade is finished (settings/new_fields.h), otherwise the problem.
 Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before,
                         const JobDefinition& definition, const ComingJobs& coming = {});
 

@@ -13,7 +13,6 @@
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
-#include "scheduler/api/edits/upgrade_check.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/backfill_request.h"
@@ -115,7 +114,6 @@ Reply DryRun(const Call& call, const BackfillTerms& terms) {
 }
 
 Reply Create(const Call& call, const BackfillTerms& terms, WallTime now) {
-  CARILLON_TRY(CheckMembersKnowBackfills(call));
   CARILLON_ASSIGN_OR_RETURN(const json allowed,
                             AllowedActions(call, Owned::kBackfill, terms.job_id));
   const auto answer = [&allowed](const Backfill& made) { return CreatedAnswer(made, allowed); };

@@ -32,6 +32,7 @@
 #include "scheduler/api/system/config_routes.h"
 #include "scheduler/api/system/status_routes.h"
 #include "scheduler/api/system/topology_routes.h"
+#include "scheduler/api/system/upgrade_routes.h"
 #include "scheduler/api/workflows/run_node_routes.h"
 #include "scheduler/api/workflows/workflow_routes.h"
 
@@ -148,6 +149,8 @@ const Routes& RouteTable() {
       {"PUT", "/api/system/config", kWriteConfig, kNo, &ChangeConfig, "config.change"},
       {"POST", "/api/system/pause", kWriteConfig, kNo, &PauseCluster, "system.pause"},
       {"POST", "/api/system/resume", kWriteConfig, kNo, &ResumeCluster, "system.resume"},
+      {"GET", "/api/system/upgrade", kRead, kNo, &GetUpgrade},
+      {"POST", "/api/system/upgrade/finish", kWriteConfig, kNo, &FinishUpgrade, "upgrade.finish"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
       {"GET", "/api/schedules/load", kRead, kNo, &ScheduleLoad},
       {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},

@@ -9,6 +9,7 @@ class MemoryStoreHandle final : public StoreHandle {
  public:
   explicit MemoryStoreHandle(memory::MemoryStores& stores) : stores_(stores) {}
   IdentityStore& identity() override { return stores_.identity; }
+  SchemaStore& schema() override { return stores_.schema; }
   SegmentStore& segments() override { return stores_.segments; }
   FiringStore& firing() override { return stores_.firing; }
   QueueStore& queues() override { return stores_.queues; }
@@ -34,6 +35,11 @@ class MemoryStoreHandle final : public StoreHandle {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
   void DamageSchedule(ScheduleId id, bool damaged) override { stores_.DamageSchedule(id, damaged); }
+  void SetSchema(int applied, int finished) override {
+    MutexLock lock(stores_.tables.mu);
+    stores_.tables.schema.applied = applied;
+    stores_.tables.schema.finished = finished;
+  }
 
  private:
   memory::MemoryStores& stores_;
@@ -99,6 +105,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"
 #include "tests/contract/store/schedule_contract.h"
+#include "tests/contract/store/schema_store_contract.h"
 #include "tests/contract/store/secret_store_contract.h"
 #include "tests/contract/store/segment_store_contract.h"
 #include "tests/contract/store/settings_store_contract.h"

@@ -10,6 +10,7 @@ class MysqlHandle final : public StoreHandle {
  public:
   explicit MysqlHandle(std::unique_ptr<mysql::MysqlStores> stores) : stores_(std::move(stores)) {}
   IdentityStore& identity() override { return stores_->identity; }
+  SchemaStore& schema() override { return stores_->schema; }
   SegmentStore& segments() override { return stores_->segments; }
   FiringStore& firing() override { return stores_->firing; }
   QueueStore& queues() override { return stores_->queues; }
@@ -40,6 +41,11 @@ class MysqlHandle final : public StoreHandle {
     const std::string text = damaged ? "CONCAT('?', kind)" : "SUBSTRING(kind, 2)";
     Run("UPDATE job_schedules SET kind = " + text +
         " WHERE schedule_id = " + std::to_string(id.value()));
+  }
+  void SetSchema(int applied, int finished) override {
+    Run("INSERT IGNORE INTO schema_migrations VALUES (" + std::to_string(applied) +
+        ", 'newer', '', 0, 0)");
+    Run("UPDATE schema_migrations SET compatible_from = " + std::to_string(finished));
   }
   void Run(const std::string& statement) {
     const auto lease = StoreDriver::v(stores_->db.pool().Acquire("test"));

@@ -58,6 +58,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"
 #include "tests/contract/store/schedule_contract.h"
+#include "tests/contract/store/schema_store_contract.h"
 #include "tests/contract/store/secret_store_contract.h"
 #include "tests/contract/store/segment_store_contract.h"
 #include "tests/contract/store/settings_store_contract.h"

@@ -43,6 +43,7 @@
 #include "common/ports/store/notice_store.h"
 #include "common/ports/store/queue_store.h"
 #include "common/ports/store/run_store.h"
+#include "common/ports/store/schema_store.h"
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
@@ -57,6 +58,7 @@ class StoreHandle {
  public:
   virtual ~StoreHandle() = default;
   virtual IdentityStore& identity() = 0;
+  virtual SchemaStore& schema() = 0;
   virtual SegmentStore& segments() = 0;
   virtual FiringStore& firing() = 0;
   virtual QueueStore& queues() = 0;
@@ -81,6 +83,8 @@ class StoreHandle {
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
+  // Makes the store look like one whose newest migration is `applied`, at the level `finished`.
+  virtual void SetSchema(int applied, int finished) = 0;
 };
 
 #define ASSERT_OK(expr)                                                   \
@@ -106,6 +110,7 @@ class StoreDriver {
  public:
   explicit StoreDriver(StoreHandle& store)
       : identity(store.identity()),
+        schema(store.schema()),
         segments(store.segments()),
         firing(store.firing()),
         queues(store.queues()),
@@ -129,6 +134,7 @@ class StoreDriver {
         checkpoints(store.checkpoints()) {}
 
   IdentityStore& identity;
+  SchemaStore& schema;
   SegmentStore& segments;
   FiringStore& firing;
   QueueStore& queues;

@@ -95,6 +95,46 @@ TEST_F(SchemaTest, NewStoreIsFinishedFromItsBirth) {
   EXPECT_EQ(StoreDriver::v(mysql::ReadLevels(*session, 2)).finished, 2);
 }
 
+// The older program waits at its start, so it sees the outcome.
+TEST_F(SchemaTest, ProgramThatStartsDuringAFinishIsRefusedAfterIt) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], kCompatible}));
+  const auto finisher = database_.Connect();
+  ASSERT_TRUE(StoreDriver::v(mysql::TakeLock(*finisher, mysql::StoreLock::kMigrate, 0s)));
+  auto started = std::async(std::launch::async, [&] { return mysql::Migrate(*session, kFirst); });
+  EXPECT_EQ(started.wait_for(300ms), std::future_status::timeout);
+  ASSERT_OK(mysql::FinishSchema(*finisher));
+  ASSERT_OK(mysql::ReleaseLock(*finisher, mysql::StoreLock::kMigrate));
+  EXPECT_CODE(started.get(), ErrorCode::kConflict);
+}
+
+TEST_F(SchemaTest, FinishNeedsTheConnectionThatHoldsTheLock) {
+  const auto store = database_.Open(1);
+  const auto session = database_.Connect();
+  ASSERT_OK(session->Run("UPDATE schema_migrations SET compatible_from = 0"));
+  const auto hold = StoreDriver::v(store->schema.Hold());
+  EXPECT_FALSE(StoreDriver::v(mysql::TakeLock(*session, mysql::StoreLock::kMigrate, 0s)));
+  const int64_t holder =
+      Number(*session,
+             "SELECT IS_USED_LOCK(CONCAT('carillon.migrate.', LEFT(SHA2(DATABASE(), 256), 32)))");
+  ASSERT_OK(session->Run("KILL " + std::to_string(holder)));
+  ASSERT_TRUE(StoreDriver::v(mysql::TakeLock(*session, mysql::StoreLock::kMigrate, 10s)));
+  EXPECT_FALSE(hold->Finish().ok()) << "a member may be starting";
+  EXPECT_EQ(StoreDriver::v(store->schema.ReadLevels()).finished, 0);
+  ASSERT_OK(mysql::ReleaseLock(*session, mysql::StoreLock::kMigrate));
+  ASSERT_OK(StoreDriver::v(store->schema.Hold())->Finish());
+  EXPECT_EQ(StoreDriver::v(store->schema.ReadLevels()).finished,
+            mysql::EmbeddedMigrations().back().version);
+}
+
+TEST_F(SchemaTest, IncompleteStoreHasNoLevel) {
+  const auto session = EmptyDatabase();
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  ASSERT_OK(mysql::MarkIncomplete(*session));
+  EXPECT_CODE(mysql::ReadLevels(*session, 1), ErrorCode::kConflict);
+}
+
 // While the migration waits for a long read of the table, the statements of others pass.
 TEST_F(SchemaTest, MigrationLetsOthersPassWhileItWaits) {
   const auto session = EmptyDatabase();

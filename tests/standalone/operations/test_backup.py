@@ -60,6 +60,7 @@ class BackupTest(OwnServerCase):
 
     def test_a_restored_server_has_everything_and_continues(self):
         before = self.completed(self.api)
+        self.sql("UPDATE schema_migrations SET compatible_from = 0")  # as if the release was new
         _, out, err = backup("create", self.file, "--data-dir", self.server.data_dir, "-o", "json")
         made = json.loads(out)
         self.assertEqual(made["bytes"], os.path.getsize(self.file))
@@ -99,6 +100,8 @@ class BackupTest(OwnServerCase):
         known = len(self.completed(api))
         wait_until(lambda: len(self.completed(api)) > known, 30, "runs of the restored server")
         self.assertEqual(api.get("/api/system/status")["store"]["state"], "trusted")
+        wait_until(lambda: not self.api.get("/api/system/upgrade")["finished"], 20, "a look at the level")
+        self.assertTrue(api.get("/api/system/upgrade")["finished"], "a standalone server finishes at its start")
         other.stop()
 
     def test_a_killed_backup_leaves_no_file_and_no_lock(self):

@@ -1080,6 +1080,23 @@ export interface components {
       by: string;
       reason: string;
     } | null;
+    Upgrade: {
+      schema: number | null;
+      finished_schema: number | null;
+      finished: boolean;
+      finishing: boolean;
+      problem: string | null;
+      members: {
+        id: string;
+        version: string | null;
+        schema: number | null;
+        upgraded: boolean;
+      }[];
+      off_until_finish: {
+        field: string;
+        schema: number;
+      }[];
+    };
     PauseState: {
       paused: components['schemas']['ClusterPause'];
       version: number;

@@ -261,9 +261,10 @@ Result<SchemaLevels> ReadLevels(Session& session, int known) {
       Rows rows, session.Ask("SELECT COALESCE(MAX(version), 0), COALESCE(MAX(compatible_from), 0) "
                              "FROM schema_migrations"));
   rows.Next();
-  return SchemaLevels{.known = known,
-                      .applied = static_cast<int>(rows.Int(1)),
-                      .finished = static_cast<int>(rows.Int(2))};
+  const int applied = static_cast<int>(rows.Int(1));
+  CARILLON_TRY(RefuseIncomplete({{.version = applied, .checksum = {}}}));
+  return SchemaLevels{
+      .known = known, .applied = applied, .finished = static_cast<int>(rows.Int(2))};
 }
 
 Status FinishSchema(Session& session) {

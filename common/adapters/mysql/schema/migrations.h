@@ -61,6 +61,7 @@ Status Migrate(Session& session, const std::vector<Migration>& migrations,
                const MigrationWaits& waits = {});
 
 // Returns the levels of the store, for a program that knows the migrations up to `known`.
+// kConflict: the store is incomplete.
 Result<SchemaLevels> ReadLevels(Session& session, int known);
 // Makes the newest migration one that every program must know. The caller holds the lock kMigrate.
 Status FinishSchema(Session& session);

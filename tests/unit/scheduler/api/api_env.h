@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/adapters/http/http_client.h"
+#include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/streams/change_watch.h"
@@ -50,6 +51,7 @@ class FixedStatus : public scheduler::StatusSource {
                          .clock_offset = 1500us,
                          .version = "0.1.0-test",
                          .ops_url = "http://127.0.0.1:8642",
+                         .schema = 1,
                          .paused = false}},
             .executors = linked,
             .oldest_overdue = 250ms,
@@ -121,6 +123,8 @@ class ApiEnv : public ::testing::Test {
             .version = "0.1.0-test",
             .config = config::Load({}).value(),
             .settings = settings_,
+            .upgrade = upgrade_,
+            .new_fields = new_fields_,
             .console = console_,
             .one_process = one_process_,
             .link_authority = link_authority,
@@ -216,6 +220,10 @@ class ApiEnv : public ::testing::Test {
         .check = [this] { return fit_ ? Status() : Status(ErrorCode::kUnavailable, "away"); }}},
       server_clock_};
   LiveSettings settings_;
+  memory::MemoryEnsemble ensemble_;
+  std::unique_ptr<Coordinator> coordinator_ = ensemble_.NewClient();
+  std::span<const scheduler::NewField> new_fields_ = scheduler::NewFields();
+  scheduler::UpgradeWatch upgrade_{{.coordinator = *coordinator_, .store = stores_.schema}};
   // Null for a member without keys.
   std::shared_ptr<const scheduler::Keyring> keyring_ = std::make_shared<const scheduler::Keyring>(
       scheduler::Keyring::Parse(scheduler::Keyring::NewKey()).value());

@@ -60,6 +60,7 @@ class TestMember {
         scheduler::MemberPorts{.clock = world.clock,
                                .stores = world.stores.Ports(),
                                .identity = world.stores.identity,
+                               .schema = world.stores.schema,
                                .guard = guard_,
                                .producer = *producer_,
                                .results = *results_,

@@ -138,6 +138,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   Member member({.clock = clock,
                  .stores = stores.Ports(),
                  .identity = stores.identity,
+                 .schema = stores.schema,
                  .guard = guard,
                  .producer = *producer,
                  .results = *results,

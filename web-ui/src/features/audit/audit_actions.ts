@@ -14,6 +14,7 @@ const DONE = {
   config: 'change',
   system: 'pause resume',
   store: 'accept',
+  upgrade: 'finish',
   delivery: 'resend',
   notify: 'test',
   dead_letter: 'discard retry',

@@ -34,6 +34,7 @@ export const en = {
   'action.config.change': 'Changed settings',
   'action.system.pause': 'Paused the cluster',
   'action.system.resume': 'Resumed the cluster',
+  'action.upgrade.finish': 'Finished an upgrade',
   'action.store.accept': 'Accepted a database as trusted',
   'action.job.revert': 'Reverted a job to an earlier version',
   'action.user.create': 'Created a user',

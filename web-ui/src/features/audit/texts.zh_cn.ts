@@ -35,6 +35,7 @@ export const zhCN: TwinOf<typeof en> = {
   'action.config.change': '修改设置',
   'action.system.pause': '暂停集群',
   'action.system.resume': '恢复集群',
+  'action.upgrade.finish': '完成升级',
   'action.store.accept': '将数据库接受为受信任',
   'action.job.revert': '将任务恢复到旧版本',
   'action.user.create': '创建用户',

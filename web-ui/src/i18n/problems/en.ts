@@ -28,7 +28,7 @@ export const enProblems = {
   'problem.in_use': 'A job still uses this.',
   'problem.conflict': 'The current state does not allow this.',
   'problem.upgrade_unfinished':
-    'A member of the cluster still runs an older version that does not know this. Finish the upgrade first.',
+    'This can be used once the upgrade of the cluster is finished.',
   'problem.ambiguous_name': 'Several jobs have this name.',
   'problem.request_in_flight': 'The same request is already in progress.',
   'problem.setup_done': 'An administrator already exists. Sign in.',

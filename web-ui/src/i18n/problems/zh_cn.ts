@@ -30,7 +30,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.exists': '已经存在。',
   'problem.in_use': '仍有任务在使用。',
   'problem.conflict': '其当前状态不允许此操作。',
-  'problem.upgrade_unfinished': '集群中仍有成员运行不支持此设置的旧版本。请先完成升级。',
+  'problem.upgrade_unfinished': '集群升级完成后才能使用此设置。',
   'problem.ambiguous_name': '有多个任务使用此名称。',
   'problem.request_in_flight': '相同的请求正在处理中。',
   'problem.setup_done': '已有管理员：请登录。',

@@ -8,6 +8,7 @@ namespace {
 TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
   MemberInfo member{MemberId("scheduler-1"), Incarnation("00ff"), "http://h:1", "h:2", "0.1.0"};
   member.ops_url = "http://h:3";
+  member.schema = 2;
   const auto parsed = ParseMember(MemberText(member));
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(*parsed, member);
@@ -24,6 +25,12 @@ TEST(CoordinationJsonTest, MemberOfANewerVersionIsRead) {
   const auto parsed = ParseMember(R"({"id": "a", "incarnation": "b", "weight": 3})");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(*parsed, (MemberInfo{MemberId("a"), Incarnation("b"), "", ""}));
+  for (const char* schema : {"-1", "1.5", "\"2\"", "null", "4294967296"}) {
+    const auto odd =
+        ParseMember(std::string(R"({"id": "a", "incarnation": "b", "schema": )") + schema + "}");
+    ASSERT_TRUE(odd.ok()) << schema;
+    EXPECT_EQ(odd->schema, 0) << schema;
+  }
 }
 
 TEST(CoordinationJsonTest, UnreadableMembersAreRefused) {

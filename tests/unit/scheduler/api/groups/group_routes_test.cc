@@ -1,5 +1,4 @@
 // Concurrency groups: their routes, the field of a job that names one, and the wait of a run.
-#include "scheduler/api/edits/upgrade_check.h"
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

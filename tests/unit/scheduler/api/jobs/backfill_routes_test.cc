@@ -189,15 +189,6 @@ TEST_F(BackfillRoutesTest, RepeatedRequestMakesOneBackfill) {
   EXPECT_EQ(Get("/api/backfills").body()["items"].size(), 1u);
 }
 
-TEST_F(BackfillRoutesTest, WaitsForTheEndOfAnUpgrade) {
-  const json job = Create();
-  status_.others = {{.id = MemberId("old"), .version = ""}};
-  const Answer refused = Post(PathOf(job), Range(1));
-  EXPECT_EQ(refused.status, 409);
-  EXPECT_EQ(refused.body().value("code", ""), "upgrade_unfinished");
-  EXPECT_EQ(Post(PathOf(job), Range(1, {{"dry_run", true}})).status, 200);
-}
-
 TEST_F(BackfillRoutesTest, UnknownOutcomeIsReported) {
   const json job = Create();
   faults_.plan.Arm("CreateBackfill", Fault::kTimeoutBefore);

@@ -1,5 +1,4 @@
 // The queue of a job, its fields and their errors, and the wait that a queued run shows.
-#include "scheduler/api/edits/upgrade_check.h"
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {
@@ -228,92 +227,6 @@ TEST_F(OverlapFieldsTest, Bounds) {
   }
   for (const json& bad : {json(0), json(10'001), json("2")}) {
     EXPECT_EQ(Try({{"overlap_policy", "queue_all"}, {"queue_max", bad}}).pointer(), "/queue_max");
-  }
-}
-
-// ---- during an upgrade -------------------------------------------------------------------------
-
-class UnfinishedUpgradeTest : public ApiEnv {
- protected:
-  UnfinishedUpgradeTest() {
-    status_.others = {{.id = MemberId("scheduler-2"), .version = "0.0.9"}};
-  }
-  static constexpr const char* kCode = "upgrade_unfinished";
-};
-
-TEST_F(UnfinishedUpgradeTest, WhatOlderMembersDoNotKnowIsRefused) {
-  for (const char* policy : {"queue_one", "queue_all", "cancel_previous", "terminate_previous"}) {
-    const Answer refused = Post("/api/jobs", JobBody({{"overlap_policy", policy}}));
-    EXPECT_EQ(refused.status, 409);
-    EXPECT_EQ(refused.code(), kCode);
-    EXPECT_EQ(refused.pointer(), "/overlap_policy");
-    EXPECT_NE(refused.text.find("scheduler-2"), std::string::npos);
-  }
-  const json wide = JobBody({{"overlap_policy", "skip"}, {"max_running", 2}});
-  EXPECT_EQ(Post("/api/jobs", wide).pointer(), "/max_running");
-  const json delay = JobBody(
-      {{"cron_expression", nullptr}, {"schedules", {{{"kind", "delay"}, {"every_ms", 1000}}}}});
-  EXPECT_EQ(Post("/api/jobs", delay).pointer(), "/schedules");
-  Create({{"job_id", "a"}, {"overlap_policy", "skip"}});
-  const HttpHeaders any = {{"If-Match", "*"}};
-  EXPECT_EQ(Send("PATCH", "/api/jobs/a", R"({"max_running": 2})", any).code(), kCode);
-  const json applied = Post("/api/apply", json::array({wide})).body();
-  EXPECT_EQ(applied["items"][0]["error"]["code"], kCode);
-}
-
-TEST_F(UnfinishedUpgradeTest, JobsThatQueueAlreadyMayBeEdited) {
-  status_.others.clear();
-  Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}});
-  status_.others = {{.id = MemberId("scheduler-2")}};  // too old to announce its version
-  const HttpHeaders any = {{"If-Match", "*"}};
-  EXPECT_EQ(Send("PATCH", "/api/jobs/a", R"({"max_running": 2})", any).status, 200);
-  EXPECT_EQ(
-      Send("PATCH", "/api/jobs/a", R"({"overlap_policy": "allow", "max_running": 1})", any).status,
-      200);
-  EXPECT_EQ(Send("PATCH", "/api/jobs/a", R"({"overlap_policy": "queue_all"})", any).code(), kCode);
-}
-
-TEST_F(UnfinishedUpgradeTest, SchedulesThatOlderMembersPlanWronglyAreRefused) {
-  const auto body = [](const json& schedule) {
-    return JobBody({{"cron_expression", nullptr}, {"schedules", {schedule}}});
-  };
-  const json hourly = {{"kind", "cron"}, {"cron_expression", "0 * * * *"}};
-  const json every = {{"kind", "rate"}, {"every_ms", 1000}};
-  for (const auto& [field, value] :
-       std::map<std::string, json>{{"start_time", "2026-03-02T00:00:00Z"},
-                                   {"end_time", "2026-03-02T00:00:00Z"},
-                                   {"jitter_s", 5},
-                                   {"parameters", {{"x", 1}}},
-                                   {"cron_expression", "H * * * *"}}) {
-    json schedule = hourly;
-    schedule[field] = value;
-    const Answer refused = Post("/api/jobs", body(schedule));
-    EXPECT_EQ(refused.code(), kCode) << field;
-    EXPECT_EQ(refused.pointer(), "/schedules") << field;
-  }
-  Create({{"job_id", "a"}});
-  EXPECT_EQ(Post("/api/jobs", body({{"kind", "after"}, {"job", "a"}})).code(), kCode);
-  json started = every;
-  started["start_time"] = "2026-03-02T00:00:00Z";
-  EXPECT_EQ(Post("/api/jobs", body(started)).status, 201) << "a rate has always had a start";
-}
-
-TEST_F(UnfinishedUpgradeTest, OneNewFieldDoesNotLetInAnother) {
-  status_.others.clear();
-  Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}});
-  status_.others = {{.id = MemberId("scheduler-2"), .version = "0.0.9"}};
-  const std::string jitter =
-      R"({"schedules": [{"kind": "cron", "cron_expression": "0 3 * * *", "jitter_s": 60}]})";
-  const HttpHeaders any = {{"If-Match", "*"}};
-  EXPECT_EQ(Send("PATCH", "/api/jobs/a", jitter, any).pointer(), "/schedules");
-}
-
-TEST(KnowsQueuesTest, FromTheFirstVersionOn) {
-  for (const char* version : {"0.1.0", "0.1.0-test", "0.1.1", "0.2.0", "1.0.0", "0.10.0"}) {
-    EXPECT_TRUE(scheduler::KnowsQueues(version)) << version;
-  }
-  for (const char* version : {"", "0.0.9", "0.1", "dev", "0.1.x"}) {
-    EXPECT_FALSE(scheduler::KnowsQueues(version)) << version;
   }
 }
 

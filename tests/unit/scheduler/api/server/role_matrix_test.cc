@@ -108,6 +108,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"PUT /api/system/config", {kAdmin, 428, "{}"}},
       {"POST /api/system/pause", {kAdmin, 400, "{}"}},
       {"POST /api/system/resume", {kAdmin, 200, "{}"}},
+      {"GET /api/system/upgrade", {kKnown, 200}},
+      {"POST /api/system/upgrade/finish", {kAdmin, 202, "{}"}},
       {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
       {"GET /api/schedules/load", {kKnown, 200}},
       {"GET /api/auth/state", {kAnyone, 200}},

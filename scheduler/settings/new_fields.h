@@ -1,0 +1,24 @@
+// The fields of a job that came after the first release.
+//
+// A field, or a value or kind of it, that a member of the previous release would misread needs the
+// migration of its release. It is off until the upgrade to that release is finished
+// (docs/upgrading.md), so CONTRIBUTING.md asks for a row here.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/domain/job/job.h"
+
+namespace carillon::scheduler {
+
+struct NewField {
+  std::string_view name;  // of the definition's field, e.g. "schedules"
+  int migration = 0;
+  bool (*is_used)(const JobDefinition&) = nullptr;
+};
+
+// None came yet.
+inline std::span<const NewField> NewFields() { return {}; }
+
+}  // namespace carillon::scheduler
