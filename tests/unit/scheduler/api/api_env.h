@@ -17,11 +17,11 @@
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/streams/change_watch.h"
 #include "scheduler/streams/store_probe.h"
+#include "tests/support/faults/fault_stores.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
 #include "tests/twins/memory_stores.h"
 #include "tests/unit/scheduler/api/exchange_record.h"
-#include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {
 
@@ -96,18 +96,8 @@ class ApiEnv : public ::testing::Test {
     server_ = std::move(started).value();
   }
 
-  // The stores of the server: some with faults on demand, the others plain.
-  Stores Wired() {
-    return {stores_.identity,  stores_.segments,     stores_.firing,      stores_.queues,
-            faults_.groups,    faults_.jobs,         faults_.runs,        faults_.logs,
-            stores_.notices,   stores_.executors,    faults_.idempotency, faults_.settings,
-            faults_.audit,     stores_.housekeeping, faults_.auth,        stores_.secrets,
-            faults_.bulk,      stores_.completions,  faults_.backfills,   stores_.calendars,
-            stores_.workflows, stores_.checkpoints};
-  }
-
   scheduler::ApiContext Context(const std::string& link_authority) {
-    return {.stores = Wired(),
+    return {.stores = faults_.Ports(),
             .secret_keys = secret_keys_,
             .status = status_,
             .store_standing = [this] { return Standing(); },
@@ -211,7 +201,7 @@ class ApiEnv : public ::testing::Test {
   ManualClock clock_;
   SystemClock server_clock_;
   memory::MemoryStores stores_{clock_, {}};
-  FaultyStores faults_{stores_};
+  PlannedStores faults_{stores_.Ports()};
   FixedStatus status_;
   Metrics metrics_;
   std::atomic<bool> fit_{true};  // the answer of /readyz

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "scheduler/bulk/bulk_worker.h"
+#include "tests/support/faults/fault_stores.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"
-#include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {
 namespace {
@@ -108,7 +108,7 @@ class BulkWorkerTest : public ::testing::Test {
   ManualClock clock_;
   memory::MemoryStores stores_{clock_, {}};
   FaultPlan plan_;
-  FaultyBulk bulk_{stores_.bulk, plan_};
+  FaultBulkStore bulk_{stores_.bulk, plan_};
   FakeItemRunner runner_;
   Metrics metrics_;
   bool trusted_ = true;
@@ -316,7 +316,7 @@ TEST_F(BulkWorkerTest, WhileTheStoreIsAwayItWaits) {
     clock_.Advance(next - clock_.Steady());
   }
   EXPECT_EQ(Get("b").failed, 0);
-  plan_.Arm("RecordBulkItems", Fault::kUnavailable, 0);
+  plan_.Disarm("RecordBulkItems");
   runner_.outcomes.clear();
   RunToEnd(*worker, "b");
   EXPECT_EQ(Sum(Get("b")), "30+0+0");

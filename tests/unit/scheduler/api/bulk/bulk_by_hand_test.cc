@@ -188,7 +188,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   dead->Step(clock_.Steady());
   dead.reset();
   faults_.plan.OnCall(nullptr);
-  faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable, 0);
+  faults_.plan.Disarm("RecordBulkItems");
   EXPECT_EQ(Runs(), 0u);
   const auto next = Worker();
   Turns(*next, [&] { return Runs() > 0; });  // does not wait a minute until the key is free

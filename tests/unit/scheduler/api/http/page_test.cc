@@ -172,7 +172,7 @@ TEST_F(PagingTest, ManyAreCountedUpToAThousand) {
 
 TEST_F(PagingTest, WhatIsShownIsKnownWhenCountingFails) {
   for (int i = 0; i < 3; ++i) Create();
-  faults_.plan.Arm("Count", Fault::kUnavailable);
+  faults_.plan.Arm("CountJobs", Fault::kUnavailable);
   const json first = Get("/api/jobs?page_size=2").body();
   EXPECT_EQ(first.at("items").size(), 2u);
   EXPECT_EQ(first.at("total_at_least"), 2);

@@ -97,7 +97,7 @@ class CacheTest : public ::testing::Test {
   ~CacheTest() override { aside_.Stop(); }
   ManualClock clock_;
   memory::MemoryStores stores_{clock_, {}};
-  FaultyStores faults_{stores_};
+  PlannedStores faults_{stores_.Ports()};
   BoundedCall aside_{clock_};
   const scheduler::Authenticator::Now now_ = [this] { return stores_.segments.Now(); };
   scheduler::Authenticator authenticator_{faults_.auth, clock_, aside_, 1min, now_};
