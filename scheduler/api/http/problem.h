@@ -6,12 +6,10 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tl/expected.hpp>
-#include <utility>
 #include <vector>
 
 #include "common/adapters/http/http_message.h"
-#include "common/base/result.h"
+#include "common/base/result_of.h"
 
 namespace carillon::scheduler {
 
@@ -47,29 +45,9 @@ nlohmann::json ProblemBody(const Problem& problem, const std::string& instance,
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
                              const std::string& trace_id);
 
-// A value or a Problem. An Error is converted to its Problem, so CARILLON_TRY and
-// CARILLON_ASSIGN_OR_RETURN also accept a Result here.
+// A value or a Problem.
 template <typename T>
-class [[nodiscard]] Outcome {
- public:
-  Outcome(T value) : expected_(std::move(value)) {}                                  // NOLINT
-  Outcome(Problem problem) : expected_(tl::make_unexpected(std::move(problem))) {}   // NOLINT
-  Outcome(const Error& error) : expected_(tl::make_unexpected(ToProblem(error))) {}  // NOLINT
-
-  bool ok() const { return expected_.has_value(); }
-  T& value() & { return expected_.value(); }
-  const T& value() const& { return expected_.value(); }
-  T&& value() && { return std::move(expected_).value(); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
-  const Problem& error() const { return expected_.error(); }
-  Problem& error() { return expected_.error(); }
-
- private:
-  tl::expected<T, Problem> expected_;
-};
+using Outcome = ResultOf<T, Problem, ToProblem>;
 
 using Reply = Outcome<HttpResponse>;
 
