@@ -7,11 +7,11 @@
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
-# UNITY compiles several files together, because the templates that they share cost more than the files. This needs
-# the option CARILLON_UNITY; without it each file is compiled alone, so that a missing include is found.
+# The option CARILLON_UNITY compiles several files of a room together, because the headers and templates that they
+# share cost more than the files. Without it each file is compiled alone, so that a missing include is found.
 # PRECOMPILED names the precompiled vendor headers that the room uses (cmake/precompiled.cmake); default: none.
 function(carillon_room room)
-  cmake_parse_arguments(ARG "UNITY" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE;FOLDERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE;FOLDERS" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
   if(ARG_PREFIX)
     set(name "${ARG_PREFIX}_${name}")
@@ -41,8 +41,10 @@ function(carillon_room room)
   if(sources)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PUBLIC ${deps})
-    if(ARG_UNITY AND CARILLON_UNITY)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+    if(CARILLON_UNITY)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+      # The types of a file in a batch look to GCC like those of a header.
+      target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     endif()
     if(NOT ARG_PRECOMPILED)
       set(ARG_PRECOMPILED plain)

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kFileBytesMax = 1u << 20;
+constexpr size_t kSessionBytesMax = 1u << 20;
 
 std::string PathIn(const std::string& directory) { return directory + "/session.json"; }
 
@@ -64,7 +64,7 @@ SessionFile::~SessionFile() {
 Status SessionFile::Read() {
   std::ifstream in(path_, std::ios::binary);
   if (!in) return {};
-  std::string text(kFileBytesMax, '\0');
+  std::string text(kSessionBytesMax, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
   const json document = json::parse(text, nullptr, false);

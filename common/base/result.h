@@ -44,6 +44,11 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
+// An error of one field, kInvalid. `pointer`: see Error.
+inline Error InvalidAt(std::string pointer, std::string message) {
+  return {ErrorCode::kInvalid, std::move(message), std::move(pointer)};
+}
+
 template <typename T>
 class [[nodiscard]] Result {
  public:

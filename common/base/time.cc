@@ -6,7 +6,6 @@
 namespace carillon {
 namespace {
 
-constexpr int64_t kMicrosPerSecond = 1'000'000;
 // The largest instant a RunKey can carry: 2^56 - 1 microseconds, in the year 4253.
 constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;
 

@@ -29,6 +29,8 @@ struct SteadyTimeline {
 using WallTime = std::chrono::time_point<WallTimeline, Duration>;
 using SteadyTime = std::chrono::time_point<SteadyTimeline, Duration>;
 
+inline constexpr int64_t kMicrosPerSecond = 1'000'000;
+
 // "No time": stored as INT64_MAX, later than every real time.
 inline constexpr WallTime kNever = WallTime::max();
 

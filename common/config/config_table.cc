@@ -8,8 +8,6 @@ namespace carillon::config {
 namespace {
 
 constexpr int64_t kPortMax = 65'535;
-constexpr int64_t kKiB = 1024;
-constexpr int64_t kMiB = kKiB * kKiB;
 constexpr int64_t kGiB = kMiB * kKiB;
 
 using enum SettingType;

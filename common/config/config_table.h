@@ -8,6 +8,9 @@
 
 namespace carillon::config {
 
+inline constexpr int64_t kKiB = 1024;
+inline constexpr int64_t kMiB = kKiB * kKiB;
+
 enum class SettingType {
   kText,      // one line of at least `least` bytes
   kInteger,   // within [least, most]; also times and sizes

@@ -3,9 +3,6 @@
 namespace carillon::config {
 namespace {
 
-constexpr int64_t kKiB = 1024;
-constexpr int64_t kMiB = kKiB * kKiB;
-
 using enum SettingType;
 
 }  // namespace

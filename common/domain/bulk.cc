@@ -7,13 +7,13 @@
 namespace carillon {
 namespace {
 
-constexpr std::array kStates = {BulkState::kRunning, BulkState::kDone, BulkState::kCancelled,
-                                BulkState::kStopped};
+constexpr std::array kBulkStates = {BulkState::kRunning, BulkState::kDone, BulkState::kCancelled,
+                                    BulkState::kStopped};
 constexpr std::array kResults = {BulkResult::kPending, BulkResult::kDone, BulkResult::kError,
                                  BulkResult::kSkipped};
 
 template <typename All>
-Result<typename All::value_type> Parse(const All& all, std::string_view text) {
+Result<typename All::value_type> ParseIn(const All& all, std::string_view text) {
   for (const auto one : all) {
     if (Name(one) == text) return one;
   }
@@ -32,7 +32,7 @@ std::string_view Name(BulkState state) {
   return "unknown";
 }
 
-Result<BulkState> ParseBulkState(std::string_view text) { return Parse(kStates, text); }
+Result<BulkState> ParseBulkState(std::string_view text) { return ParseIn(kBulkStates, text); }
 
 std::string_view Name(BulkResult result) {
   switch (result) {
@@ -44,6 +44,6 @@ std::string_view Name(BulkResult result) {
   return "unknown";
 }
 
-Result<BulkResult> ParseBulkResult(std::string_view text) { return Parse(kResults, text); }
+Result<BulkResult> ParseBulkResult(std::string_view text) { return ParseIn(kResults, text); }
 
 }  // namespace carillon

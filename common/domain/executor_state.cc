@@ -6,8 +6,8 @@
 namespace carillon {
 namespace {
 
-constexpr std::array kStates = {ExecutorState::kOnline, ExecutorState::kUnhealthy,
-                                ExecutorState::kLost, ExecutorState::kOffline};
+constexpr std::array kExecutorStates = {ExecutorState::kOnline, ExecutorState::kUnhealthy,
+                                        ExecutorState::kLost, ExecutorState::kOffline};
 
 }  // namespace
 
@@ -22,7 +22,7 @@ std::string_view Name(ExecutorState state) {
 }
 
 Result<ExecutorState> ParseExecutorState(std::string_view text) {
-  for (const ExecutorState state : kStates) {
+  for (const ExecutorState state : kExecutorStates) {
     if (Name(state) == text) return state;
   }
   return {ErrorCode::kInvalid, "not an executor state: '" + std::string(text) + "'"};

@@ -7,13 +7,16 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<HostCheckState>, 3> kStates{{{HostCheckState::kWorks, "works"},
-                                                         {HostCheckState::kPartly, "partly"},
-                                                         {HostCheckState::kNo, "no"}}};
+constexpr std::array<NameOf<HostCheckState>, 3> kHostCheckStates{
+    {{HostCheckState::kWorks, "works"},
+     {HostCheckState::kPartly, "partly"},
+     {HostCheckState::kNo, "no"}}};
 
 }  // namespace
 
-std::string_view Name(HostCheckState state) { return NameIn(kStates, state); }
-Result<HostCheckState> ParseHostCheckState(std::string_view text) { return ValueIn(kStates, text); }
+std::string_view Name(HostCheckState state) { return NameIn(kHostCheckStates, state); }
+Result<HostCheckState> ParseHostCheckState(std::string_view text) {
+  return ValueIn(kHostCheckStates, text);
+}
 
 }  // namespace carillon

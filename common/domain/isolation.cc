@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/ascii.h"
 #include "common/domain/enum_names.h"
 
 namespace carillon {
@@ -35,8 +36,6 @@ Status CheckRange(std::string_view field, int64_t value, int64_t least, int64_t 
                            least, most),
                fmt::format("/limits/{}", field)};
 }
-
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 }  // namespace
 
@@ -88,9 +87,10 @@ Status CheckLimits(const Limits& limits) {
 
 bool IsUserName(std::string_view text) {
   constexpr size_t kBytesMax = 32;
-  return !text.empty() && text.size() <= kBytesMax && IsLetter(text.front()) &&
+  return !text.empty() && text.size() <= kBytesMax &&
+         (IsLetter(text.front()) || text.front() == '_') &&
          std::all_of(text.begin(), text.end(), [](char c) {
-           return IsLetter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+           return IsLetter(c) || IsDigit(c) || c == '_' || c == '.' || c == '-';
          });
 }
 

@@ -1,5 +1,7 @@
 #include "common/domain/job_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -84,6 +86,14 @@ std::optional<size_t> CountUtf8(std::string_view text) {
     ++count;
   }
   return count;
+}
+
+std::string TextFault(std::string_view text, size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max);
+  }
+  if (text.find('\0') != std::string_view::npos) return "contains a NUL byte";
+  return CountUtf8(text) ? "" : "is not valid UTF-8";
 }
 
 bool IsBlank(std::string_view text) {

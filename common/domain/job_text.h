@@ -11,6 +11,10 @@ namespace carillon {
 // code points above U+10FFFF are invalid).
 std::optional<size_t> CountUtf8(std::string_view text);
 
+// Text that the store and a process can carry: UTF-8 without NUL, of at most `bytes_max` bytes.
+// Returns "" or its fault, as in "contains a NUL byte".
+std::string TextFault(std::string_view text, size_t bytes_max);
+
 // True if the UTF-8 `text` has only spaces (of any width) and other invisible characters.
 bool IsBlank(std::string_view text);
 

@@ -17,10 +17,6 @@ constexpr Duration kFirstRetry = 10s;
 constexpr Duration kLongestRetry = 1h;
 constexpr int kRetryFactor = 3;
 
-Error Wrong(std::string pointer, std::string why) {
-  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
-}
-
 bool IsMailCharacter(char c) {
   constexpr std::string_view kSpecial = "\"(),:;<>@[\\]";
   return c > ' ' && c < 0x7f && kSpecial.find(c) == std::string_view::npos;
@@ -76,20 +72,22 @@ Status ValidateNotify(const NotifyRules& rules) {
     for (size_t i = 0; i < rules.on->size(); ++i) {
       const auto end = rules.on->begin() + static_cast<long>(i);
       if (std::find(rules.on->begin(), end, (*rules.on)[i]) == end) continue;
-      return Wrong(fmt::format("/notify/on/{}", i), "is repeated");
+      return InvalidAt(fmt::format("/notify/on/{}", i), "is repeated");
     }
   }
   if (rules.late_after_s && (*rules.late_after_s < 1 || *rules.late_after_s > kLateAfterMax)) {
-    return Wrong("/notify/late_after_s", fmt::format("late_after_s is {}; it must be from 1 to {}",
-                                                     *rules.late_after_s, kLateAfterMax));
+    return InvalidAt("/notify/late_after_s",
+                     fmt::format("late_after_s is {}; it must be from 1 to {}", *rules.late_after_s,
+                                 kLateAfterMax));
   }
   if (rules.mail_to.size() > kMailAddressesMax) {
-    return Wrong("/notify/mail_to", fmt::format("has {} entries; at most {} are allowed",
-                                                rules.mail_to.size(), kMailAddressesMax));
+    return InvalidAt("/notify/mail_to", fmt::format("has {} entries; at most {} are allowed",
+                                                    rules.mail_to.size(), kMailAddressesMax));
   }
   for (size_t i = 0; i < rules.mail_to.size(); ++i) {
     if (IsMailAddress(rules.mail_to[i])) continue;
-    return Wrong(fmt::format("/notify/mail_to/{}", i), "is not a mail address (user@host, ASCII)");
+    return InvalidAt(fmt::format("/notify/mail_to/{}", i),
+                     "is not a mail address (user@host, ASCII)");
   }
   return {};
 }

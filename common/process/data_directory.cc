@@ -18,8 +18,6 @@ namespace carillon::process {
 namespace {
 
 constexpr int kRuntimeSchema = 1;
-constexpr size_t kSecretBytesMax = 4096;
-
 Error Failed(const std::string& what, const std::string& path) {
   return {ErrorCode::kUnavailable, what + " " + path + ": " + std::strerror(errno)};
 }

@@ -14,6 +14,8 @@
 
 namespace carillon::process {
 
+inline constexpr size_t kSecretBytesMax = 4096;  // of a file
+
 // The content of runtime.json (docs/operations.md); empty and 0 values are left out.
 struct Runtime {
   int warden_pid = 0;

@@ -11,11 +11,11 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/process/data_directory.h"
 
 namespace carillon::process {
 namespace {
 
-constexpr size_t kSecretBytesMax = 4096;
 constexpr size_t kPemBytesMax = 64u << 10;
 
 log::Level LogLevelOf(const config::Config& config) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace carillon::executor {
 
@@ -19,6 +20,10 @@ class ByteWriter {
   void Text(std::string_view text) {
     U32(static_cast<uint32_t>(text.size()));
     bytes_.append(text);
+  }
+  void Texts(const std::vector<std::string>& texts) {
+    U32(static_cast<uint32_t>(texts.size()));
+    for (const std::string& text : texts) Text(text);
   }
   const std::string& bytes() const { return bytes_; }
   std::string Take() { return std::move(bytes_); }
@@ -47,6 +52,13 @@ class ByteReader {
     std::string text(bytes_.substr(0, size));
     bytes_.remove_prefix(size);
     return text;
+  }
+  std::vector<std::string> Texts(uint32_t count_max) {
+    std::vector<std::string> texts;
+    const uint32_t count = U32();
+    if (count > count_max) Fail();
+    for (uint32_t i = 0; i < count && ok_; ++i) texts.push_back(Text());
+    return texts;
   }
   void Fail() {
     ok_ = false;

@@ -24,7 +24,7 @@ void Clear(int fd) {
   }
 }
 
-Error SystemError(const char* what, int error) {
+Error DeviceError(const char* what, int error) {
   return {ErrorCode::kUnavailable, std::string("journal: ") + what + ": " + std::strerror(error)};
 }
 
@@ -35,7 +35,7 @@ Result<std::unique_ptr<ThreadDevice>> ThreadDevice::Create(OrderExecutor execute
   device->work_event_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   device->done_event_ = FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!device->work_event_.open() || !device->done_event_.open()) {
-    return SystemError("eventfd", errno);
+    return DeviceError("eventfd", errno);
   }
   sigset_t all;
   sigset_t before;
@@ -45,7 +45,7 @@ Result<std::unique_ptr<ThreadDevice>> ThreadDevice::Create(OrderExecutor execute
   try {
     device->thread_ = std::thread([raw = device.get()] { raw->Run(); });
   } catch (const std::system_error& error) {
-    started = SystemError("thread", error.code().value());
+    started = DeviceError("thread", error.code().value());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started.ok()) return started.error();

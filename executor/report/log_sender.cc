@@ -7,7 +7,7 @@ namespace {
 
 // The job id in log messages of an attempt whose start record was lost. Readers find a log by its
 // run, so they do not need the job id.
-constexpr char kUnknownJob[] = "unknown";
+constexpr char kUnknownLogJob[] = "unknown";
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void LogSender::TakeAdded() {
     ports_.metrics.counter("carillon_log_bytes_total").Add(output.chunk.entries.size());
     unstored_[name].message = {
         .attempt = output.attempt,
-        .job_id = output.job_id.empty() ? JobId(kUnknownJob) : std::move(output.job_id),
+        .job_id = output.job_id.empty() ? JobId(kUnknownLogJob) : std::move(output.job_id),
         .executor = executor_,
         .chunk = std::move(output.chunk)};
   }

@@ -11,7 +11,7 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Duration kLookEvery = 60s;
+constexpr Duration kUsersLookEvery = 60s;
 constexpr size_t kEntryBytesMax = 1u << 20;
 constexpr int kGroupsMax = 65'536;  // of Linux
 
@@ -89,7 +89,7 @@ SteadyTime HostUsers::Step(SteadyTime now) {
     const bool silent = !user.ok() && user.code() == ErrorCode::kUnavailable;
     if (!silent || !known.ok()) known = std::move(user);
   }
-  return now + kLookEvery;
+  return now + kUsersLookEvery;
 }
 
 HostCheck CheckRunAs(const std::optional<HostCheck>& warden,

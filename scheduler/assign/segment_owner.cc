@@ -11,9 +11,9 @@ namespace {
 constexpr Duration kSampleEvery = 1s;
 constexpr Duration kFirstSamplesEvery = 20ms;  // at first, to find a short round trip soon
 constexpr size_t kFirstSamples = 5;
-constexpr Duration kLookEvery = 100ms;        // between reads of the assignment
-constexpr Duration kLogDuplicateEvery = 10s;  // between log lines about a second process
-constexpr Duration kReleaseLookEvery = 10ms;  // while a former owner is about to release
+constexpr Duration kAssignmentLookEvery = 100ms;  // between reads of the assignment
+constexpr Duration kLogDuplicateEvery = 10s;      // between log lines about a second process
+constexpr Duration kReleaseLookEvery = 10ms;      // while a former owner is about to release
 
 }  // namespace
 
@@ -28,7 +28,7 @@ SteadyTime SegmentOwner::Step(SteadyTime now) {
   JudgeClock();
   if (now >= next_take_) FollowAssignment(now);
   if (now >= next_proof_) RenewProof(now);
-  const Duration look_again = waits_ ? kReleaseLookEvery : kLookEvery;
+  const Duration look_again = waits_ ? kReleaseLookEvery : kAssignmentLookEvery;
   return std::min({next_sample_, std::max(next_take_, now + look_again), next_proof_});
 }
 

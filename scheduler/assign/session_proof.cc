@@ -7,15 +7,15 @@ namespace {
 // requested only when the last proof is this old. The sum of this age and the time limit of a proof
 // is less than the age at which leases are no longer renewed.
 constexpr Duration kProofFresh = 1500ms;
-constexpr Duration kProveAgain = 500ms;  // minimum between two proofs, also after a failed one
-constexpr Duration kLookEvery = 1s;      // while no segment is held
+constexpr Duration kProveAgain = 500ms;   // minimum between two proofs, also after a failed one
+constexpr Duration kProofLookEvery = 1s;  // while no segment is held
 
 }  // namespace
 
 SteadyTime SessionProof::Step(SteadyTime now) {
   const auto assignment = assignment_.Follow();
   const auto oldest = table_.OldestProof();
-  if (!oldest) return now + kLookEvery;
+  if (!oldest) return now + kProofLookEvery;
   const SteadyTime due = std::max(next_, *oldest + kProofFresh);
   if (now < due) return due;
   if (assignment.ok()) Prove();

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "common/base/check.h"
+#include "scheduler/auth/random_token.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -19,11 +19,6 @@ constexpr std::array<std::string_view, 16> kWellKnown = {
     "qwertyuiop", "1q2w3e4r5t",  "qwerty12345",      "administrator",
     "admin12345", "admin123456", "carilloncarillon", "letmein123",
 };
-
-void RequireSodium() {
-  static const int ready = sodium_init();
-  CARILLON_CHECK(ready >= 0, "sodium_init");
-}
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -74,7 +69,7 @@ Status CheckPassword(std::string_view name, std::string_view password) {
 }
 
 Result<std::string> HashPassword(const std::string& password) {
-  RequireSodium();
+  StartSodium();
   std::array<char, crypto_pwhash_STRBYTES> hash{};
   if (crypto_pwhash_str_alg(hash.data(), password.data(), password.size(), kPasswordPasses,
                             kPasswordMemoryBytes, crypto_pwhash_ALG_ARGON2ID13) != 0) {
@@ -84,7 +79,7 @@ Result<std::string> HashPassword(const std::string& password) {
 }
 
 bool VerifyPassword(const std::string& hash, const std::string& password) {
-  RequireSodium();
+  StartSodium();
   if (hash.size() >= crypto_pwhash_STRBYTES) return false;
   std::array<char, crypto_pwhash_STRBYTES> kept{};
   std::copy(hash.begin(), hash.end(), kept.begin());

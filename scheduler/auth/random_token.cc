@@ -9,11 +9,6 @@
 namespace carillon::scheduler {
 namespace {
 
-void RequireSodium() {
-  static const int ready = sodium_init();
-  CARILLON_CHECK(ready >= 0, "sodium_init");
-}
-
 std::string Hex(const unsigned char* bytes, size_t size) {
   std::string hex(size * 2 + 1, '\0');
   sodium_bin2hex(hex.data(), hex.size(), bytes, size);
@@ -23,8 +18,13 @@ std::string Hex(const unsigned char* bytes, size_t size) {
 
 }  // namespace
 
+void StartSodium() {
+  static const int ready = sodium_init();
+  CARILLON_CHECK(ready >= 0, "sodium_init");
+}
+
 std::string RandomBytes(size_t bytes) {
-  RequireSodium();
+  StartSodium();
   std::string random(bytes, '\0');
   randombytes_buf(random.data(), random.size());
   return random;
@@ -46,7 +46,7 @@ std::string RandomHex(size_t bytes) {
 }
 
 std::string HashSecret(std::string_view secret) {
-  RequireSodium();
+  StartSodium();
   std::array<unsigned char, crypto_generichash_BYTES> hash{};
   crypto_generichash(hash.data(), hash.size(),
                      reinterpret_cast<const unsigned char*>(secret.data()), secret.size(), nullptr,

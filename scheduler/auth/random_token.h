@@ -8,6 +8,9 @@ namespace carillon::scheduler {
 
 inline constexpr size_t kSecretBytes = 32;  // 256 bits
 
+// Initialises libsodium once. Call it before any function of the library.
+void StartSodium();
+
 // Returns `bytes` random bytes: raw, as base64url without padding, or as lower-case hex.
 std::string RandomBytes(size_t bytes);
 std::string RandomText(size_t bytes);

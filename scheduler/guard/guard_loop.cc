@@ -7,8 +7,6 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr const char* kRoom = "guard";
-
 bool IsShown(const StoreIdentity& seen, const StoreIdentity& shown) {
   return seen.store_id == shown.store_id && seen.server_id == shown.server_id &&
          seen.mark == shown.mark;
@@ -39,7 +37,7 @@ GuardLoop::Record GuardLoop::ReadRecord() {
   Record record = ports_.coordinator.ReadTrust();
   const std::string said =
       record.ok() || record.code() == ErrorCode::kUnavailable ? "" : record.error().message;
-  if (said != logged_ && !said.empty()) log::Error(kRoom, "record of trust: {}", said);
+  if (said != logged_ && !said.empty()) log::Error(kGuardRoom, "record of trust: {}", said);
   logged_ = said;
   return record;
 }
@@ -49,7 +47,7 @@ void GuardLoop::Follow(const StoreTrust& record) {
   const StoreTrust trust = known ? Newer(*known, record) : record;
   if (known == trust) return;
   if (known && known->accepted != trust.accepted) {
-    log::Warn(kRoom, "an operator accepted store {} at mark {}", trust.store_id, trust.mark);
+    log::Warn(kGuardRoom, "an operator accepted store {} at mark {}", trust.store_id, trust.mark);
     ports_.forget();
   }
   ports_.guard.Trust(trust);
@@ -80,7 +78,7 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   } else {
     const Status written = ports_.coordinator.WriteTrust(trust, **record);
     if (!written.ok()) {
-      log::Warn(kRoom, "record of trust: {}", written.error().message);
+      log::Warn(kGuardRoom, "record of trust: {}", written.error().message);
       return false;
     }
     *record = std::optional<StoreTrust>(trust);
@@ -95,7 +93,7 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
 void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
   const auto mark = ports_.identity.AdvanceMark(seen);
   if (!mark.ok()) {
-    log::Warn(kRoom, "mark: {}", mark.error().message);
+    log::Warn(kGuardRoom, "mark: {}", mark.error().message);
     return;
   }
   StoreTrust trust = *ports_.guard.standing().trusted;
@@ -103,7 +101,7 @@ void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
   ports_.guard.Trust(trust);
   if (!record.ok()) return;
   const Status written = ports_.coordinator.WriteTrust(trust, *record);
-  if (!written.ok()) log::Warn(kRoom, "record of trust: {}", written.error().message);
+  if (!written.ok()) log::Warn(kGuardRoom, "record of trust: {}", written.error().message);
 }
 
 Result<StoreIdentity> GuardLoop::FindShown(const StoreIdentity& shown) {

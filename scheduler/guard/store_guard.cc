@@ -8,8 +8,6 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr const char* kRoom = "guard";
-
 // True if a server answered but has no store that this program can read.
 bool SaysNoStore(const Result<StoreIdentity>& seen) {
   return !seen.ok() && (seen.code() == ErrorCode::kBrokenStore ||
@@ -96,7 +94,7 @@ void StoreGuard::HoldLocked(StoreDoubt doubt, std::string reason) {
   standing_.doubt = doubt;
   standing_.reason = std::move(reason);
   if (known) return;
-  log::Error(kRoom,
+  log::Error(kGuardRoom,
              "THE STORE IS HELD: {}. Nothing is planned, fired or claimed until the trusted store "
              "answers again, or an operator accepts this one: carillon system accept-store",
              standing_.reason);
@@ -124,10 +122,10 @@ void StoreGuard::Release(const StoreTrust& trust) {
   standing_.reason.clear();
   ++stamp_;
   if (was_held) {
-    log::Warn(kRoom, "THE STORE IS TRUSTED AGAIN: store {} mark {}: work continues", trust.store_id,
-              trust.mark);
+    log::Warn(kGuardRoom, "THE STORE IS TRUSTED AGAIN: store {} mark {}: work continues",
+              trust.store_id, trust.mark);
   } else {
-    log::Info(kRoom, "store trusted store={} mark={}", trust.store_id, trust.mark);
+    log::Info(kGuardRoom, "store trusted store={} mark={}", trust.store_id, trust.mark);
   }
 }
 

@@ -17,6 +17,8 @@
 
 namespace carillon::scheduler {
 
+inline constexpr const char* kGuardRoom = "guard";  // in the log
+
 class StoreGuard final : public StoreGate {
  public:
   explicit StoreGuard(const Clock& clock) : clock_(clock) {}

@@ -9,14 +9,14 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kClockRetry = 100ms;
+constexpr Duration kLateClockRetry = 100ms;
 
 }  // namespace
 
 SteadyTime LateWatch::Step(SteadyTime now) {
   if (now < next_) return next_;
   const auto cluster_now = ports_.cluster.Now();
-  if (!cluster_now) return now + kClockRetry;
+  if (!cluster_now) return now + kLateClockRetry;
   const bool more = LookAtPage(*cluster_now);
   if (!more) EndRound();
   next_ = now + (more ? kPageGap : kRoundEvery);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kHeldMax = 20'000;
 constexpr size_t kBatchesPerStep = 16;
-constexpr Duration kIdle = 1s;
+constexpr Duration kSkipsIdle = 1s;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ SteadyTime SkipWriter::Step(SteadyTime now) {
     held_.erase(held_.begin(), end);
     backoff_.Reset();
   }
-  return batches.size() == kBatchesPerStep ? now : now + kIdle;
+  return batches.size() == kBatchesPerStep ? now : now + kSkipsIdle;
 }
 
 bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& requests) {

@@ -8,14 +8,14 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kLookEvery = 500ms;
+constexpr Duration kCancelsLookEvery = 500ms;
 constexpr Duration kRepeatAfter = 2s;  // repeated in case the message was lost
 
 }  // namespace
 
 SteadyTime CancelPusher::Step(SteadyTime now) {
   if (!nudged_.exchange(false) && now < next_) return next_;
-  next_ = now + kLookEvery;
+  next_ = now + kCancelsLookEvery;
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
   if (segments.empty()) return next_;

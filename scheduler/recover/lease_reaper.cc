@@ -8,7 +8,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kLookEvery = 500ms;
+constexpr Duration kLeasesLookEvery = 500ms;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ LeaseReaper::LeaseReaper(const Ports& ports, uint64_t seed)
 
 SteadyTime LeaseReaper::Step(SteadyTime now) {
   if (now < next_) return next_;
-  next_ = now + kLookEvery;
+  next_ = now + kLeasesLookEvery;
   const std::vector<ExpiredLease> expired = ports_.leases.TakeExpired(now, kBatchRowsMax);
   if (expired.empty()) return next_;
   const auto view = ports_.segments.View();

@@ -32,12 +32,12 @@ namespace {
 
 constexpr const char* kWorkerMethod = "/carillon.worker.v1.WorkerService/Attach";
 constexpr int kWorkerMessageBytesMax = 16 << 20;
-constexpr int kBacklog = 128;
+constexpr int kDoorBacklog = 128;
 // The numbers of accepted descriptors come from the upper half of those that the process may have,
 // at most this many, in turn. So a number is used again only after many others, and a stream of a
 // connection that has ended is not taken for one of a later connection.
 constexpr int kNumbersMax = 4000;
-constexpr int kRetryAcceptMs = 100;
+constexpr int kDoorRetryMs = 100;
 // Workers, and those that have not said who they are.
 constexpr size_t kConnectionsMax = 96;
 constexpr size_t kStrangersOfUserMax = 4;
@@ -61,7 +61,7 @@ grpc::StatusCode CodeOf(ErrorCode code) {
   }
 }
 
-Error Failed(const std::string& what, const std::string& path) {
+Error SocketError(const std::string& what, const std::string& path) {
   return {ErrorCode::kUnavailable, what + " " + path + ": " + std::strerror(errno)};
 }
 
@@ -154,7 +154,7 @@ Status Door::Open(const std::string& path, bool for_all) {
   std::memcpy(address.sun_path, path.data(), path.size());
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-    return Failed("cannot read the limit of open files for", path);
+    return SocketError("cannot read the limit of open files for", path);
   first_number_ = static_cast<int>(std::min<rlim_t>(files.rlim_cur, INT_MAX) / 2);
   end_number_ = first_number_ + std::min(first_number_, kNumbersMax);
   next_number_ = first_number_;
@@ -163,7 +163,7 @@ Status Door::Open(const std::string& path, bool for_all) {
   timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   const itimerspec ticks{.it_interval = kTick, .it_value = kTick};
   if (listener_ < 0 || stop_ < 0 || timer_ < 0 || timerfd_settime(timer_, 0, &ticks, nullptr) != 0)
-    return Failed("cannot make a socket for", path);
+    return SocketError("cannot make a socket for", path);
   // What an earlier process left; only one process uses the directory.
   unlink(path.c_str());
   const mode_t before = umask(for_all ? 0111 : 0177);
@@ -171,9 +171,9 @@ Status Door::Open(const std::string& path, bool for_all) {
   const int why = errno;
   umask(before);
   errno = why;
-  if (bound != 0) return Failed("cannot bind", path);
+  if (bound != 0) return SocketError("cannot bind", path);
   path_ = path;
-  if (listen(listener_, kBacklog) != 0) return Failed("cannot listen at", path);
+  if (listen(listener_, kDoorBacklog) != 0) return SocketError("cannot listen at", path);
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(kWorkerMessageBytesMax);
   builder.SetMaxSendMessageSize(kWorkerMessageBytesMax);
@@ -239,7 +239,7 @@ void Door::AcceptOne() {
   // Without free descriptors the connection stays in the queue, and would be tried without a pause.
   log::Warn("worker", "cannot accept a worker: {}", std::strerror(errno));
   pollfd stop{.fd = stop_, .events = POLLIN, .revents = 0};
-  poll(&stop, 1, kRetryAcceptMs);
+  poll(&stop, 1, kDoorRetryMs);
 }
 
 // `fds` are those of three other descriptors, then those of the connections with these numbers.

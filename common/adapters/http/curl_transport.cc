@@ -8,21 +8,13 @@
 
 #include <fmt/core.h>
 
-#include "common/adapters/http/curl_stop.h"
+#include "common/adapters/http/curl_handles.h"
 #include "common/adapters/http/http_client.h"
 
 namespace carillon {
 namespace {
 
 constexpr size_t kAnswerBytesMax = 1u << 20;  // limit of the response, which is not used
-
-struct HandleDeleter {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-};
-struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-using RecipientList = std::unique_ptr<curl_slist, ListDeleter>;
 
 // The unsent rest of the message.
 struct Upload {
@@ -38,8 +30,8 @@ size_t OnRead(char* buffer, size_t size, size_t count, void* user) {
   return bytes;
 }
 
-RecipientList MakeRecipients(const std::vector<std::string>& to) {
-  RecipientList list;
+CurlList MakeRecipients(const std::vector<std::string>& to) {
+  CurlList list;
   for (const std::string& one : to) {
     curl_slist* longer = curl_slist_append(list.get(), ("<" + one + ">").c_str());
     CARILLON_CHECK(longer != nullptr, "curl_slist_append");
@@ -47,10 +39,6 @@ RecipientList MakeRecipients(const std::vector<std::string>& to) {
     list.reset(longer);
   }
   return list;
-}
-
-long Milliseconds(Duration duration) {
-  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
 void SetTls(CURL* handle, MailTls tls, const std::string& ca_file) {
@@ -80,12 +68,12 @@ Result<int> CurlTransport::Post(const NoticePost& post) {
 
 Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   const HttpClient initialised;  // initialises libcurl for the process
-  const std::unique_ptr<CURL, HandleDeleter> owned(curl_easy_init());
+  const CurlHandle owned(curl_easy_init());
   CARILLON_CHECK(owned != nullptr, "curl_easy_init");
   CURL* handle = owned.get();
   std::array<char, CURL_ERROR_SIZE> reason{};
   const std::string url = (mail.tls == MailTls::kTls ? "smtps://" : "smtp://") + mail.server;
-  const RecipientList recipients = MakeRecipients(mail.to);
+  const CurlList recipients = MakeRecipients(mail.to);
   const std::string from = "<" + mail.from + ">";
   Upload upload{mail.message};
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, reason.data());
@@ -105,8 +93,8 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
   curl_easy_setopt(handle, CURLOPT_READFUNCTION, &OnRead);
   curl_easy_setopt(handle, CURLOPT_READDATA, &upload);
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(kNoticeTimeMax / 2));
-  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(kNoticeTimeMax));
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CurlMilliseconds(kNoticeTimeMax / 2));
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, CurlMilliseconds(kNoticeTimeMax));
   SetStop(handle, &stopped_);
   const CURLcode code = curl_easy_perform(handle);
   long status = 0;

@@ -7,18 +7,12 @@
 
 #include <fmt/core.h>
 
-#include "common/adapters/http/curl_stop.h"
+#include "common/adapters/http/curl_handles.h"
+#include "common/adapters/http/http_target.h"
 #include "common/base/lower_case.h"
 
 namespace carillon {
 namespace {
-
-struct ListDeleter {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-};
-struct HandleDeleter {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
-};
 
 // The data that one transfer collects.
 struct Transfer {
@@ -59,13 +53,6 @@ int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::atomic<bool>*>(user)->load() ? 1 : 0;
 }
 
-bool HasControl(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return true;
-  }
-  return false;
-}
-
 ErrorCode CodeOf(CURLcode code, bool connected) {
   switch (code) {
     case CURLE_URL_MALFORMAT:
@@ -73,10 +60,6 @@ ErrorCode CodeOf(CURLcode code, bool connected) {
     case CURLE_SSL_CACERT_BADFILE: return ErrorCode::kInvalid;
     default: return connected ? ErrorCode::kTimeout : ErrorCode::kUnavailable;
   }
-}
-
-long Milliseconds(Duration duration) {
-  return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
 }  // namespace
@@ -125,11 +108,9 @@ class HttpClient::Impl {
   }
 
  private:
-  using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
-
-  Result<HeaderList> MakeHeaders(const HttpClientRequest& request) const {
+  Result<CurlList> MakeHeaders(const HttpClientRequest& request) const {
     // No "Expect: 100-continue": the server reads bodies up to its limit anyway.
-    HeaderList list(curl_slist_append(nullptr, "Expect:"));
+    CurlList list(curl_slist_append(nullptr, "Expect:"));
     for (const auto& [name, value] : request.headers) {
       if (HasControl(name) || HasControl(value)) {
         return Error{ErrorCode::kInvalid, "header " + LowerCase(name) + ": a control character"};
@@ -156,8 +137,8 @@ class HttpClient::Impl {
       curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
       curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
     }
-    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CurlMilliseconds(options_.connect_timeout));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, CurlMilliseconds(options_.total_timeout));
     SetStop(handle, options_.stopped);
   }
 
@@ -186,7 +167,7 @@ class HttpClient::Impl {
 
   const HttpClientOptions options_;
   std::array<char, CURL_ERROR_SIZE> reason_{};  // the last failure; written by libcurl
-  std::unique_ptr<CURL, HandleDeleter> handle_;
+  CurlHandle handle_;
 };
 
 HttpClient::HttpClient(const HttpClientOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -29,13 +29,6 @@ size_t SequenceLength(std::string_view text) {
   return length;
 }
 
-bool HasControl(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) return true;
-  }
-  return false;
-}
-
 enum class Plus { kLiteral, kSpace };
 
 Result<std::string> Decode(std::string_view text, Plus plus) {
@@ -88,6 +81,13 @@ Status ParseQuery(std::string_view text, HttpTarget& target) {
 }
 
 }  // namespace
+
+bool HasControl(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<uint8_t>(c) < 0x20 || c == 0x7f) return true;
+  }
+  return false;
+}
 
 bool IsValidUtf8(std::string_view text) {
   while (!text.empty()) {

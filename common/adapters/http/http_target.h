@@ -28,5 +28,7 @@ Result<HttpTarget> ParseHttpTarget(std::string_view target);
 std::string PercentEncode(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);
+// True if `text` has an ASCII control character, such as NUL or a line break.
+bool HasControl(std::string_view text);
 
 }  // namespace carillon

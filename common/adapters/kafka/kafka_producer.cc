@@ -13,7 +13,7 @@ namespace {
 constexpr int kServeMs = 100;   // poll interval of the thread that serves reports
 constexpr int kFlushMs = 2000;  // limit for queued records when the producer ends
 
-std::string Milliseconds(Duration d) {
+std::string MillisecondsText(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
 }
 
@@ -71,7 +71,7 @@ class KafkaProducer final : public BusProducer {
                    // The loops already gather records and send them together, so waiting for
                    // further records would only delay them.
                    {"linger.ms", "0"},
-                   {"message.timeout.ms", Milliseconds(options_.message_timeout)},
+                   {"message.timeout.ms", MillisecondsText(options_.message_timeout)},
                    {"queue.buffering.max.messages", std::to_string(options_.queue_records_max)},
                    {"queue.buffering.max.kbytes", std::to_string(options_.queue_bytes_max / 1024)},
                    {"compression.type", "none"}},

@@ -5,7 +5,7 @@
 namespace carillon {
 namespace {
 
-struct Row {
+struct PermissionRow {
   Permission permission;
   std::string_view name;
   Reach read_only;
@@ -14,7 +14,7 @@ struct Row {
 };
 
 using enum Reach;
-constexpr std::array<Row, 11> kTable = {{
+constexpr std::array<PermissionRow, 11> kTable = {{
     {Permission::kAnyone, "anyone", kAll, kAll, kAll},
     {Permission::kRead, "read", kAll, kAll, kAll},
     {Permission::kManageSelf, "self:manage", kOwn, kOwn, kAll},
@@ -28,12 +28,12 @@ constexpr std::array<Row, 11> kTable = {{
     {Permission::kManageUsers, "users:manage", kNone, kNone, kAll},
 }};
 
-const Row& RowOf(Permission permission) {
+const PermissionRow& RowOf(Permission permission) {
   return *std::find_if(kTable.begin(), kTable.end(),
-                       [&](const Row& row) { return row.permission == permission; });
+                       [&](const PermissionRow& row) { return row.permission == permission; });
 }
 
-Reach Of(const Row& row, std::string_view role) {
+Reach Of(const PermissionRow& row, std::string_view role) {
   if (role == "admin") return row.admin;
   if (role == "user") return row.user;
   if (role == "read_only") return row.read_only;
@@ -48,14 +48,14 @@ Reach ReachOf(std::string_view role, Permission permission) { return Of(RowOf(pe
 
 Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes,
               Permission permission) {
-  const Row& row = RowOf(permission);
+  const PermissionRow& row = RowOf(permission);
   const bool within = scopes.empty() || permission == Permission::kAnyone ||
                       std::find(scopes.begin(), scopes.end(), row.name) != scopes.end();
   return within ? Of(row, role) : kNone;
 }
 
 bool IsScope(std::string_view name) {
-  return std::any_of(kTable.begin(), kTable.end(), [&](const Row& row) {
+  return std::any_of(kTable.begin(), kTable.end(), [&](const PermissionRow& row) {
     return row.permission != Permission::kAnyone && row.name == name;
   });
 }
@@ -73,7 +73,7 @@ std::string_view LesserRole(std::string_view a, std::string_view b) {
 std::vector<std::string> PermissionsOf(std::string_view role,
                                        const std::vector<std::string>& scopes) {
   std::vector<std::string> names;
-  for (const Row& row : kTable) {
+  for (const PermissionRow& row : kTable) {
     const Reach reach = ReachOf(role, scopes, row.permission);
     if (row.permission == Permission::kAnyone || reach == kNone) continue;
     names.push_back(std::string(row.name) + (reach == kOwn ? ":own" : ""));

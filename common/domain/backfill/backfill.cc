@@ -10,9 +10,9 @@
 namespace carillon {
 namespace {
 
-constexpr std::array kStates = {BackfillState::kRunning, BackfillState::kPaused,
-                                BackfillState::kCompleted, BackfillState::kCancelled,
-                                BackfillState::kStopped};
+constexpr std::array kBackfillStates = {BackfillState::kRunning, BackfillState::kPaused,
+                                        BackfillState::kCompleted, BackfillState::kCancelled,
+                                        BackfillState::kStopped};
 constexpr std::array kReruns = {BackfillRerun::kNone, BackfillRerun::kFailed, BackfillRerun::kAll};
 constexpr std::array kOrders = {BackfillOrder::kAscending, BackfillOrder::kDescending};
 
@@ -73,7 +73,7 @@ std::string_view Name(BackfillState state) {
 }
 
 Result<BackfillState> ParseBackfillState(std::string_view text) {
-  return Parse(kStates, text, "state of a backfill");
+  return Parse(kBackfillStates, text, "state of a backfill");
 }
 
 std::string_view Name(BackfillRerun rerun) {

@@ -7,31 +7,23 @@
 namespace carillon {
 namespace {
 
-constexpr int kSecondsPerDay = 86'400;
-constexpr int64_t kMicrosPerSecond = 1'000'000;
 constexpr size_t kNameMax = 63;
 constexpr std::chrono::year kFirstYear{1970};
 constexpr std::chrono::year kLastYear{2299};
 
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-Error Wrong(std::string pointer, std::string message) {
-  return {ErrorCode::kInvalid, std::move(message), std::move(pointer)};
-}
 
 // The days as sorted numbers since 1970.
 Result<std::vector<int64_t>> DaysOf(const std::vector<CalendarDay>& days, std::string_view name) {
   if (days.size() > kCalendarDatesMax) {
-    return Wrong(fmt::format("/{}", name), fmt::format("has {} entries; at most {} are allowed",
-                                                       days.size(), kCalendarDatesMax));
+    return InvalidAt(fmt::format("/{}", name), fmt::format("has {} entries; at most {} are allowed",
+                                                           days.size(), kCalendarDatesMax));
   }
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < days.size(); ++i) {
     const std::chrono::year_month_day date(days[i]);
     if (date.year() < kFirstYear || date.year() > kLastYear) {
-      return Wrong(fmt::format("/{}/{}", name, i), "is outside the years 1970 to 2299");
+      return InvalidAt(fmt::format("/{}/{}", name, i), "is outside the years 1970 to 2299");
     }
     numbers.push_back(days[i].time_since_epoch().count());
   }
@@ -44,9 +36,9 @@ Status CheckInterval(const CalendarInterval& interval, size_t index) {
   const std::string pointer = fmt::format("/intervals/{}", index);
   const bool within = interval.from >= 0 && interval.from < kMinutesPerDay && interval.to >= 0 &&
                       interval.to <= kMinutesPerDay;
-  if (!within) return Wrong(pointer, "must lie between 00:00 and 24:00");
+  if (!within) return InvalidAt(pointer, "must lie between 00:00 and 24:00");
   if (interval.from == interval.to) {
-    return Wrong(pointer, "is empty; the whole day is 00:00-24:00");
+    return InvalidAt(pointer, "is empty; the whole day is 00:00-24:00");
   }
   return {};
 }
@@ -61,15 +53,15 @@ bool IsCalendarName(std::string_view name) {
 
 Result<Calendar> Calendar::Compile(const CalendarDefinition& definition) {
   auto zone = Zone::Load(definition.time_zone);
-  if (!zone.ok()) return Wrong("/time_zone", zone.error().message);
+  if (!zone.ok()) return InvalidAt("/time_zone", zone.error().message);
   Calendar made(**zone);
   made.weekdays_ = definition.weekdays;
   CARILLON_ASSIGN_OR_RETURN(made.dates_, DaysOf(definition.dates, "dates"));
   CARILLON_ASSIGN_OR_RETURN(made.except_, DaysOf(definition.except, "except"));
   made.every_day_ = definition.weekdays == 0 && definition.dates.empty();
   if (definition.intervals.size() > kCalendarIntervalsMax) {
-    return Wrong("/intervals", fmt::format("has {} entries; at most {} are allowed",
-                                           definition.intervals.size(), kCalendarIntervalsMax));
+    return InvalidAt("/intervals", fmt::format("has {} entries; at most {} are allowed",
+                                               definition.intervals.size(), kCalendarIntervalsMax));
   }
   std::vector<CalendarInterval> intervals = definition.intervals;
   for (size_t i = 0; i < intervals.size(); ++i) CARILLON_TRY(CheckInterval(intervals[i], i));

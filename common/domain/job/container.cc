@@ -30,14 +30,6 @@ bool IsWord(std::string_view text, size_t bytes_max, std::string_view punctuatio
          });
 }
 
-std::string MistakeOfText(std::string_view text) {
-  if (text.size() > kContainerArgBytesMax) {
-    return fmt::format("has {} bytes; at most {} are allowed", text.size(), kContainerArgBytesMax);
-  }
-  if (text.find('\0') != std::string_view::npos) return "contains a NUL byte";
-  return CountUtf8(text) ? "" : "is not valid UTF-8";
-}
-
 }  // namespace
 
 std::string_view Name(ContainerNetwork value) { return NameIn(kNetworks, value); }
@@ -79,7 +71,7 @@ std::vector<Error> FindContainerMistakes(const ContainerDefinition& container,
   }
   const auto check = [&](std::string_view field, const std::vector<std::string>& texts) {
     for (size_t i = 0; i < texts.size(); ++i) {
-      std::string why = MistakeOfText(texts[i]);
+      std::string why = TextFault(texts[i], kContainerArgBytesMax);
       if (!why.empty()) note(fmt::format("/container/{}/{}", field, i), std::move(why));
     }
   };

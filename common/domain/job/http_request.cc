@@ -45,19 +45,13 @@ std::optional<int> ReadStatus(std::string_view text) {
 class Mistakes {
  public:
   void Note(std::string pointer, std::string why) {
-    all_.push_back({ErrorCode::kInvalid, std::move(why), std::move(pointer)});
+    all_.push_back(InvalidAt(std::move(pointer), std::move(why)));
   }
   // Returns false if the text is not UTF-8 without NUL, or too long.
   bool CheckText(const std::string& pointer, std::string_view text, size_t bytes_max) {
-    if (text.size() > bytes_max) {
-      Note(pointer, fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max));
-    } else if (text.find('\0') != std::string_view::npos) {
-      Note(pointer, "contains a NUL byte");
-    } else if (!CountUtf8(text)) {
-      Note(pointer, "is not valid UTF-8");
-    } else {
-      return true;
-    }
+    std::string fault = TextFault(text, bytes_max);
+    if (fault.empty()) return true;
+    Note(pointer, std::move(fault));
     return false;
   }
   void CheckCount(const std::string& pointer, size_t count, size_t most) {

@@ -37,42 +37,32 @@ constexpr size_t kUserIdBytesMax = 64;
 constexpr size_t kRetryIntervalsMax = 100;
 constexpr size_t kRoutingKeyBytesMax = 1'024;
 
-Error Wrong(std::string pointer, std::string why) {
-  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
-}
-
 Status CheckWhole(std::string_view field, int64_t value, int64_t least, int64_t most) {
   if (value >= least && value <= most) return {};
-  return Wrong(fmt::format("/{}", field),
-               fmt::format("{} is {}; it must be from {} to {}", field, value, least, most));
+  return InvalidAt(fmt::format("/{}", field),
+                   fmt::format("{} is {}; it must be from {} to {}", field, value, least, most));
 }
 
-// Checks text that the store and the shell must carry: UTF-8 without NUL.
 Status CheckText(const std::string& pointer, std::string_view text, size_t bytes_max) {
-  if (text.size() > bytes_max) {
-    return Wrong(pointer,
-                 fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max));
-  }
-  if (text.find('\0') != std::string_view::npos) return Wrong(pointer, "contains a NUL byte");
-  if (!CountUtf8(text)) return Wrong(pointer, "is not valid UTF-8");
-  return {};
+  std::string fault = TextFault(text, bytes_max);
+  return fault.empty() ? Status() : InvalidAt(pointer, std::move(fault));
 }
 
 Status CheckName(const JobDefinition& job) {
   CARILLON_TRY(CheckText("/name", job.name, kNameCharactersMax * 4));
   const size_t characters = *CountUtf8(job.name);
   if (characters == 0 || characters > kNameCharactersMax) {
-    return Wrong("/name", fmt::format("has {} characters; it must have 1 to {}", characters,
-                                      kNameCharactersMax));
+    return InvalidAt("/name", fmt::format("has {} characters; it must have 1 to {}", characters,
+                                          kNameCharactersMax));
   }
   if (std::any_of(job.name.begin(), job.name.end(), IsControl)) {
-    return Wrong("/name", "contains a control character");
+    return InvalidAt("/name", "contains a control character");
   }
   if (IsBlank(job.name)) {
-    return Wrong("/name", "must not be blank");
+    return InvalidAt("/name", "must not be blank");
   }
   if (HasDirectionOverride(job.name)) {
-    return Wrong("/name", "contains a character that changes the text direction");
+    return InvalidAt("/name", "contains a character that changes the text direction");
   }
   return {};
 }
@@ -80,67 +70,71 @@ Status CheckName(const JobDefinition& job) {
 Status CheckCommand(const JobDefinition& job) {
   if (job.type != JobType::kShell) {
     if (job.command.empty()) return {};
-    return Wrong("/command", fmt::format("a {} job has no command", Name(job.type)));
+    return InvalidAt("/command", fmt::format("a {} job has no command", Name(job.type)));
   }
-  if (job.command.empty()) return Wrong("/command", "a shell job needs a command");
+  if (job.command.empty()) return InvalidAt("/command", "a shell job needs a command");
   return CheckText("/command", job.command, kCommandBytesMax);
 }
 
 Status CheckScriptField(const JobDefinition& job) {
   const bool script = job.type == JobType::kScript;
   if (script == job.script.has_value()) return {};
-  if (script) return Wrong("/script", "is missing");
-  return Wrong("/script",
-               fmt::format("a {} job has no script; set type to script", Name(job.type)));
+  if (script) return InvalidAt("/script", "is missing");
+  return InvalidAt("/script",
+                   fmt::format("a {} job has no script; set type to script", Name(job.type)));
 }
 
 Status CheckHttpField(const JobDefinition& job) {
   if (job.type != JobType::kHttp) {
     if (!job.http) return {};
-    return Wrong("/http", fmt::format("a {} job has no request; set type to http", Name(job.type)));
+    return InvalidAt("/http",
+                     fmt::format("a {} job has no request; set type to http", Name(job.type)));
   }
-  if (!job.http) return Wrong("/http", "is missing");
+  if (!job.http) return InvalidAt("/http", "is missing");
   if (job.env.empty()) return {};
-  return Wrong("/env", "a request has no environment; use parameters, or secrets in its headers");
+  return InvalidAt("/env",
+                   "a request has no environment; use parameters, or secrets in its headers");
 }
 
 Status CheckHandlerField(const JobDefinition& job) {
   if (job.type != JobType::kHandler) {
     if (job.handler.empty()) return {};
-    return Wrong("/handler",
-                 fmt::format("a {} job has no handler; set type to handler", Name(job.type)));
+    return InvalidAt("/handler",
+                     fmt::format("a {} job has no handler; set type to handler", Name(job.type)));
   }
-  if (job.handler.empty()) return Wrong("/handler", "is missing");
+  if (job.handler.empty()) return InvalidAt("/handler", "is missing");
   if (IsFullHandlerName(job.handler)) return {};
-  return Wrong("/handler",
-               "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in "
-               "NAME also dots");
+  return InvalidAt(
+      "/handler",
+      "must be APP/NAME, such as billing/close_day: small letters, digits, _ and -, in "
+      "NAME also dots");
 }
 
 Status CheckContainerField(const JobDefinition& job) {
   const bool container = job.type == JobType::kContainer;
   if (container == job.container.has_value()) return {};
-  if (container) return Wrong("/container", "is missing");
-  return Wrong("/container",
-               fmt::format("a {} job has no container; set type to container", Name(job.type)));
+  if (container) return InvalidAt("/container", "is missing");
+  return InvalidAt("/container",
+                   fmt::format("a {} job has no container; set type to container", Name(job.type)));
 }
 
 Status CheckIsolation(const JobDefinition& job) {
   const bool process = StartsProcess(job.type);
   if (job.limits && !process) {
-    return Wrong("/limits",
-                 fmt::format("a {} job starts no process that could be limited", Name(job.type)));
+    return InvalidAt(
+        "/limits", fmt::format("a {} job starts no process that could be limited", Name(job.type)));
   }
   if (!job.run_as.empty() && !process) {
-    return Wrong("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
+    return InvalidAt("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
   }
   if (!job.run_as.empty() && job.type == JobType::kContainer) {
-    return Wrong("/run_as", "has no effect on a container; set user of container");
+    return InvalidAt("/run_as", "has no effect on a container; set user of container");
   }
   if (!job.run_as.empty() && !IsUserName(job.run_as)) {
-    return Wrong("/run_as",
-                 "must be the name of a user: at most 32 letters, digits, _, . and -, and first a "
-                 "letter or _");
+    return InvalidAt(
+        "/run_as",
+        "must be the name of a user: at most 32 letters, digits, _, . and -, and first a "
+        "letter or _");
   }
   return job.limits ? CheckLimits(*job.limits) : Status();
 }
@@ -149,8 +143,8 @@ Status CheckIsolation(const JobDefinition& job) {
 Status CheckWorkflowField(const JobDefinition& job) {
   if (job.type != JobType::kWorkflow) {
     if (!job.workflow) return {};
-    return Wrong("/workflow",
-                 fmt::format("a {} job has no nodes; set type to workflow", Name(job.type)));
+    return InvalidAt("/workflow",
+                     fmt::format("a {} job has no nodes; set type to workflow", Name(job.type)));
   }
   const JobDefinition usual;
   struct Foreign {
@@ -169,36 +163,37 @@ Status CheckWorkflowField(const JobDefinition& job) {
                               Foreign{"on_lost", job.on_lost != usual.on_lost}};
   for (const auto& [field, is_set] : foreign) {
     if (!is_set) continue;
-    return Wrong(fmt::format("/{}", field),
-                 "has no effect on a workflow; set it on the jobs of its nodes");
+    return InvalidAt(fmt::format("/{}", field),
+                     "has no effect on a workflow; set it on the jobs of its nodes");
   }
-  if (!job.workflow) return Wrong("/workflow", "is missing");
+  if (!job.workflow) return InvalidAt("/workflow", "is missing");
   return {};
 }
 
 Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
                      const std::string& pointer) {
   if (spec.kind == ScheduleKind::kManual) {
-    return Wrong(pointer + "/kind",
-                 "must be cron, rate, once, delay or after; a manual job has no schedules");
+    return InvalidAt(pointer + "/kind",
+                     "must be cron, rate, once, delay or after; a manual job has no schedules");
   }
   const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
-  if (!schedule.ok()) return Wrong(pointer + schedule.error().pointer, schedule.error().message);
+  if (!schedule.ok())
+    return InvalidAt(pointer + schedule.error().pointer, schedule.error().message);
   const Status parameters = ValidateParameters(spec.parameters);
   if (parameters.ok()) return {};
-  return Wrong(pointer + parameters.error().pointer, parameters.error().message);
+  return InvalidAt(pointer + parameters.error().pointer, parameters.error().message);
 }
 
 Status CheckSchedules(const JobDefinition& job) {
   if (job.schedules.size() > kSchedulesMax) {
-    return Wrong("/schedules", fmt::format("has {} entries; at most {} are allowed",
-                                           job.schedules.size(), kSchedulesMax));
+    return InvalidAt("/schedules", fmt::format("has {} entries; at most {} are allowed",
+                                               job.schedules.size(), kSchedulesMax));
   }
   for (size_t i = 0; i < job.schedules.size(); ++i) {
     CARILLON_TRY(CheckSchedule(job, job.schedules[i], fmt::format("/schedules/{}", i)));
   }
   const auto zone = Zone::Load(job.time_zone);
-  if (!zone.ok()) return Wrong("/time_zone", zone.error().message);
+  if (!zone.ok()) return InvalidAt("/time_zone", zone.error().message);
   return {};
 }
 
@@ -214,8 +209,9 @@ Status CheckNumbers(const JobDefinition& job) {
   CARILLON_TRY(CheckWhole("catch_up_max", job.catch_up_max, 1, 10'000));
   CARILLON_TRY(CheckWhole("retention_days", job.retention_days, 0, 3'650));
   if (job.retry_intervals_s.size() > kRetryIntervalsMax) {
-    return Wrong("/retry_intervals", fmt::format("has {} entries; at most {} are allowed",
-                                                 job.retry_intervals_s.size(), kRetryIntervalsMax));
+    return InvalidAt("/retry_intervals",
+                     fmt::format("has {} entries; at most {} are allowed",
+                                 job.retry_intervals_s.size(), kRetryIntervalsMax));
   }
   for (size_t i = 0; i < job.retry_intervals_s.size(); ++i) {
     CARILLON_TRY(
@@ -229,58 +225,59 @@ Status CheckOverlap(const JobDefinition& job) {
   CARILLON_TRY(CheckWhole("queue_max", job.queue_max, 1, 10'000));
   if (job.max_running == 1) return {};
   if (job.overlap_policy == OverlapPolicy::kAllow) {
-    return Wrong(
+    return InvalidAt(
         "/max_running",
         "has no effect with overlap_policy allow; set overlap_policy to skip, queue_one or "
         "queue_all, or omit max_running");
   }
   if (EndsPrevious(job.overlap_policy)) {
-    return Wrong("/max_running",
-                 fmt::format("must be 1 with overlap_policy {}", Name(job.overlap_policy)));
+    return InvalidAt("/max_running",
+                     fmt::format("must be 1 with overlap_policy {}", Name(job.overlap_policy)));
   }
   return {};
 }
 
 Status CheckGroup(const JobDefinition& job) {
   if (job.concurrency_group.empty() || IsGroupName(job.concurrency_group)) return {};
-  return Wrong("/concurrency_group",
-               "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
+  return InvalidAt(
+      "/concurrency_group",
+      "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
 }
 
 Status CheckParameter(const std::string& name, const ParameterValue& value) {
   const std::string pointer = "/parameters/" + EscapePointer(name);
   if (!IsVariableName(name)) {
-    return Wrong(
+    return InvalidAt(
         pointer,
         "a parameter name must be 1 to 63 letters, digits and _, not beginning with a digit");
   }
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (MentionsSecret(*text)) {
-      return Wrong(pointer,
-                   "refers to a secret; parameters are stored and shown with the run, so use "
-                   "secrets in `env` only");
+      return InvalidAt(pointer,
+                       "refers to a secret; parameters are stored and shown with the run, so use "
+                       "secrets in `env` only");
     }
     return CheckText(pointer, *text, kValueBytesMax);
   }
   if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
-    return Wrong(pointer, "is not a finite number");
+    return InvalidAt(pointer, "is not a finite number");
   }
   return {};
 }
 
 Status CheckEnv(const JobDefinition& job) {
   if (job.env.size() > kEnvMax) {
-    return Wrong("/env",
-                 fmt::format("has {} entries; at most {} are allowed", job.env.size(), kEnvMax));
+    return InvalidAt(
+        "/env", fmt::format("has {} entries; at most {} are allowed", job.env.size(), kEnvMax));
   }
   for (const auto& [name, value] : job.env) {
     const std::string pointer = "/env/" + EscapePointer(name);
     if (!IsVariableName(name)) {
-      return Wrong(
+      return InvalidAt(
           pointer,
           "a variable name must be 1 to 63 letters, digits and _, not beginning with a digit");
     }
-    if (IsReservedVariable(name)) return Wrong(pointer, "is reserved; Carillon sets it");
+    if (IsReservedVariable(name)) return InvalidAt(pointer, "is reserved; Carillon sets it");
     CARILLON_TRY(CheckText(pointer, value, kValueBytesMax));
   }
   return {};
@@ -288,17 +285,17 @@ Status CheckEnv(const JobDefinition& job) {
 
 Status CheckLabels(const JobDefinition& job) {
   if (job.labels.size() > kLabelsMax) {
-    return Wrong("/labels", fmt::format("has {} entries; at most {} are allowed", job.labels.size(),
-                                        kLabelsMax));
+    return InvalidAt("/labels", fmt::format("has {} entries; at most {} are allowed",
+                                            job.labels.size(), kLabelsMax));
   }
   for (const auto& [name, value] : job.labels) {
     const std::string pointer = "/labels/" + EscapePointer(name);
-    if (name.empty()) return Wrong(pointer, "a label must have a name");
+    if (name.empty()) return InvalidAt(pointer, "a label must have a name");
     CARILLON_TRY(CheckText(pointer, name, kLabelNameBytesMax));
     CARILLON_TRY(CheckText(pointer, value, kLabelValueBytesMax));
     if (std::any_of(name.begin(), name.end(), IsControl) ||
         std::any_of(value.begin(), value.end(), IsControl)) {
-      return Wrong(pointer, "contains a control character");
+      return InvalidAt(pointer, "contains a control character");
     }
   }
   return {};
@@ -306,27 +303,28 @@ Status CheckLabels(const JobDefinition& job) {
 
 Status CheckRouting(const JobDefinition& job) {
   if (!job.executor_id.empty() && !job.executor_selector.empty()) {
-    return Wrong("/executor_selector", "cannot be combined with executor_id; omit one of the two");
+    return InvalidAt("/executor_selector",
+                     "cannot be combined with executor_id; omit one of the two");
   }
   if (!job.executor_id.empty()) {
     if (!IsExecutorId(job.executor_id)) {
-      return Wrong("/executor_id",
-                   "must be 1 to 63 characters of a-z, 0-9 and -, not beginning with -");
+      return InvalidAt("/executor_id",
+                       "must be 1 to 63 characters of a-z, 0-9 and -, not beginning with -");
     }
   }
   CARILLON_TRY(CheckText("/routing_key", job.routing_key, kRoutingKeyBytesMax));
   if (!job.routing_key.empty() && job.routing != Routing::kConsistentHash) {
-    return Wrong("/routing_key", "has an effect with the routing consistent_hash only");
+    return InvalidAt("/routing_key", "has an effect with the routing consistent_hash only");
   }
   CARILLON_TRY(CheckText("/executor_selector", job.executor_selector, Selector::kBytesMax));
   const auto selector = Selector::Parse(job.executor_selector);
-  if (!selector.ok()) return Wrong("/executor_selector", selector.error().message);
+  if (!selector.ok()) return InvalidAt("/executor_selector", selector.error().message);
   return {};
 }
 
 Status CheckOwner(const std::string& user_id) {
   if (std::any_of(user_id.begin(), user_id.end(), IsControl)) {
-    return Wrong("/user_id", "contains a control character");
+    return InvalidAt("/user_id", "contains a control character");
   }
   return CheckText("/user_id", user_id, kUserIdBytesMax);
 }
@@ -353,16 +351,17 @@ constexpr std::array<NameOf<Routing>, 6> kRoutings{{{Routing::kRoundRobin, "roun
 
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters) {
   if (parameters.size() > kParametersMax) {
-    return Wrong("/parameters", fmt::format("has {} entries; at most {} are allowed",
-                                            parameters.size(), kParametersMax));
+    return InvalidAt("/parameters", fmt::format("has {} entries; at most {} are allowed",
+                                                parameters.size(), kParametersMax));
   }
   std::set<std::string> upper_names;
   for (const auto& [name, value] : parameters) {
     CARILLON_TRY(CheckParameter(name, value));
     if (!upper_names.insert(AsciiUpper(name)).second) {
-      return Wrong("/parameters/" + name,
-                   "differs from another parameter only by case; both would be CARILLON_PARAM_" +
-                       AsciiUpper(name));
+      return InvalidAt(
+          "/parameters/" + name,
+          "differs from another parameter only by case; both would be CARILLON_PARAM_" +
+              AsciiUpper(name));
     }
   }
   return {};
@@ -393,7 +392,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckIsolation(job));
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {
-    mistakes.push_back(Wrong("/workflow" + problem.pointer, std::move(problem.message)));
+    mistakes.push_back(InvalidAt("/workflow" + problem.pointer, std::move(problem.message)));
   }
   note(CheckSchedules(job));
   note(CheckNumbers(job));
@@ -414,7 +413,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(ValidateNotify(job.notify));
   note(CheckText("/description", job.description, kDescriptionBytesMax));
   note(CheckOwner(job.user_id));
-  if (!IsNamespace(job.name_space)) note(Wrong("/namespace", std::string(kNamespaceRule)));
+  if (!IsNamespace(job.name_space)) note(InvalidAt("/namespace", std::string(kNamespaceRule)));
   return mistakes;
 }
 
@@ -458,8 +457,9 @@ bool IsGroupName(std::string_view text) { return IsShortName(text, "_-"); }
 // The names of groups have the same form.
 Status ValidateJobId(std::string_view text) {
   if (IsGroupName(text)) return {};
-  return Wrong("/job_id",
-               "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
+  return InvalidAt(
+      "/job_id",
+      "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
 }
 
 std::string_view Name(OverlapPolicy value) { return NameIn(kOverlapPolicies, value); }

@@ -18,28 +18,29 @@ Features NeedsHttp(const JobDefinition&) { return {Feature::kHttp}; }
 
 Features NeedsContainer(const JobDefinition&) { return {Feature::kContainer}; }
 
-struct Row {
+struct TypeRow {
   JobType type;
   Runner runner;
   Features (*needs)(const JobDefinition& job);
 };
-constexpr std::array<Row, 7> kRows{{{JobType::kShell, Runner::kWarden, NeedsNothing},
-                                    {JobType::kScript, Runner::kWarden, NeedsInterpreter},
-                                    {JobType::kHttp, Runner::kHttp, NeedsHttp},
-                                    {JobType::kContainer, Runner::kWarden, NeedsContainer},
-                                    {JobType::kHandler, Runner::kWorker, NeedsNothing},
-                                    {JobType::kNoop, Runner::kNoop, NeedsNothing},
-                                    {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
-constexpr std::array<NameOf<JobType>, 7> kNames{{{JobType::kShell, "shell"},
-                                                 {JobType::kScript, "script"},
-                                                 {JobType::kHttp, "http"},
-                                                 {JobType::kContainer, "container"},
-                                                 {JobType::kHandler, "handler"},
-                                                 {JobType::kNoop, "noop"},
-                                                 {JobType::kWorkflow, "workflow"}}};
+constexpr std::array<TypeRow, 7> kTypeRows{
+    {{JobType::kShell, Runner::kWarden, NeedsNothing},
+     {JobType::kScript, Runner::kWarden, NeedsInterpreter},
+     {JobType::kHttp, Runner::kHttp, NeedsHttp},
+     {JobType::kContainer, Runner::kWarden, NeedsContainer},
+     {JobType::kHandler, Runner::kWorker, NeedsNothing},
+     {JobType::kNoop, Runner::kNoop, NeedsNothing},
+     {JobType::kWorkflow, Runner::kScheduler, NeedsNothing}}};
+constexpr std::array<NameOf<JobType>, 7> kTypeNames{{{JobType::kShell, "shell"},
+                                                     {JobType::kScript, "script"},
+                                                     {JobType::kHttp, "http"},
+                                                     {JobType::kContainer, "container"},
+                                                     {JobType::kHandler, "handler"},
+                                                     {JobType::kNoop, "noop"},
+                                                     {JobType::kWorkflow, "workflow"}}};
 
-const Row& RowOf(JobType type) {
-  for (const Row& row : kRows) {
+const TypeRow& RowOf(JobType type) {
+  for (const TypeRow& row : kTypeRows) {
     if (row.type == type) return row;
   }
   CARILLON_CHECK(false, "a job type without a row");
@@ -58,10 +59,10 @@ Features NeedsOf(const JobDefinition& job) {
   return needs;
 }
 
-std::string_view Name(JobType value) { return NameIn(kNames, value); }
+std::string_view Name(JobType value) { return NameIn(kTypeNames, value); }
 template <>
 Result<JobType> ParseName(std::string_view text) {
-  return ValueIn(kNames, text);
+  return ValueIn(kTypeNames, text);
 }
 
 }  // namespace carillon

@@ -18,16 +18,12 @@ using Values = std::map<std::string, ParameterValue>;
 constexpr size_t kRulesMax = 100;
 constexpr size_t kChoicesMax = 100;
 constexpr size_t kChoicesBytesShown = 200;
-constexpr size_t kDescriptionBytesMax = 1'000;
+constexpr size_t kRuleDescriptionBytesMax = 1'000;
 
 constexpr std::array<NameOf<ParameterType>, 4> kTypes{{{ParameterType::kString, "string"},
                                                        {ParameterType::kInteger, "integer"},
                                                        {ParameterType::kNumber, "number"},
                                                        {ParameterType::kBoolean, "boolean"}}};
-
-Error Wrong(std::string pointer, std::string why) {
-  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
-}
 
 // Returns why the value does not have the type; "" if it has.
 std::string_view TypeMismatch(ParameterType type, const ParameterValue& value) {
@@ -100,8 +96,8 @@ const std::string* FindMissing(const JobDefinition& job, const Values& values) {
 Status CheckChoices(const ParameterRule& rule, const std::string& name,
                     const std::string& pointer) {
   if (rule.choices.size() > kChoicesMax) {
-    return Wrong(pointer, fmt::format("has {} entries; at most {} are allowed", rule.choices.size(),
-                                      kChoicesMax));
+    return InvalidAt(pointer, fmt::format("has {} entries; at most {} are allowed",
+                                          rule.choices.size(), kChoicesMax));
   }
   for (size_t i = 0; i < rule.choices.size(); ++i) {
     const ParameterValue& choice = rule.choices[i];
@@ -110,12 +106,12 @@ Status CheckChoices(const ParameterRule& rule, const std::string& name,
       return Error{ErrorCode::kConflict, std::string(why), place};
     }
     const Status valid = ValidateParameters({{name, choice}});
-    if (!valid.ok()) return Wrong(place, valid.error().message);
+    if (!valid.ok()) return InvalidAt(place, valid.error().message);
     const auto same =
         std::find_if(rule.choices.begin(), rule.choices.begin() + static_cast<long>(i),
                      [&](const auto& other) { return SameValue(other, choice); });
     if (same != rule.choices.begin() + static_cast<long>(i)) {
-      return Wrong(place, "is the same as an earlier choice");
+      return InvalidAt(place, "is the same as an earlier choice");
     }
   }
   return {};
@@ -124,17 +120,17 @@ Status CheckChoices(const ParameterRule& rule, const std::string& name,
 Status CheckRule(const std::string& name, const ParameterRule& rule) {
   const std::string pointer = "/parameter_rules/" + EscapePointer(name);
   if (!IsVariableName(name)) {
-    return Wrong(
+    return InvalidAt(
         pointer,
         "a parameter name must be 1 to 63 letters, digits and _, not beginning with a digit");
   }
   const std::string& text = rule.description;
-  if (text.size() > kDescriptionBytesMax) {
-    return Wrong(pointer + "/description", fmt::format("has {} bytes; at most {} are allowed",
-                                                       text.size(), kDescriptionBytesMax));
+  if (text.size() > kRuleDescriptionBytesMax) {
+    return InvalidAt(pointer + "/description", fmt::format("has {} bytes; at most {} are allowed",
+                                                           text.size(), kRuleDescriptionBytesMax));
   }
   if (text.find('\0') != std::string::npos || !CountUtf8(text)) {
-    return Wrong(pointer + "/description", "must be UTF-8 without NUL bytes");
+    return InvalidAt(pointer + "/description", "must be UTF-8 without NUL bytes");
   }
   return CheckChoices(rule, name, pointer + "/choices");
 }
@@ -146,9 +142,9 @@ Status CheckCase(const JobDefinition& job) {
   for (const auto& [name, rule] : job.parameter_rules) {
     const auto [known, added] = names.emplace(AsciiUpper(name), name);
     if (added || known->second == name) continue;
-    return Wrong("/parameter_rules/" + name,
-                 fmt::format("differs from '{}' only by case; both would be CARILLON_PARAM_{}",
-                             known->second, known->first));
+    return InvalidAt("/parameter_rules/" + name,
+                     fmt::format("differs from '{}' only by case; both would be CARILLON_PARAM_{}",
+                                 known->second, known->first));
   }
   return {};
 }
@@ -184,8 +180,8 @@ Status CheckScheduleValues(const JobDefinition& job) {
 
 Status ValidateParameterRules(const JobDefinition& job) {
   if (job.parameter_rules.size() > kRulesMax) {
-    return Wrong("/parameter_rules", fmt::format("has {} entries; at most {} are allowed",
-                                                 job.parameter_rules.size(), kRulesMax));
+    return InvalidAt("/parameter_rules", fmt::format("has {} entries; at most {} are allowed",
+                                                     job.parameter_rules.size(), kRulesMax));
   }
   for (const auto& [name, rule] : job.parameter_rules) CARILLON_TRY(CheckRule(name, rule));
   CARILLON_TRY(CheckCase(job));
@@ -197,9 +193,9 @@ Status CheckGivenParameters(const JobDefinition& job, const Values& given) {
   CARILLON_TRY(CheckValues(job, given, "/parameters", ErrorCode::kInvalid));
   const std::string* missing = FindMissing(job, given);
   if (missing == nullptr) return {};
-  return Wrong("/parameters/" + *missing,
-               fmt::format("'{}' is required; give it a value of type {}", *missing,
-                           Name(job.parameter_rules.at(*missing).type)));
+  return InvalidAt("/parameters/" + *missing,
+                   fmt::format("'{}' is required; give it a value of type {}", *missing,
+                               Name(job.parameter_rules.at(*missing).type)));
 }
 
 std::string_view Name(ParameterType value) { return NameIn(kTypes, value); }

@@ -11,52 +11,49 @@
 namespace carillon {
 namespace {
 
-struct Row {
+struct InterpreterRow {
   Interpreter interpreter;
   std::string_view suffix;
   Feature feature;
 };
 // PowerShell and PHP refuse or misread files with another suffix.
-constexpr std::array<Row, 7> kRows{{{Interpreter::kSh, ".sh", Feature::kScriptSh},
-                                    {Interpreter::kBash, ".sh", Feature::kScriptBash},
-                                    {Interpreter::kPython3, ".py", Feature::kScriptPython3},
-                                    {Interpreter::kPerl, ".pl", Feature::kScriptPerl},
-                                    {Interpreter::kNode, ".js", Feature::kScriptNode},
-                                    {Interpreter::kPhp, ".php", Feature::kScriptPhp},
-                                    {Interpreter::kPwsh, ".ps1", Feature::kScriptPwsh}}};
-constexpr std::array<NameOf<Interpreter>, 7> kNames{{{Interpreter::kSh, "sh"},
-                                                     {Interpreter::kBash, "bash"},
-                                                     {Interpreter::kPython3, "python3"},
-                                                     {Interpreter::kPerl, "perl"},
-                                                     {Interpreter::kNode, "node"},
-                                                     {Interpreter::kPhp, "php"},
-                                                     {Interpreter::kPwsh, "pwsh"}}};
+constexpr std::array<InterpreterRow, 7> kInterpreterRows{
+    {{Interpreter::kSh, ".sh", Feature::kScriptSh},
+     {Interpreter::kBash, ".sh", Feature::kScriptBash},
+     {Interpreter::kPython3, ".py", Feature::kScriptPython3},
+     {Interpreter::kPerl, ".pl", Feature::kScriptPerl},
+     {Interpreter::kNode, ".js", Feature::kScriptNode},
+     {Interpreter::kPhp, ".php", Feature::kScriptPhp},
+     {Interpreter::kPwsh, ".ps1", Feature::kScriptPwsh}}};
+constexpr std::array<NameOf<Interpreter>, 7> kInterpreterNames{{{Interpreter::kSh, "sh"},
+                                                                {Interpreter::kBash, "bash"},
+                                                                {Interpreter::kPython3, "python3"},
+                                                                {Interpreter::kPerl, "perl"},
+                                                                {Interpreter::kNode, "node"},
+                                                                {Interpreter::kPhp, "php"},
+                                                                {Interpreter::kPwsh, "pwsh"}}};
 
-const Row& RowOf(Interpreter interpreter) { return kRows.at(static_cast<size_t>(interpreter)); }
+const InterpreterRow& RowOf(Interpreter interpreter) {
+  return kInterpreterRows.at(static_cast<size_t>(interpreter));
+}
 
-void CheckText(std::string pointer, std::string_view text, size_t bytes_max,
-               std::vector<Error>& mistakes) {
-  const auto note = [&](std::string why) {
-    mistakes.push_back({ErrorCode::kInvalid, std::move(why), std::move(pointer)});
-  };
-  if (text.size() > bytes_max) {
-    note(fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max));
-  } else if (text.find('\0') != std::string_view::npos) {
-    note("contains a NUL byte");
-  } else if (!CountUtf8(text)) {
-    note("is not valid UTF-8");
-  }
+void CheckTextOf(std::string pointer, std::string_view text, size_t bytes_max,
+                 std::vector<Error>& mistakes) {
+  std::string fault = TextFault(text, bytes_max);
+  if (!fault.empty()) mistakes.push_back(InvalidAt(std::move(pointer), std::move(fault)));
 }
 
 }  // namespace
 
-std::string_view Name(Interpreter value) { return NameIn(kNames, value); }
-Result<Interpreter> ParseInterpreter(std::string_view text) { return ValueIn(kNames, text); }
+std::string_view Name(Interpreter value) { return NameIn(kInterpreterNames, value); }
+Result<Interpreter> ParseInterpreter(std::string_view text) {
+  return ValueIn(kInterpreterNames, text);
+}
 
 const std::vector<Interpreter>& AllInterpreters() {
   static const std::vector<Interpreter> all = [] {
     std::vector<Interpreter> listed;
-    for (const Row& row : kRows) listed.push_back(row.interpreter);
+    for (const InterpreterRow& row : kInterpreterRows) listed.push_back(row.interpreter);
     return listed;
   }();
   return all;
@@ -79,7 +76,7 @@ std::optional<Interpreter> InterpreterOf(std::string_view file_name, std::string
     }
     return std::nullopt;
   }
-  for (const Row& row : kRows) {
+  for (const InterpreterRow& row : kInterpreterRows) {
     if (file_name.ends_with(row.suffix)) return row.interpreter;
   }
   return std::nullopt;
@@ -91,7 +88,7 @@ std::vector<Error> FindScriptMistakes(const ScriptDefinition& script) {
     mistakes.push_back(
         {ErrorCode::kInvalid, "a script job needs the text of its script", "/script/body"});
   }
-  CheckText("/script/body", script.body, kScriptBytesMax, mistakes);
+  CheckTextOf("/script/body", script.body, kScriptBytesMax, mistakes);
   if (script.args.size() > kScriptArgsMax) {
     mistakes.push_back(
         {ErrorCode::kInvalid,
@@ -100,7 +97,7 @@ std::vector<Error> FindScriptMistakes(const ScriptDefinition& script) {
     return mistakes;
   }
   for (size_t i = 0; i < script.args.size(); ++i) {
-    CheckText(fmt::format("/script/args/{}", i), script.args[i], kScriptArgBytesMax, mistakes);
+    CheckTextOf(fmt::format("/script/args/{}", i), script.args[i], kScriptArgBytesMax, mistakes);
   }
   return mistakes;
 }

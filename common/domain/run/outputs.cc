@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/ascii.h"
 #include "common/domain/job_text.h"
 
 namespace carillon {
@@ -12,8 +13,7 @@ namespace {
 
 constexpr std::string_view kMark = "<<";
 
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsLetterOrLine(char c) { return IsLetter(c) || c == '_'; }
 
 // Takes lines off the front of a text and counts them.
 class Lines {
@@ -73,8 +73,9 @@ Status CheckText(std::string_view text) {
 }  // namespace
 
 bool IsOutputName(std::string_view name) {
-  if (name.empty() || name.size() > kOutputNameBytesMax || !IsAlpha(name[0])) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) { return IsAlpha(c) || IsDigit(c); });
+  if (name.empty() || name.size() > kOutputNameBytesMax || !IsLetterOrLine(name[0])) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsLetterOrLine(c) || IsDigit(c); });
 }
 
 size_t BytesOf(const Outputs& outputs) {

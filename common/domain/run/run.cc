@@ -7,9 +7,9 @@
 namespace carillon {
 namespace {
 
-constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
-                                RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
-                                RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
+constexpr std::array kRunStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
+                                   RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
+                                   RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
@@ -30,7 +30,7 @@ std::string_view Name(RunState state) {
 }
 
 Result<RunState> ParseRunState(std::string_view text) {
-  for (const RunState state : kStates) {
+  for (const RunState state : kRunStates) {
     if (Name(state) == text) return state;
   }
   return {ErrorCode::kInvalid, "not a run state: '" + std::string(text) + "'"};

@@ -7,10 +7,6 @@
 namespace carillon {
 namespace {
 
-constexpr int kSecondsPerDay = 86'400;
-
-int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 bool Has(uint64_t set, int value) { return (set >> value) & 1; }
 // The smallest member >= value, or -1. `value` < 64.
 int AtLeast(uint64_t set, int value) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/ascii.h"
 #include "common/base/stable_hash.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/cron.h"
@@ -43,7 +44,6 @@ constexpr std::array<Macro, 7> kMacros{{{"@YEARLY", "0 0 1 1 *"},
 
 Error Bad(std::string why) { return {ErrorCode::kInvalid, std::move(why)}; }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 // A printable, truncated form of the user's text, for messages.

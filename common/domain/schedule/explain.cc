@@ -70,7 +70,7 @@ int EvenStep(const CronField& field, CronUnit unit) {
 }
 
 // The values of a field of plain values, ascending.
-std::vector<int> ValuesOf(const CronField& field) {
+std::vector<int> SortedValuesOf(const CronField& field) {
   std::vector<int> values;
   for (const CronItem& item : field.items) {
     for (int v = item.from; v <= item.to; v += item.step) values.push_back(v);
@@ -104,9 +104,9 @@ std::string TwoDigits(int value) { return fmt::format("{:02}", value); }
 
 // "At 02:30 and 14:30"; empty if there are too many times to list.
 std::string ListedTimes(const CronExpression& e) {
-  const auto hours = ValuesOf(e.field(CronUnit::kHour));
-  const auto minutes = ValuesOf(e.field(CronUnit::kMinute));
-  const auto seconds = ValuesOf(e.field(CronUnit::kSecond));
+  const auto hours = SortedValuesOf(e.field(CronUnit::kHour));
+  const auto minutes = SortedValuesOf(e.field(CronUnit::kMinute));
+  const auto seconds = SortedValuesOf(e.field(CronUnit::kSecond));
   if (hours.size() * minutes.size() * seconds.size() > kTimesListedMax) return {};
   const bool whole_minutes = seconds == std::vector<int>{0};
   std::vector<std::string> times;
@@ -124,7 +124,7 @@ std::string ListedTimes(const CronExpression& e) {
 // The frequency within the minute; empty for "at second 0".
 std::string SecondPhrase(const CronExpression& e) {
   const CronField& field = e.field(CronUnit::kSecond);
-  if (ValuesOf(field) == std::vector<int>{0}) return {};
+  if (SortedValuesOf(field) == std::vector<int>{0}) return {};
   if (Every(field, CronUnit::kSecond)) return "every second";
   const int step = EvenStep(field, CronUnit::kSecond);
   if (step > 1) return fmt::format("every {} seconds", step);

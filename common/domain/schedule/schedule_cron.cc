@@ -7,8 +7,6 @@
 namespace carillon {
 namespace {
 
-constexpr int64_t kMicrosPerSecond = 1'000'000;
-
 // The first whole second at or after `t`, inside [0, kZoneEnd].
 int64_t SecondAtOrAfter(WallTime t) {
   const int64_t us = std::max<int64_t>(ToUnixMicros(t), 0);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "common/base/ascii.h"
 #include "common/base/mutex.h"
 
 namespace carillon {
@@ -25,8 +26,6 @@ Error Unknown(std::string_view name) {
                                    "'; use an IANA name such as Europe/Paris (the zones come from "
                                    "the host's tzdata package)"};
 }
-
-bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 // True if the name has the form of an IANA name. Rejects paths ("/etc/passwd", "../x"), which must
 // not reach the loader. Also rejects names that depend on the host ("localtime") or count leap

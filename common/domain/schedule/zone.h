@@ -19,6 +19,10 @@ namespace carillon {
 
 inline constexpr int64_t kZoneBegin = -31'536'000;   // 1969-01-01
 inline constexpr int64_t kZoneEnd = 10'413'792'000;  // 2300-01-01
+inline constexpr int kSecondsPerDay = 86'400;
+
+// `a / b`, rounded down; `b` > 0.
+constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 // [begin, end) in UTC. Local clocks go from begin + offset to end + offset.
 struct ZonePeriod {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view kSchemeEnd = "://";
 constexpr std::string_view kHostMarks = ".:-_[]";
-constexpr std::string_view kParameterPrefix = "params.";
 
 // True if `url`, which begins with a scheme, has a part after its host.
 bool IsPastHost(std::string_view url) {

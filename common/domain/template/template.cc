@@ -17,10 +17,7 @@ namespace {
 constexpr std::string_view kOpen = "{{";
 constexpr std::string_view kClose = "}}";
 constexpr std::string_view kLiteralOpen = "{{{{";
-constexpr std::string_view kParameterPrefix = "params.";
-constexpr std::string_view kEnvPrefix = "env.";
 constexpr std::string_view kSecretPrefix = "secrets.";
-constexpr size_t kNameShownMax = 80;
 
 using Variables = std::map<std::string, std::string>;
 // Returns the value of a placeholder; kInvalid if it has none.
@@ -28,13 +25,12 @@ using LookupFn = std::function<Result<std::string>(std::string_view name)>;
 // Callbacks of Scan: for literal text, and for the name of a placeholder.
 using TextFn = std::function<void(std::string_view text)>;
 using NameFn = std::function<Status(std::string_view name)>;
-constexpr auto kSkipText = [](std::string_view) {};
 
 Error Invalid(std::string why) { return {ErrorCode::kInvalid, "template: " + std::move(why)}; }
 
 Error UnknownName(std::string_view name) {
   return Invalid(fmt::format("unknown expression '{}'; write {{{{{{{{ for a literal {{{{",
-                             name.substr(0, kNameShownMax)));
+                             name.substr(0, kPlaceholderShownMax)));
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -170,7 +166,7 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
     const auto found = parameters.find(std::string(name.substr(kParameterPrefix.size())));
     if (found != parameters.end()) return ParameterText(found->second);
     return Invalid(fmt::format("'{}' has no value: neither the job nor this run sets it",
-                               name.substr(0, kNameShownMax)));
+                               name.substr(0, kPlaceholderShownMax)));
   }
   if (env != nullptr && name.starts_with(kEnvPrefix)) {
     const auto found = env->find(std::string(name.substr(kEnvPrefix.size())));
@@ -185,18 +181,18 @@ Status CheckSecret(std::string_view name, Place place) {
   if (!IsSecretName(SecretName(name))) return UnknownName(name);
   if (place == Place::kVariable) return {};
   if (place == Place::kPlain) {
-    return Invalid(fmt::format("'{}' is not allowed here", name.substr(0, kNameShownMax)));
+    return Invalid(fmt::format("'{}' is not allowed here", name.substr(0, kPlaceholderShownMax)));
   }
   if (place == Place::kUrl) {
     return Invalid(
         fmt::format("'{}' is allowed in headers and the body only, because URLs are "
                     "stored and logged",
-                    name.substr(0, kNameShownMax)));
+                    name.substr(0, kPlaceholderShownMax)));
   }
   return Invalid(
       fmt::format("'{}' is allowed in `env` only, because commands are stored and visible in "
                   "process lists; set a variable there and write \"$VARIABLE\" here",
-                  name.substr(0, kNameShownMax)));
+                  name.substr(0, kPlaceholderShownMax)));
 }
 
 bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
@@ -226,7 +222,7 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
     return Invalid(
         fmt::format("'{}' contains a secret, and commands are visible in process lists; let the "
                     "shell expand it: \"${}\"",
-                    name.substr(0, kNameShownMax), variable->first));
+                    name.substr(0, kPlaceholderShownMax), variable->first));
   }
   return UnknownName(name);
 }

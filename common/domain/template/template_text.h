@@ -12,10 +12,17 @@
 
 namespace carillon {
 
+inline constexpr std::string_view kParameterPrefix = "params.";
+inline constexpr std::string_view kEnvPrefix = "env.";
+inline constexpr size_t kPlaceholderShownMax = 80;  // characters of its text in an error
+
 // Callbacks of ScanTemplate: for literal text, and for the name of a placeholder without the blanks
 // around it.
 using TemplateTextFn = std::function<void(std::string_view text)>;
 using TemplateNameFn = std::function<Status(std::string_view name)>;
+
+// For ScanTemplate, if only the placeholders matter.
+inline constexpr auto kSkipText = [](std::string_view) {};
 
 // Splits `text` into literal text and names of placeholders, in order; {{{{ is the literal text {{.
 // kInvalid: a placeholder is not closed, or the error of `on_name`.

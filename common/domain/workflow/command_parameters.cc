@@ -9,10 +9,6 @@
 namespace carillon {
 namespace {
 
-constexpr std::string_view kParameterPrefix = "params.";
-constexpr std::string_view kEnvPrefix = "env.";
-constexpr auto kSkipText = [](std::string_view) {};
-
 // Names in `text` that begin with `prefix`, without it. A malformed text has those before its end.
 std::set<std::string> NamesIn(std::string_view text, std::string_view prefix) {
   std::set<std::string> names;

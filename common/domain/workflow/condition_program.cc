@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/nearest.h"
 #include "common/domain/job_text.h"
 #include "common/domain/run/run.h"
@@ -20,7 +21,6 @@ constexpr std::array kFinalStates{RunState::kCompleted, RunState::kFailed, RunSt
                                   RunState::kCancelled, RunState::kLost,   RunState::kSkipped};
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordByte(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }

@@ -17,20 +17,17 @@ constexpr std::string_view kNodesPrefix = "nodes.";
 constexpr std::string_view kParametersPrefix = "workflow.parameters.";
 constexpr std::string_view kRunId = "workflow.run_id";
 constexpr std::string_view kOutputsPrefix = "outputs.";
-constexpr size_t kNameShownMax = 80;
-
-constexpr auto kSkipText = [](std::string_view) {};
-
 Error UnknownExpression(std::string_view text) {
   return TemplateError(
       fmt::format("unknown expression '{}'; known are nodes.ID.outputs.NAME, nodes.ID.state, "
                   "nodes.ID.exit_code, workflow.parameters.NAME and workflow.run_id; write "
                   "{{{{{{{{ for a literal {{{{",
-                  text.substr(0, kNameShownMax)));
+                  text.substr(0, kPlaceholderShownMax)));
 }
 
 Error NoValue(std::string_view text, std::string_view why) {
-  return TemplateError(fmt::format("'{}' has no value: {}", text.substr(0, kNameShownMax), why));
+  return TemplateError(
+      fmt::format("'{}' has no value: {}", text.substr(0, kPlaceholderShownMax), why));
 }
 
 struct Filled {

@@ -12,8 +12,6 @@
 namespace carillon {
 namespace {
 
-using Mistake = WorkflowMistake;
-
 constexpr size_t kPathMax = kWorkflowDepthMax + 1;
 
 // The jobs of a workflow's nodes, and of the workflows among them, level by level.
@@ -33,28 +31,28 @@ class JobsChecker {
  private:
   using Found = std::optional<WorkflowJob>;
 
-  void Note(Mistake code, size_t node, std::string_view rest, std::string message) {
+  void Note(WorkflowMistake code, size_t node, std::string_view rest, std::string message) {
     problems_.push_back({code, fmt::format("/nodes/{}/{}", node, rest), std::move(message)});
   }
 
   Status CheckNode(size_t i) {
     const WorkflowNode& node = workflow_.nodes[i];
     if (node.job == self_) {
-      Note(Mistake::kCycle, i, "job", fmt::format("{0} -> {0}", self_.value()));
+      Note(WorkflowMistake::kCycle, i, "job", fmt::format("{0} -> {0}", self_.value()));
       return {};
     }
     CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(node.job));
     if (!*job || !(*job)->visible) {
-      Note(Mistake::kUnknownJob, i, "job", fmt::format("no job '{}'", node.job.value()));
+      Note(WorkflowMistake::kUnknownJob, i, "job", fmt::format("no job '{}'", node.job.value()));
       return {};
     }
     if (!(*job)->may_run) {
-      Note(Mistake::kForbidden, i, "job",
+      Note(WorkflowMistake::kForbidden, i, "job",
            fmt::format("you may not run job '{}'", node.job.value()));
     }
     for (const std::string& name : ParametersWithOutputs(node)) {
       if (!(*job)->command_parameters.contains(name)) continue;
-      Note(Mistake::kUnsafeParameter, i, "parameters/" + EscapePointer(name),
+      Note(WorkflowMistake::kUnsafeParameter, i, "parameters/" + EscapePointer(name),
            fmt::format("contains an output, and the command of job '{}' contains the parameter; "
                        "use the variable CARILLON_PARAM_{} in the command instead",
                        node.job.value(), AsciiUpper(name)));
@@ -63,7 +61,7 @@ class JobsChecker {
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
     if (depth >= kWorkflowDepthMax) {
-      Note(Mistake::kTooDeep, i, "job",
+      Note(WorkflowMistake::kTooDeep, i, "job",
            fmt::format("job '{}' contains workflows nested {} deep; with this one, at most {} are "
                        "allowed",
                        node.job.value(), depth, kWorkflowDepthMax));
@@ -88,7 +86,7 @@ class JobsChecker {
         left.push_back(inner);
         CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(inner));
         if (!*job || (*job)->may_run) continue;
-        Note(Mistake::kForbidden, i, "parameters",
+        Note(WorkflowMistake::kForbidden, i, "parameters",
              fmt::format("they reach job '{}' in workflow '{}', and you may not run it",
                          (*job)->visible ? inner.value() : std::string("(hidden)"), outer.value()));
         return {};
@@ -127,7 +125,7 @@ class JobsChecker {
       const bool hidden = found != jobs_.end() && found->second && !found->second->visible;
       text += (text.empty() ? "" : " -> ") + (hidden ? std::string("(hidden)") : job.value());
     }
-    Note(Mistake::kCycle, node, "job", std::move(text));
+    Note(WorkflowMistake::kCycle, node, "job", std::move(text));
   }
 
   Result<const Found*> Find(const JobId& job) {

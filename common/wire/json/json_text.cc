@@ -151,4 +151,8 @@ std::string JsonPointer(std::string_view parent, std::string_view name) {
   return pointer;
 }
 
+bool IsWithin(std::string_view pointer, std::string_view part) {
+  return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
+}
+
 }  // namespace carillon

@@ -23,5 +23,7 @@ std::string JsonToText(const nlohmann::json& document);
 
 // `name` appended to the JSON pointer `parent` (RFC 6901).
 std::string JsonPointer(std::string_view parent, std::string_view name);
+// True if `pointer` is `part` or below it.
+bool IsWithin(std::string_view pointer, std::string_view part);
 
 }  // namespace carillon

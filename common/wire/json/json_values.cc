@@ -11,20 +11,16 @@ namespace {
 
 using nlohmann::json;
 
-Error Invalid(std::string_view pointer, std::string message) {
-  return {ErrorCode::kInvalid, std::move(message), std::string(pointer)};
-}
-
 }  // namespace
 
 Status Read(const json& value, const std::string& pointer, std::string& out) {
-  if (!value.is_string()) return Invalid(pointer, "must be a string");
+  if (!value.is_string()) return InvalidAt(pointer, "must be a string");
   out = value.get<std::string>();
   return {};
 }
 
 Status Read(const json& value, const std::string& pointer, bool& out) {
-  if (!value.is_boolean()) return Invalid(pointer, "must be true or false");
+  if (!value.is_boolean()) return InvalidAt(pointer, "must be true or false");
   out = value.get<bool>();
   return {};
 }
@@ -34,7 +30,7 @@ Status Read(const json& value, const std::string& pointer, int64_t& out) {
   constexpr double kExactMax = 9007199254740992.0;  // 2^53: every whole double below is exact
   if (value.is_number_unsigned()) {
     const auto number = value.get<uint64_t>();
-    if (number > static_cast<uint64_t>(INT64_MAX)) return Invalid(pointer, "is too large");
+    if (number > static_cast<uint64_t>(INT64_MAX)) return InvalidAt(pointer, "is too large");
     out = static_cast<int64_t>(number);
     return {};
   }
@@ -42,10 +38,10 @@ Status Read(const json& value, const std::string& pointer, int64_t& out) {
     out = value.get<int64_t>();
     return {};
   }
-  if (!value.is_number_float()) return Invalid(pointer, "must be a whole number");
+  if (!value.is_number_float()) return InvalidAt(pointer, "must be a whole number");
   const auto number = value.get<double>();
   if (std::trunc(number) != number || std::fabs(number) > kExactMax) {
-    return Invalid(pointer, "must be a whole number");
+    return InvalidAt(pointer, "must be a whole number");
   }
   out = static_cast<int64_t>(number);
   return {};
@@ -55,22 +51,22 @@ Status Read(const json& value, const std::string& pointer, int& out) {
   int64_t number = 0;
   CARILLON_TRY(Read(value, pointer, number));
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-    return Invalid(pointer, "is out of range");
+    return InvalidAt(pointer, "is out of range");
   }
   out = static_cast<int>(number);
   return {};
 }
 
 Status Read(const json& value, const std::string& pointer, WallTime& out) {
-  if (!value.is_string()) return Invalid(pointer, "must be an RFC 3339 time");
+  if (!value.is_string()) return InvalidAt(pointer, "must be an RFC 3339 time");
   const auto time = ParseRfc3339(value.get_ref<const std::string&>());
-  if (!time.ok()) return Invalid(pointer, time.error().message);
+  if (!time.ok()) return InvalidAt(pointer, time.error().message);
   out = *time;
   return {};
 }
 
 Status Read(const json& value, const std::string& pointer, std::vector<std::string>& out) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  if (!value.is_array()) return InvalidAt(pointer, "must be a list");
   out.clear();
   for (size_t i = 0; i < value.size(); ++i) {
     CARILLON_TRY(Read(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));

@@ -11,16 +11,12 @@ namespace {
 using json_value::Read;
 using nlohmann::json;
 
-Error Invalid(std::string_view pointer, std::string message) {
-  return {ErrorCode::kInvalid, std::move(message), std::string(pointer)};
-}
-
 Status ReadKinds(const json& value, const std::string& pointer, std::vector<NoticeKind>& out) {
   std::vector<std::string> names;
   CARILLON_TRY(Read(value, pointer, names));
   for (size_t i = 0; i < names.size(); ++i) {
     const auto kind = ParseNoticeKind(names[i]);
-    if (!kind.ok()) return Invalid(JsonPointer(pointer, std::to_string(i)), kind.error().message);
+    if (!kind.ok()) return InvalidAt(JsonPointer(pointer, std::to_string(i)), kind.error().message);
     out.push_back(*kind);
   }
   return {};
@@ -29,7 +25,7 @@ Status ReadKinds(const json& value, const std::string& pointer, std::vector<Noti
 }  // namespace
 
 Status ReadNotify(const json& value, const std::string& pointer, NotifyRules& out) {
-  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
   out = {};
   for (const auto& [name, entry] : value.items()) {
     const std::string place = JsonPointer(pointer, name);
@@ -40,7 +36,7 @@ Status ReadNotify(const json& value, const std::string& pointer, NotifyRules& ou
     } else if (name == "mail_to") {
       CARILLON_TRY(Read(entry, place, out.mail_to));
     } else {
-      return Invalid(place, "unknown field '" + name + "' in notify");
+      return InvalidAt(place, "unknown field '" + name + "' in notify");
     }
   }
   return {};

@@ -19,7 +19,6 @@ using wire::kAttemptsMax;
 using wire::kCountMax;
 using wire::kTextBytesMax;
 
-constexpr size_t kMessageBytesMax = 16u << 20;
 constexpr int kLabelsMax = 64;
 constexpr size_t kSettingsMax = 1000;
 constexpr int64_t kLeaseMax_us = 3'600'000'000;
@@ -388,7 +387,7 @@ void Encode(const CancelAttempts& from, v1::ToExecutor& message) {
 
 template <typename Message>
 const Message* Parse(std::string_view bytes, google::protobuf::Arena& arena) {
-  if (bytes.size() > kMessageBytesMax) return nullptr;
+  if (bytes.size() > wire::kControlBytesMax) return nullptr;
   wire::SilenceProtobuf();
   auto* message = google::protobuf::Arena::CreateMessage<Message>(&arena);
   return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? message : nullptr;

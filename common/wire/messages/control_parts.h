@@ -12,8 +12,9 @@
 namespace carillon::wire {
 
 inline constexpr size_t kTextBytesMax = 1024;
-inline constexpr int kAttemptsMax = 100'000;      // attempts in one message
-inline constexpr uint32_t kCountMax = 1'000'000;  // slots, attempts, processes
+inline constexpr int kAttemptsMax = 100'000;           // attempts in one message
+inline constexpr size_t kControlBytesMax = 16u << 20;  // of a message
+inline constexpr uint32_t kCountMax = 1'000'000;       // slots, attempts, processes
 
 Error BadMessage(std::string_view what);
 

@@ -2,20 +2,19 @@
 
 #include <google/protobuf/stubs/logging.h>
 
+#include "common/base/ascii.h"
+
 namespace carillon::wire {
 namespace {
 
 constexpr size_t kMemberBytesMax = 128;
-
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
 bool IsMemberId(std::string_view id) {
   if (id.empty() || id.size() > kMemberBytesMax) return false;
   for (char c : id) {
-    if (!IsAlpha(c) && !IsDigit(c) && std::string_view("._:-").find(c) == std::string_view::npos) {
+    if (!IsLetter(c) && !IsDigit(c) && std::string_view("._:-").find(c) == std::string_view::npos) {
       return false;
     }
   }

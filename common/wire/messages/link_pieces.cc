@@ -9,7 +9,6 @@
 namespace carillon {
 namespace {
 
-constexpr size_t kMessageBytesMax = 16u << 20;
 constexpr int kField = v1::FromExecutor::kPieceFieldNumber;
 static_assert(kField == v1::ToExecutor::kPieceFieldNumber,
               "a piece looks the same in both directions");
@@ -44,13 +43,13 @@ Result<std::optional<std::string>> PieceJoiner::Take(std::string bytes) {
   wire::SilenceProtobuf();
   v1::FromExecutor carrier;
   if (!carrier.ParseFromArray(bytes.data(),
-                              static_cast<int>(std::min(bytes.size(), kMessageBytesMax))) ||
+                              static_cast<int>(std::min(bytes.size(), wire::kControlBytesMax))) ||
       !carrier.has_piece()) {
     return wire::BadMessage("piece");
   }
   const v1::Piece& piece = carrier.piece();
   if (piece.bytes().size() > kPieceBytes ||
-      begun_.size() + piece.bytes().size() > kMessageBytesMax) {
+      begun_.size() + piece.bytes().size() > wire::kControlBytesMax) {
     return wire::BadMessage("too many bytes in pieces");
   }
   begun_ += piece.bytes();

@@ -4,6 +4,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "carillon/v1/task.pb.h"
+#include "common/base/ascii.h"
 #include "common/base/check.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_types.h"
@@ -38,8 +39,6 @@ constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;  // the largest time in 
 Error Corrupt(std::string_view what) {
   return {ErrorCode::kCorrupt, "bus payload: " + std::string(what)};
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsReason(std::string_view reason) {
   if (reason.size() > kReasonBytesMax) return false;

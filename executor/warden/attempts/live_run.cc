@@ -27,7 +27,7 @@ namespace {
 constexpr int kOrderedPipeBytes = 4096;
 constexpr int kGrownPipeBytes = 65536;
 constexpr size_t kOrderedBytesMax = 64u << 10;
-constexpr size_t kReadBytes = 65536;
+constexpr size_t kOutputReadBytes = 65536;
 constexpr int kReadsPerTurnMax = 8;
 // A keeper reacts to a kill within one of its waits; after this long the warden kills the
 // tree itself.
@@ -168,7 +168,7 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
 bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
   const size_t which = static_cast<size_t>(stream);
   if (!pipes_[which].open()) return false;
-  static char buffer[kReadBytes];
+  static char buffer[kOutputReadBytes];
   const int reads = grown_[which] || writers_gone ? kReadsPerTurnMax : 1;
   for (int i = 0; i < reads; ++i) {
     const ssize_t n = read(pipes_[which].get(), buffer, sizeof(buffer));

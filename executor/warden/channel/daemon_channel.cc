@@ -15,7 +15,7 @@ namespace carillon::executor {
 namespace {
 
 constexpr int kBacklog = 8;
-constexpr size_t kReadBytes = 256u << 10;
+constexpr size_t kRequestReadBytes = 256u << 10;
 
 // Returns the address of a socket by its path through an open directory. This path is always short;
 // the path of a socket is limited to 107 bytes.
@@ -76,7 +76,7 @@ bool DaemonChannel::Accept() {
 }
 
 bool DaemonChannel::Read() {
-  static char buffer[kReadBytes];
+  static char buffer[kRequestReadBytes];
   const ssize_t n = read(connection_.get(), buffer, sizeof(buffer));
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) return false;

@@ -24,7 +24,7 @@ namespace {
 using namespace warden_message;
 
 constexpr std::string_view kRoom = "warden";
-constexpr size_t kReadBytes = 256u << 10;
+constexpr size_t kAnswerReadBytes = 256u << 10;
 constexpr Duration kConnectAgain = 10ms;
 constexpr int kConnectsPerLaunch = 200;
 constexpr Duration kLaunchAgain = 1s;
@@ -371,7 +371,7 @@ bool WardenClient::Write() {
 }
 
 bool WardenClient::Read() {
-  static thread_local char buffer[kReadBytes];
+  static thread_local char buffer[kAnswerReadBytes];
   const ssize_t n = read(socket_.get(), buffer, sizeof(buffer));
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) return false;

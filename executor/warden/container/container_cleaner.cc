@@ -24,7 +24,7 @@ void WriteAnswer(int fd, std::string_view text) {
 }
 
 // The answer is in memory, so reading it waits for nothing.
-std::string ReadAnswer(int fd) {
+std::string ReadWhole(int fd) {
   std::string text;
   char buffer[65536];
   for (ssize_t n = 0;
@@ -95,7 +95,7 @@ void ContainerCleaner::Reaped(pid_t child, SteadyTime now) {
 
 void ContainerCleaner::TakeAnswer(Child& child, SteadyTime now) {
   child.pid = -1;
-  const auto answers = DecodeRemoved(ReadAnswer(child.answer.get()));
+  const auto answers = DecodeRemoved(ReadWhole(child.answer.get()));
   child.answer.Close();
   const std::vector<std::string> names = std::exchange(child.names, {});
   for (size_t at = 0; at < names.size(); ++at) {
@@ -165,7 +165,7 @@ std::string ContainerCleaner::Swept() const {
 
 void ContainerCleaner::TakeSwept(SteadyTime now) {
   sweeper_.pid = -1;
-  const auto listed = DecodeListed(ReadAnswer(sweeper_.answer.get()));
+  const auto listed = DecodeListed(ReadWhole(sweeper_.answer.get()));
   sweeper_.answer.Close();
   if (sweep_ == Sweep::kRemoving) {
     swept_ids_.clear();

@@ -25,19 +25,6 @@ constexpr uint32_t kRecordTextsMax = 4096;
 constexpr size_t kUuidBytes = 36;
 constexpr char kUuidSource[] = "/proc/sys/kernel/random/uuid";
 
-void PutList(ByteWriter& out, const std::vector<std::string>& texts) {
-  out.U32(static_cast<uint32_t>(texts.size()));
-  for (const std::string& text : texts) out.Text(text);
-}
-
-std::vector<std::string> GetList(ByteReader& in) {
-  std::vector<std::string> texts;
-  const uint32_t count = in.U32();
-  if (count > kRecordTextsMax) in.Fail();
-  for (uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.Text());
-  return texts;
-}
-
 Error ReadError(const std::string& path, int error) {
   const ErrorCode code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
   return {code, fmt::format("read {}: {}", path, std::strerror(error))};
@@ -124,11 +111,11 @@ std::string EncodeRecord(const ContainerRecord& record) {
   out.Text(record.engine);
   out.Text(record.name);
   out.Text(record.warden_id);
-  PutList(out, record.create);
+  out.Texts(record.create);
   PutLimits(out, record.limits);
   out.I64(record.grace_s);
   out.Text(record.outputs_file);
-  PutList(out, record.client_env);
+  out.Texts(record.client_env);
   return out.Take();
 }
 
@@ -139,11 +126,11 @@ std::optional<ContainerRecord> DecodeRecord(std::string_view bytes) {
   record.engine = in.Text();
   record.name = in.Text();
   record.warden_id = in.Text();
-  record.create = GetList(in);
+  record.create = in.Texts(kRecordTextsMax);
   record.limits = GetLimits(in);
   record.grace_s = in.I64();
   record.outputs_file = in.Text();
-  record.client_env = GetList(in);
+  record.client_env = in.Texts(kRecordTextsMax);
   if (!in.Finished()) return std::nullopt;
   return record;
 }

@@ -13,19 +13,6 @@ namespace {
 constexpr size_t kEnvLineBytesMax = 60'000;
 constexpr uint32_t kInputTextsMax = 100'000;
 
-void PutList(ByteWriter& out, const std::vector<std::string>& texts) {
-  out.U32(static_cast<uint32_t>(texts.size()));
-  for (const std::string& text : texts) out.Text(text);
-}
-
-std::vector<std::string> GetList(ByteReader& in) {
-  std::vector<std::string> texts;
-  const uint32_t count = in.U32();
-  if (count > kInputTextsMax) in.Fail();
-  for (uint32_t i = 0; i < count && in.ok(); ++i) texts.push_back(in.Text());
-  return texts;
-}
-
 Status AddVariable(const std::string& name, const std::string& value, DriverInput& input,
                    std::vector<std::string>& by_name) {
   const std::string line = fmt::format("{}={}", name, value);
@@ -50,8 +37,8 @@ Status AddVariable(const std::string& name, const std::string& value, DriverInpu
 std::string EncodeInput(const DriverInput& input) {
   ByteWriter out;
   out.Text(input.env_file);
-  PutList(out, input.variables);
-  PutList(out, input.masked);
+  out.Texts(input.variables);
+  out.Texts(input.masked);
   return out.Take();
 }
 
@@ -59,8 +46,8 @@ std::optional<DriverInput> DecodeInput(std::string_view bytes) {
   ByteReader in(bytes);
   DriverInput input;
   input.env_file = in.Text();
-  input.variables = GetList(in);
-  input.masked = GetList(in);
+  input.variables = in.Texts(kInputTextsMax);
+  input.masked = in.Texts(kInputTextsMax);
   if (!in.Finished()) return std::nullopt;
   return input;
 }

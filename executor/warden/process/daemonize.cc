@@ -38,6 +38,8 @@ Status RedirectStdio(const std::string& log) {
   return {};
 }
 
+}  // namespace
+
 void ResetSignals() {
   for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
     if (signal_number != SIGKILL && signal_number != SIGSTOP) signal(signal_number, SIG_DFL);
@@ -46,8 +48,6 @@ void ResetSignals() {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
-
-}  // namespace
 
 Status Daemonize(const std::string& log) {
   CARILLON_TRY(ForkAndLeaveParent());

@@ -12,4 +12,7 @@ namespace carillon::executor {
 // appending, and truncated first if it has grown beyond a bound.
 Status Daemonize(const std::string& log);
 
+// Gives every signal its default action and blocks none. Async-signal-safe.
+void ResetSignals();
+
 }  // namespace carillon::executor

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "common/base/file_descriptor.h"
+#include "executor/warden/process/daemonize.h"
 #include "executor/warden/process/process_tree.h"
 #include "executor/warden/process/user_directory.h"
 
@@ -49,15 +50,6 @@ void WriteOomScore() {
   // Only a hint to the kernel: on a host that forbids it the command runs all the same.
   static_cast<void>(!write(fd, kOomScoreAdjust, sizeof(kOomScoreAdjust) - 1));
   close(fd);
-}
-
-void ResetSignals() {
-  for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
-    if (signal_number != SIGKILL && signal_number != SIGSTOP) signal(signal_number, SIG_DFL);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 // The arguments of exec, prepared before the fork: the child shares this memory and must

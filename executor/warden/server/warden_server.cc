@@ -32,7 +32,7 @@ constexpr Duration kReadyCheck = 1s;
 constexpr Duration kReadyAgain = 20ms;
 constexpr int kWaitMillisMax = 1000;
 
-Error SystemError(const std::string& what) {
+Error WardenError(const std::string& what) {
   return {ErrorCode::kUnavailable, fmt::format("warden: {}: {}", what, std::strerror(errno))};
 }
 
@@ -42,9 +42,9 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
                                                            WardenOptions options) {
   std::unique_ptr<WardenServer> server(new WardenServer(clock, std::move(options)));
   CARILLON_TRY(server->Lock());
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return SystemError("subreaper");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return WardenError("subreaper");
   server->epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
-  if (!server->epoll_.open()) return SystemError("epoll");
+  if (!server->epoll_.open()) return WardenError("epoll");
   CARILLON_TRY(server->PrepareSignals());
   warden_message::Welcome welcome{.pid = getpid()};
   CARILLON_TRY(server->PrepareCore(&welcome));
@@ -59,10 +59,10 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
 // Takes a record lock. Unlike flock, a record lock is not shared with forked processes.
 Status WardenServer::Lock() {
   directory_ = FileDescriptor(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory_.open()) return SystemError("open " + options_.directory);
+  if (!directory_.open()) return WardenError("open " + options_.directory);
   lock_ = FileDescriptor(
       openat(directory_.get(), kWardenLock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!lock_.open()) return SystemError("open the lock in " + options_.directory);
+  if (!lock_.open()) return WardenError("open the lock in " + options_.directory);
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -70,7 +70,7 @@ Status WardenServer::Lock() {
   if (errno == EACCES || errno == EAGAIN) {
     return {ErrorCode::kConflict, "another warden holds " + options_.directory};
   }
-  return SystemError("lock " + options_.directory);
+  return WardenError("lock " + options_.directory);
 }
 
 Status WardenServer::PrepareSignals() {
@@ -84,9 +84,9 @@ Status WardenServer::PrepareSignals() {
   // These are blocked because keepers inherit the mask: a signal that arrives before a keeper waits
   // for it must stay pending, not kill the keeper.
   for (const int wanted : {SIGUSR1, SIGUSR2}) sigaddset(&blocked, wanted);
-  if (sigprocmask(SIG_BLOCK, &blocked, nullptr) != 0) return SystemError("sigprocmask");
+  if (sigprocmask(SIG_BLOCK, &blocked, nullptr) != 0) return WardenError("sigprocmask");
   signals_ = FileDescriptor(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_.open()) return SystemError("signalfd");
+  if (!signals_.open()) return WardenError("signalfd");
   return Watch(signals_.get(), kSignalsToken, EPOLLIN);
 }
 
@@ -102,7 +102,7 @@ Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
     std::fprintf(stderr, "warden: %zu unreadable places in the journal\n", contents.unreadable);
   }
   rlimit open_files{};
-  if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
+  if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return WardenError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
   if (options_.open_files > 0)
     open_files.rlim_cur = std::min<rlim_t>(options_.open_files, open_files.rlim_max);
@@ -110,10 +110,10 @@ Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
-  if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
+  if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return WardenError("mkdir " + work);
   const std::string containers = RecordsIn(options_.directory);
   if (mkdir(containers.c_str(), 0700) != 0 && errno != EEXIST)
-    return SystemError("mkdir " + containers);
+    return WardenError("mkdir " + containers);
   CARILLON_ASSIGN_OR_RETURN(const std::string id, WardenIdOf(options_.directory));
   journal->SetWardenId(id);
   const HostIsolation isolation = PrepareIsolation(options_.directory, options_.run_directory);
@@ -137,7 +137,7 @@ Status WardenServer::Watch(int fd, uint64_t token, uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.u64 = token;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return SystemError("epoll_ctl");
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return WardenError("epoll_ctl");
   return {};
 }
 

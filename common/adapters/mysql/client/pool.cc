@@ -14,7 +14,7 @@ namespace {
 constexpr int kTakeNameSeconds = 3;  // a killed connection releases its lock much sooner
 constexpr size_t kSlotsMax = 256;
 
-std::string LockName(std::string_view process, size_t slot) {
+std::string SlotName(std::string_view process, size_t slot) {
   return fmt::format("carillon.{}.{}", process, slot);
 }
 
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Session>> Pool::Open(size_t slot) {
     if (shared_->process.empty()) shared_->process = process;
     process = shared_->process;
   }
-  CARILLON_TRY(TakeName(*session, LockName(process, slot)));
+  CARILLON_TRY(TakeName(*session, SlotName(process, slot)));
   std::lock_guard lock(shared_->mu);
   shared_->slots[slot].stray = false;
   return session;
@@ -199,7 +199,7 @@ Status Pool::EndConnectionsOf(Session& session, const std::string& connections) 
   const char* const end = connections.data() + connections.size();
   if (std::from_chars(connections.data() + slash + 1, end, slots).ptr != end) return {};
   for (size_t slot = 0; slot < std::min(slots, kSlotsMax); ++slot) {
-    CARILLON_TRY(EndHolder(session, LockName(process, slot)));
+    CARILLON_TRY(EndHolder(session, SlotName(process, slot)));
   }
   return {};
 }
@@ -217,7 +217,7 @@ Status Pool::EndStrays(Session& session) {
   // A slot that has reconnected meanwhile has ended its stray connection itself. This loop then
   // ends the slot's new connection. That is harmless: a transaction in progress is rolled back.
   for (const size_t slot : strays) {
-    CARILLON_TRY(EndHolder(session, LockName(process, slot)));
+    CARILLON_TRY(EndHolder(session, SlotName(process, slot)));
   }
   std::lock_guard lock(shared_->mu);
   for (const size_t slot : strays) shared_->slots[slot].stray = false;

@@ -8,7 +8,7 @@ namespace carillon::mysql {
 namespace {
 
 // The columns that change with the job's version, copied from k to j.
-constexpr std::string_view kChangingColumns =
+constexpr std::string_view kChangingScheduleColumns =
     "position, version, job_version, next_fire_us, resume_from_us, dst_gap, dst_repeat, "
     "misfire_policy, misfire_grace_us, catch_up_window_us, catch_up_max, priority, "
     "calendar_version, run_flags";
@@ -140,7 +140,7 @@ Result<std::vector<StoredScheduleRow>> ShareSchedules(Session& session, JobNo jo
 
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows) {
   static const std::string statement =
-      "INSERT INTO job_schedules (schedule_id, " + std::string(kChangingColumns) +
+      "INSERT INTO job_schedules (schedule_id, " + std::string(kChangingScheduleColumns) +
       ", job_no, segment, kind, cron_expression, time_zone, every_us, start_us, at_us, until_us, "
       "jitter_us, spread, calendar_no, blackout_no) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "

@@ -19,10 +19,6 @@ constexpr std::array<std::string_view, 7> kWeekdays{"sun", "mon", "tue", "wed",
                                                     "thu", "fri", "sat"};
 constexpr size_t kTimeLength = 5;
 
-Error Invalid(std::string pointer, std::string message) {
-  return {ErrorCode::kInvalid, std::move(message), std::move(pointer)};
-}
-
 // The number that `text` consists of, all digits.
 std::optional<int> Digits(std::string_view text) {
   int value = 0;
@@ -80,14 +76,14 @@ std::optional<CalendarInterval> ParseInterval(std::string_view text) {
 template <typename ReadOne>
 Status ReadList(const json& value, const std::string& pointer, size_t most,
                 std::string_view expected, const ReadOne& read) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  if (!value.is_array()) return InvalidAt(pointer, "must be a list");
   if (value.size() > most) {
-    return Invalid(pointer,
-                   fmt::format("has {} entries; at most {} are allowed", value.size(), most));
+    return InvalidAt(pointer,
+                     fmt::format("has {} entries; at most {} are allowed", value.size(), most));
   }
   for (size_t i = 0; i < value.size(); ++i) {
     if (value[i].is_string() && read(value[i].get_ref<const std::string&>())) continue;
-    return Invalid(JsonPointer(pointer, std::to_string(i)), std::string(expected));
+    return InvalidAt(JsonPointer(pointer, std::to_string(i)), std::string(expected));
   }
   return {};
 }
@@ -104,7 +100,7 @@ Status ReadDays(const json& value, const std::string& pointer, std::vector<Calen
 Status ReadField(const std::string& name, const json& value, CalendarDefinition* out) {
   const std::string pointer = "/" + name;
   if (name == "time_zone") {
-    if (!value.is_string()) return Invalid(pointer, "must be a string");
+    if (!value.is_string()) return InvalidAt(pointer, "must be a string");
     out->time_zone = value.get<std::string>();
     return {};
   }
@@ -128,7 +124,7 @@ Status ReadField(const std::string& name, const json& value, CalendarDefinition*
                       return interval.has_value();
                     });
   }
-  return Invalid(
+  return InvalidAt(
       pointer,
       fmt::format("unknown field '{}' in a calendar{}", name,
                   DidYouMean(name, {"time_zone", "weekdays", "dates", "except", "intervals"})));
@@ -137,8 +133,8 @@ Status ReadField(const std::string& name, const json& value, CalendarDefinition*
 }  // namespace
 
 Result<CalendarDefinition> CalendarFromJson(const json& body) {
-  if (!body.is_object()) return Invalid("", "must be an object");
-  if (!body.contains("time_zone")) return Invalid("/time_zone", "is missing");
+  if (!body.is_object()) return InvalidAt("", "must be an object");
+  if (!body.contains("time_zone")) return InvalidAt("/time_zone", "is missing");
   CalendarDefinition definition;
   for (const auto& [name, value] : body.items()) {
     CARILLON_TRY(ReadField(name, value, &definition));

@@ -38,7 +38,7 @@ void Compare(const std::string& path, const json& from, const json& to, json& ch
   changes.push_back({{"path", path}, {"from", from}, {"to", to}});
 }
 
-json Told(const json& value) {
+json Shortened(const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : JsonToText(value);
   if (text.size() <= kAuditedValueBytesMax) return value;
   // The cut may split a character; ToValidUtf8 replaces the rest of it.
@@ -72,7 +72,7 @@ json AuditedChanges(const json& changes) {
     json entry = {{"path", path}};
     for (const char* side : {"from", "to"}) {
       const json& value = change.at(side);
-      entry[side] = hidden && !value.is_null() ? json(kHidden) : Told(value);
+      entry[side] = hidden && !value.is_null() ? json(kHidden) : Shortened(value);
     }
     told.push_back(std::move(entry));
   }

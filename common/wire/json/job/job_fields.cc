@@ -20,12 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMicrosPerMilli = 1000;
-constexpr int64_t kMicrosPerSecond = 1'000'000;
 constexpr int64_t kInSecondsMax = 31'536'000;  // a year of 365 days
-
-Error Invalid(std::string_view pointer, std::string message) {
-  return {ErrorCode::kInvalid, std::move(message), std::string(pointer)};
-}
 
 // ---- values ------------------------------------------------------------------------------------
 
@@ -62,16 +57,16 @@ Status Read(const json& value, const std::string& pointer, std::optional<Limits>
 
 template <typename Enum>
 Status ReadEnum(const json& value, const std::string& pointer, Enum& out) {
-  if (!value.is_string()) return Invalid(pointer, "must be a string");
+  if (!value.is_string()) return InvalidAt(pointer, "must be a string");
   const auto parsed = ParseName<Enum>(value.get_ref<const std::string&>());
-  if (!parsed.ok()) return Invalid(pointer, parsed.error().message);
+  if (!parsed.ok()) return InvalidAt(pointer, parsed.error().message);
   out = *parsed;
   return {};
 }
 
 template <typename Value>
 Status Read(const json& value, const std::string& pointer, std::map<std::string, Value>& out) {
-  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
   out.clear();
   for (const auto& [name, entry] : value.items()) {
     CARILLON_TRY(Read(entry, JsonPointer(pointer, name), out[name]));
@@ -83,13 +78,13 @@ Status Read(const json& value, const std::string& pointer, std::map<std::string,
 template <typename Whole>
 Status ReadSeconds(const json& value, const std::string& pointer, Whole& out) {
   if (value.is_string()) {
-    return Invalid(pointer, "must be a whole number of seconds, e.g. 7200 for two hours");
+    return InvalidAt(pointer, "must be a whole number of seconds, e.g. 7200 for two hours");
   }
   return Read(value, pointer, out);
 }
 
 Status ReadSeconds(const json& value, const std::string& pointer, std::vector<int64_t>& out) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  if (!value.is_array()) return InvalidAt(pointer, "must be a list");
   out.clear();
   for (size_t i = 0; i < value.size(); ++i) {
     CARILLON_TRY(
@@ -103,11 +98,13 @@ Status ReadSeconds(const json& value, const std::string& pointer, std::vector<in
 Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
   constexpr int64_t kEveryMsMax = INT64_MAX / kMicrosPerMilli;  // the schedule's own bound is lower
   if (value.is_string()) {
-    return Invalid(pointer, "must be a whole number of milliseconds, e.g. 300000 for five minutes");
+    return InvalidAt(pointer,
+                     "must be a whole number of milliseconds, e.g. 300000 for five minutes");
   }
   int64_t every_ms = 0;
   CARILLON_TRY(Read(value, pointer, every_ms));
-  if (every_ms < -kEveryMsMax || every_ms > kEveryMsMax) return Invalid(pointer, "is out of range");
+  if (every_ms < -kEveryMsMax || every_ms > kEveryMsMax)
+    return InvalidAt(pointer, "is out of range");
   out = Duration(every_ms * kMicrosPerMilli);
   return {};
 }
@@ -116,7 +113,7 @@ Status ReadJitter(const json& value, const std::string& pointer, Duration& out) 
   constexpr int64_t kReadMax = INT64_MAX / kMicrosPerSecond;  // the schedule's own bound is lower
   int64_t jitter_s = 0;
   CARILLON_TRY(ReadSeconds(value, pointer, jitter_s));
-  if (jitter_s < 0 || jitter_s > kReadMax) return Invalid(pointer, "is out of range");
+  if (jitter_s < 0 || jitter_s > kReadMax) return InvalidAt(pointer, "is out of range");
   out = Duration(jitter_s * kMicrosPerSecond);
   return {};
 }
@@ -125,7 +122,7 @@ Status ReadJitter(const json& value, const std::string& pointer, Duration& out) 
 Status ReadIn(const json& value, const std::string& pointer, int64_t& out) {
   CARILLON_TRY(ReadSeconds(value, pointer, out));
   if (out >= 1 && out <= kInSecondsMax) return {};
-  return Invalid(pointer, "must be from 1 to " + std::to_string(kInSecondsMax) + " seconds");
+  return InvalidAt(pointer, "must be from 1 to " + std::to_string(kInSecondsMax) + " seconds");
 }
 
 // ResolveRelativeTimes has replaced each valid `in_s` where a request may have one.
@@ -135,7 +132,7 @@ Status RefuseIn(const json& schedule, const std::string& pointer) {
   }
   int64_t in_s = 0;
   CARILLON_TRY(ReadIn(schedule["in_s"], pointer, in_s));
-  return Invalid(pointer, "in_s is relative; write `at` in files");
+  return InvalidAt(pointer, "in_s is relative; write `at` in files");
 }
 
 Status ReadRepeatedField(std::string_view name, const json& value, const std::string& pointer,
@@ -174,12 +171,12 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (name == "job") return Read(value, pointer, spec.upstream);
     if (name == "on") return ReadEnum(value, pointer, spec.on);
   }
-  return Invalid(pointer,
-                 "unknown field '" + std::string(name) + "' in a schedule of kind " +
-                     std::string(Name(spec.kind)) +
-                     DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
-                                       "end_time", "jitter_s", "calendar", "blackout", "at", "in_s",
-                                       "job", "on", "parameters", "kind"}));
+  return InvalidAt(
+      pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                   std::string(Name(spec.kind)) +
+                   DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
+                                     "end_time", "jitter_s", "calendar", "blackout", "at", "in_s",
+                                     "job", "on", "parameters", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -195,13 +192,13 @@ std::string_view RequiredField(ScheduleKind kind) {
 }
 
 Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec& spec) {
-  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
   const std::string kind_pointer = JsonPointer(pointer, "kind");
-  if (!value.contains("kind")) return Invalid(kind_pointer, "is missing");
+  if (!value.contains("kind")) return InvalidAt(kind_pointer, "is missing");
   CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
   if (spec.kind == ScheduleKind::kManual) {
-    return Invalid(kind_pointer,
-                   "must be cron, rate, once, delay or after; a manual job has no schedules");
+    return InvalidAt(kind_pointer,
+                     "must be cron, rate, once, delay or after; a manual job has no schedules");
   }
   if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
     return RefuseIn(value, JsonPointer(pointer, "in_s"));
@@ -211,15 +208,15 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
     CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
   }
   const std::string_view required = RequiredField(spec.kind);
-  if (!value.contains(required)) return Invalid(JsonPointer(pointer, required), "is missing");
+  if (!value.contains(required)) return InvalidAt(JsonPointer(pointer, required), "is missing");
   if (spec.kind == ScheduleKind::kCron && value.contains("time_zone") && spec.time_zone.empty()) {
-    return Invalid(JsonPointer(pointer, "time_zone"), "must name a time zone");
+    return InvalidAt(JsonPointer(pointer, "time_zone"), "must name a time zone");
   }
   return {};
 }
 
 Status Read(const json& value, const std::string& pointer, std::vector<ScheduleSpec>& out) {
-  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  if (!value.is_array()) return InvalidAt(pointer, "must be a list");
   out.clear();
   for (size_t i = 0; i < value.size(); ++i) {
     CARILLON_TRY(

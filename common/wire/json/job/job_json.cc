@@ -122,10 +122,6 @@ void ReadWorkflowOf(const json& value, JobDefinition& job, Mistakes& mistakes) {
   }
 }
 
-bool IsWithin(std::string_view pointer, std::string_view part) {
-  return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
-}
-
 // A mistake in `part` may be a consequence of a mistake in `on`.
 struct Dependence {
   std::string_view part;
@@ -164,7 +160,7 @@ void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
 }
 
 // Returns the first mistake, and moves the others to `further`.
-Error Told(Mistakes mistakes, Mistakes* further) {
+Error FirstOf(Mistakes mistakes, Mistakes* further) {
   if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
   return std::move(mistakes.front());
 }
@@ -191,7 +187,7 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
     // The other fields are not read, so the job as a whole cannot be validated.
-    if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
+    if (mistakes.size() >= kMistakesMax) return FirstOf(std::move(mistakes), further);
     if (name == "workflow" && !value.is_null()) {
       ReadWorkflowOf(value, parsed.definition, mistakes);
       continue;
@@ -215,7 +211,7 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
   }
   NoteFurther(mistakes, std::move(invalid));
   if (mistakes.empty()) return parsed;
-  return Told(std::move(mistakes), further);
+  return FirstOf(std::move(mistakes), further);
 }
 
 }  // namespace

@@ -12,24 +12,20 @@ namespace {
 using json_value::Read;
 using nlohmann::json;
 
-Error Invalid(std::string pointer, std::string why) {
-  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
-}
-
-Status ReadField(std::string_view name, const json& value, const std::string& pointer,
-                 ScriptDefinition& script) {
+Status ReadScriptField(std::string_view name, const json& value, const std::string& pointer,
+                       ScriptDefinition& script) {
   if (name == "interpreter") {
     std::string text;
     CARILLON_TRY(Read(value, pointer, text));
     const auto interpreter = ParseInterpreter(text);
-    if (!interpreter.ok()) return Invalid(pointer, interpreter.error().message);
+    if (!interpreter.ok()) return InvalidAt(pointer, interpreter.error().message);
     script.interpreter = *interpreter;
     return {};
   }
   if (name == "body") return Read(value, pointer, script.body);
   if (name != "args") {
-    return Invalid(pointer, "unknown field '" + std::string(name) + "' in a script" +
-                                DidYouMean(name, {"interpreter", "body", "args"}));
+    return InvalidAt(pointer, "unknown field '" + std::string(name) + "' in a script" +
+                                  DidYouMean(name, {"interpreter", "body", "args"}));
   }
   return Read(value, pointer, script.args);
 }
@@ -40,13 +36,13 @@ Status ReadScript(const json& value, const std::string& pointer,
                   std::optional<ScriptDefinition>& out) {
   out.reset();
   if (value.is_null()) return {};
-  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
   for (const char* required : {"interpreter", "body"}) {
-    if (!value.contains(required)) return Invalid(JsonPointer(pointer, required), "is missing");
+    if (!value.contains(required)) return InvalidAt(JsonPointer(pointer, required), "is missing");
   }
   ScriptDefinition script;
   for (const auto& [name, entry] : value.items()) {
-    CARILLON_TRY(ReadField(name, entry, JsonPointer(pointer, name), script));
+    CARILLON_TRY(ReadScriptField(name, entry, JsonPointer(pointer, name), script));
   }
   out = std::move(script);
   return {};

@@ -22,10 +22,6 @@ constexpr size_t kNameShownMax = 64;
 
 enum class UnknownFields { kReport, kSkip };
 
-bool IsWithin(std::string_view pointer, std::string_view part) {
-  return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
-}
-
 // Reads a definition, and notes every field that it cannot read.
 class WorkflowReader {
  public:
