@@ -2,8 +2,8 @@
 
 #include "common/base/stable_hash.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/domain/template/template.h"
-#include "common/domain/workflow/command_parameters.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/parameters_json.h"
 

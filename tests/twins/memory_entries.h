@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/queue/group.h"
 #include "common/domain/refresh_family.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/run/group.h"
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"

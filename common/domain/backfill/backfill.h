@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/run/overlap.h"
+#include "common/domain/queue/overlap.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/schedule/schedule.h"
 

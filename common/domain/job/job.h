@@ -142,7 +142,7 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =
     "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
 
-// True if runs of the job need a slot (common/domain/run/overlap.h).
+// True if runs of the job need a slot (common/domain/queue/overlap.h).
 constexpr bool TakesSlots(OverlapPolicy policy) { return policy != OverlapPolicy::kAllow; }
 // True if a new run makes Carillon cancel or kill the active one.
 constexpr bool EndsPrevious(OverlapPolicy policy) {

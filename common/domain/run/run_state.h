@@ -11,8 +11,8 @@
 
 #include "common/domain/job/job.h"
 #include "common/domain/job/retry.h"
-#include "common/domain/run/group.h"
-#include "common/domain/run/overlap.h"
+#include "common/domain/queue/group.h"
+#include "common/domain/queue/overlap.h"
 #include "common/domain/run/run.h"
 
 namespace carillon {

@@ -11,8 +11,8 @@
 #include "common/domain/enum_names.h"
 #include "common/domain/job/job.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/node_template.h"
 #include "common/domain/workflow/condition.h"
-#include "common/domain/workflow/node_template.h"
 
 namespace carillon {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/domain/job_text.h"
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 #include "common/domain/workflow/workflow_check.h"
 
 namespace carillon {

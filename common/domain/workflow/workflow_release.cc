@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/domain/job/parameter_rules.h"
-#include "common/domain/workflow/command_parameters.h"
+#include "common/domain/template/command_parameters.h"
 
 namespace carillon {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "common/domain/run/run_state.h"
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 
 namespace carillon {
 

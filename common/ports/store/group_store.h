@@ -1,4 +1,4 @@
-// Concurrency groups as users see and change them (common/domain/run/group.h). Claims take their
+// Concurrency groups as users see and change them (common/domain/queue/group.h). Claims take their
 // slots (FiringStore::Claim); QueueStore admits the runs that wait for them.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/run/group.h"
+#include "common/domain/queue/group.h"
 
 namespace carillon {
 

@@ -1,5 +1,5 @@
-// The queues of runs that wait for a slot of their job (common/domain/run/overlap.h) or of their
-// concurrency group (common/domain/run/group.h). A claim puts a run into one of the two queues
+// The queues of runs that wait for a slot of their job (common/domain/queue/overlap.h) or of their
+// concurrency group (common/domain/queue/group.h). A claim puts a run into one of the two queues
 // (FiringStore::Claim); Admit and AdmitGroup take it out when there is room.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/run/overlap.h"
+#include "common/domain/queue/overlap.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/run/skip.h"
 #include "common/ports/fence.h"

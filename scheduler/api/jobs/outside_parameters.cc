@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/job_text.h"
-#include "common/domain/workflow/command_parameters.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/ownership.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/domain/run/dependents.h"
-#include "common/domain/workflow/command_parameters.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/wire/json/job/workflow_json.h"
 #include "scheduler/api/call/ownership.h"
 

@@ -2,7 +2,7 @@
 // begin anew.
 #pragma once
 
-#include "common/domain/run/group.h"
+#include "common/domain/queue/group.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/workflow_nested_contract.h"
 

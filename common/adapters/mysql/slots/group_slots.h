@@ -1,4 +1,4 @@
-// The slots and the queue of a concurrency group (common/domain/run/group.h), as a batch reads and
+// The slots and queue of a concurrency group (common/domain/queue/group.h), as a batch reads and
 // changes them.
 //
 // Always   The row of a group is locked in share mode before its slots are looked at, so that the
@@ -14,7 +14,7 @@
 
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
-#include "common/domain/run/group.h"
+#include "common/domain/queue/group.h"
 
 namespace carillon::mysql {
 

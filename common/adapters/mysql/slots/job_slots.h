@@ -1,4 +1,4 @@
-// The slots and the queue of a job (common/domain/run/overlap.h), as a batch reads and
+// The slots and the queue of a job (common/domain/queue/overlap.h), as a batch reads and
 // changes them.
 //
 // Always   Two transactions that take the same slot collide in the primary key of run_slots; the
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/domain/run/overlap.h"
+#include "common/domain/queue/overlap.h"
 #include "common/domain/run/run_state.h"
 
 namespace carillon::mysql {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 
 namespace carillon {
 

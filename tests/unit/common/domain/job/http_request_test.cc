@@ -6,8 +6,8 @@
 #include "common/domain/job/job.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/retry_conditions.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/domain/template/http_template.h"
-#include "common/domain/workflow/command_parameters.h"
 
 namespace carillon::http_request_test {
 namespace {

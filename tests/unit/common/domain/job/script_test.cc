@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/job_types.h"
+#include "common/domain/template/command_parameters.h"
 #include "common/domain/template/template.h"
-#include "common/domain/workflow/command_parameters.h"
 
 namespace carillon::test {
 namespace {

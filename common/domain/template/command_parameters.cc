@@ -1,4 +1,4 @@
-#include "common/domain/workflow/command_parameters.h"
+#include "common/domain/template/command_parameters.h"
 
 #include <string_view>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "common/domain/run/group.h"
+#include "common/domain/queue/group.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 
 #include <fmt/format.h>
 

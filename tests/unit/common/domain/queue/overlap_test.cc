@@ -1,4 +1,4 @@
-#include "common/domain/run/overlap.h"
+#include "common/domain/queue/overlap.h"
 
 #include <gtest/gtest.h>
 

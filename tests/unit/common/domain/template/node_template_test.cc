@@ -1,8 +1,8 @@
-#include "common/domain/workflow/node_template.h"
+#include "common/domain/template/node_template.h"
 
 #include <gtest/gtest.h>
 
-#include "common/domain/workflow/command_parameters.h"
+#include "common/domain/template/command_parameters.h"
 #include "tests/unit/common/domain/workflow/workflow_samples.h"
 
 namespace carillon::test {
