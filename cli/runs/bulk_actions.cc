@@ -63,7 +63,7 @@ std::string Describe(const std::string& id, const json& action) {
          std::to_string(NumberOf(action, "skipped")) + " skipped";
 }
 
-ExitCode FateOf(const json& action) {
+ExitCode ExitCodeOf(const json& action) {
   const bool all = NumberOf(action, "done") == NumberOf(action, "total");
   return all ? ExitCode::kDone : ExitCode::kFailure;
 }
@@ -115,7 +115,7 @@ Outcome<ExitCode> FollowBulk(Session& session, const std::string& bulk_id) {
         if (error.is_string()) session.Say(bulk_id + ": " + Cell(error));
         Printer print = session.Print();
         if (print.form() != Form::kTable) print.Object(action, ActionView());
-        return FateOf(action);
+        return ExitCodeOf(action);
       }
     }
     session.host().wait(pause);

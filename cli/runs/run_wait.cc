@@ -20,7 +20,7 @@ std::string TextOf(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-ExitCode FateOf(RunState state) {
+ExitCode ExitCodeOf(RunState state) {
   switch (state) {
     case RunState::kCompleted: return ExitCode::kDone;
     case RunState::kCancelled: return ExitCode::kRunCancelled;
@@ -113,7 +113,7 @@ class Waiter {
     } else if (options_.show_output && !session_.flags().quiet) {
       session_.host().out << TextOf(run_, "output");
     }
-    return FateOf(state_);
+    return ExitCodeOf(state_);
   }
 
   Session& session_;

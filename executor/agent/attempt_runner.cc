@@ -171,7 +171,7 @@ RunEntry& AttemptRunner::Adopt(const HeldAttempt& held, Runner runner, const std
   found.runner = runner;
   found.handler = handler;
   found.saves = runner == Runner::kWorker;  // the earlier daemon knew
-  // Before RunSaver::Recovered, after which files of unknown attempts are removed.
+  // Before CheckpointSender::Recovered, after which files of unknown attempts are removed.
   if (runner == Runner::kWarden || found.saves) rooms_.saver.Watch(found.held, found.member);
   return rooms_.runs.Insert(std::move(found));
 }

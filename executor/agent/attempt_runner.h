@@ -17,7 +17,7 @@
 
 #include "executor/agent/attempt_hosts.h"
 #include "executor/agent/executor_daemon.h"
-#include "executor/checkpoints/run_saver.h"
+#include "executor/checkpoints/checkpoint_sender.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -31,7 +31,7 @@ class AttemptRunner {
     const AttemptHosts& hosts;
     RunTable& runs;
     ResultSender& sender;
-    RunSaver& saver;
+    CheckpointSender& saver;
   };
   AttemptRunner(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
       : ports_(ports),

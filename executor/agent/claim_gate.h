@@ -12,7 +12,7 @@
 #include "executor/agent/attempt_runner.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/agent/start_rate.h"
-#include "executor/checkpoints/run_saver.h"
+#include "executor/checkpoints/checkpoint_sender.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
 
@@ -32,7 +32,7 @@ class ClaimGate {
     const RunTable& runs;
     const AttemptRunner& runner;
     const ResultSender& sender;
-    const RunSaver& saver;
+    const CheckpointSender& saver;
     Warden& warden;
   };
   ClaimGate(const ExecutorOptions& options, Rooms rooms)

@@ -30,7 +30,7 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
 }  // namespace
 
 ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-                           ResultSender& sender, LogSender& logs, RunSaver& saver)
+                           ResultSender& sender, LogSender& logs, CheckpointSender& saver)
     : ports_(ports),
       hosts_(HostsOf(ports.warden, ports.http, ports.handlers)),
       logs_(logs),
@@ -193,7 +193,7 @@ void ExecutorCore::TakeEvents(Runner runner) {
       // The warden bounds its output, and repeats it until it is confirmed.
       of_warden ? logs_.Add(std::move(*output)) : logs_.AddIfRoom(std::move(*output));
     } else if (auto* ended = std::get_if<AttemptEnded>(&event)) {
-      if (of_warden) DropPretender(ended->attempt);
+      if (of_warden) DropOtherClaim(ended->attempt);
       runner_.Ended(std::move(*ended), runner, from.home);
     } else if (auto* save = std::get_if<AttemptContent>(&event)) {
       runner_.Save(std::move(*save));
@@ -206,18 +206,18 @@ void ExecutorCore::TakeEvents(Runner runner) {
 }
 
 void ExecutorCore::Adopt(const AttemptStarted& started, Runner runner) {
-  DropPretender(started.attempt);
+  DropOtherClaim(started.attempt);
   runner_.Started(started, runner);
 }
 
 void ExecutorCore::Adopt(AttemptEnded ended, Runner runner, ResultHome home) {
-  DropPretender(ended.attempt);
+  DropOtherClaim(ended.attempt);
   runner_.Ended(std::move(ended), runner, home);
 }
 
 // Drops the entry of an attempt that the warden holds under another token: an earlier daemon on
 // this host already started the attempt that was to be claimed here.
-void ExecutorCore::DropPretender(const HeldAttempt& held) {
+void ExecutorCore::DropOtherClaim(const HeldAttempt& held) {
   RunEntry* entry = runs_.Find(IdOf(held));
   if (entry == nullptr || entry->held.token == held.token) return;
   queues_.Of(entry->lane()).Remove(entry->id);

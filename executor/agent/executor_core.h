@@ -22,7 +22,7 @@
 #include "executor/agent/status_board.h"
 #include "executor/agent/task_admission.h"
 #include "executor/agent/warden_watch.h"
-#include "executor/checkpoints/run_saver.h"
+#include "executor/checkpoints/checkpoint_sender.h"
 #include "executor/link/member_sessions.h"
 #include "executor/report/log_sender.h"
 #include "executor/report/result_sender.h"
@@ -35,7 +35,7 @@ class ExecutorCore final : public Stepper {
   static constexpr size_t kMessagesPerStep = 1024;
 
   ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
-               ResultSender& sender, LogSender& logs, RunSaver& saver);
+               ResultSender& sender, LogSender& logs, CheckpointSender& saver);
 
   SteadyTime Step(SteadyTime now) override;
   // `wake` is called when a port has something for Step.
@@ -63,14 +63,14 @@ class ExecutorCore final : public Stepper {
   void TakeEvents(Runner runner);
   void Adopt(const AttemptStarted& started, Runner runner);
   void Adopt(AttemptEnded ended, Runner runner, ResultHome home);
-  void DropPretender(const HeldAttempt& held);
+  void DropOtherClaim(const HeldAttempt& held);
   void PublishStatus();
   SteadyTime NextWake(SteadyTime now) const;
 
   const ExecutorDaemon::Ports& ports_;
   const AttemptHosts hosts_;
   LogSender& logs_;
-  RunSaver& saver_;
+  CheckpointSender& saver_;
   MemberSessions sessions_;
   RunTable runs_;
   LaneQueues queues_;

@@ -39,7 +39,7 @@ class ExecutorDaemon::Impl {
   const ExecutorOptions options_;
   ResultSender sender_;
   LogSender logs_;
-  RunSaver saver_;
+  CheckpointSender saver_;
   ExecutorCore core_;
 };
 

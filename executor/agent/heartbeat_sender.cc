@@ -30,7 +30,7 @@ void HeartbeatSender::Beat(SteadyTime now) {
   Sample(now);
   auto cause = MemberSessions::Cause::kTime;
   if (now >= next_change_beat_) {
-    const Told current = Current();
+    const Announced current = Current();
     if (current != told_ || RoomFreed(current)) {
       told_ = current;
       next_change_beat_ = now + kChangeBeatEvery;
@@ -64,8 +64,8 @@ void HeartbeatSender::Sample(SteadyTime now) {
   ports_.metrics.gauge("carillon_consumer_lag", kTasksTopic).Set(GaugeOf(tasks_behind_));
 }
 
-HeartbeatSender::Told HeartbeatSender::Current() const {
-  Told current{.offers = rooms_.gate.offers(), .trouble = !rooms_.warden.trouble().empty()};
+HeartbeatSender::Announced HeartbeatSender::Current() const {
+  Announced current{.offers = rooms_.gate.offers(), .trouble = !rooms_.warden.trouble().empty()};
   for (const Lane lane : {Lane::kProcess, Lane::kLight, Lane::kHandler}) {
     current.accepting[static_cast<size_t>(lane)] = rooms_.gate.Accepts(lane);
   }
@@ -82,7 +82,7 @@ Features HeartbeatSender::CurrentFeatures() const {
 
 // True if a heartbeat should be sent early. Only the member that owns a run learns from its result
 // that a slot is free; the other members learn it from a heartbeat.
-bool HeartbeatSender::RoomFreed(const Told& current) const {
+bool HeartbeatSender::RoomFreed(const Announced& current) const {
   const int told = rooms_.sessions.LeastReportedFreeSlots();
   return rooms_.sessions.several() && told <= rooms_.gate.slots() / kNearlyFull &&
          rooms_.gate.FreeSlots(Lane::kProcess) > told &&

@@ -43,18 +43,18 @@ class HeartbeatSender {
 
  private:
   // The state that the last heartbeat after a change reported.
-  struct Told {
+  struct Announced {
     std::array<bool, kLanes> accepting{};
     std::shared_ptr<const HandlerOffers> offers = {};
     bool trouble = false;
 
-    bool operator==(const Told&) const = default;
+    bool operator==(const Announced&) const = default;
   };
 
   void Sample(SteadyTime now);
-  Told Current() const;
+  Announced Current() const;
   Features CurrentFeatures() const;
-  bool RoomFreed(const Told& current) const;
+  bool RoomFreed(const Announced& current) const;
   int RoomFor(const MemberId& member, Lane lane) const;
   bool ReportsRunning(const RunEntry& entry, SteadyTime now) const;
   void Fill(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) const;
@@ -63,7 +63,7 @@ class HeartbeatSender {
   const Rooms rooms_;
   Features features_;  // of this host, without isolation
   const bool runs_as_others_;
-  Told told_;
+  Announced told_;
   SteadyTime next_change_beat_{};
   SteadyTime next_sample_{};
   ExecutorLoad load_;  // the average

@@ -17,7 +17,7 @@ namespace carillon::executor {
 
 class ClusterTime {
  public:
-  void Tell(WallTime told, SteadyTime now) { last_ = Told{told, now}; }
+  void Tell(WallTime told, SteadyTime now) { last_ = Reading{told, now}; }
   // nullopt until a member has sent the time; members of older versions never do.
   std::optional<WallTime> At(SteadyTime now) const {
     if (!last_) return std::nullopt;
@@ -25,11 +25,11 @@ class ClusterTime {
   }
 
  private:
-  struct Told {
+  struct Reading {
     WallTime time;
     SteadyTime heard;
   };
-  std::optional<Told> last_;
+  std::optional<Reading> last_;
 };
 
 }  // namespace carillon::executor

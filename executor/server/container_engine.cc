@@ -45,7 +45,7 @@ EngineFound FindEngine(const std::string& setting, std::string_view path) {
     facts.program = FindProgram(path, setting);
   }
   if (!facts.program.empty()) {
-    const EngineWords version = {"version"};
+    const EngineArguments version = {"version"};
     facts.answered =
         AskEngine({facts.program, version, ClientEnvironment()}, kVersionWithinMillis).ok;
   }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/base/file_descriptor.h"
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 
 namespace carillon::executor {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "executor/journal/segment_log.h"
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 
 namespace carillon::executor {
 

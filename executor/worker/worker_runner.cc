@@ -38,7 +38,7 @@ struct WorkerRunner::Outbox {
     all_bytes += bytes.size();
     waiting.push_back(std::move(bytes));
     const size_t max =
-        all_bytes > all_bytes_max ? all_bytes_max / WorkerBook::kWorkersMax : all_bytes_max / 4;
+        all_bytes > all_bytes_max ? all_bytes_max / WorkerTable::kWorkersMax : all_bytes_max / 4;
     // The worker has not read for long. What it missed it gets with its next connection, but
     // no Run.
     if (waiting_bytes > max) {
@@ -132,7 +132,7 @@ WorkerRunner::~WorkerRunner() {
   if (thread_.joinable()) thread_.join();
 }
 
-WorkerBook::Now WorkerRunner::Now() const { return {clock_.Steady(), clock_.Wall()}; }
+WorkerTable::Now WorkerRunner::Now() const { return {clock_.Steady(), clock_.Wall()}; }
 
 int64_t WorkerRunner::MonotonicOf(SteadyTime time) const {
   timespec now{};
@@ -238,7 +238,7 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
   } catch (const std::system_error& error) {
     return {ErrorCode::kExhausted, fmt::format("no thread can be started: {}", error.what())};
   }
-  WorkerBook::Session session = 0;
+  WorkerTable::Session session = 0;
   Status ended = Admit(peer, *std::move(first), outbox, &session);
   if (ended.ok()) stream.Know();
   if (ended.ok()) ended = ReadAll(session, stream);
@@ -253,7 +253,7 @@ Status WorkerRunner::Serve(const WorkerPeer& peer, WorkerStream& stream) {
 }
 
 Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first,
-                           std::shared_ptr<Outbox> outbox, WorkerBook::Session* session) {
+                           std::shared_ptr<Outbox> outbox, WorkerTable::Session* session) {
   if (peer.pid <= 0) {
     return {ErrorCode::kDenied,
             "the executor cannot see the worker's process; it must not be in a container with "
@@ -270,7 +270,7 @@ Status WorkerRunner::Admit(const WorkerPeer& peer, FromWorkerMessage first,
     return {ErrorCode::kUnavailable, "the executor has much to read from other workers"};
   if (!book_.Knows(id) && book_.full()) {
     return {ErrorCode::kExhausted,
-            fmt::format("this executor has {} workers", WorkerBook::kWorkersMax)};
+            fmt::format("this executor has {} workers", WorkerTable::kWorkersMax)};
   }
   *session = ++last_session_;
   sessions_[*session] = std::move(outbox);
@@ -289,7 +289,7 @@ void WorkerRunner::TellDropped(const WorkerDropped& item) {
   log::Warn("worker", "dropped {} of a worker", item.what);
 }
 
-Status WorkerRunner::ReadAll(WorkerBook::Session session, WorkerStream& stream) {
+Status WorkerRunner::ReadAll(WorkerTable::Session session, WorkerStream& stream) {
   std::string bytes;
   while (stream.Read(&bytes)) {
     auto message = DecodeFromWorker(bytes);
@@ -305,8 +305,8 @@ Status WorkerRunner::ReadAll(WorkerBook::Session session, WorkerStream& stream) 
   return {};
 }
 
-std::vector<std::string> WorkerRunner::Encode(WorkerBook::Session session,
-                                              WorkerBook::Outgoing outgoing) const {
+std::vector<std::string> WorkerRunner::Encode(WorkerTable::Session session,
+                                              WorkerTable::Outgoing outgoing) const {
   std::vector<std::string> encoded;
   ToWorkerMessage message{.welcome = outgoing.welcome,
                           .done_stored = std::move(outgoing.done_stored)};
@@ -349,7 +349,7 @@ void WorkerRunner::Flush() {
     if (found == sessions_.end()) continue;
     for (const std::string& bytes : Encode(session, std::move(outgoing))) found->second->Put(bytes);
   }
-  for (const WorkerBook::Session session : book_.TakeReplaced()) {
+  for (const WorkerTable::Session session : book_.TakeReplaced()) {
     const auto found = sessions_.find(session);
     if (found != sessions_.end()) found->second->Close();
   }

@@ -1,5 +1,5 @@
 // HandlerRunner with the workers of this host: a socket, a record of starts, and a thread that
-// carries out what WorkerBook decides.
+// carries out what WorkerTable decides.
 //
 // Place    Step 8 of docs/life-of-a-run.md, for jobs of the type handler.
 // Threads  Thread-safe. One thread of its own writes records and watches processes and timeouts;
@@ -7,7 +7,7 @@
 // Time     The clock's steady time is CLOCK_BOOTTIME; workers get times of CLOCK_MONOTONIC, which
 //          both ends can read.
 // Errors   Open: kUnavailable if the socket or the records cannot be used.
-// Always   See worker_book.h. What the workers have said and the core loop has not taken is
+// Always   See worker_table.h. What the workers have said and the core loop has not taken is
 //          limited; streams are not read meanwhile. So is what they have not read; the stream of a
 //          worker that does not read is closed.
 #pragma once
@@ -28,7 +28,7 @@
 #include "common/ports/worker_door.h"
 #include "executor/worker/process_watch.h"
 #include "executor/worker/start_records.h"
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 #include "executor/worker/worker_users.h"
 
 namespace carillon::executor {
@@ -77,11 +77,11 @@ class WorkerRunner final : public HandlerRunner {
                std::unique_ptr<StartRecords> records);
   Status Serve(const WorkerPeer& peer, WorkerStream& stream);
   Status Admit(const WorkerPeer& peer, FromWorkerMessage first, std::shared_ptr<Outbox> outbox,
-               WorkerBook::Session* session);
+               WorkerTable::Session* session);
   void TellDropped(const WorkerDropped& item) REQUIRES(mu_);
-  Status ReadAll(WorkerBook::Session session, WorkerStream& stream);
+  Status ReadAll(WorkerTable::Session session, WorkerStream& stream);
   Result<FromWorkerMessage> Greet(const WorkerPeer& peer, WorkerStream& stream) const;
-  WorkerBook::Now Now() const;
+  WorkerTable::Now Now() const;
   int64_t MonotonicOf(SteadyTime time) const;
   void Run();
   void WriteRecords();
@@ -95,7 +95,8 @@ class WorkerRunner final : public HandlerRunner {
   bool HasRoom() const REQUIRES(mu_) {
     return events_.size() < kEventsMax && event_bytes_ < kEventBytesMax;
   }
-  std::vector<std::string> Encode(WorkerBook::Session session, WorkerBook::Outgoing outgoing) const;
+  std::vector<std::string> Encode(WorkerTable::Session session,
+                                  WorkerTable::Outgoing outgoing) const;
 
   const Clock& clock_;
   Gauge& workers_;
@@ -113,9 +114,9 @@ class WorkerRunner final : public HandlerRunner {
   std::atomic<size_t> outbox_bytes_ = 0;
 
   Mutex mu_;
-  WorkerBook book_ GUARDED_BY(mu_);
-  WorkerBook::Session last_session_ GUARDED_BY(mu_) = 0;
-  std::map<WorkerBook::Session, std::shared_ptr<Outbox>> sessions_ GUARDED_BY(mu_);
+  WorkerTable book_ GUARDED_BY(mu_);
+  WorkerTable::Session last_session_ GUARDED_BY(mu_) = 0;
+  std::map<WorkerTable::Session, std::shared_ptr<Outbox>> sessions_ GUARDED_BY(mu_);
   std::vector<StartRecord> to_write_ GUARDED_BY(mu_);
   std::vector<AttemptId> to_remove_ GUARDED_BY(mu_);
   std::deque<AttemptEvent> events_ GUARDED_BY(mu_);

@@ -83,7 +83,7 @@ size_t BytesOf(const JobVersionRecord& record) {
 
 }  // namespace
 
-Definition::Definition(JobVersionRecord record, const CalendarBook* calendars)
+Definition::Definition(JobVersionRecord record, const CalendarCache* calendars)
     : record_(std::move(record)),
       selector_(SelectorOf(record_.definition)),
       needs_(NeedsOf(record_.definition)),

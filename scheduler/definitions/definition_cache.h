@@ -21,7 +21,7 @@
 #include "common/base/mutex.h"
 #include "common/domain/job/job_types.h"
 #include "common/ports/store/firing_store.h"
-#include "scheduler/assign/calendar_book.h"
+#include "scheduler/assign/calendar_cache.h"
 #include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {
@@ -29,7 +29,7 @@ namespace carillon::scheduler {
 class Definition {
  public:
   // `calendars` must outlive it; null: its schedules fire at all times.
-  explicit Definition(JobVersionRecord record, const CalendarBook* calendars = nullptr);
+  explicit Definition(JobVersionRecord record, const CalendarCache* calendars = nullptr);
 
   const JobVersionRecord& record() const { return record_; }
   const JobDefinition& job() const { return record_.definition; }
@@ -58,7 +58,7 @@ class Definition {
   const Selector selector_;
   const Features needs_;
   const std::map<std::string, std::string> secrets_;
-  const CalendarBook* const calendars_;
+  const CalendarCache* const calendars_;
   mutable Mutex mu_;
   mutable std::shared_ptr<const CalendarSet> compiled_with_ GUARDED_BY(mu_);
   // Parallel to job().schedules once they are compiled.
@@ -75,7 +75,7 @@ class DefinitionCache {
     size_t bytes_max = size_t{64} << 20;
   };
   DefinitionCache(const Clock& clock, FiringStore& store, Limits limits,
-                  const CalendarBook* calendars = nullptr)
+                  const CalendarCache* calendars = nullptr)
       : clock_(clock), store_(store), limits_(limits), calendars_(calendars) {}
 
   // Returns nullptr if the definition is not cached. Never reads the store. The pointer is
@@ -108,7 +108,7 @@ class DefinitionCache {
   const Clock& clock_;
   FiringStore& store_;
   const Limits limits_;
-  const CalendarBook* const calendars_;
+  const CalendarCache* const calendars_;
   mutable Mutex mu_;
   std::list<Entry> by_use_ GUARDED_BY(mu_);  // most recent first
   std::map<JobVersionKey, std::list<Entry>::iterator> entries_ GUARDED_BY(mu_);

@@ -10,7 +10,7 @@
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/assign/session_proof.h"
-#include "scheduler/checkpoints/save_keeper.h"
+#include "scheduler/checkpoints/checkpoint_writer.h"
 #include "scheduler/claims/claim_applier.h"
 #include "scheduler/ends/admission_loop.h"
 #include "scheduler/ends/backfill_loop.h"
@@ -99,7 +99,7 @@ struct Member::Rooms {
   LeaseTable leases;
   ExecutorTable executors;
   AppliedMemory applied;
-  CalendarBook calendars;
+  CalendarCache calendars;
   DefinitionCache definitions;
   MemberSignals signals;
 
@@ -138,7 +138,7 @@ struct Member::Rooms {
   ClaimApplier claim_applier;
   ResultApplier result_applier;
   LogKeeper log_keeper;
-  SaveKeeper save_keeper;
+  CheckpointWriter save_keeper;
   CheckpointAnswers checkpoint_reader;
   OverdueWatch overdue;
   Maintenance maintenance;

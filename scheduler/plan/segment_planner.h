@@ -26,7 +26,7 @@
 #include "common/base/live_settings.h"
 #include "common/base/loops/loop.h"
 #include "common/base/metrics/metrics.h"
-#include "scheduler/assign/calendar_book.h"
+#include "scheduler/assign/calendar_cache.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
@@ -40,7 +40,7 @@ class SegmentPlanner final : public Stepper {
   struct Ports {
     const Clock& clock;
     FiringStore& store;
-    CalendarBook& calendars;
+    CalendarCache& calendars;
     const ClusterClock& cluster;
     SegmentTable& segments;
     FencedWriter& fences;

@@ -39,7 +39,7 @@ void SettingsFollower::Compare(SteadyTime now) {
 // Reports to the other members whether this member applies a pause. If this member has not joined,
 // the coordinator refuses the report. The next Step then repeats it.
 void SettingsFollower::Tell() {
-  const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
+  const Announced now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
   if (now.joins == 0 || now == announced_ || failpoint::Broken("pause.told")) return;
   if (ports_.coordinator.AnnouncePaused(now.paused).ok()) announced_ = now;
 }

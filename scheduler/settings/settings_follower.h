@@ -47,13 +47,13 @@ class SettingsFollower final : public Stepper {
   SteadyTime next_ask_{};
   SteadyTime write_again_{};  // no further write before this time, because a write was refused
 
-  struct Told {
+  struct Announced {
     uint64_t joins = 0;  // value of Coordinator::Joins(); the report is repeated after each join
     bool paused = false;
 
-    bool operator==(const Told&) const = default;
+    bool operator==(const Announced&) const = default;
   };
-  Told announced_;
+  Announced announced_;
 };
 
 }  // namespace carillon::scheduler

@@ -11,7 +11,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/rng.h"
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 #include "executor/worker/worker_ticket.h"
 
 namespace carillon::sim {
@@ -20,9 +20,9 @@ namespace {
 using executor::AttemptId;
 using executor::IdOf;
 using executor::StartRecord;
-using executor::WorkerBook;
 using executor::WorkerId;
 using executor::WorkerProcess;
+using executor::WorkerTable;
 
 constexpr int kSteps = 3000;
 constexpr int kStepsToRest = 20'000;
@@ -33,9 +33,9 @@ constexpr int kAttemptsMax = 60;
 
 // One connection. What was sent before it broke may still arrive.
 struct StreamModel {
-  WorkerBook::Session session = 0;
+  WorkerTable::Session session = 0;
   bool open = true;
-  std::deque<WorkerBook::Outgoing> to_worker;
+  std::deque<WorkerTable::Outgoing> to_worker;
   std::deque<FromWorkerMessage> to_daemon;
 };
 
@@ -49,7 +49,7 @@ struct ProcessModel {
 // A worker in a process, as an SDK makes it. worker.proto has the rules.
 struct WorkerModel {
   WorkerId id;
-  std::optional<WorkerBook::Session> session;
+  std::optional<WorkerTable::Session> session;
   std::set<WorkerTicket> held;
   std::set<WorkerTicket> unconfirmed;
   std::set<WorkerTicket> recent;
@@ -67,7 +67,7 @@ struct Fate {
 
 class WorkerWorld {
  public:
-  explicit WorkerWorld(uint64_t seed) : rng_(seed), book_(std::make_unique<WorkerBook>()) {
+  explicit WorkerWorld(uint64_t seed) : rng_(seed), book_(std::make_unique<WorkerTable>()) {
     workers_.resize(kWorkers);
     for (size_t i = 0; i < kProcesses; ++i) StartProcess(i);
   }
@@ -148,7 +148,7 @@ class WorkerWorld {
   }
 
   // ---- the daemon
-  WorkerBook::Now Now() const { return {SteadyTime(at_), FromUnixMicros(1'000'000'000) + at_}; }
+  WorkerTable::Now Now() const { return {SteadyTime(at_), FromUnixMicros(1'000'000'000) + at_}; }
 
   template <typename Change>
   void Decide(const Change& change) {
@@ -229,7 +229,7 @@ class WorkerWorld {
     ++outcome_.crashes;
     for (size_t worker = 0; worker < kWorkers; ++worker) Break(worker);
     to_write_.clear();
-    book_ = std::make_unique<WorkerBook>();
+    book_ = std::make_unique<WorkerTable>();
     for (auto& [id, fate] : fates_) fate.silent = false;
     Decide([&] {
       for (const auto& [id, record] : disk_) book_->Adopt(record, Now());
@@ -347,7 +347,7 @@ class WorkerWorld {
   }
 
   void Take(WorkerModel& worker, StreamModel& stream) {
-    const WorkerBook::Outgoing outgoing = std::move(stream.to_worker.front());
+    const WorkerTable::Outgoing outgoing = std::move(stream.to_worker.front());
     stream.to_worker.pop_front();
     if (outgoing.welcome && stream.open) worker.session = outgoing.welcome;
     for (const StartHandler& start : outgoing.runs) {
@@ -410,7 +410,7 @@ class WorkerWorld {
 
   Rng rng_;
   Duration at_{};
-  std::unique_ptr<WorkerBook> book_;
+  std::unique_ptr<WorkerTable> book_;
   std::array<ProcessModel, kProcesses> processes_;
   std::vector<WorkerModel> workers_;
   std::map<size_t, std::shared_ptr<StreamModel>> streams_;
@@ -422,7 +422,7 @@ class WorkerWorld {
   int64_t last_pid_ = 100;
   uint64_t last_image_ = 0;
   uint64_t last_instance_ = 0;
-  WorkerBook::Session last_session_ = 0;
+  WorkerTable::Session last_session_ = 0;
   WorkerOutcome outcome_;
 };
 

@@ -1,4 +1,4 @@
-// A world of workers: one daemon's WorkerBook, processes of two workers each that behave as the
+// A world of workers: one daemon's WorkerTable, processes of two workers each that behave as the
 // SDKs do, streams that break, crashes of both, programs that execute others in their place, and
 // workers that their programs give up. Judges from outside that a function is called at most once,
 // and is over when its attempt is.

@@ -58,12 +58,12 @@ RunChange Returned(const RunRow& row, const JobRow& job, WallTime now) {
   return change;
 }
 
-enum class Fate { kDead, kUnknown };  // of a lost attempt's process
+enum class LostProcess { kDead, kUnknown };  // of a lost attempt's process
 
-RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, Fate fate,
+RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, LostProcess fate,
                     WallTime now) {
   if (row.cancel_requested) {
-    return fate == Fate::kDead ? Ended(row, RunState::kCancelled, why) : Held(row, why);
+    return fate == LostProcess::kDead ? Ended(row, RunState::kCancelled, why) : Held(row, why);
   }
   if (job == nullptr || job->deleted) return Ended(row, RunState::kLost, why);
   switch (job->retry.on_lost) {
@@ -110,7 +110,7 @@ RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult
   switch (result.state) {
     case RunState::kFailed:
     case RunState::kTimedOut: return AfterFailure(row, job, result, now);
-    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, LostProcess::kDead, now);
     default: return Ended(row, result.state, result.reason);
   }
 }
@@ -255,8 +255,8 @@ std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const 
   const OnLost started_under =
       rules.cooperative && rules.on_lost == OnLost::kRetry ? OnLost::kHold : rules.on_lost;
   const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
-  const Fate fate = killed ? Fate::kDead : Fate::kUnknown;
-  if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
+  const LostProcess fate = killed ? LostProcess::kDead : LostProcess::kUnknown;
+  if (fate == LostProcess::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
     policy.retry.on_lost = started_under;
   }
   return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
@@ -275,7 +275,7 @@ CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
   }
 }
 
-std::string CancelSentence(const CancelWord& word) {
+std::string CancelSentence(const UserCancel& word) {
   if (word.reason.empty()) return {};
   // If no process was running, the sentence says "cancelled" even for CancelMode::kKill.
   const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;

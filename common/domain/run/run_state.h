@@ -209,14 +209,14 @@ CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // The `reason` stored on a run that is cancelled immediately.
 std::string_view CancelReason(const RunRow& row);
 // A cancel by a user, as CancelSentence describes it.
-struct CancelWord {
+struct UserCancel {
   CancelEffect effect = CancelEffect::kRequested;
   CancelMode mode = CancelMode::kGraceful;
   std::string_view actor = {};
   std::string_view reason = {};
 };
 // The sentence for the run's `error`: "killed by anna: …". Empty if the user gave no reason.
-std::string CancelSentence(const CancelWord& word);
+std::string CancelSentence(const UserCancel& word);
 
 // Decides about a retry by a user. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run is set PENDING:
 // next attempt, due now, the job's current version. A run that waits for its next attempt keeps

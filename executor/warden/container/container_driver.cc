@@ -113,7 +113,7 @@ class ContainerDriver {
   // of these.
   std::string MissingLimits(const std::string& id) {
     if (!record_.limits) return {};
-    const EngineWords inspect = InspectLimitsCommand(id);
+    const EngineArguments inspect = InspectLimitsCommand(id);
     for (;;) {
       const EngineAnswer answer = AskEngine({record_.engine, inspect, record_.client_env});
       if (answer.ok) return FindMissingLimit(*record_.limits, answer.text);
@@ -125,7 +125,7 @@ class ContainerDriver {
 
   // Starts the container and passes its output on until that ends.
   bool Attach(const std::string& id) {
-    const EngineWords start = StartCommand(id);
+    const EngineArguments start = StartCommand(id);
     const pid_t client = StartClient(
         {.engine = record_.engine, .arguments = start, .env = record_.client_env, .quiet = false},
         -1);
@@ -135,7 +135,7 @@ class ContainerDriver {
   }
 
   void Stop(const std::string& id) {
-    const EngineWords stop = StopCommand(id, record_.grace_s);
+    const EngineArguments stop = StopCommand(id, record_.grace_s);
     if (stopper_ > 0 && waitpid(stopper_, nullptr, WNOHANG) != stopper_) return;
     stopper_ =
         StartClient({.engine = record_.engine, .arguments = stop, .env = record_.client_env}, -1);
@@ -143,8 +143,8 @@ class ContainerDriver {
 
   // The connection to the output may break while the container runs on.
   ContainerEnd WaitForEnd(const std::string& id) {
-    const EngineWords inspect = InspectCommand(id);
-    const EngineWords list = ListCommand(record_.warden_id);
+    const EngineArguments inspect = InspectCommand(id);
+    const EngineArguments list = ListCommand(record_.warden_id);
     bool told = false;
     for (;;) {
       const EngineAnswer state = AskEngine({record_.engine, inspect, record_.client_env});
@@ -158,7 +158,7 @@ class ContainerDriver {
     }
   }
 
-  bool Gone(const EngineWords& list, const std::string& id) const {
+  bool Gone(const EngineArguments& list, const std::string& id) const {
     const EngineAnswer answer = AskEngine({record_.engine, list, record_.client_env});
     const auto listed = answer.ok ? ParseList(answer.text) : std::nullopt;
     if (!listed) return false;

@@ -23,7 +23,7 @@ struct ContainerRecord {
   std::string engine;  // absolute path of its command line
   std::string name;
   std::string warden_id;
-  EngineWords create;
+  EngineArguments create;
   std::optional<Limits> limits = {};
   int64_t grace_s = 0;
   std::string outputs_file = {};        // of the host

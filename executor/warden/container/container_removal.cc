@@ -72,7 +72,9 @@ class Removal {
     return true;
   }
 
-  void Ask(const EngineWords& words) const { static_cast<void>(AskEngine({engine_, words, env_})); }
+  void Ask(const EngineArguments& words) const {
+    static_cast<void>(AskEngine({engine_, words, env_}));
+  }
 
   const std::vector<ContainerToRemove>& containers_;
   const std::vector<size_t>& mine_;
@@ -150,7 +152,7 @@ std::optional<std::vector<ListedContainer>> ListContainers(const std::string& en
 void RemoveById(const std::string& engine, const std::vector<std::string>& ids) {
   const std::vector<std::string> env = ClientEnvironment();
   // The next list shows what is left.
-  for (const EngineWords& words : {KillCommand(ids), RemoveCommand(ids)}) {
+  for (const EngineArguments& words : {KillCommand(ids), RemoveCommand(ids)}) {
     static_cast<void>(AskEngine({engine, words, env}));
   }
 }

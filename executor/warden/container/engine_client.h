@@ -18,7 +18,7 @@ inline constexpr int kEngineSilenceMillis = 30'000;
 
 struct EngineCall {
   const std::string& engine;
-  const EngineWords& arguments;
+  const EngineArguments& arguments;
   const std::vector<std::string>& env;
   bool quiet = true;            // discards what it writes to stderr
   std::string_view input = {};  // its standard input

@@ -33,7 +33,7 @@ std::optional<int> WholeOf(std::string_view text) {
   return value;
 }
 
-void AddLimits(const Limits& limits, EngineWords& out) {
+void AddLimits(const Limits& limits, EngineArguments& out) {
   const auto add = [&out](std::string flag, std::string value) {
     out.push_back(std::move(flag));
     out.push_back(std::move(value));
@@ -68,9 +68,9 @@ std::optional<NamedAttempt> ParseContainerName(std::string_view name) {
   return NamedAttempt{*key, *attempt};
 }
 
-EngineWords CreateCommand(const ContainerPlan& plan) {
+EngineArguments CreateCommand(const ContainerPlan& plan) {
   const ContainerDefinition& definition = plan.definition;
-  EngineWords out = {
+  EngineArguments out = {
       "create", "--name", plan.name, "--label", fmt::format("{}={}", kWardenLabel, plan.warden_id),
       "--log-driver",  // the attempt has the output; a copy at the engine would have no limit
       "none", "--pull", std::string(Name(definition.pull)), "--network",
@@ -91,33 +91,33 @@ EngineWords CreateCommand(const ContainerPlan& plan) {
   return out;
 }
 
-EngineWords StartCommand(const std::string& id) {
+EngineArguments StartCommand(const std::string& id) {
   // The driver stops the container itself, with the grace of its job.
   return {"start", "--attach", "--sig-proxy=false", id};
 }
 
-EngineWords StopCommand(const std::string& id, int64_t grace_s) {
+EngineArguments StopCommand(const std::string& id, int64_t grace_s) {
   return {"stop", "-t", fmt::format("{}", grace_s), id};
 }
 
-EngineWords InspectCommand(const std::string& id) {
+EngineArguments InspectCommand(const std::string& id) {
   return {"inspect", "--format", "{{.State.Status}} {{.State.ExitCode}} {{.State.OOMKilled}}", id};
 }
 
-EngineWords InspectLimitsCommand(const std::string& id) {
+EngineArguments InspectLimitsCommand(const std::string& id) {
   return {"inspect", "--format",
           "{{.HostConfig.Memory}} {{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}} "
           "{{.HostConfig.PidsLimit}}",
           id};
 }
 
-EngineWords KillCommand(const std::vector<std::string>& ids) {
-  EngineWords out = {"kill", "--signal", "KILL"};
+EngineArguments KillCommand(const std::vector<std::string>& ids) {
+  EngineArguments out = {"kill", "--signal", "KILL"};
   out.insert(out.end(), ids.begin(), ids.end());
   return out;
 }
 
-EngineWords ListCommand(const std::string& warden_id) {
+EngineArguments ListCommand(const std::string& warden_id) {
   return {"ps",
           "--all",
           "--no-trunc",
@@ -127,8 +127,8 @@ EngineWords ListCommand(const std::string& warden_id) {
           "{{.ID}} {{.Names}}"};
 }
 
-EngineWords RemoveCommand(const std::vector<std::string>& ids) {
-  EngineWords out = {"rm", "--force", "--volumes"};
+EngineArguments RemoveCommand(const std::vector<std::string>& ids) {
+  EngineArguments out = {"rm", "--force", "--volumes"};
   out.insert(out.end(), ids.begin(), ids.end());
   return out;
 }

@@ -14,7 +14,7 @@
 
 namespace carillon::executor {
 
-using EngineWords = std::vector<std::string>;
+using EngineArguments = std::vector<std::string>;
 
 // The path of the attempt's control directory in its container.
 inline constexpr char kControlDirectory[] = "/carillon";
@@ -40,16 +40,16 @@ struct ContainerPlan {
   std::vector<std::string> variables =
       {};  // by name: the engine's command line has their values in its environment
 };
-EngineWords CreateCommand(const ContainerPlan& plan);
-EngineWords StartCommand(const std::string& id);  // attached to its output
-EngineWords StopCommand(const std::string& id, int64_t grace_s);
-EngineWords InspectCommand(const std::string& id);
-EngineWords InspectLimitsCommand(const std::string& id);
-EngineWords KillCommand(
+EngineArguments CreateCommand(const ContainerPlan& plan);
+EngineArguments StartCommand(const std::string& id);  // attached to its output
+EngineArguments StopCommand(const std::string& id, int64_t grace_s);
+EngineArguments InspectCommand(const std::string& id);
+EngineArguments InspectLimitsCommand(const std::string& id);
+EngineArguments KillCommand(
     const std::vector<std::string>& ids);  // at once: a removal may give a grace of its own
-EngineWords ListCommand(
+EngineArguments ListCommand(
     const std::string& warden_id);  // of the containers with the label of this warden
-EngineWords RemoveCommand(const std::vector<std::string>& ids);
+EngineArguments RemoveCommand(const std::vector<std::string>& ids);
 struct ListedContainer {
   std::string id;
   std::string name;

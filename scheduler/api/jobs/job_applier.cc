@@ -75,7 +75,7 @@ Outcome<json> JobApplier::Apply(const json& documents) {
     LookUp(documents, piece);
     for (const size_t i : piece) {
       call_.note.changes_json.clear();
-      Settle(i, store_down_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
+      Settle(i, store_down_ ? Outcome<Applied>(NotTried()) : ApplyOne(i, documents[i]));
     }
     StoreQueued();
   }
@@ -107,7 +107,7 @@ void JobApplier::FindAmbiguous(const json& documents) {
   }
 }
 
-void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
+void JobApplier::Settle(size_t index, Outcome<Applied> fate) {
   if (!fate.ok() && !store_down_ && IsStoreDown(fate.error())) store_down_ = fate.error();
   fates_.insert_or_assign(index, std::move(fate));
 }
@@ -135,7 +135,7 @@ void JobApplier::LookUp(const json& documents, const std::vector<size_t>& piece)
   known_.LookUp(call_.stores.jobs, keys);
 }
 
-Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
+Outcome<JobApplier::Applied> JobApplier::ApplyOne(size_t index, const json& document) {
   if (!document.is_object()) {
     return Item(400, "invalid", "", "A job must be an object of names and values.");
   }
@@ -149,7 +149,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
   if (base && !documented_.insert(base->job.job_id.value()).second) {
     return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   }
-  Outcome<Fate> fate = ApplyTo(base, index, document);
+  Outcome<Applied> fate = ApplyTo(base, index, document);
   const bool stale = !fate.ok() && fate.error().code == "stale_version";
   if (!stale || !base || known_.Find(base->job.job_id) == nullptr) return fate;
   // The job was changed since the look-up: apply the document to its present version.
@@ -159,8 +159,8 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
   return ApplyTo(now, index, document);
 }
 
-Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base, size_t index,
-                                              const json& document) {
+Outcome<JobApplier::Applied> JobApplier::ApplyTo(const std::optional<JobBase>& base, size_t index,
+                                                 const json& document) {
   CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
                             Read(document, base ? &*base : nullptr));
@@ -237,10 +237,10 @@ Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* bas
   return std::move(definition);
 }
 
-Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
-                                             const JobDefinition& definition) {
+Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& document,
+                                                const JobDefinition& definition) {
   const std::string given = TextOf(document, "job_id");
-  Fate fate{.result = "created", .changes = JobChanges(definition)};
+  Applied fate{.result = "created", .changes = JobChanges(definition)};
   if (!given.empty()) fate.id = JobId(given);
   if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
@@ -285,7 +285,7 @@ void JobApplier::StoreQueued() {
              OutcomeUnknown("It is unknown whether the job was created. Apply again; that is safe.",
                             together.error()));
     } else {
-      Settle(one.index, store_down_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
+      Settle(one.index, store_down_ ? Outcome<Applied>(NotTried()) : StoreAlone(one));
     }
   }
 }
@@ -297,7 +297,7 @@ Status JobApplier::StoreTogether(const std::vector<Queued>& queued) {
   if (!made.ok()) return made.error();
   std::vector<AuditRecord> records;
   for (size_t i = 0; i < queued.size(); ++i) {
-    Fate& fate = fates_.at(queued[i].index).value();
+    Applied& fate = fates_.at(queued[i].index).value();
     fate.id = made->at(i).job_id;
     fate.version = made->at(i).version;
     records.push_back(RecordOf("job.apply", *fate.id, JsonToText(AuditedChanges(fate.changes))));
@@ -306,14 +306,14 @@ Status JobApplier::StoreTogether(const std::vector<Queued>& queued) {
   return {};
 }
 
-Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
+Outcome<JobApplier::Applied> JobApplier::StoreAlone(const Queued& queued) {
   const auto& [id, definition] = queued.job;
   CARILLON_ASSIGN_OR_RETURN(const StoredJob made, queued.unnamed
                                                       ? StoreUnnamed(definition)
                                                       : StoreNew(call_, id, definition, now_));
   RecordAudit(call_, RecordOf("job.apply", made.job_id, call_.note.changes_json));
   documented_.insert(made.job_id.value());
-  Fate fate = fates_.at(queued.index).value();
+  Applied fate = fates_.at(queued.index).value();
   fate.id = made.job_id;
   fate.version = made.version;
   return fate;
@@ -355,9 +355,10 @@ Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
   }
 }
 
-Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefinition& definition) {
+Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
+                                                const JobDefinition& definition) {
   const StoredJob& job = base.job;
-  Fate fate{.result = "updated", .id = job.job_id, .version = job.version};
+  Applied fate{.result = "updated", .id = job.job_id, .version = job.version};
   if (base.readable && definition == job.definition) {
     fate.result = "unchanged";
     return fate;
@@ -391,7 +392,7 @@ void JobApplier::Prune() {
       prune_complete_ = false;
       return;
     }
-    const Outcome<Fate> fate = PruneOne(job);
+    const Outcome<Applied> fate = PruneOne(job);
     Add(nullptr, job.job_id.value(), job.definition.name, fate);
     if (fate.ok()) continue;
     prune_complete_ = false;
@@ -427,7 +428,7 @@ std::vector<StoredJob> JobApplier::FindUnlisted() {
   return unlisted;
 }
 
-Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
+Outcome<JobApplier::Applied> JobApplier::PruneOne(const StoredJob& job) {
   if (options_.dry_run) {
     CARILLON_TRY(CheckNotAwaited(call_, job.job_id, [&](const JobId& waiting) {
       if (pruned_.contains(waiting)) return false;
@@ -439,7 +440,7 @@ Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
     RecordAudit(call_, RecordOf("job.prune", job.job_id, call_.note.changes_json));
   }
   pruned_.insert(job.job_id);
-  return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
+  return Applied{.result = "pruned", .id = job.job_id, .version = job.version};
 }
 
 bool JobApplier::MayChange(const JobBase& base) const {
@@ -453,7 +454,7 @@ std::string JobApplier::NamespaceOf(const json& document) const {
 }
 
 void JobApplier::Add(const json& index, const json& id, const json& name,
-                     const Outcome<Fate>& fate) {
+                     const Outcome<Applied>& fate) {
   json item = {{"index", index},    {"job_id", id},       {"name", name},
                {"result", "error"}, {"version", nullptr}, {"changes", json::array()},
                {"error", nullptr}};

@@ -48,7 +48,7 @@ class JobApplier {
 
  private:
   // The result of an item.
-  struct Fate {
+  struct Applied {
     std::string result;
     std::optional<JobId> id = {};
     int64_t version = 0;  // 0 = none yet
@@ -67,33 +67,33 @@ class JobApplier {
   void LookUp(const nlohmann::json& documents, const std::vector<size_t>& piece);
   // Applies a document. A job that has to be created is only queued; the returned result is then
   // the one that it will have if StoreQueued succeeds.
-  Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
-  Outcome<Fate> ApplyTo(const std::optional<JobBase>& base, size_t index,
-                        const nlohmann::json& document);
-  void Settle(size_t index, Outcome<Fate> fate);
+  Outcome<Applied> ApplyOne(size_t index, const nlohmann::json& document);
+  Outcome<Applied> ApplyTo(const std::optional<JobBase>& base, size_t index,
+                           const nlohmann::json& document);
+  void Settle(size_t index, Outcome<Applied> fate);
   // The job that a document describes; nullopt: the job does not exist yet.
   Outcome<std::optional<JobBase>> FindBase(const nlohmann::json& document);
   Outcome<std::optional<JobBase>> FindByName(const nlohmann::json& document);
   std::string NamespaceOf(const nlohmann::json& document) const;
   Outcome<JobDefinition> Read(const nlohmann::json& document, const JobBase* base) const;
-  Outcome<Fate> Create(size_t index, const nlohmann::json& document,
-                       const JobDefinition& definition);
+  Outcome<Applied> Create(size_t index, const nlohmann::json& document,
+                          const JobDefinition& definition);
   void StoreUpstream(const JobDefinition& definition);
   JobDefinition WithoutDocumented(JobDefinition definition) const;
   void StoreQueued();
   // kTimeout: it is unknown whether the jobs are stored. After any other error none is stored.
   Status StoreTogether(const std::vector<Queued>& queued);
-  Outcome<Fate> StoreAlone(const Queued& queued);
+  Outcome<Applied> StoreAlone(const Queued& queued);
   Outcome<bool> CheckNotMoved(const JobDefinition& definition) const;
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
-  Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
+  Outcome<Applied> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();
   std::vector<StoredJob> FindUnlisted();
-  Outcome<Fate> PruneOne(const StoredJob& job);
+  Outcome<Applied> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
   // `index` is the position of the document in the list; null for a pruned job.
   void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
-           const Outcome<Fate>& fate);
+           const Outcome<Applied>& fate);
   AuditRecord RecordOf(const std::string& action, const JobId& id, std::string changes_json) const;
   nlohmann::json Bounded(nlohmann::json changes);
 
@@ -108,7 +108,7 @@ class JobApplier {
   std::set<JobId>
       named_;  // jobs after which a job with a document starts, or that it runs as nodes
   std::set<JobId> pruned_;
-  std::map<size_t, Outcome<Fate>> fates_;  // by index
+  std::map<size_t, Outcome<Applied>> fates_;  // by index
   size_t changes_bytes_ = 0;
   nlohmann::json items_ = nlohmann::json::array();
   nlohmann::json counts_ = {

@@ -7,7 +7,7 @@
 #include "common/base/live_settings.h"
 #include "common/base/metrics/metrics.h"
 #include "scheduler/assign/assigned_segments.h"
-#include "scheduler/assign/calendar_book.h"
+#include "scheduler/assign/calendar_cache.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
@@ -109,7 +109,7 @@ class RoomTest : public ::testing::Test {
   ManualClock clock_;
   memory::MemoryStores stores_{clock_, {.segment_count = kSegments}};
   PlannedStores faults_{stores_.Ports()};
-  scheduler::CalendarBook calendars_{stores_.calendars};
+  scheduler::CalendarCache calendars_{stores_.calendars};
   Metrics metrics_;
   LiveSettings settings_;
   FakeAssignment assigned_;

@@ -1,7 +1,7 @@
 // Progress and checkpoints, from the files of an attempt to its owner and back.
 #include "common/domain/run/run_save.h"
 #include "executor/agent/claim_gate.h"
-#include "executor/checkpoints/run_saver.h"
+#include "executor/checkpoints/checkpoint_sender.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -99,7 +99,7 @@ TEST_F(DaemonCheckpointTest, FilesAreNamedAndWhatChangesIsSaved) {
   EXPECT_EQ(warden_.starts[0].env.at(kCheckpointFileVariable), "/checkpoint");
   run_files.Put({claim.key, 1, RunFileKind::kProgress}, "42 half");
   run_files.Put(Checkpoint(claim), "state");
-  StepFor(RunSaver::kLookEvery + 200ms);
+  StepFor(CheckpointSender::kLookEvery + 200ms);
   const auto saves = Saves();
   ASSERT_EQ(saves.size(), 1u);
   EXPECT_EQ(saves[0].key, claim.key);
@@ -115,9 +115,9 @@ TEST_F(DaemonCheckpointTest, NamesThatSomebodyLeavesDelayNothing) {
   const ClaimRequest claim = Running();
   run_files.strangers = 1'000'000;
   run_files.Put(Checkpoint(claim), "state");
-  StepFor(RunSaver::kLookEvery + 200ms);
+  StepFor(CheckpointSender::kLookEvery + 200ms);
   EXPECT_EQ(Saves().size(), 1u);
-  EXPECT_EQ(run_files.listed_most, RunSaver::kNamesPerLook);
+  EXPECT_EQ(run_files.listed_most, CheckpointSender::kNamesPerLook);
 }
 
 // A function sends what others write into files.
@@ -165,7 +165,7 @@ TEST_F(DaemonHandlerSaveTest, LatestContentIsSavedBeforeTheResult) {
   ASSERT_EQ(bus_.results.size(), 1u);
   EXPECT_TRUE(bus_.results[0].report.result.saved);
   Deliver(ResultsApplied{{HeldOf(claim)}});
-  StepFor(RunSaver::kLookEvery + 200ms);
+  StepFor(CheckpointSender::kLookEvery + 200ms);
   EXPECT_TRUE(run_files.files.empty());
 }
 

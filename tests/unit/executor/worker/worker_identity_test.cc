@@ -1,15 +1,15 @@
 // Identity of workers: each speaks about its own attempts, and its absence proves nothing
 // about others.
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/executor/worker/worker_book_fixture.h"
+#include "tests/unit/executor/worker/worker_table_fixture.h"
 
-namespace carillon::executor::worker_book_test {
+namespace carillon::executor::worker_table_test {
 namespace {
 
-class WorkerIdentityTest : public WorkerBookTest {};
+class WorkerIdentityTest : public WorkerTableTest {};
 
 TEST_F(WorkerIdentityTest, WhatTheNextSessionDoesNotNameNeverBegan) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
@@ -58,13 +58,13 @@ TEST_F(WorkerIdentityTest, WhatAWorkerThatStaysAwayWasSentIsSilentUntilItsWordOr
   Write();
   book_.Start(Begin(5), Now());  // waits
   book_.Detach(1, Now());
-  EXPECT_EQ(book_.NextTick(), SteadyTime(WorkerBook::kPlaceWait));
+  EXPECT_EQ(book_.NextTick(), SteadyTime(WorkerTable::kPlaceWait));
   Ends();
-  at_ = WorkerBook::kAwayMax - 1us;
+  at_ = WorkerTable::kAwayMax - 1us;
   book_.Tick(Now());
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{}));
   EXPECT_EQ(Ends().size(), 1u) << "what waited for a slot";
-  at_ = WorkerBook::kAwayMax;
+  at_ = WorkerTable::kAwayMax;
   book_.Tick(Now());
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{{3, true}, {4, true}}));
   EXPECT_TRUE(Ends().empty());
@@ -73,7 +73,7 @@ TEST_F(WorkerIdentityTest, WhatAWorkerThatStaysAwayWasSentIsSilentUntilItsWordOr
   book_.Attach(2, Id(10), 0, hello, Now());
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{{3, false}, {4, false}}));
   book_.Detach(2, Now());
-  at_ += WorkerBook::kAwayMax;
+  at_ += WorkerTable::kAwayMax;
   book_.Tick(Now());
   Silences();
   book_.Died(Id(10), Now());
@@ -92,7 +92,7 @@ TEST_F(WorkerIdentityTest, WhatWasNotSentToAWorkerThatIsGoneNeverBegan) {
   book_.Detach(2, Now());
   Write();
   book_.Died(Id(10), Now());
-  at_ = WorkerBook::kAwayMax;
+  at_ = WorkerTable::kAwayMax;
   book_.Tick(Now());
   const auto ends = Ends();
   ASSERT_EQ(ends.size(), 2u);
@@ -102,7 +102,7 @@ TEST_F(WorkerIdentityTest, WhatWasNotSentToAWorkerThatIsGoneNeverBegan) {
 }
 
 TEST_F(WorkerIdentityTest, ThoseThatComeAndGoAreNotKept) {
-  for (uint64_t i = 1; i <= 2 * WorkerBook::kWorkersMax; ++i) {
+  for (uint64_t i = 1; i <= 2 * WorkerTable::kWorkersMax; ++i) {
     book_.Attach(i, Id(10, std::to_string(i)), 0, Hello(), Now());
     book_.Detach(i, Now());
     EXPECT_FALSE(book_.full());
@@ -154,7 +154,7 @@ TEST_F(WorkerIdentityTest, EndsThatNobodyKnowsAreTakenFromAHelloOnlyMaskedAndBou
 TEST_F(WorkerIdentityTest, AnEndThatAnEarlierDaemonKnewFreesTheSlotAndTheRecord) {
   book_.Attach(1, Id(10), 0, Hello(1), Now());
   Start(1);
-  WorkerBook next;
+  WorkerTable next;
   next.Adopt(records_.at(0), Now());
   book_ = std::move(next);
   book_.Forget({Held(1)});
@@ -177,4 +177,4 @@ TEST_F(WorkerIdentityTest, AWorkerSpeaksOnlyAboutItsOwnAttempts) {
 }
 
 }  // namespace
-}  // namespace carillon::executor::worker_book_test
+}  // namespace carillon::executor::worker_table_test

@@ -354,7 +354,7 @@ TEST_F(RunStateTest, AKillIsNotTakenBack) {
 }
 
 TEST_F(RunStateTest, CancelSaysWhoAndWhyAndWhetherItKills) {
-  CancelWord word{.mode = CancelMode::kKill, .actor = "ann"};
+  UserCancel word{.mode = CancelMode::kKill, .actor = "ann"};
   EXPECT_EQ(CancelSentence(word), "");
   word.reason = "deaf";
   EXPECT_EQ(CancelSentence(word), "killed by ann: deaf");

@@ -17,7 +17,7 @@
 
 namespace carillon::scheduler {
 
-class SaveKeeper final : public Stepper {
+class CheckpointWriter final : public Stepper {
  public:
   struct Ports {
     const Clock& clock;
@@ -33,7 +33,7 @@ class SaveKeeper final : public Stepper {
   static constexpr size_t kProgressPerStep = 256;
   static constexpr size_t kCheckpointsPerStep = 8;
 
-  explicit SaveKeeper(const Ports& ports) : ports_(ports) {}
+  explicit CheckpointWriter(const Ports& ports) : ports_(ports) {}
 
   SteadyTime Step(SteadyTime now) override;
 

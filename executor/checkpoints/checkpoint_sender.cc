@@ -1,4 +1,4 @@
-#include "executor/checkpoints/run_saver.h"
+#include "executor/checkpoints/checkpoint_sender.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ RunFile FileOf(const HeldAttempt& held, RunFileKind kind) {
   return {.key = held.key, .attempt = held.attempt, .kind = kind};
 }
 
-RunSave SaveOf(const SaveBook::Order& order) {
+RunSave SaveOf(const CheckpointTracker::Order& order) {
   return {.key = order.held.key,
           .segment = order.held.segment,
           .job_no = order.held.job_no,
@@ -34,23 +34,24 @@ RunSave SaveOf(const SaveBook::Order& order) {
 
 }  // namespace
 
-void RunSaver::OnWork(const std::function<void()>& wake, const std::function<void()>& wake_core) {
+void CheckpointSender::OnWork(const std::function<void()>& wake,
+                              const std::function<void()>& wake_core) {
   wake_ = wake;
   wake_core_ = wake_core;
 }
 
-void RunSaver::Wake() {
+void CheckpointSender::Wake() {
   if (wake_) wake_();
 }
 
-std::map<std::string, std::string> RunSaver::Variables(const HeldAttempt& held) const {
+std::map<std::string, std::string> CheckpointSender::Variables(const HeldAttempt& held) const {
   if (!enabled()) return {};
   return {{kProgressFileVariable, ports_.files->PathOf(FileOf(held, RunFileKind::kProgress))},
           {kCheckpointFileVariable, ports_.files->PathOf(FileOf(held, RunFileKind::kCheckpoint))}};
 }
 
-void RunSaver::Watch(const HeldAttempt& held, const MemberId& member,
-                     const std::optional<std::string>& checkpoint) {
+void CheckpointSender::Watch(const HeldAttempt& held, const MemberId& member,
+                             const std::optional<std::string>& checkpoint) {
   if (!enabled()) return;
   {
     MutexLock lock(mu_);
@@ -63,7 +64,7 @@ void RunSaver::Watch(const HeldAttempt& held, const MemberId& member,
   Wake();
 }
 
-void RunSaver::Put(const HeldAttempt& held, RunFileKind kind, std::string content) {
+void CheckpointSender::Put(const HeldAttempt& held, RunFileKind kind, std::string content) {
   if (!enabled()) return;
   {
     MutexLock lock(mu_);
@@ -72,7 +73,7 @@ void RunSaver::Put(const HeldAttempt& held, RunFileKind kind, std::string conten
   Wake();
 }
 
-Result<bool> RunSaver::InPlace(const HeldAttempt& held) {
+Result<bool> CheckpointSender::InPlace(const HeldAttempt& held) {
   MutexLock lock(mu_);
   const auto place = places_.find(IdOf(held));
   if (place == places_.end()) return true;
@@ -81,19 +82,19 @@ Result<bool> RunSaver::InPlace(const HeldAttempt& held) {
   return state;
 }
 
-void RunSaver::Meet(const MemberId& member, bool takes_saves) {
+void CheckpointSender::Meet(const MemberId& member, bool takes_saves) {
   if (!enabled()) return;
   MutexLock lock(mu_);
   inbox_.members[member] = takes_saves;
 }
 
-void RunSaver::Own(const MemberId& member, const std::vector<HeldAttempt>& renewed) {
+void CheckpointSender::Own(const MemberId& member, const std::vector<HeldAttempt>& renewed) {
   if (!enabled()) return;
   MutexLock lock(mu_);
   for (const HeldAttempt& held : renewed) inbox_.owned.push_back({held, member});
 }
 
-void RunSaver::Answered(const SaveAnswer& answer) {
+void CheckpointSender::Answered(const SaveAnswer& answer) {
   if (!enabled()) return;
   {
     MutexLock lock(mu_);
@@ -102,7 +103,7 @@ void RunSaver::Answered(const SaveAnswer& answer) {
   Wake();
 }
 
-void RunSaver::Report(std::vector<ReportedResult>& results) {
+void CheckpointSender::Report(std::vector<ReportedResult>& results) {
   if (results.empty()) return;
   std::vector<ReportedResult> at_once;
   std::vector<ReportedResult> left;
@@ -129,25 +130,25 @@ void RunSaver::Report(std::vector<ReportedResult>& results) {
   if (woken) Wake();
 }
 
-void RunSaver::Forget(const std::vector<HeldAttempt>& attempts) {
+void CheckpointSender::Forget(const std::vector<HeldAttempt>& attempts) {
   if (!enabled()) return;
   MutexLock lock(mu_);
   inbox_.forgotten.insert(inbox_.forgotten.end(), attempts.begin(), attempts.end());
   for (const HeldAttempt& held : attempts) places_.erase(IdOf(held));
 }
 
-void RunSaver::Recovered() {
+void CheckpointSender::Recovered() {
   MutexLock lock(mu_);
   recovered_ = true;
 }
 
-RunSaver::Inbox RunSaver::TakeInbox() {
+CheckpointSender::Inbox CheckpointSender::TakeInbox() {
   MutexLock lock(mu_);
   may_sweep_ = recovered_;
   return std::exchange(inbox_, {});
 }
 
-SteadyTime RunSaver::Step(SteadyTime now) {
+SteadyTime CheckpointSender::Step(SteadyTime now) {
   if (!enabled()) return SteadyTime::max();
   // Names are listed before the inbox is taken: then the attempt of every file among them is known,
   // because it was watched before its process began.
@@ -179,7 +180,7 @@ SteadyTime RunSaver::Step(SteadyTime now) {
   return std::min(next_look_, std::max(book_.NextDue(now), now));
 }
 
-void RunSaver::Place(const Placing& placing) {
+void CheckpointSender::Place(const Placing& placing) {
   const RunFile file = FileOf(placing.held, RunFileKind::kCheckpoint);
   const Status written = ports_.files->Write(file, placing.checkpoint);
   placing_bytes_ -= placing.checkpoint.size();
@@ -195,14 +196,14 @@ void RunSaver::Place(const Placing& placing) {
   if (wake_core_) wake_core_();
 }
 
-void RunSaver::WriteContent(const RunFile& file, const std::string& content) {
+void CheckpointSender::WriteContent(const RunFile& file, const std::string& content) {
   const Status written = ports_.files->Write(file, content);
   if (!written.ok()) return log::Error("checkpoint", "{}", written.error().message);
   if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
 }
 
 // Returns how many it has removed.
-size_t RunSaver::Sweep(const std::vector<RunFiles::Found>& found) {
+size_t CheckpointSender::Sweep(const std::vector<RunFiles::Found>& found) {
   if (!may_sweep_) return 0;
   size_t count = 0;
   std::optional<Error> failed;
@@ -218,7 +219,7 @@ size_t RunSaver::Sweep(const std::vector<RunFiles::Found>& found) {
   return count;
 }
 
-void RunSaver::LookAt(const AttemptId& id) {
+void CheckpointSender::LookAt(const AttemptId& id) {
   for (const RunFileKind kind : kKinds) {
     const RunFile file{.key = id.key, .attempt = id.attempt, .kind = kind};
     if (const auto mark = ports_.files->Look(file)) book_.Found(file, *mark);
@@ -226,19 +227,19 @@ void RunSaver::LookAt(const AttemptId& id) {
 }
 
 // By their names, not in a list, which anybody can make long.
-void RunSaver::LookAtAll() {
+void CheckpointSender::LookAtAll() {
   for (const AttemptId& id : book_.All()) LookAt(id);
 }
 
-void RunSaver::LookAtEnded() {
+void CheckpointSender::LookAtEnded() {
   for (const AttemptId& id : book_.Unlooked()) {
     LookAt(id);
     book_.Looked(id);
   }
 }
 
-bool RunSaver::SaveOne(SteadyTime now) {
-  const std::optional<SaveBook::Order> order = book_.Next(now);
+bool CheckpointSender::SaveOne(SteadyTime now) {
+  const std::optional<CheckpointTracker::Order> order = book_.Next(now);
   if (!order) return false;
   std::optional<RunFiles::Content> progress;
   std::optional<RunFiles::Content> checkpoint;
@@ -250,7 +251,7 @@ bool RunSaver::SaveOne(SteadyTime now) {
     return true;
   }
   RunSave save = SaveOf(*order);
-  SaveBook::Marks marks;
+  CheckpointTracker::Marks marks;
   if (progress) {
     auto parsed = ParseProgress(progress->bytes);
     if (parsed.ok()) {
@@ -275,8 +276,8 @@ bool RunSaver::SaveOne(SteadyTime now) {
   return true;
 }
 
-bool RunSaver::Read(const HeldAttempt& held, RunFileKind kind,
-                    std::optional<RunFiles::Content>* content) {
+bool CheckpointSender::Read(const HeldAttempt& held, RunFileKind kind,
+                            std::optional<RunFiles::Content>* content) {
   const RunFile file = FileOf(held, kind);
   auto read = ports_.files->Read(file);
   if (read.ok()) {
@@ -289,7 +290,8 @@ bool RunSaver::Read(const HeldAttempt& held, RunFileKind kind,
   return true;
 }
 
-void RunSaver::Refuse(const HeldAttempt& held, const RunFile& file, const std::string& why) {
+void CheckpointSender::Refuse(const HeldAttempt& held, const RunFile& file,
+                              const std::string& why) {
   const bool progress = file.kind == RunFileKind::kProgress;
   const std::string text =
       fmt::format("the {} file is not saved: {}", progress ? "progress" : "checkpoint", why);
@@ -301,7 +303,7 @@ void RunSaver::Refuse(const HeldAttempt& held, const RunFile& file, const std::s
   }
 }
 
-void RunSaver::PassOn(SteadyTime now) {
+void CheckpointSender::PassOn(SteadyTime now) {
   std::vector<ReportedResult> released = book_.Release(now);
   released_.insert(released_.end(), std::make_move_iterator(released.begin()),
                    std::make_move_iterator(released.end()));

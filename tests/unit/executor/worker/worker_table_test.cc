@@ -1,15 +1,15 @@
 // The rules of workers: one call per attempt, ends only by their word or death, and slots.
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 
 #include <gtest/gtest.h>
 
 #include "executor/leases/lease_watch.h"
-#include "tests/unit/executor/worker/worker_book_fixture.h"
+#include "tests/unit/executor/worker/worker_table_fixture.h"
 
-namespace carillon::executor::worker_book_test {
+namespace carillon::executor::worker_table_test {
 namespace {
 
-TEST_F(WorkerBookTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
+TEST_F(WorkerTableTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   EXPECT_TRUE(Runs(1).empty());
@@ -22,7 +22,7 @@ TEST_F(WorkerBookTest, ARunLeavesOnlyAfterItsRecordIsOnDisk) {
   EXPECT_EQ(*book_.offers(), (HandlerOffers{{"app/work", 2}}));
 }
 
-TEST_F(WorkerBookTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
+TEST_F(WorkerTableTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   book_.Take(1, DoneOf(1), Now());
@@ -41,7 +41,7 @@ TEST_F(WorkerBookTest, ItsEndIsReportedOnceAndKeptUntilItIsStored) {
   EXPECT_EQ(sent_[1].done_stored.size(), 2u);
 }
 
-TEST_F(WorkerBookTest, ARecordThatIsReadyDuringABreakIsSentInTheNextSession) {
+TEST_F(WorkerTableTest, ARecordThatIsReadyDuringABreakIsSentInTheNextSession) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   book_.Detach(1, Now());
@@ -51,12 +51,12 @@ TEST_F(WorkerBookTest, ARecordThatIsReadyDuringABreakIsSentInTheNextSession) {
   EXPECT_TRUE(Ends().empty());
 }
 
-TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
+TEST_F(WorkerTableTest, ARestartedDaemonFindsThemAgain) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   Start(2);
   Start(3);
-  WorkerBook next;
+  WorkerTable next;
   for (const StartRecord& record : records_) next.Adopt(record, Now());
   EXPECT_EQ(next.TakeEvents().size(), 2u) << "the third waited for a slot";
   book_ = std::move(next);
@@ -76,11 +76,11 @@ TEST_F(WorkerBookTest, ARestartedDaemonFindsThemAgain) {
   EXPECT_EQ(ends[0].result.error, "*** is wrong");
 }
 
-TEST_F(WorkerBookTest, AWorkerThatCameBackIsNotAwayForAnyOfItsAttempts) {
+TEST_F(WorkerTableTest, AWorkerThatCameBackIsNotAwayForAnyOfItsAttempts) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   Start(2);
-  book_ = WorkerBook();
+  book_ = WorkerTable();
   WorkerHello hello = Hello();
   for (const StartRecord& record : records_) {
     at_ += 1ms;  // the records are read one after the other
@@ -94,7 +94,7 @@ TEST_F(WorkerBookTest, AWorkerThatCameBackIsNotAwayForAnyOfItsAttempts) {
   EXPECT_EQ(Silences(), (std::map<uint64_t, bool>{}));
 }
 
-TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
+TEST_F(WorkerTableTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
   book_.Attach(1, Id(10), 0, Hello(1), Now());
   book_.Attach(2, Id(11), 0, Hello(3), Now());
   for (uint64_t number = 1; number <= 5; ++number) Start(number);
@@ -110,14 +110,14 @@ TEST_F(WorkerBookTest, SlotsAreKeptAndTheLeastBusyIsChosen) {
   EXPECT_TRUE(placed || Runs(2).size() == 1);
   Ends();
   Start(6);
-  at_ += WorkerBook::kPlaceWait;
+  at_ += WorkerTable::kPlaceWait;
   book_.Tick(Now());
   const auto ends = Ends();
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_EQ(ends[0].result.reason, reason::kNotStarted);
 }
 
-TEST_F(WorkerBookTest, ADrainingWorkerGetsNoMore) {
+TEST_F(WorkerTableTest, ADrainingWorkerGetsNoMore) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   EXPECT_EQ(Runs(1).size(), 1u);
@@ -127,7 +127,7 @@ TEST_F(WorkerBookTest, ADrainingWorkerGetsNoMore) {
   EXPECT_TRUE(Runs(1).empty());
 }
 
-TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
+TEST_F(WorkerTableTest, ATimeoutAndACancelAskOnceAndEndNothing) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   Start(2);
@@ -155,7 +155,7 @@ TEST_F(WorkerBookTest, ATimeoutAndACancelAskOnceAndEndNothing) {
   EXPECT_EQ(ends[1].result.state, RunState::kCompleted) << "it finished its work after all";
 }
 
-TEST_F(WorkerBookTest, WhatWaitsForASlotIsCancelledAtOnce) {
+TEST_F(WorkerTableTest, WhatWaitsForASlotIsCancelledAtOnce) {
   book_.Attach(1, Id(10), 0, Hello(1), Now());
   Start(1);
   Start(2);
@@ -170,7 +170,7 @@ TEST_F(WorkerBookTest, WhatWaitsForASlotIsCancelledAtOnce) {
   EXPECT_EQ(book_.NextTick(), SteadyTime::max());
 }
 
-TEST_F(WorkerBookTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
+TEST_F(WorkerTableTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   at_ = 60s;
@@ -182,7 +182,7 @@ TEST_F(WorkerBookTest, ATimeoutBeforeItIsSentIsAskedWithIt) {
   EXPECT_EQ(sent_[1].asks[0].why, WorkerAsk::Why::kTimeout);
 }
 
-TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
+TEST_F(WorkerTableTest, LeasesAreSentOnAndOnlyGrow) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   book_.RenewLeases({Held(1)}, SteadyTime(30s));
@@ -195,11 +195,11 @@ TEST_F(WorkerBookTest, LeasesAreSentOnAndOnlyGrow) {
   EXPECT_EQ(Ends().at(0).result.reason, reason::kLeaseEnded);
 }
 
-TEST_F(WorkerBookTest, OnlyTheWorkerKnowsTheLeaseOfAnAdoptedAttempt) {
+TEST_F(WorkerTableTest, OnlyTheWorkerKnowsTheLeaseOfAnAdoptedAttempt) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   for (const bool draining : {false, true}) {
-    WorkerBook next;
+    WorkerTable next;
     next.Adopt(records_.at(0), Now());
     book_ = std::move(next);
     WorkerHello hello = Hello();
@@ -210,7 +210,7 @@ TEST_F(WorkerBookTest, OnlyTheWorkerKnowsTheLeaseOfAnAdoptedAttempt) {
   }
 }
 
-TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
+TEST_F(WorkerTableTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Attach(2, Id(20), 0, Hello(1, "other"), Now());
   Start(1);
@@ -231,7 +231,7 @@ TEST_F(WorkerBookTest, SavesComeBeforeTheEndAndOnlyFromTheOwnWorker) {
   EXPECT_TRUE(std::holds_alternative<AttemptEnded>(events_[1]));
 }
 
-TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
+TEST_F(WorkerTableTest, OutputsAndLogsAreMaskedAndBounded) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   Start(1);
   FromWorkerMessage message = DoneOf(1);
@@ -253,7 +253,7 @@ TEST_F(WorkerBookTest, OutputsAndLogsAreMaskedAndBounded) {
   EXPECT_EQ(Ends().at(0).result.reason, reason::kBadOutputs);
 }
 
-TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBack) {
+TEST_F(WorkerTableTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBack) {
   const auto line = [](Duration time) {
     FromWorkerMessage message;
     message.logs.push_back({.ticket = TicketOf(Held(1)), .time = WallTime(time), .text = "x"});
@@ -273,7 +273,7 @@ TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBac
   }
   uint64_t before = 3;
   for (int restart = 0; restart < 2; ++restart) {
-    WorkerBook next;
+    WorkerTable next;
     at_ += 1s;
     next.Adopt(records_.at(0), Now());
     book_ = std::move(next);
@@ -287,7 +287,7 @@ TEST_F(WorkerBookTest, ALaterDaemonGivesNewNumbersToLinesAlsoIfTheClockWasSetBac
   }
 }
 
-TEST_F(WorkerBookTest, AStartThatCannotBeRecordedDoesNotHappen) {
+TEST_F(WorkerTableTest, AStartThatCannotBeRecordedDoesNotHappen) {
   book_.Attach(1, Id(10), 0, Hello(), Now());
   book_.Start(Begin(1), Now());
   book_.NotRecorded({IdOf(Held(1))}, "the disk is full", Now());
@@ -296,4 +296,4 @@ TEST_F(WorkerBookTest, AStartThatCannotBeRecordedDoesNotHappen) {
 }
 
 }  // namespace
-}  // namespace carillon::executor::worker_book_test
+}  // namespace carillon::executor::worker_table_test

@@ -1,4 +1,4 @@
-#include "scheduler/checkpoints/save_keeper.h"
+#include "scheduler/checkpoints/checkpoint_writer.h"
 
 #include "common/adapters/memory/memory_link.h"
 #include "tests/unit/scheduler/room_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 const LeaseHolder kSaver{ExecutorId("x1"), Incarnation("e1")};
 
-class SaveKeeperTest : public test::RoomTest {
+class CheckpointWriterTest : public test::RoomTest {
  protected:
   static RunSave SaveOf(const HeldAttempt& held, uint64_t seq, const std::string& checkpoint) {
     return {.key = held.key,
@@ -33,18 +33,18 @@ class SaveKeeperTest : public test::RoomTest {
   std::unique_ptr<ExecutorLink> link_ = switchboard_.OpenLink(kSaver.executor, kSaver.incarnation);
   SaveQueue progress_{"progress", 16};
   SaveQueue checkpoints_{"checkpoints", 16};
-  SaveKeeper keeper_{{.clock = clock_,
-                      .store = faults_.checkpoints,
-                      .cluster = cluster_,
-                      .segments = table_,
-                      .fences = fences_,
-                      .hub = *hub_,
-                      .progress = progress_,
-                      .checkpoints = checkpoints_,
-                      .metrics = metrics_}};
+  CheckpointWriter keeper_{{.clock = clock_,
+                            .store = faults_.checkpoints,
+                            .cluster = cluster_,
+                            .segments = table_,
+                            .fences = fences_,
+                            .hub = *hub_,
+                            .progress = progress_,
+                            .checkpoints = checkpoints_,
+                            .metrics = metrics_}};
 };
 
-TEST_F(SaveKeeperTest, StoresAndAnswers) {
+TEST_F(CheckpointWriterTest, StoresAndAnswers) {
   const HeldAttempt held = Claim(Execute(CreateNoop("job")), 1);
   RunSave said = SaveOf(held, 1, "");
   said.checkpoint.reset();
@@ -62,7 +62,7 @@ TEST_F(SaveKeeperTest, StoresAndAnswers) {
   EXPECT_EQ(stores_.runs.GetRun(held.key)->saved.progress, said.progress);
 }
 
-TEST_F(SaveKeeperTest, RefusalIsAnAnswerToo) {
+TEST_F(CheckpointWriterTest, RefusalIsAnAnswerToo) {
   HeldAttempt held = Claim(Execute(CreateNoop("job")), 1);
   held.token.low = 9;
   ASSERT_TRUE(checkpoints_.Push({kSaver, SaveOf(held, 1, "state")}).ok());
@@ -71,7 +71,7 @@ TEST_F(SaveKeeperTest, RefusalIsAnAnswerToo) {
   EXPECT_FALSE(answers[0].kept);
 }
 
-TEST_F(SaveKeeperTest, WithoutAWriteThereIsNoAnswerAndNoSegmentIsDropped) {
+TEST_F(CheckpointWriterTest, WithoutAWriteThereIsNoAnswerAndNoSegmentIsDropped) {
   const HeldAttempt held = Claim(Execute(CreateNoop("job")), 1);
   faults_.plan.Arm("Save", ErrorCode::kTimeout);
   ASSERT_TRUE(checkpoints_.Push({kSaver, SaveOf(held, 1, "state")}).ok());
@@ -79,7 +79,7 @@ TEST_F(SaveKeeperTest, WithoutAWriteThereIsNoAnswerAndNoSegmentIsDropped) {
   EXPECT_EQ(owned(), test::kSegments);
 }
 
-TEST_F(SaveKeeperTest, SaveOfAForeignSegmentIsLeftToItsOwner) {
+TEST_F(CheckpointWriterTest, SaveOfAForeignSegmentIsLeftToItsOwner) {
   const HeldAttempt held = Claim(Execute(CreateNoop("job")), 1);
   table_.Drop(table_.View()->FenceFor({held.segment}), DropCause::kReassigned);
   ASSERT_TRUE(checkpoints_.Push({kSaver, SaveOf(held, 1, "state")}).ok());

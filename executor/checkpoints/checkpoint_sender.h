@@ -2,7 +2,7 @@
 // to the owners, and holds back results until the last save is answered. Puts the checkpoints of
 // earlier attempts into place.
 //
-// Place    Beside steps 8 and 9 of docs/life-of-a-run.md. When and what: save_book.h.
+// Place    Beside steps 8 and 9 of docs/life-of-a-run.md. When and what: checkpoint_tracker.h.
 // Threads  One loop calls Step, which waits for the disk; everything else is thread-safe and never
 //          waits. So a disk that hangs delays saves and ends, but neither heartbeats nor leases.
 // Errors   A file that cannot be taken is reported in the log of its attempt. Nothing else depends
@@ -23,12 +23,12 @@
 #include "common/ports/attempt_host.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/run_files.h"
-#include "executor/checkpoints/save_book.h"
+#include "executor/checkpoints/checkpoint_tracker.h"
 #include "executor/report/result_sender.h"
 
 namespace carillon::executor {
 
-class RunSaver final : public Stepper {
+class CheckpointSender final : public Stepper {
  public:
   struct Ports {
     RunFiles* files = nullptr;  // null: results pass, and attempts have no files
@@ -41,7 +41,7 @@ class RunSaver final : public Stepper {
   static constexpr size_t kNamesPerLook = 1000;
   static constexpr size_t kHeldResultsMax = 8192;
 
-  explicit RunSaver(const Ports& ports) : ports_(ports) {}
+  explicit CheckpointSender(const Ports& ports) : ports_(ports) {}
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -116,7 +116,7 @@ class RunSaver final : public Stepper {
 
   const Ports ports_;
   // Used by the loop of Step only.
-  SaveBook book_;
+  CheckpointTracker book_;
   std::vector<ReportedResult> released_;
   SteadyTime next_look_{};
   bool may_sweep_ = false;

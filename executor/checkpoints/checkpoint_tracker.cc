@@ -1,4 +1,4 @@
-#include "executor/checkpoints/save_book.h"
+#include "executor/checkpoints/checkpoint_tracker.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,33 +17,33 @@ void Explain(ReportedResult& result, std::string_view why) {
 
 }  // namespace
 
-SaveBook::Attempt* SaveBook::Find(const HeldAttempt& held) {
+CheckpointTracker::Attempt* CheckpointTracker::Find(const HeldAttempt& held) {
   const auto found = attempts_.find(IdOf(held));
   const bool same = found != attempts_.end() && found->second.held.token == held.token;
   return same ? &found->second : nullptr;
 }
 
-void SaveBook::Watch(const HeldAttempt& held, const MemberId& member) {
+void CheckpointTracker::Watch(const HeldAttempt& held, const MemberId& member) {
   Attempt& attempt = attempts_[IdOf(held)];
   attempt.held = held;
   if (!member.value().empty()) attempt.member = member;
 }
 
-void SaveBook::Own(const HeldAttempt& held, const MemberId& member) {
+void CheckpointTracker::Own(const HeldAttempt& held, const MemberId& member) {
   Attempt* const attempt = Find(held);
   if (attempt == nullptr || attempt->member == member) return;
   attempt->member = member;
   if (attempt->unanswered) SendAgain(*attempt);
 }
 
-void SaveBook::Placed(const AttemptId& id, const RunFileMark& mark) {
+void CheckpointTracker::Placed(const AttemptId& id, const RunFileMark& mark) {
   const auto found = attempts_.find(id);
   if (found == attempts_.end()) return;
   found->second.saved = true;
   found->second.files[kCheckpoint].sent = mark;
 }
 
-void SaveBook::Meet(const MemberId& member, bool takes) {
+void CheckpointTracker::Meet(const MemberId& member, bool takes) {
   if (takes) {
     takes_.insert(member);
   } else {
@@ -51,20 +51,20 @@ void SaveBook::Meet(const MemberId& member, bool takes) {
   }
 }
 
-SaveBook::File* SaveBook::Find(const RunFile& file) {
+CheckpointTracker::File* CheckpointTracker::Find(const RunFile& file) {
   const auto found = attempts_.find({file.key, file.attempt});
   return found == attempts_.end() ? nullptr : &found->second.files[static_cast<size_t>(file.kind)];
 }
 
-void SaveBook::Found(const RunFile& file, const RunFileMark& mark) {
+void CheckpointTracker::Found(const RunFile& file, const RunFileMark& mark) {
   if (File* const known = Find(file)) known->found = mark;
 }
 
-void SaveBook::Gone(const RunFile& file) {
+void CheckpointTracker::Gone(const RunFile& file) {
   if (File* const known = Find(file)) known->found.reset();
 }
 
-bool SaveBook::Refuse(const RunFile& file, const std::string& why) {
+bool CheckpointTracker::Refuse(const RunFile& file, const std::string& why) {
   File* const known = Find(file);
   const bool first =
       known != nullptr && std::exchange(known->refused, known->found) != known->found;
@@ -74,14 +74,14 @@ bool SaveBook::Refuse(const RunFile& file, const std::string& why) {
 }
 
 // The content may not have arrived, so it counts as changed again.
-void SaveBook::SendAgain(Attempt& attempt) {
+void CheckpointTracker::SendAgain(Attempt& attempt) {
   for (size_t kind = 0; kind < attempt.files.size(); ++kind) {
     attempt.files[kind].sent = attempt.unanswered->before[kind];
   }
   attempt.unanswered.reset();
 }
 
-void SaveBook::GiveUpWaiting(SteadyTime now) {
+void CheckpointTracker::GiveUpWaiting(SteadyTime now) {
   for (auto& [id, attempt] : attempts_) {
     if (!attempt.unanswered || now < attempt.unanswered->again) continue;
     attempt.patience = std::min(2 * attempt.patience, kAnswerWithinMax);
@@ -89,7 +89,7 @@ void SaveBook::GiveUpWaiting(SteadyTime now) {
   }
 }
 
-bool SaveBook::LineIsFree() const {
+bool CheckpointTracker::LineIsFree() const {
   size_t unanswered = 0;
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.unanswered) unanswered += attempt.unanswered->bytes;
@@ -97,7 +97,7 @@ bool SaveBook::LineIsFree() const {
   return unanswered < kUnansweredBytesMax;
 }
 
-std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
+std::optional<CheckpointTracker::Order> CheckpointTracker::Next(SteadyTime now) {
   GiveUpWaiting(now);
   const bool room = now >= next_checkpoint_ && LineIsFree();
   Attempt* best = nullptr;
@@ -122,7 +122,7 @@ std::optional<SaveBook::Order> SaveBook::Next(SteadyTime now) {
                .checkpoint = room && best->files[kCheckpoint].changed()};
 }
 
-void SaveBook::Sent(const Order& order, const Marks& marks, size_t bytes, SteadyTime now) {
+void CheckpointTracker::Sent(const Order& order, const Marks& marks, size_t bytes, SteadyTime now) {
   Attempt* const attempt = Find(order.held);
   if (attempt == nullptr) return;
   Unanswered unanswered{
@@ -140,18 +140,18 @@ void SaveBook::Sent(const Order& order, const Marks& marks, size_t bytes, Steady
   next_checkpoint_ = std::max(next_checkpoint_, now) + takes;
 }
 
-void SaveBook::Failed(const Order& order, SteadyTime now) {
+void CheckpointTracker::Failed(const Order& order, SteadyTime now) {
   if (Attempt* const attempt = Find(order.held)) attempt->not_before = now + kRetryAfter;
 }
 
-void SaveBook::Answered(const HeldAttempt& held, uint64_t seq) {
+void CheckpointTracker::Answered(const HeldAttempt& held, uint64_t seq) {
   Attempt* const attempt = Find(held);
   if (attempt == nullptr || !attempt->unanswered || attempt->unanswered->seq != seq) return;
   attempt->unanswered.reset();
   attempt->patience = kAnswerWithin;
 }
 
-void SaveBook::Hold(ReportedResult result, SteadyTime now) {
+void CheckpointTracker::Hold(ReportedResult result, SteadyTime now) {
   const HeldAttempt held = result.ended.attempt;
   Attempt& attempt = attempts_[IdOf(held)];
   attempt.held = held;
@@ -162,14 +162,14 @@ void SaveBook::Hold(ReportedResult result, SteadyTime now) {
   ++held_;
 }
 
-std::vector<AttemptId> SaveBook::All() const {
+std::vector<AttemptId> CheckpointTracker::All() const {
   std::vector<AttemptId> all;
   all.reserve(attempts_.size());
   for (const auto& [id, attempt] : attempts_) all.push_back(id);
   return all;
 }
 
-std::vector<AttemptId> SaveBook::Unlooked() const {
+std::vector<AttemptId> CheckpointTracker::Unlooked() const {
   std::vector<AttemptId> unlooked;
   for (const auto& [id, attempt] : attempts_) {
     if (attempt.result && !attempt.looked) unlooked.push_back(id);
@@ -177,19 +177,19 @@ std::vector<AttemptId> SaveBook::Unlooked() const {
   return unlooked;
 }
 
-void SaveBook::Looked(const AttemptId& id) {
+void CheckpointTracker::Looked(const AttemptId& id) {
   const auto found = attempts_.find(id);
   if (found != attempts_.end()) found->second.looked = true;
 }
 
 // A completed run needs no checkpoint, and a member that takes none gets none.
-bool SaveBook::MayPass(const Attempt& attempt) const {
+bool CheckpointTracker::MayPass(const Attempt& attempt) const {
   const bool complete = attempt.result->ended.result.state == RunState::kCompleted;
   const bool takes_none = !attempt.member.value().empty() && !Takes(attempt.member);
   return complete || takes_none || (!attempt.unanswered && !attempt.changed());
 }
 
-std::vector<ReportedResult> SaveBook::Release(SteadyTime now) {
+std::vector<ReportedResult> CheckpointTracker::Release(SteadyTime now) {
   std::vector<ReportedResult> released;
   for (auto& [id, attempt] : attempts_) {
     if (!attempt.result || !attempt.looked) continue;
@@ -206,7 +206,7 @@ std::vector<ReportedResult> SaveBook::Release(SteadyTime now) {
   return released;
 }
 
-SteadyTime SaveBook::NextDue(SteadyTime now) const {
+SteadyTime CheckpointTracker::NextDue(SteadyTime now) const {
   SteadyTime next = SteadyTime::max();
   const bool free = LineIsFree();
   for (const auto& [id, attempt] : attempts_) {

@@ -1,4 +1,4 @@
-// A WorkerBook whose outgoing messages, events and records the test collects.
+// A WorkerTable whose outgoing messages, events and records the test collects.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 #include "executor/worker/worker_ticket.h"
 
-namespace carillon::executor::worker_book_test {
+namespace carillon::executor::worker_table_test {
 
-using Session = WorkerBook::Session;
+using Session = WorkerTable::Session;
 
-class WorkerBookTest : public testing::Test {
+class WorkerTableTest : public testing::Test {
  protected:
   static WorkerId Id(int64_t pid, const std::string& instance = "one") {
     return {.process = {.pid = pid, .start_ticks = 7, .boot_id = "b"}, .instance = instance};
@@ -39,7 +39,7 @@ class WorkerBookTest : public testing::Test {
             .lease_end = SteadyTime(20s),
             .masked = {"open-sesame"}};
   }
-  WorkerBook::Now Now() const { return {SteadyTime(at_), FromUnixMicros(5'000'000) + at_}; }
+  WorkerTable::Now Now() const { return {SteadyTime(at_), FromUnixMicros(5'000'000) + at_}; }
 
   // The Runs that were sent on this stream.
   std::vector<HeldAttempt> Runs(Session session) {
@@ -51,7 +51,7 @@ class WorkerBookTest : public testing::Test {
   }
   void Collect() {
     for (auto& [session, out] : book_.TakeOutgoing()) {
-      WorkerBook::Outgoing& all = sent_[session];
+      WorkerTable::Outgoing& all = sent_[session];
       for (StartHandler& run : out.runs) all.runs.push_back(std::move(run));
       for (WorkerAsk& ask : out.asks) all.asks.push_back(std::move(ask));
       for (WorkerTicket& ticket : out.done_stored) all.done_stored.push_back(std::move(ticket));
@@ -98,11 +98,11 @@ class WorkerBookTest : public testing::Test {
     return message;
   }
 
-  WorkerBook book_;
+  WorkerTable book_;
   Duration at_{};
-  std::map<Session, WorkerBook::Outgoing> sent_;
+  std::map<Session, WorkerTable::Outgoing> sent_;
   std::vector<AttemptEvent> events_;
   std::vector<StartRecord> records_;
 };
 
-}  // namespace carillon::executor::worker_book_test
+}  // namespace carillon::executor::worker_table_test

@@ -69,7 +69,7 @@ struct StartRecord {
   SteadyTime deadline;
 };
 
-class WorkerBook {
+class WorkerTable {
  public:
   using Session = uint64_t;
   static constexpr size_t kWorkersMax = 64;

@@ -1,4 +1,4 @@
-#include "executor/checkpoints/save_book.h"
+#include "executor/checkpoints/checkpoint_tracker.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@ namespace {
 
 constexpr SteadyTime At(Duration time) { return SteadyTime(time); }
 
-class SaveBookTest : public ::testing::Test {
+class CheckpointTrackerTest : public ::testing::Test {
  protected:
-  SaveBookTest() { book_.Meet(MemberId("m1"), true); }
+  CheckpointTrackerTest() { book_.Meet(MemberId("m1"), true); }
 
   static HeldAttempt Held(uint64_t run, int attempt = 1) {
     return {.key = {FromUnixMicros(1), ScheduleId(run), 0},
@@ -28,10 +28,11 @@ class SaveBookTest : public ::testing::Test {
     return {.ended = {.attempt = held, .result = {.state = state}}, .home = ResultHome::kWarden};
   }
   // Carries out the next order as if the files had these contents; nullopt: nothing to do.
-  std::optional<SaveBook::Order> SaveNext(SteadyTime now, size_t bytes = 1, uint64_t inode = 1) {
+  std::optional<CheckpointTracker::Order> SaveNext(SteadyTime now, size_t bytes = 1,
+                                                   uint64_t inode = 1) {
     const auto order = book_.Next(now);
     if (!order) return order;
-    SaveBook::Marks marks;
+    CheckpointTracker::Marks marks;
     if (order->progress) marks[0] = Mark(inode);
     if (order->checkpoint) marks[1] = Mark(inode);
     book_.Sent(*order, marks, order->checkpoint ? bytes : 0, now);
@@ -51,10 +52,10 @@ class SaveBookTest : public ::testing::Test {
 
   const HeldAttempt one_ = Held(1);
   const MemberId m1_{"m1"};
-  SaveBook book_;
+  CheckpointTracker book_;
 };
 
-TEST_F(SaveBookTest, SavesAContentOnce) {
+TEST_F(CheckpointTrackerTest, SavesAContentOnce) {
   book_.Watch(one_, m1_);
   EXPECT_FALSE(SaveNext(At(1s)));
   book_.Found(Checkpoint(one_), Mark(1));
@@ -70,7 +71,7 @@ TEST_F(SaveBookTest, SavesAContentOnce) {
   EXPECT_TRUE(SaveNext(At(9s), 1, 2));
 }
 
-TEST_F(SaveBookTest, OneSaveAtATimeAndTheNewestContentNext) {
+TEST_F(CheckpointTrackerTest, OneSaveAtATimeAndTheNewestContentNext) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
   const auto first = SaveNext(At(1s));
@@ -87,7 +88,7 @@ TEST_F(SaveBookTest, OneSaveAtATimeAndTheNewestContentNext) {
   EXPECT_FALSE(SaveNext(At(3s)));
 }
 
-TEST_F(SaveBookTest, UnansweredSaveIsRepeatedWithTheContentOfThen) {
+TEST_F(CheckpointTrackerTest, UnansweredSaveIsRepeatedWithTheContentOfThen) {
   book_.Watch(one_, m1_);
   book_.Found(Progress(one_), Mark(1));
   const auto first = SaveNext(At(1s));
@@ -99,7 +100,7 @@ TEST_F(SaveBookTest, UnansweredSaveIsRepeatedWithTheContentOfThen) {
   EXPECT_GT(second->seq, first->seq);
 }
 
-TEST_F(SaveBookTest, NewOwnerGetsWhatTheFormerOneDidNotAnswer) {
+TEST_F(CheckpointTrackerTest, NewOwnerGetsWhatTheFormerOneDidNotAnswer) {
   book_.Watch(one_, m1_);
   book_.Found(Progress(one_), Mark(1));
   ASSERT_TRUE(SaveNext(At(1s)));
@@ -112,7 +113,7 @@ TEST_F(SaveBookTest, NewOwnerGetsWhatTheFormerOneDidNotAnswer) {
   EXPECT_EQ(order->member, m2);
 }
 
-TEST_F(SaveBookTest, CheckpointsTakeAPartOfTheLinkAndProgressDoesNotWaitForThem) {
+TEST_F(CheckpointTrackerTest, CheckpointsTakeAPartOfTheLinkAndProgressDoesNotWaitForThem) {
   const HeldAttempt two = Held(2);
   for (const HeldAttempt& held : {one_, two}) {
     book_.Watch(held, m1_);
@@ -135,13 +136,13 @@ TEST_F(SaveBookTest, CheckpointsTakeAPartOfTheLinkAndProgressDoesNotWaitForThem)
 }
 
 // On a slow line a save is not answered before it has arrived.
-TEST_F(SaveBookTest, CheckpointsFollowAtThePaceOfTheAnswers) {
+TEST_F(CheckpointTrackerTest, CheckpointsFollowAtThePaceOfTheAnswers) {
   const HeldAttempt two = Held(2);
   for (const HeldAttempt& held : {one_, two}) {
     book_.Watch(held, m1_);
     book_.Found(Checkpoint(held), Mark(1));
   }
-  const auto first = SaveNext(At(1s), SaveBook::kUnansweredBytesMax);
+  const auto first = SaveNext(At(1s), CheckpointTracker::kUnansweredBytesMax);
   ASSERT_TRUE(first);
   EXPECT_FALSE(SaveNext(At(4s))) << "the line still has the first one";
   EXPECT_EQ(book_.NextDue(At(4s)), At(6s)) << "nothing is looked at in vain meanwhile";
@@ -156,10 +157,10 @@ TEST_F(SaveBookTest, CheckpointsFollowAtThePaceOfTheAnswers) {
   EXPECT_EQ(IdOf(second->held), IdOf(two));
 }
 
-TEST_F(SaveBookTest, ASaveThatIsNotAnsweredIsRepeatedEverMoreSeldom) {
+TEST_F(CheckpointTrackerTest, ASaveThatIsNotAnsweredIsRepeatedEverMoreSeldom) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
-  std::optional<SaveBook::Order> last;
+  std::optional<CheckpointTracker::Order> last;
   SteadyTime now = At(1s);
   for (const Duration wait : {5s, 10s, 20s, 40s, 60s, 60s}) {
     last = SaveNext(now, 1u << 20);
@@ -174,10 +175,10 @@ TEST_F(SaveBookTest, ASaveThatIsNotAnsweredIsRepeatedEverMoreSeldom) {
   book_.Found(Checkpoint(one_), Mark(2));
   now += 10s;
   ASSERT_TRUE(SaveNext(now, 1u << 20, 2));
-  EXPECT_EQ(book_.NextDue(now), now + SaveBook::kAnswerWithin);
+  EXPECT_EQ(book_.NextDue(now), now + CheckpointTracker::kAnswerWithin);
 }
 
-TEST_F(SaveBookTest, AttemptsTakeTurns) {
+TEST_F(CheckpointTrackerTest, AttemptsTakeTurns) {
   const HeldAttempt two = Held(2);
   uint64_t inode = 1;
   for (const HeldAttempt& held : {one_, two}) book_.Watch(held, m1_);
@@ -192,7 +193,7 @@ TEST_F(SaveBookTest, AttemptsTakeTurns) {
   EXPECT_EQ(served, (std::vector{IdOf(one_), IdOf(two), IdOf(one_), IdOf(two)}));
 }
 
-TEST_F(SaveBookTest, ResultWaitsForItsLastSave) {
+TEST_F(CheckpointTrackerTest, ResultWaitsForItsLastSave) {
   book_.Watch(one_, m1_);
   EndOf(one_, At(10s));
   EXPECT_FALSE(Released(At(10s))) << "its files were not looked at";
@@ -211,7 +212,7 @@ TEST_F(SaveBookTest, ResultWaitsForItsLastSave) {
   EXPECT_EQ(book_.held(), 0u);
 }
 
-TEST_F(SaveBookTest, ResultGoesWithoutAnAnswerAndSaysSo) {
+TEST_F(CheckpointTrackerTest, ResultGoesWithoutAnAnswerAndSaysSo) {
   book_.Watch(one_, m1_);
   EndOf(one_, At(10s));
   book_.Found(Checkpoint(one_), Mark(1));
@@ -223,7 +224,7 @@ TEST_F(SaveBookTest, ResultGoesWithoutAnAnswerAndSaysSo) {
   EXPECT_NE(result->error.find("not stored in time"), std::string::npos);
 }
 
-TEST_F(SaveBookTest, ResultWithoutFilesPassesAtOnce) {
+TEST_F(CheckpointTrackerTest, ResultWithoutFilesPassesAtOnce) {
   EndOf(one_, At(10s));
   book_.Looked(IdOf(one_));
   const auto result = Released(At(10s));
@@ -231,7 +232,7 @@ TEST_F(SaveBookTest, ResultWithoutFilesPassesAtOnce) {
   EXPECT_FALSE(result->saved);
 }
 
-TEST_F(SaveBookTest, SuccessDoesNotWait) {
+TEST_F(CheckpointTrackerTest, SuccessDoesNotWait) {
   book_.Watch(one_, m1_);
   EndOf(one_, At(10s), RunState::kCompleted);
   book_.Found(Progress(one_), Mark(1));
@@ -241,7 +242,7 @@ TEST_F(SaveBookTest, SuccessDoesNotWait) {
   EXPECT_TRUE(result->saved);
 }
 
-TEST_F(SaveBookTest, ResultDoesNotWaitForAnOlderMember) {
+TEST_F(CheckpointTrackerTest, ResultDoesNotWaitForAnOlderMember) {
   book_.Watch(one_, MemberId("old"));
   EndOf(one_, At(10s));
   book_.Found(Checkpoint(one_), Mark(1));
@@ -250,7 +251,7 @@ TEST_F(SaveBookTest, ResultDoesNotWaitForAnOlderMember) {
   EXPECT_TRUE(Released(At(10s)));
 }
 
-TEST_F(SaveBookTest, LastSavesGoFirst) {
+TEST_F(CheckpointTrackerTest, LastSavesGoFirst) {
   const HeldAttempt two = Held(2);
   for (const HeldAttempt& held : {one_, two}) {
     book_.Watch(held, m1_);
@@ -263,7 +264,7 @@ TEST_F(SaveBookTest, LastSavesGoFirst) {
   EXPECT_EQ(IdOf(order->held), IdOf(two));
 }
 
-TEST_F(SaveBookTest, PlacedCheckpointIsNotSavedAgain) {
+TEST_F(CheckpointTrackerTest, PlacedCheckpointIsNotSavedAgain) {
   book_.Watch(one_, m1_);
   book_.Placed(IdOf(one_), Mark(1));
   book_.Found(Checkpoint(one_), Mark(1));
@@ -275,7 +276,7 @@ TEST_F(SaveBookTest, PlacedCheckpointIsNotSavedAgain) {
   EXPECT_TRUE(result->saved);
 }
 
-TEST_F(SaveBookTest, RefusedContentIsToldOnceAndItsSuccessorIsTaken) {
+TEST_F(CheckpointTrackerTest, RefusedContentIsToldOnceAndItsSuccessorIsTaken) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
   ASSERT_TRUE(book_.Next(At(1s)));
@@ -286,7 +287,7 @@ TEST_F(SaveBookTest, RefusedContentIsToldOnceAndItsSuccessorIsTaken) {
   EXPECT_TRUE(SaveNext(At(1s), 1, 2));
 }
 
-TEST_F(SaveBookTest, ResultNamesAContentThatWasRefusedAtTheEnd) {
+TEST_F(CheckpointTrackerTest, ResultNamesAContentThatWasRefusedAtTheEnd) {
   book_.Watch(one_, m1_);
   EndOf(one_, At(10s));
   book_.Found(Checkpoint(one_), Mark(1));
@@ -298,29 +299,29 @@ TEST_F(SaveBookTest, ResultNamesAContentThatWasRefusedAtTheEnd) {
   EXPECT_EQ(result->error, "too large");
 }
 
-TEST_F(SaveBookTest, FailureIsTriedAgainLater) {
+TEST_F(CheckpointTrackerTest, FailureIsTriedAgainLater) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
   const auto order = book_.Next(At(1s));
   ASSERT_TRUE(order);
   book_.Failed(*order, At(1s));
   EXPECT_FALSE(book_.Next(At(1s)));
-  EXPECT_EQ(book_.NextDue(At(1s)), At(1s) + SaveBook::kRetryAfter);
-  EXPECT_TRUE(book_.Next(At(1s) + SaveBook::kRetryAfter));
+  EXPECT_EQ(book_.NextDue(At(1s)), At(1s) + CheckpointTracker::kRetryAfter);
+  EXPECT_TRUE(book_.Next(At(1s) + CheckpointTracker::kRetryAfter));
 }
 
-TEST_F(SaveBookTest, FileThatIsGoneIsNotReadAgain) {
+TEST_F(CheckpointTrackerTest, FileThatIsGoneIsNotReadAgain) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
   book_.Gone(Checkpoint(one_));
   EXPECT_FALSE(book_.Next(At(1s)));
 }
 
-TEST_F(SaveBookTest, NumbersGoOnAfterARestartOfTheDaemon) {
+TEST_F(CheckpointTrackerTest, NumbersGoOnAfterARestartOfTheDaemon) {
   book_.Watch(one_, m1_);
   book_.Found(Checkpoint(one_), Mark(1));
   const auto before = SaveNext(At(100s));
-  SaveBook restarted;
+  CheckpointTracker restarted;
   restarted.Meet(m1_, true);
   restarted.Watch(one_, m1_);
   restarted.Found(Checkpoint(one_), Mark(1));

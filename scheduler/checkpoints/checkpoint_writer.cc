@@ -1,4 +1,4 @@
-#include "scheduler/checkpoints/save_keeper.h"
+#include "scheduler/checkpoints/checkpoint_writer.h"
 
 #include <iterator>
 #include <utility>
@@ -21,7 +21,7 @@ std::string_view LabelOfSave(SaveVerdict verdict) {
 
 }  // namespace
 
-SteadyTime SaveKeeper::Step(SteadyTime now) {
+SteadyTime CheckpointWriter::Step(SteadyTime now) {
   std::vector<SaveArrival> arrivals = ports_.progress.PopUpTo(kProgressPerStep);
   std::vector<SaveArrival> large = ports_.checkpoints.PopUpTo(kCheckpointsPerStep);
   if (arrivals.empty() && large.empty()) return now + kIdleSaves;
@@ -31,7 +31,7 @@ SteadyTime SaveKeeper::Step(SteadyTime now) {
   return ports_.clock.Steady();
 }
 
-void SaveKeeper::Write(std::vector<SaveArrival> arrivals) {
+void CheckpointWriter::Write(std::vector<SaveArrival> arrivals) {
   const auto view = ports_.segments.View();
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return;
@@ -59,8 +59,8 @@ void SaveKeeper::Write(std::vector<SaveArrival> arrivals) {
   for (size_t i = 0; i < arrivals.size(); ++i) Answer(arrivals[i], (*verdicts)[i]);
 }
 
-void SaveKeeper::Answer(const SaveArrival& arrival, SaveVerdict verdict) {
-  ports_.metrics.counter("carillon_saves_total", LabelOfSave(verdict)).Add();
+void CheckpointWriter::Answer(const SaveArrival& arrival, SaveVerdict verdict) {
+  ports_.metrics.counter("carillon_checkpoints_total", LabelOfSave(verdict)).Add();
   const RunSave& save = arrival.save;
   const Status sent = ports_.hub.Send(arrival.from.executor, arrival.from.incarnation,
                                       SaveAnswer{.attempt = {.key = save.key,

@@ -13,9 +13,9 @@
 
 namespace carillon::scheduler {
 
-class CalendarBook {
+class CalendarCache {
  public:
-  explicit CalendarBook(CalendarStore& store) : store_(store) {}
+  explicit CalendarCache(CalendarStore& store) : store_(store) {}
 
   // Returns the present calendars: one cheap query, unless they have changed.
   Result<std::shared_ptr<const CalendarSet>> Read() {

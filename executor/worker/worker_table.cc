@@ -1,4 +1,4 @@
-#include "executor/worker/worker_book.h"
+#include "executor/worker/worker_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,13 +10,13 @@
 
 namespace carillon::executor {
 
-WorkerBook::Attempt* WorkerBook::Find(const HeldAttempt& held) {
+WorkerTable::Attempt* WorkerTable::Find(const HeldAttempt& held) {
   const auto found = attempts_.find(IdOf(held));
   const bool same = found != attempts_.end() && found->second.start.attempt.token == held.token;
   return same ? &found->second : nullptr;
 }
 
-WorkerBook::Attempt* WorkerBook::FindOf(const WorkerId& worker, const WorkerTicket& ticket) {
+WorkerTable::Attempt* WorkerTable::FindOf(const WorkerId& worker, const WorkerTicket& ticket) {
   const std::optional<HeldAttempt> held = AttemptOf(ticket);
   Attempt* attempt = held ? Find(*held) : nullptr;
   const bool given = attempt != nullptr && attempt->stage != Stage::kWaiting &&
@@ -24,14 +24,14 @@ WorkerBook::Attempt* WorkerBook::FindOf(const WorkerId& worker, const WorkerTick
   return given ? attempt : nullptr;
 }
 
-WorkerBook::Outgoing* WorkerBook::To(const WorkerId& id) {
+WorkerTable::Outgoing* WorkerTable::To(const WorkerId& id) {
   const auto worker = workers_.find(id);
   const bool here = worker != workers_.end() && worker->second.session != 0;
   return here ? &outgoing_[worker->second.session] : nullptr;
 }
 
 // The worker, which has no session since then. Each of its adopted records says so anew.
-WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
+WorkerTable::Worker& WorkerTable::Away(const WorkerId& id, SteadyTime since) {
   Worker& worker = workers_[id];
   away_.erase({std::exchange(worker.away_since, since), id});
   worker.session = 0;
@@ -40,14 +40,14 @@ WorkerBook::Worker& WorkerBook::Away(const WorkerId& id, SteadyTime since) {
 }
 
 // A worker that has no session and no attempts need not be known, even if its process lives on.
-void WorkerBook::DropIfOver(const WorkerId& id) {
+void WorkerTable::DropIfOver(const WorkerId& id) {
   const auto worker = workers_.find(id);
   if (worker == workers_.end() || worker->second.session != 0 || worker->second.open > 0) return;
   away_.erase({worker->second.away_since, id});
   workers_.erase(worker);
 }
 
-void WorkerBook::Adopt(const StartRecord& record, Now now) {
+void WorkerTable::Adopt(const StartRecord& record, Now now) {
   const AttemptId id = IdOf(record.attempt);
   if (attempts_.contains(id)) return;
   Attempt& attempt = attempts_[id];
@@ -67,8 +67,8 @@ void WorkerBook::Adopt(const StartRecord& record, Now now) {
   events_.push_back(AttemptStarted{.attempt = record.attempt, .handler = record.handler});
 }
 
-void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello,
-                        Now now) {
+void WorkerTable::Attach(Session session, const WorkerId& id, uint64_t image, WorkerHello hello,
+                         Now now) {
   Worker& worker = workers_[id];
   if (worker.session != 0) {
     replaced_.push_back(worker.session);
@@ -118,7 +118,7 @@ void WorkerBook::Attach(Session session, const WorkerId& id, uint64_t image, Wor
 
 // The instance will never begin an attempt that an earlier session was sent and that it does not
 // name: it obeys only Runs of its current session, and nobody else can speak for it.
-void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, Now now) {
+void WorkerTable::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, Now now) {
   for (auto& [key, attempt] : attempts_) {
     if (attempt.stage == Stage::kWaiting || named.contains(&attempt)) continue;
     if (attempt.worker != id) {
@@ -135,7 +135,7 @@ void WorkerBook::TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>&
 
 // Reports that an attempt has lost contact with its worker, whose process lives, or that the worker
 // is back.
-void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
+void WorkerTable::SetSilent(Attempt& attempt, bool silent, Now now) {
   if (attempt.silent == silent) return;
   attempt.silent = silent;
   Note(attempt,
@@ -146,7 +146,7 @@ void WorkerBook::SetSilent(Attempt& attempt, bool silent, Now now) {
   events_.push_back(AttemptSilent{.attempt = attempt.start.attempt, .silent = silent});
 }
 
-void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
+void WorkerTable::Take(Session session, FromWorkerMessage message, Now now) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;  // replaced
   const WorkerId id = found->second;
@@ -159,7 +159,7 @@ void WorkerBook::Take(Session session, FromWorkerMessage message, Now now) {
   Tick(now);
 }
 
-void WorkerBook::Detach(Session session, Now now) {
+void WorkerTable::Detach(Session session, Now now) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
   const WorkerId id = found->second;
@@ -170,7 +170,7 @@ void WorkerBook::Detach(Session session, Now now) {
   RebuildOffers();
 }
 
-void WorkerBook::Died(const WorkerId& id, Now now) {
+void WorkerTable::Died(const WorkerId& id, Now now) {
   const auto worker = workers_.find(id);
   if (worker == workers_.end()) return;
   if (const Session session = worker->second.session; session != 0) {
@@ -193,7 +193,7 @@ void WorkerBook::Died(const WorkerId& id, Now now) {
 }
 
 // Gives up what a worker that stays away was not sent, and lets nobody speak for the rest.
-void WorkerBook::TakeAbsences(Now now) {
+void WorkerTable::TakeAbsences(Now now) {
   while (!away_.empty() && away_.begin()->first + kAwayMax <= now.steady) {
     const WorkerId id = away_.begin()->second;
     away_.erase(away_.begin());
@@ -213,7 +213,7 @@ void WorkerBook::TakeAbsences(Now now) {
   }
 }
 
-void WorkerBook::Start(StartHandler start, Now now) {
+void WorkerTable::Start(StartHandler start, Now now) {
   const AttemptId id = IdOf(start.attempt);
   if (attempts_.contains(id)) return;  // asked twice
   Attempt& attempt = attempts_[id];
@@ -226,7 +226,7 @@ void WorkerBook::Start(StartHandler start, Now now) {
 }
 
 // The least busy worker with a free slot.
-bool WorkerBook::Place(Attempt& attempt, Now now) {
+bool WorkerTable::Place(Attempt& attempt, Now now) {
   const std::string& handler = attempt.start.handler;
   std::pair<const WorkerId, Worker>* choice = nullptr;
   double least = 1;
@@ -262,7 +262,7 @@ bool WorkerBook::Place(Attempt& attempt, Now now) {
   return true;
 }
 
-void WorkerBook::Recorded(const std::vector<AttemptId>& ids) {
+void WorkerTable::Recorded(const std::vector<AttemptId>& ids) {
   for (const AttemptId& id : ids) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.stage != Stage::kRecording) continue;
@@ -271,7 +271,7 @@ void WorkerBook::Recorded(const std::vector<AttemptId>& ids) {
   }
 }
 
-void WorkerBook::NotRecorded(const std::vector<AttemptId>& ids, const std::string& why, Now now) {
+void WorkerTable::NotRecorded(const std::vector<AttemptId>& ids, const std::string& why, Now now) {
   for (const AttemptId& id : ids) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end() || found->second.stage != Stage::kRecording) continue;
@@ -279,7 +279,7 @@ void WorkerBook::NotRecorded(const std::vector<AttemptId>& ids, const std::strin
   }
 }
 
-void WorkerBook::SendRun(Attempt& attempt) {
+void WorkerTable::SendRun(Attempt& attempt) {
   Outgoing* out = To(attempt.worker);
   if (out == nullptr) return;
   attempt.stage = Stage::kSent;
@@ -298,7 +298,7 @@ void WorkerBook::SendRun(Attempt& attempt) {
   attempt.start.checkpoint = {};
 }
 
-void WorkerBook::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+void WorkerTable::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   for (const HeldAttempt& held : attempts) {
     Attempt* attempt = Find(held);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
@@ -310,7 +310,7 @@ void WorkerBook::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTim
   }
 }
 
-void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
+void WorkerTable::Cancel(const HeldAttempt& held, Now now) {
   Attempt* attempt = Find(held);
   if (attempt == nullptr || attempt->stage == Stage::kDone || attempt->cancel_asked) return;
   attempt->cancel_asked = true;
@@ -328,12 +328,12 @@ void WorkerBook::Cancel(const HeldAttempt& held, Now now) {
   }
 }
 
-void WorkerBook::Note(const HeldAttempt& held, std::string text, Now now) {
+void WorkerTable::Note(const HeldAttempt& held, std::string text, Now now) {
   Attempt* attempt = Find(held);
   if (attempt != nullptr && attempt->stage != Stage::kDone) Note(*attempt, std::move(text), now);
 }
 
-void WorkerBook::Forget(const std::vector<HeldAttempt>& attempts) {
+void WorkerTable::Forget(const std::vector<HeldAttempt>& attempts) {
   for (const HeldAttempt& held : attempts) {
     Attempt* attempt = Find(held);
     if (attempt == nullptr) continue;
@@ -347,7 +347,7 @@ void WorkerBook::Forget(const std::vector<HeldAttempt>& attempts) {
 }
 
 // The attempt has no slot and no timeout any more.
-void WorkerBook::Release(Attempt& attempt) {
+void WorkerTable::Release(Attempt& attempt) {
   deadlines_.erase({attempt.deadline, IdOf(attempt.start.attempt)});
   if (attempt.stage == Stage::kWaiting) return;
   const auto worker = workers_.find(attempt.worker);
@@ -357,7 +357,7 @@ void WorkerBook::Release(Attempt& attempt) {
   DropIfOver(attempt.worker);
 }
 
-void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
+void WorkerTable::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
   const std::optional<HeldAttempt> held = AttemptOf(done.ticket);
   if (!held) return;
   if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
@@ -373,8 +373,8 @@ void WorkerBook::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
 // The record of the attempt was removed when the database had its result, and only the confirmation
 // was lost. If an earlier daemon removed it, to report it again is harmless, and brings the
 // confirmation.
-void WorkerBook::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done,
-                                 Now now) {
+void WorkerTable::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done,
+                                  Now now) {
   if (forgotten_.contains(done.ticket)) {
     if (Outgoing* out = To(id)) out->done_stored.push_back(done.ticket);
     return;
@@ -392,7 +392,7 @@ void WorkerBook::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, Wo
   End(attempt, ResultOf(std::move(done), false, *patterns), now);
 }
 
-void WorkerBook::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {
+void WorkerTable::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {
   std::map<Attempt*, std::vector<LogEntry>> entries;
   for (WorkerLogLine& line : lines) {
     Attempt* attempt = FindOf(id, line.ticket);
@@ -402,7 +402,7 @@ void WorkerBook::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, 
   for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
 }
 
-void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
+void WorkerTable::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
   for (WorkerSave& save : saves) {
     Attempt* attempt = FindOf(id, save.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
@@ -414,8 +414,8 @@ void WorkerBook::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
 }
 
 // Notes them in the logs of their attempts, once for each kind.
-void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
-                             Now now) {
+void WorkerTable::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
+                              Now now) {
   std::set<std::pair<const Attempt*, std::string_view>> noted;
   for (const WorkerDropped& item : dropped) {
     Attempt* attempt = FindOf(id, item.ticket);
@@ -425,23 +425,23 @@ void WorkerBook::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped
   }
 }
 
-void WorkerBook::Note(Attempt& attempt, std::string text, Now now) {
+void WorkerTable::Note(Attempt& attempt, std::string text, Now now) {
   Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false,
        now);
 }
 
-void WorkerBook::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now) {
+void WorkerTable::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now) {
   for (LogChunk& chunk : attempt.log.Add(entries, last, now.steady)) {
     events_.push_back(AttemptOutput{attempt.start.attempt, attempt.start.job_id, std::move(chunk)});
   }
 }
 
-void WorkerBook::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
+void WorkerTable::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
   End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)},
       now);
 }
 
-void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {
+void WorkerTable::End(Attempt& attempt, AttemptResult result, Now now) {
   if (attempt.stage == Stage::kDone) return;
   if (attempt.stage != Stage::kWaiting) result.started = attempt.started;
   if (!attempt.log.empty()) Emit(attempt, {}, true, now);
@@ -451,7 +451,7 @@ void WorkerBook::End(Attempt& attempt, AttemptResult result, Now now) {
   events_.push_back(AttemptEnded{attempt.start.attempt, std::move(result), attempt.start.job_id});
 }
 
-void WorkerBook::Tick(Now now) {
+void WorkerTable::Tick(Now now) {
   TakeAbsences(now);
   std::erase_if(waiting_, [&](const AttemptId& id) {
     const auto found = attempts_.find(id);
@@ -474,7 +474,7 @@ void WorkerBook::Tick(Now now) {
   }
 }
 
-SteadyTime WorkerBook::NextTick() const {
+SteadyTime WorkerTable::NextTick() const {
   SteadyTime next = deadlines_.empty() ? SteadyTime::max() : deadlines_.begin()->first;
   if (!away_.empty()) next = std::min(next, away_.begin()->first + kAwayMax);
   for (const AttemptId& id : waiting_) {
@@ -484,7 +484,7 @@ SteadyTime WorkerBook::NextTick() const {
   return next;
 }
 
-void WorkerBook::RebuildOffers() {
+void WorkerTable::RebuildOffers() {
   HandlerOffers offers;
   for (const auto& [process, worker] : workers_) {
     if (worker.session == 0 || worker.draining) continue;

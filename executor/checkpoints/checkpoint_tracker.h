@@ -19,7 +19,7 @@
 
 namespace carillon::executor {
 
-class SaveBook {
+class CheckpointTracker {
  public:
   static constexpr Duration kAnswerWithin = 5s;
   // A save is repeated after kAnswerWithin, then after twice as long, at most after this time.
