@@ -49,7 +49,7 @@ struct Heartbeat {
   int free_light_slots = 0;    // free slots of in-process types (noop), likewise
   int slots = 0;               // all process slots; 0: as registered
   int64_t config_version = 0;  // version of the live settings in force
-  Features features = {};      // what it can run; none: an older version of the executor
+  Features features = {};      // what it can run
   std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"; free as free_slots
   std::optional<int64_t> tasks_behind = {};           // as BusHealth::behind
   bool leaving = false;                // last heartbeat of a process that ends on purpose

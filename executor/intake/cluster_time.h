@@ -18,7 +18,7 @@ namespace carillon::executor {
 class ClusterTime {
  public:
   void Tell(WallTime told, SteadyTime now) { last_ = Reading{told, now}; }
-  // nullopt until a member has sent the time; members of older versions never do.
+  // nullopt until a member has sent the time.
   std::optional<WallTime> At(SteadyTime now) const {
     if (!last_) return std::nullopt;
     return last_->time + (now - last_->heard);

@@ -64,7 +64,7 @@ struct ExecutorRecord {
   std::optional<int64_t> tasks_behind = {};           // unread records of its partition
   std::optional<Features> features = {};              // nullopt: it has no link to this member
   std::map<std::string, HandlerSlots> handlers = {};  // by "app/name"
-  std::vector<HostCheck> checks = {};  // its start-up report; empty: likewise, or an older version
+  std::vector<HostCheck> checks = {};                 // its start-up report; empty: likewise
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
   // Known to this member only, from the results of the runs that it owns:

@@ -20,8 +20,7 @@ struct SegmentRecord {
   Generation assign_gen;
   // True if the owner promised to write nothing more, or if there is no owner.
   bool released = false;
-  // The lease that the owner grants. A member older than schema 19 does not store its lease; then
-  // this is the lease of an earlier owner, or 0.
+  // The lease that the owner grants.
   Duration lease = {};
   // The longest lease of earlier owners that might be in force at `taken`.
   Duration lease_before = {};
