@@ -10,7 +10,7 @@ namespace {
 
 const RunKey kRun{FromUnixMicros(1'772'323'200'000'000), ScheduleId(7)};
 
-WorkflowFacts Facts() {
+WorkflowFacts RunFacts() {
   return {.run = kRun,
           .parameters = {{"region", std::string("eu")},
                          {"count", int64_t{3}},
@@ -28,7 +28,7 @@ Result<RenderedParameters> Rendered(ParameterValue value) {
   NodeRows rows{Failed(3), Row(RunState::kLost), Skipped("skipped_by_hand"),
                 Row(RunState::kRunning), Blocked()};
   rows[0].outputs = {{"file", "/srv/a; rm -rf /"}, {"brace", "{{workflow.run_id}}"}};
-  return RenderNodeParameters(graph, 4, rows, Facts());
+  return RenderNodeParameters(graph, 4, rows, RunFacts());
 }
 
 TEST(NodeTemplateTest, FillsEveryKnownName) {
