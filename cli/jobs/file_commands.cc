@@ -64,8 +64,8 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   return starts;
 }
 
-// The server sorts the documents of one request. Of several requests, those with the jobs that
-// others name must come first.
+// If the documents need several requests, puts each job before those that name it. Within one
+// request, the server sorts.
 Outcome<Documents> InOrder(Documents documents) {
   CARILLON_ASSIGN_OR_RETURN(const auto starts, Batches(documents, false));
   if (starts.size() <= 2) return documents;

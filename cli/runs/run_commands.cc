@@ -222,8 +222,8 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.job_id.empty() && of_jobs) {
     request.query.emplace_back("job_id", flags.job_id);
   } else if (!flags.job_id.empty()) {
-    // The job's history is used, because this route fails if the job does not exist. The list of
-    // runs would be empty.
+    // The route of the job's history fails if the job does not exist; the list of all runs would
+    // then be empty.
     request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   }
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);

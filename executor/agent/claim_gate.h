@@ -24,8 +24,8 @@ class ClaimGate {
   // claimed. Above kReportingBytesMax bytes of output, nothing is claimed.
   static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
-  // Above this many bytes of checkpoints that are not on disk yet, nothing is claimed: the answers
-  // may bring more.
+  // Above this many bytes of checkpoints that are not on disk yet, nothing is claimed, because the
+  // reply to a claim may bring another checkpoint.
   static constexpr size_t kPlacingBytesMax = 64u << 20;
 
   struct Rooms {
@@ -51,8 +51,8 @@ class ClaimGate {
   // claimed, because they may occupy slots.
   void OpenProcesses() { processes_open_ = true; }
 
-  // Call Accepts and FreeSlots only after the spool was loaded, because its results may occupy
-  // slots. Accepts does not look at the free slots.
+  // Call Accepts and FreeSlots only after the spool was loaded: its results count towards the
+  // limits above and may occupy slots. Accepts does not look at the free slots.
   bool Accepts(Lane lane) const;
   int FreeSlots(Lane lane) const;  // not of kHandler
   int FreeSlots(const std::string& handler) const;

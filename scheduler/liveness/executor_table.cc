@@ -180,8 +180,8 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
 
 void ExecutorTable::ForgetLocked(SteadyTime now) {
   for (auto at = known_.begin(); at != known_.end();) {
-    // Before an executor is forgotten, routing must have taken its last change: the executor is
-    // lost or has left.
+    // An executor is forgotten only after routing has taken its last change, namely that it is lost
+    // or has left.
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
                            (at->second.left || at->second.record.state == ExecutorState::kLost) &&
                            !changed_.contains(at->first);

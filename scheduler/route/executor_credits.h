@@ -149,8 +149,7 @@ class ExecutorCredits {
   void MentionOver(Index index, SlotClass slots, Mention mention);
   // Call it when the run was claimed, `waited` after it was published to this executor.
   void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
-  // Call it when the run was claimed after it had timed out, so that it no longer
-  // counted as published.
+  // Call it when a run is claimed that no longer counts as published, because it had timed out.
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
   // Call it when the run no longer counts as published to this executor, because the run is
   // dispatched again or dropped.

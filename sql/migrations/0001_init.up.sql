@@ -1,5 +1,5 @@
 -- The whole schema of 0.1.0. sql/README.md explains the tables. Times on the firing path are BIGINT
--- microseconds since 1970 UTC; 9223372036854775807 is never.
+-- microseconds since 1970 UTC; 9223372036854775807 means "never".
 --
 -- A statement ends with a semicolon at the end of a line. Every statement may be repeated, so that
 -- an interrupted migration starts over. There are no foreign keys, because partitioned tables

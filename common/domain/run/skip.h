@@ -30,8 +30,8 @@ struct SkipItem {
 // example, the reason of the skip may no longer be true.
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
-// True if `row`, just written as SKIPPED, had failed attempts: its end counts as a failure. Not of
-// a node that was blocked for a retry: its workflow decides against another attempt.
+// True if `row`, just written as SKIPPED, had failed attempts: its end then counts as a failure.
+// False for a node that was blocked before a retry: its workflow decided against another attempt.
 bool SkipIsFailure(const RunRow& row);
 
 }  // namespace carillon

@@ -75,8 +75,8 @@ class Worker:
         self._version = cut(version, _VERSION_BYTES_MAX)
         self._socket = socket or os.environ.get(SOCKET_VARIABLE) or DEFAULT_SOCKET
         self._handlers: Dict[str, Tuple[Function, int]] = {}  # does not change after start()
-        # Tells the executor which worker of this process it is, and that another one has taken the place of a worker
-        # whose program was executed anew.
+        # Tells the executor the workers of this process apart, and also the new worker from the old one after the
+        # program has replaced itself by exec.
         self._instance = os.urandom(_INSTANCE_BYTES)
         # An attempt that Hello names neither as held nor as done never began. So one lock guards the acceptance of a
         # Run, the break of a session, the end of a function and the making of Hello.

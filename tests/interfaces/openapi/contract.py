@@ -12,7 +12,7 @@ BEFORE_ANY_OPERATION = {400: "bad_uri", 401: "unauthenticated", 404: "not_found"
                         503: "overloaded"}
 
 
-# Splits answers with several JSON texts. The type of each text is `x-item` in the contract.
+# By media type: splits an answer into its JSON texts. The contract has the schema of one text as `x-item`.
 LINES_OF = {
     "application/x-ndjson": lambda text: text.splitlines(),
     "text/event-stream": lambda text: [event.split("data: ", 1)[1] for event in text.split("\n\n")

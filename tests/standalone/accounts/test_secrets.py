@@ -99,7 +99,7 @@ class SecretsTest(ServerCase):
         self.assert_nowhere()
         self.restart()
 
-    def test_4_a_deleted_secret_fails_the_run_and_starts_nothing(self):
+    def test_4_a_run_without_its_secret_fails_unstarted_and_a_new_job_is_refused(self):
         cli(self.server, "secret", "set", "short_lived", stdin="gone-very-soon")
         self.make_job("orphan", env={"PASSWORD": "{{secrets.short_lived}}", "KEY": "x", "URL": "y"})
         cli(self.server, "secret", "delete", "short_lived", "--yes")

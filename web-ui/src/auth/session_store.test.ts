@@ -39,7 +39,7 @@ describe('a sign-in', () => {
 });
 
 describe('the store', () => {
-  it('the store notifies its listeners of another session only', () => {
+  it('the store notifies its listeners only when the session changes', () => {
     const store = new SessionStore();
     const listener = vi.fn();
     const stop = store.subscribe(listener);

@@ -27,7 +27,7 @@ describe('the catalogues', () => {
     expect(Object.keys(zhCN).toSorted()).toEqual(plurals.toSorted());
   });
 
-  it('singulars say what their plurals say', () => {
+  it('singulars have the placeholders of their plurals, except the number', () => {
     const singulars = Object.entries(en).filter(([key]) => isSingular(key));
     expect(singulars.length).toBeGreaterThan(0);
     for (const [key, text] of singulars) {

@@ -77,7 +77,7 @@ describe('members apart from the pause', () => {
     member('m3', { paused: null }),
     member('m4', { paused: undefined }),
   ];
-  it('pauseMismatch lists members that have not paused, and unknown ones', () => {
+  it('pauseMismatch lists members that have not paused, and those whose pause is unknown', () => {
     expect(pauseMismatch({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
   });
   it('pauseMismatch lists members that still pause after a resume', () => {

@@ -84,7 +84,7 @@ TEST_F(BulkTest, DeletesAndDoesNotDoItTwice) {
   EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 1u);
 }
 
-TEST_F(BulkTest, SaysWhatIsWrongAndThenDoesNothing) {
+TEST_F(BulkTest, AnInvalidRequestIsRefusedAndChangesNothing) {
   CreateThree();
   const json ids = {"a", "b"};
   const std::vector<std::pair<json, std::string>> wrong = {
