@@ -27,8 +27,7 @@ export const enProblems = {
   'problem.exists': 'This already exists.',
   'problem.in_use': 'A job still uses this.',
   'problem.conflict': 'The current state does not allow this.',
-  'problem.upgrade_unfinished':
-    'This can be used once the upgrade of the cluster is finished.',
+  'problem.upgrade_unfinished': 'This can be used once the upgrade of the cluster is finished.',
   'problem.ambiguous_name': 'Several jobs have this name.',
   'problem.request_in_flight': 'The same request is already in progress.',
   'problem.setup_done': 'An administrator already exists. Sign in.',
