@@ -1,0 +1,3 @@
+-- Job definitions gain fields that programs of schema 1 would misread: they are written once the
+-- upgrade is finished (scheduler/settings/new_fields.h).
+-- compatible_from: 1
