@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "common/domain/run/exit_code.h"
 #include "common/wire/base64.h"
 
 namespace carillon::scheduler {
@@ -110,7 +111,7 @@ std::string TextOf(const OpenNotice& open, const std::string& link) {
   AddLine(text, "Reason", notice.reason);
   if (open.run) {
     if (open.run->result.exit_code) {
-      AddLine(text, "Exit code", std::to_string(*open.run->result.exit_code));
+      AddLine(text, "Exit code", ExitCodeText(*open.run->result.exit_code));
     }
     AddLine(text, "Executor", open.run->row.executor.value());
   }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "common/domain/job/http_request.h"
+#include "common/domain/run/exit_code.h"
 
 namespace carillon {
 namespace {
@@ -66,7 +67,10 @@ bool RetryCondition::Matches(const AttemptResult& result) const {
   switch (kind) {
     case Kind::kExit:
       return result.exit_code && *result.exit_code >= first && *result.exit_code <= last;
-    case Kind::kSignal: return result.reason == reason::kSignal;
+    case Kind::kSignal:
+      return result.reason == reason::kSignal ||
+             (result.reason == reason::kExitCode && result.exit_code &&
+              SignalOfExitCode(*result.exit_code));
     case Kind::kTimeout: return result.state == RunState::kTimedOut;
     case Kind::kHttp:
       return result.http_status && *result.http_status >= first && *result.http_status <= last;

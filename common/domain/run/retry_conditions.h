@@ -1,8 +1,9 @@
 // The failures after which a job is retried: its `retry_on` and `no_retry_on`. Pure.
 //
 // A condition is one of: exit:N, exit:N-M (1-255), signal, timeout, spawn, and of requests
-// http:503, http:500-599, http:5xx and http:error, which is a request without a response. A lost
-// executor is none of them; on_lost decides about it.
+// http:503, http:500-599, http:5xx and http:error, which is a request without a response. A signal
+// is also the exit code by which a shell reports one (exit_code.h). A lost executor is none of
+// them; on_lost decides about it.
 #pragma once
 
 #include <string>

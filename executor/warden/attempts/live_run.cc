@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/run/exit_code.h"
 #include "executor/leases/lease_watch.h"
 #include "executor/output/attempt_outputs.h"
 #include "executor/warden/container/container_start.h"
@@ -438,7 +439,7 @@ AttemptResult LiveRun::ExitResult() const {
       result.state = RunState::kCompleted;
     } else {
       result.reason = reason::kExitCode;
-      result.error = fmt::format("exit code {}", code);
+      result.error = "exit code " + ExitCodeText(code);
     }
   }
   return result;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/run/exit_code.h"
 #include "common/domain/run/outputs.h"
 #include "executor/journal/byte_codec.h"
 
@@ -93,7 +94,7 @@ AttemptResult ResultOf(const ContainerEnd& end, const std::optional<Limits>& lim
         result.state = RunState::kCompleted;
       } else {
         result.reason = reason::kExitCode;
-        result.error = fmt::format("exit code {}", end.exit_code);
+        result.error = "exit code " + ExitCodeText(end.exit_code);
       }
       break;
     case ContainerEnd::Kind::kOutOfMemory:

@@ -37,6 +37,18 @@ TEST(RetryConditionsTest, OnlyTheListedFailuresAreRetried) {
   EXPECT_TRUE(Conditions({"spawn"}).Allow(kUnstarted));
 }
 
+TEST(RetryConditionsTest, SignalBehindAShellIsASignal) {
+  const RetryConditions conditions = Conditions({"signal"});
+  for (const int code : {129, 137, 139, 143, 192})
+    EXPECT_TRUE(conditions.Allow(Exit(code))) << code;
+  for (const int code : {1, 127, 128, 193, 255}) EXPECT_FALSE(conditions.Allow(Exit(code))) << code;
+  EXPECT_FALSE(Conditions({}, {"signal"}).Allow(Exit(137)));
+  EXPECT_FALSE(Conditions({"signal"}, {"exit:143"}).Allow(Exit(143)));
+  AttemptResult bad_outputs = Exit(137);
+  bad_outputs.reason = std::string(reason::kBadOutputs);
+  EXPECT_FALSE(conditions.Allow(bad_outputs));
+}
+
 TEST(RetryConditionsTest, ExclusionsGoFirst) {
   const RetryConditions conditions = Conditions({"exit:1-9"}, {"exit:2", "signal"});
   EXPECT_TRUE(conditions.Allow(Exit(1)));

@@ -17,7 +17,15 @@ import { Time } from '../../../ui/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../../ui/ui';
 import { ExecutorLink } from '../../lists/runs/executor_link';
 import { Output } from '../log/output';
-import { attemptOf, attemptToShow, failedBefore, timeline, usageText, isWorkflow } from './run_text';
+import {
+  attemptOf,
+  attemptToShow,
+  exitText,
+  failedBefore,
+  timeline,
+  usageText,
+  isWorkflow,
+} from './run_text';
 import { duration } from '../../lists/runs/duration';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 import { Actions, Again } from './run_actions';
@@ -180,7 +188,7 @@ function Sentence({ run }: { run: Run }) {
   const error =
     run.error &&
     (i18n.language !== 'en' && run.reason === 'exit_code' && run.exit_code !== null ? (
-      `${textOr('reason.', run.reason)} ${run.exit_code}`
+      `${textOr('reason.', run.reason)} ${exitText(run.exit_code, t)}`
     ) : (
       <>
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>

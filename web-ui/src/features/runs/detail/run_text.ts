@@ -12,6 +12,31 @@ export interface Step {
   after: number | null;
 }
 
+const SIGNALS: Record<number, string> = {
+  1: 'SIGHUP',
+  2: 'SIGINT',
+  3: 'SIGQUIT',
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+  13: 'SIGPIPE',
+  14: 'SIGALRM',
+  15: 'SIGTERM',
+  24: 'SIGXCPU',
+  25: 'SIGXFSZ',
+};
+
+// "137 (128 + 9: SIGKILL; often out of memory)": a shell reports a signal in this way.
+export function exitText(code: number, t: TFunction): string {
+  const n = code - 128;
+  if (n < 1 || n > 64) return String(code);
+  const name = SIGNALS[n] ?? t('run.signal_n', { n });
+  return t(n === 9 ? 'run.exit_killed' : 'run.exit_signal', { code, n, name });
+}
+
 // Returns the data of attempt `n`. The list of attempts may lack the last attempt. The fields of the run then
 // have its data.
 export function attemptOf(run: Run, n: number): Attempt {

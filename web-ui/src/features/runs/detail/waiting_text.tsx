@@ -12,6 +12,7 @@ import { clockTime, countdown } from '../../../lib/format';
 import { ordinalIn } from '../../../lib/ordinal';
 import { usePreferences } from '../../../lib/preferences';
 import { Time } from '../../../ui/time';
+import { exitText } from './run_text';
 
 const SECOND_MS = 1000;
 
@@ -46,7 +47,7 @@ export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt;
   const n = failed.attempt;
   const of = (job.data?.data.retry_count ?? 0) + 1;
   const why = failed.exit_code
-    ? t('run.exit_code_n', { code: failed.exit_code })
+    ? t('run.exit_code_n', { code: exitText(failed.exit_code, t) })
     : textOr('reason.', failed.reason) || textOr('state.', failed.state);
   return (
     <p role="status" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">
