@@ -150,4 +150,11 @@ void SecretMasker::Show(std::string_view bytes, bool covered, std::string& out) 
   }
 }
 
+std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, std::string_view text) {
+  if (patterns == nullptr) return std::string(text);
+  SecretMasker masker(patterns);
+  std::string shown = masker.Feed(text);
+  return shown + masker.End();
+}
+
 }  // namespace carillon::executor

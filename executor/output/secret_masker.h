@@ -57,6 +57,9 @@ class SecretPatterns {
   std::array<State, 256> first_{};  // the children of the start
 };
 
+// A whole text, masked. `patterns`: null without secrets.
+std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, std::string_view text);
+
 class SecretMasker {
  public:
   // Shared: both streams of an attempt use the same patterns.

@@ -4,13 +4,6 @@
 
 namespace carillon::executor {
 
-std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text) {
-  if (!patterns) return text;
-  SecretMasker masker(patterns);
-  std::string masked = masker.Feed(text);
-  return masked + masker.End();
-}
-
 LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns) {
   std::string text = Masked(patterns, line.text).substr(0, kLogEntryBytesMax - 1);
   return {.time = line.time,

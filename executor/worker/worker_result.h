@@ -12,9 +12,6 @@
 
 namespace carillon::executor {
 
-// nullptr: nothing is to be masked.
-std::string Masked(const std::shared_ptr<const SecretPatterns>& patterns, const std::string& text);
-
 // The line as an entry of the log of its attempt.
 LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns);
 

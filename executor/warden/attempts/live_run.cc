@@ -215,9 +215,9 @@ void LiveRun::ReadReport(SteadyTime now) {
   ShimReport report;
   while (left.size() >= sizeof(report)) {
     std::memcpy(&report, left.data(), sizeof(report));
-    const bool more = report.kind == ShimReportKind::kOutputs ||
-                      report.kind == ShimReportKind::kUsage ||
-                      report.kind == ShimReportKind::kContainer;
+    const bool more =
+        report.kind == ShimReportKind::kOutputs || report.kind == ShimReportKind::kUsage ||
+        report.kind == ShimReportKind::kLeftRunning || report.kind == ShimReportKind::kContainer;
     const bool with_text = more && report.value > 0;
     const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
     if (left.size() < sizeof(report) + text) break;
@@ -232,6 +232,10 @@ void LiveRun::TakeReport(const ShimReport& report, std::string_view text, Steady
     case ShimReportKind::kStarted: started_report_ = true; break;
     case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
     case ShimReportKind::kOom: oom_ = true; break;
+    // Whoever stops a run expects that everything is stopped.
+    case ShimReportKind::kLeftRunning:
+      if (!ending_) noted_ = Masked(patterns_, text);
+      break;
     case ShimReportKind::kContainer: container_end_ = ParseEnd(text); break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};

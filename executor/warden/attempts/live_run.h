@@ -149,8 +149,9 @@ class LiveRun {
   std::optional<ContainerToRemove> container_;
   bool container_gone_ = false;
   std::optional<ContainerEnd> container_end_;  // the first that was told
-  std::string
-      noted_;  // of a container whose processes have ended: what somebody asked for afterwards
+  // The last line of the log: what the command has left running; or what somebody asked for after
+  // the processes of a container had ended.
+  std::string noted_;
   std::optional<int> wait_status_;
   SteadyTime outputs_due_{};  // set with wait_status_
   bool outputs_overdue_ = false;

@@ -428,7 +428,13 @@ class Keeper {
   }
 
   void TerminateLeftovers() {
-    for (const pid_t pid : DescendantsOf(getpid(), ReadProcesses())) kill(pid, SIGTERM);
+    const std::vector<ProcessEntry> processes = ReadProcesses();
+    const std::vector<pid_t> left = DescendantsOf(getpid(), processes);
+    for (const pid_t pid : left) kill(pid, SIGTERM);
+    const std::string text = LeftRunningText(left, processes);
+    if (text.empty()) return;
+    ReportText({ShimReportKind::kLeftRunning, SpawnStep::kNone, static_cast<int32_t>(text.size())},
+               text);
   }
 
   void Handle(int signal_number, const siginfo_t& info) {

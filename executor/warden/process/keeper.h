@@ -71,7 +71,8 @@ enum class ShimReportKind : uint32_t {
   kEnded = 3,
   kOutputs = 4,
   kUsage = 5,
-  kOom = 6,  // before kEnded: the kernel has killed a process of the attempt for its memory
+  kOom = 6,          // before kEnded: the kernel has killed a process of the attempt for its memory
+  kLeftRunning = 8,  // before kEnded, if the command has left processes: the size of a sentence
   // Before kEnded, if the driver has left one: the size of the container's end, which follows.
   kContainer = 7,
 };

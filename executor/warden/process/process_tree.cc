@@ -5,11 +5,16 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <set>
 #include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "common/domain/job_text.h"
 
 namespace carillon::executor {
 namespace {
@@ -17,6 +22,7 @@ namespace {
 // Scans per call of KillDescendants. The next call catches the processes of a faster fork bomb.
 constexpr int kFreezeRoundsMax = 8;
 constexpr size_t kProcFileBytesMax = 4u << 20;
+constexpr size_t kNamesMax = 5;  // of processes in a sentence
 
 std::string ReadProcFile(pid_t pid, const char* name) {
   char path[64];
@@ -75,6 +81,31 @@ std::vector<pid_t> DescendantsOf(pid_t root, const std::vector<ProcessEntry>& pr
     }
   }
   return found;
+}
+
+std::string LeftRunningText(const std::vector<pid_t>& pids,
+                            const std::vector<ProcessEntry>& processes) {
+  if (pids.empty()) return {};
+  std::vector<std::string> names;
+  for (const pid_t pid : pids) {
+    if (names.size() == kNamesMax) break;
+    const auto found = std::find_if(processes.begin(), processes.end(),
+                                    [pid](const ProcessEntry& entry) { return entry.pid == pid; });
+    // A process chooses its name, of any bytes.
+    std::string name = found == processes.end() ? "?" : found->name;
+    const bool text = CountUtf8(name).has_value();
+    std::replace_if(
+        name.begin(), name.end(),
+        [text](char c) { return IsControl(c) || (!text && static_cast<unsigned char>(c) >= 0x80); },
+        '?');
+    names.push_back(std::move(name));
+  }
+  const size_t more = pids.size() - names.size();
+  return fmt::format(
+      "{} still running when the command ended and {} stopped: {}{}",
+      pids.size() == 1 ? "1 process was" : fmt::format("{} processes were", pids.size()),
+      pids.size() == 1 ? "was" : "were", fmt::join(names, ", "),
+      more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 size_t KillDescendants(pid_t root) {

@@ -24,6 +24,11 @@ std::vector<ProcessEntry> ReadProcesses();
 // Living descendants of `root` (itself not included), parents before children.
 std::vector<pid_t> DescendantsOf(pid_t root, const std::vector<ProcessEntry>& processes);
 
+// A sentence about processes that were still running when their command had ended, or "" if there
+// are none: "2 processes were still running when the command ended and were stopped: sleep, tail".
+std::string LeftRunningText(const std::vector<pid_t>& pids,
+                            const std::vector<ProcessEntry>& processes);
+
 // One round: stops every descendant of `root`, rescans until no new one appears, then kills all
 // of them. The caller repeats it until its own waitpid finds no child left. Returns how many
 // were found.

@@ -45,6 +45,34 @@ TEST_F(WardenLogTest, BothStreamsInTheOrderOfTheirWrites) {
                                                {LogStream::kStdout, "end"}}));
 }
 
+TEST_F(WardenLogTest, WhatTheCommandLeavesRunningIsNamed) {
+  StartAttempt start = Command("sleep 1000 & echo done; echo a=1 > \"$CARILLON_OUTPUT_FILE\"");
+  start.masked = {"slee"};
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted);
+  EXPECT_EQ(result.output, "done\n") << "it is no output";
+  EXPECT_EQ(result.outputs, (Outputs{{"a", "1"}}));
+  ASSERT_TRUE(test::WaitUntil([&] { return Complete(start); }));
+  EXPECT_EQ(LinesOf(start),
+            (std::vector<Line>{{LogStream::kStdout, "done\n"},
+                               {LogStream::kCarillon,
+                                "1 process was still running when the command ended and was "
+                                "stopped: ***p\n"}}));
+}
+
+TEST_F(WardenLogTest, WhatIsStoppedOnRequestIsNotNamed) {
+  StartAttempt late = Command("sleep 1000 & trap 'exit 3' TERM; wait");
+  late.timeout = 200ms;
+  EXPECT_EQ(Run(late).state, RunState::kTimedOut);
+  const StartAttempt cancelled = Command("sleep 1000 & sleep 1000");
+  ASSERT_TRUE(client_->Start(cancelled).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(cancelled.attempt); }));
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kGraceful).ok());
+  EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
+  EXPECT_TRUE(LinesOf(late).empty());
+  EXPECT_TRUE(LinesOf(cancelled).empty());
+}
+
 TEST_F(WardenLogTest, NoteOfTheDaemonIsALine) {
   const StartAttempt start =
       Command("echo begun; while [ ! -e " + (scratch_ / "go") + " ]; do sleep 0.02; done");
