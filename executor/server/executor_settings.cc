@@ -1,6 +1,7 @@
 #include "executor/server/executor_settings.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "common/base/version.h"
@@ -57,6 +58,9 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.worker_users = config.Pairs("executor.worker_users");
   options.container_engine = config.Text("executor.container.engine");
   options.interpreters = FindInterpreters(options.base_env["PATH"]);
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) OfferCommand(self.parent_path().string(), options.base_env);
   return options;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 namespace carillon::executor {
+
 bool IsProgram(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
@@ -33,6 +34,15 @@ Interpreters FindInterpreters(std::string_view path) {
     if (!program.empty()) found[interpreter] = std::move(program);
   }
   return found;
+}
+
+void OfferCommand(const std::string& directory, std::map<std::string, std::string>& env) {
+  const std::string program = directory + "/carillon";
+  if (!directory.starts_with('/') || !IsProgram(program)) return;
+  env["CARILLON_BIN"] = program;
+  std::string& path = env["PATH"];
+  if (directory.find(':') != std::string::npos || !FindProgram(path, "carillon").empty()) return;
+  path += ":" + directory;
 }
 
 Features FeaturesOf(const Interpreters& interpreters) {

@@ -1,4 +1,4 @@
-// The interpreters of scripts that this host has.
+// The programs of this host that processes find: the interpreters of scripts, and `carillon`.
 //
 // Threads  Stateless.
 #pragma once
@@ -19,6 +19,9 @@ std::string FindProgram(std::string_view path, std::string_view name);
 bool IsProgram(const std::string& path);
 // Looks in the directories of `path` ("/usr/bin:/bin"), in their order.
 Interpreters FindInterpreters(std::string_view path);
+// Lets processes find the command `carillon` in this directory: at the end of their PATH, and by
+// CARILLON_BIN, also with a PATH of their own. Changes nothing if it is not there.
+void OfferCommand(const std::string& directory, std::map<std::string, std::string>& env);
 // The features of a host with these interpreters.
 Features FeaturesOf(const Interpreters& interpreters);
 

@@ -120,5 +120,27 @@ TEST(StartOrdersTest, InterpretersAreProgramsInAbsoluteDirectories) {
                                          Feature::kScriptPhp}));
 }
 
+TEST(StartOrdersTest, TheCommandIsFoundInTheDirectoryOfTheExecutor) {
+  const test::ScratchDirectory scratch;
+  const std::string own = scratch / "own";
+  std::filesystem::create_directory(own);
+  std::map<std::string, std::string> env{{"PATH", "/no/such/directory"}};
+  OfferCommand(own, env);
+  EXPECT_EQ(env.size(), 1u) << "there is no such program";
+  std::ofstream(own + "/carillon") << "#!/bin/sh\n";
+  std::filesystem::permissions(own + "/carillon", static_cast<std::filesystem::perms>(0755));
+  OfferCommand(own, env);
+  EXPECT_EQ(env["PATH"], "/no/such/directory:" + own);
+  EXPECT_EQ(env["CARILLON_BIN"], own + "/carillon");
+  OfferCommand(own, env);
+  EXPECT_EQ(env["PATH"], "/no/such/directory:" + own) << "not twice";
+  std::filesystem::create_directory(scratch / "a:b");
+  std::filesystem::copy(own + "/carillon", scratch / "a:b/carillon");
+  std::map<std::string, std::string> colon{{"PATH", "/no/such/directory"}};
+  OfferCommand(scratch / "a:b", colon);
+  EXPECT_EQ(colon["PATH"], "/no/such/directory") << "it would be two directories";
+  EXPECT_EQ(colon["CARILLON_BIN"], scratch / "a:b/carillon");
+}
+
 }  // namespace
 }  // namespace carillon::executor
