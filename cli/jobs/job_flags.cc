@@ -81,6 +81,9 @@ constexpr std::array kFieldFlags = {
               "Run on executors with matching labels, e.g. 'zone = a, !spare'"},
     FieldFlag{"--run-as", "run_as", Kind::kText,
               "User of the executor's host as whom it runs; '' = the executor's own"},
+    FieldFlag{
+        "--working-directory", "working_directory", Kind::kText,
+        "Directory in which it begins: absolute, ~ or ~/…; '' = a fresh one for each attempt"},
     FieldFlag{"--retention-days", "retention_days", Kind::kNumber,
               "Days to keep its runs, if fewer than configured (0: as configured)"},
     FieldFlag{"--description", "description", Kind::kText, "Description"},

@@ -7,22 +7,24 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 16> kFeatures{{{Feature::kSecrets, "secrets"},
-                                                     {Feature::kScriptSh, "script:sh"},
-                                                     {Feature::kScriptBash, "script:bash"},
-                                                     {Feature::kScriptPython3, "script:python3"},
-                                                     {Feature::kScriptPerl, "script:perl"},
-                                                     {Feature::kScriptNode, "script:node"},
-                                                     {Feature::kScriptPhp, "script:php"},
-                                                     {Feature::kScriptPwsh, "script:pwsh"},
-                                                     {Feature::kHttp, "http"},
-                                                     {Feature::kLimits, "limits"},
-                                                     {Feature::kMemoryLimit, "limits:memory"},
-                                                     {Feature::kCpuLimit, "limits:cpu"},
-                                                     {Feature::kPidsLimit, "limits:pids"},
-                                                     {Feature::kRunAs, "run_as"},
-                                                     {Feature::kCheckpoints, "checkpoints"},
-                                                     {Feature::kContainer, "container"}}};
+constexpr std::array<NameOf<Feature>, 17> kFeatures{
+    {{Feature::kSecrets, "secrets"},
+     {Feature::kScriptSh, "script:sh"},
+     {Feature::kScriptBash, "script:bash"},
+     {Feature::kScriptPython3, "script:python3"},
+     {Feature::kScriptPerl, "script:perl"},
+     {Feature::kScriptNode, "script:node"},
+     {Feature::kScriptPhp, "script:php"},
+     {Feature::kScriptPwsh, "script:pwsh"},
+     {Feature::kHttp, "http"},
+     {Feature::kLimits, "limits"},
+     {Feature::kMemoryLimit, "limits:memory"},
+     {Feature::kCpuLimit, "limits:cpu"},
+     {Feature::kPidsLimit, "limits:pids"},
+     {Feature::kRunAs, "run_as"},
+     {Feature::kWorkingDirectory, "working_directory"},
+     {Feature::kCheckpoints, "checkpoints"},
+     {Feature::kContainer, "container"}}};
 
 }  // namespace
 

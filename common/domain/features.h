@@ -27,9 +27,10 @@ enum class Feature : uint8_t {
   kMemoryLimit = 17,  // Limits.memory_mb, and likewise the next two
   kCpuLimit = 18,
   kPidsLimit = 19,
-  kRunAs = 20,        // Task.run_as
-  kCheckpoints = 24,  // ClaimAnswer.checkpoint
-  kContainer = 25,    // Task.container
+  kRunAs = 20,             // Task.run_as
+  kWorkingDirectory = 21,  // Task.working_directory
+  kCheckpoints = 24,       // ClaimAnswer.checkpoint
+  kContainer = 25,         // Task.container
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

@@ -7,6 +7,7 @@
 
 #include "common/base/ascii.h"
 #include "common/domain/enum_names.h"
+#include "common/domain/job_text.h"
 
 namespace carillon {
 namespace {
@@ -92,6 +93,35 @@ bool IsUserName(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) {
            return IsLetter(c) || IsDigit(c) || c == '_' || c == '.' || c == '-';
          });
+}
+
+std::string WorkingDirectoryFault(std::string_view directory) {
+  constexpr size_t kBytesMax = 4'096;
+  std::string fault = TextFault(directory, kBytesMax);
+  if (!fault.empty()) return fault;
+  if (std::any_of(directory.begin(), directory.end(), IsControl))
+    return "contains a control character";
+  if (directory.find("{{") != std::string_view::npos)
+    return "cannot have placeholders; use cd in the command";
+  if (directory == "~" || directory.starts_with("~/") || directory.starts_with('/')) return "";
+  return "must be an absolute path, or begin with ~/ (the home directory of the user); ~ alone is "
+         "that directory itself";
+}
+
+Result<std::string> PathOfWorkingDirectory(std::string_view directory, std::string_view home) {
+  if (!directory.starts_with('~')) return std::string(directory);
+  if (home.empty()) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("could not enter its working directory {}: the process has no HOME, "
+                             "because its user has no entry in the user database of the host",
+                             directory)};
+  }
+  if (!home.starts_with('/')) {
+    return Error{ErrorCode::kInvalid,
+                 fmt::format("could not enter its working directory {}: HOME is no absolute path",
+                             directory)};
+  }
+  return std::string(home).append(directory.substr(1));
 }
 
 }  // namespace carillon

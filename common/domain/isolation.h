@@ -1,5 +1,5 @@
-// Isolation of the processes of a job: limits on the resources of an attempt, and the user as whom
-// it runs. Pure.
+// Isolation of the processes of a job: limits on the resources of an attempt, the user as whom it
+// runs, and the directory in which it begins. Pure.
 #pragma once
 
 #include <cstdint>
@@ -51,5 +51,12 @@ Status CheckLimits(const Limits& limits);
 
 // True for a letter or _, then up to 31 letters, digits, _, . and -.
 bool IsUserName(std::string_view text);
+
+// The fault of a working directory, which is "~", "~/…" or an absolute path of at most 4,096 bytes;
+// "" = none.
+std::string WorkingDirectoryFault(std::string_view directory);
+// The absolute path of a working directory, where ~ is `home`, the HOME of the process. kInvalid:
+// there is no such home. No message shows `home`, which may contain a secret.
+Result<std::string> PathOfWorkingDirectory(std::string_view directory, std::string_view home);
 
 }  // namespace carillon

@@ -22,18 +22,21 @@ struct ProcessUser {
   uint32_t uid = 0;
   uint32_t gid = 0;
   std::vector<uint32_t> groups = {};  // supplementary groups
-  std::string home = {};
+  std::string home = {};              // "": none
 
   bool operator==(const ProcessUser&) const = default;
 };
 
-// The users of the host as whom jobs may run.
+// The users of the host as whom jobs run.
 class ProcessUsers {
  public:
   virtual ~ProcessUsers() = default;
   // Never waits. kDenied: the executor does not allow the user. kNotFound: the host has no such
   // user. kUnavailable: the host was not asked yet, or did not answer; the caller tries again.
   virtual Result<ProcessUser> Find(const std::string& name) = 0;
+  // The executor's own user, without groups. Never waits. kNotFound: the host's user database has
+  // no entry of it. kUnavailable: as above.
+  virtual Result<ProcessUser> Own() = 0;
 };
 
 // One attempt to start, with everything the warden needs.
@@ -64,6 +67,8 @@ struct StartAttempt {
   std::optional<Container> container = {};
   std::optional<Limits> limits = {};
   std::optional<ProcessUser> user = {};  // nullopt: the warden's own
+  // Absolute; the process begins there, and nobody removes it. "": in the attempt's own.
+  std::string working_directory = {};
 };
 
 class Warden : public AttemptHost {
@@ -77,8 +82,8 @@ class Warden : public AttemptHost {
   // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
   // warden can be reached or started now.
   virtual Status Start(const StartAttempt& start) = 0;
-  // The features of isolation (limits, run_as) that the warden of this host offers; none while
-  // none is attached.
+  // The features (limits, run_as, working_directory) that the warden of this host offers; none
+  // while none is attached.
   virtual Features Isolation() { return {}; }
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL
   // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead.

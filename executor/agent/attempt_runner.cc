@@ -8,7 +8,6 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/trace.h"
 #include "executor/leases/lease_watch.h"
-#include "executor/tasks/start_orders.h"
 
 namespace carillon::executor {
 namespace {
@@ -62,6 +61,30 @@ void AttemptRunner::StartDue(SteadyTime now) {
   }
 }
 
+// kUnavailable: the user database did not answer yet. Other errors: the attempt cannot be started.
+Result<StartAttempt> AttemptRunner::OrderOf(const RunEntry& entry,
+                                            const FilledSecrets& secrets) const {
+  const bool as_own = entry.task.run_as.empty();
+  ProcessDefaults defaults{.env = options_.base_env,
+                           .output_bytes_max = output_bytes_max_.load(),
+                           .interpreters = options_.interpreters,
+                           .container_engine = options_.container_engine};
+  // No other user and no container can enter the directory of the files.
+  if (as_own && !entry.task.container) defaults.files = rooms_.saver.Variables(entry.held);
+  if (entry.task.container) {
+    return StartOf(entry.task, entry.held, entry.lease_end, defaults, secrets);
+  }
+  const auto user = as_own ? ports_.users.Own() : ports_.users.Find(entry.task.run_as);
+  // A process may run as a user whom the host does not list, and then has no HOME.
+  const bool unlisted = as_own && !user.ok() && user.code() == ErrorCode::kNotFound;
+  if (!user.ok() && !unlisted) return user.error();
+  if (user.ok()) defaults.env.merge(VariablesOf(*user));
+  StartAttempt start = StartOf(entry.task, entry.held, entry.lease_end, defaults, secrets);
+  if (!as_own) start.user = *user;
+  CARILLON_TRY(SetWorkingDirectory(entry.task, start));
+  return start;
+}
+
 // Returns false if the attempt ended instead of starting. An attempt that was passed to the warden
 // before may already be running, so only the warden may end it.
 bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
@@ -82,37 +105,19 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
     FailSecrets(entry, secrets.error());
     return false;
   }
-  // No other user and no container can enter the directory of the files.
-  const bool has_files = entry.task.run_as.empty() && !entry.task.container;
-  StartAttempt start = StartOf(entry.task, entry.held, entry.lease_end,
-                               {.env = options_.base_env,
-                                .output_bytes_max = output_bytes_max_.load(),
-                                .interpreters = options_.interpreters,
-                                .container_engine = options_.container_engine,
-                                .files = has_files ? rooms_.saver.Variables(entry.held)
-                                                   : std::map<std::string, std::string>()},
-                               *secrets);
-  Status asked;
-  if (!entry.task.run_as.empty()) {
-    auto user = ports_.users.Find(entry.task.run_as);
-    if (user.ok()) {
-      SetUser(*std::move(user), start);
-    } else if (user.code() == ErrorCode::kUnavailable) {
-      asked = user.error();
-    } else if (asked_before) {
-      return true;
-    } else {
-      FailUnstarted(entry, reason::kSpawn, user.error().message);
-      return false;
-    }
+  const Result<StartAttempt> start = OrderOf(entry, *secrets);
+  if (!start.ok() && start.code() != ErrorCode::kUnavailable) {
+    if (asked_before) return true;
+    FailUnstarted(entry, reason::kSpawn, start.error().message);
+    return false;
   }
-  if (asked.ok()) asked = ports_.warden.Start(start);
+  const Status asked = start.ok() ? ports_.warden.Start(*start) : Status(start.error());
   if (asked.ok()) {
     if (!asked_before) LogTrace(entry, "starts");
     entry.asked = now;
   } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
-    const bool isolated = start.limits || start.user || start.container;
-    FailUnstarted(entry, start.script || isolated ? reason::kSpawn : reason::kSecretUnsupported,
+    const bool isolated = start->limits || start->user || start->container;
+    FailUnstarted(entry, start->script || isolated ? reason::kSpawn : reason::kSecretUnsupported,
                   asked.error().message);
     return false;
   } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {

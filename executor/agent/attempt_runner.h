@@ -20,6 +20,7 @@
 #include "executor/checkpoints/checkpoint_sender.h"
 #include "executor/report/result_sender.h"
 #include "executor/runs/run_table.h"
+#include "executor/tasks/start_orders.h"
 
 namespace carillon::executor {
 
@@ -74,6 +75,7 @@ class AttemptRunner {
 
  private:
   bool StartOne(RunEntry& entry, SteadyTime now);
+  Result<StartAttempt> OrderOf(const RunEntry& entry, const FilledSecrets& secrets) const;
   void StartRequest(RunEntry& entry);
   void StartFunction(RunEntry& entry);
   void SetRunning(RunEntry& entry);

@@ -54,10 +54,13 @@ struct ExecutorOptions {
   ExecutorTuning tuning = {};
   size_t log_bytes_max = 16u << 20;  // bytes kept of one attempt's log
   int light_slots = 4096;            // in-process attempts; each counts until its result is applied
-  // Environment of every process; variables of the job override it.
+  // Environment of every process, with HOME, USER and LOGNAME of its user; variables of the job
+  // override it.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-      {"LANG", "C.UTF-8"}};
+      {"LANG", "C.UTF-8"},
+      {"SHELL", "/bin/sh"},            // runs the commands, whatever the user's own is
+      {"PYTHONUNBUFFERED", "1"}};      // else output comes only when the buffer is full
   Interpreters interpreters = {};      // none: this host runs no scripts
   std::vector<HostCheck> checks = {};  // the start-up report
   // As configured; the server puts in its place the path of an engine that has answered, or

@@ -191,6 +191,8 @@ void PutStart(ByteWriter& out, const StartAttempt& start) {
   PutOptional(out, start.container, PutContainer);
   PutOptional(out, start.limits, PutLimits);
   PutOptional(out, start.user, PutUser);
+  // Only a warden that offers Feature::kWorkingDirectory gets one.
+  if (!start.working_directory.empty()) out.Text(start.working_directory);
 }
 
 StartAttempt GetStart(ByteReader& in) {
@@ -209,6 +211,7 @@ StartAttempt GetStart(ByteReader& in) {
   GetOptional(in, start.container, GetContainer);
   GetOptional(in, start.limits, GetLimits);
   GetOptional(in, start.user, GetUser);
+  if (in.ok() && !in.Finished()) start.working_directory = in.Text();
   return start;
 }
 

@@ -2,7 +2,9 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <optional>
 
@@ -28,33 +30,57 @@ Result<std::vector<uint32_t>> GroupsOf(const std::string& name, gid_t gid) {
   return std::vector<uint32_t>(groups.begin(), groups.begin() + count);
 }
 
-}  // namespace
-
-Result<ProcessUser> LookUpUser(const std::string& name) {
+// `ask` is one of the functions of the C library that fill an entry from a buffer.
+template <typename Ask>
+Result<ProcessUser> EntryOf(const std::string& who, const Ask& ask) {
   std::vector<char> buffer(4096);
   passwd entry{};
   passwd* found = nullptr;
   int error = 0;
-  while ((error = getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
-             ERANGE &&
+  while ((error = ask(&entry, buffer.data(), buffer.size(), &found)) == ERANGE &&
          buffer.size() < kEntryBytesMax) {
     buffer.resize(buffer.size() * 2);
   }
-  if (error != 0) {
-    return {ErrorCode::kUnavailable,
-            fmt::format("look up user {}: {}", name, std::strerror(error))};
-  }
-  if (found == nullptr)
-    return {ErrorCode::kNotFound, fmt::format("this host has no user {}", name)};
-  CARILLON_ASSIGN_OR_RETURN(std::vector<uint32_t> groups, GroupsOf(name, entry.pw_gid));
-  return ProcessUser{.name = name,
-                     .uid = entry.pw_uid,
-                     .gid = entry.pw_gid,
-                     .groups = std::move(groups),
-                     .home = entry.pw_dir};
+  // A host without a user database says so by ENOENT.
+  const bool unknown = error != 0 && error != ENOENT && error != ESRCH;
+  if (unknown)
+    return {ErrorCode::kUnavailable, fmt::format("look up {}: {}", who, std::strerror(error))};
+  if (found == nullptr) return {ErrorCode::kNotFound, fmt::format("this host has no {}", who)};
+  return ProcessUser{
+      .name = entry.pw_name, .uid = entry.pw_uid, .gid = entry.pw_gid, .home = entry.pw_dir};
 }
 
-HostUsers::HostUsers(const std::vector<std::string>& allowed, LookUp look_up) : look_up_(look_up) {
+// What was found before is kept while the directory does not answer.
+void Learn(Result<ProcessUser> found, Result<ProcessUser>& known) {
+  const bool silent = !found.ok() && found.code() == ErrorCode::kUnavailable;
+  if (!silent || !known.ok()) known = std::move(found);
+}
+
+}  // namespace
+
+Result<ProcessUser> LookUpUser(const std::string& name) {
+  CARILLON_ASSIGN_OR_RETURN(
+      ProcessUser user,
+      EntryOf("user " + name, [&name](passwd* entry, char* buffer, size_t size, passwd** found) {
+        return getpwnam_r(name.c_str(), entry, buffer, size, found);
+      }));
+  user.name = name;
+  CARILLON_ASSIGN_OR_RETURN(user.groups, GroupsOf(name, user.gid));
+  return user;
+}
+
+Result<ProcessUser> LookUpOwnUser() {
+  const uid_t uid = geteuid();
+  return EntryOf(fmt::format("user with the id {}", uid),
+                 [uid](passwd* entry, char* buffer, size_t size, passwd** found) {
+                   return getpwuid_r(uid, entry, buffer, size, found);
+                 });
+}
+
+HostUsers::HostUsers(const std::vector<std::string>& allowed, LookUp look_up, LookUpOwn look_up_own)
+    : look_up_(look_up),
+      look_up_own_(look_up_own),
+      own_(Error{ErrorCode::kUnavailable, "the executor's own user was not looked up yet"}) {
   for (const std::string& name : allowed) {
     found_.emplace(
         name, Error{ErrorCode::kUnavailable, fmt::format("user {} was not looked up yet", name)});
@@ -69,10 +95,17 @@ Result<ProcessUser> HostUsers::Find(const std::string& name) {
           fmt::format("executor.run_as_allowed of this executor does not name the user {}", name)};
 }
 
+Result<ProcessUser> HostUsers::Own() {
+  MutexLock lock(mu_);
+  return own_;
+}
+
 SteadyTime HostUsers::Step(SteadyTime now) {
+  Result<ProcessUser> own = look_up_own_();
   std::vector<std::string> names;
   {
     MutexLock lock(mu_);
+    Learn(std::move(own), own_);
     for (const auto& [name, user] : found_) names.push_back(name);
   }
   for (const std::string& name : names) {
@@ -84,10 +117,7 @@ SteadyTime HostUsers::Step(SteadyTime now) {
                       name)};
     }
     MutexLock lock(mu_);
-    Result<ProcessUser>& known = found_.at(name);
-    // What was found before is kept while the directory does not answer.
-    const bool silent = !user.ok() && user.code() == ErrorCode::kUnavailable;
-    if (!silent || !known.ok()) known = std::move(user);
+    Learn(std::move(user), found_.at(name));
   }
   return now + kUsersLookEvery;
 }

@@ -1,4 +1,5 @@
-// The users of this host as whom jobs may run: those that executor.run_as_allowed names.
+// The users of this host as whom jobs run: the executor's own, and those that
+// executor.run_as_allowed names.
 //
 // Place    Asked before step 8 of docs/life-of-a-run.md.
 // Threads  Thread-safe. Step asks the host's directory of users, which may take long, so it has a
@@ -19,19 +20,26 @@ namespace carillon::executor {
 
 // kNotFound: there is no such user. kUnavailable: the directory of users did not answer.
 Result<ProcessUser> LookUpUser(const std::string& name);
+// Of this process, by its id and without groups. Same errors.
+Result<ProcessUser> LookUpOwnUser();
 
 class HostUsers final : public ProcessUsers, public Stepper {
  public:
   using LookUp = Result<ProcessUser> (*)(const std::string& name);
+  using LookUpOwn = Result<ProcessUser> (*)();
 
-  explicit HostUsers(const std::vector<std::string>& allowed, LookUp look_up = &LookUpUser);
+  explicit HostUsers(const std::vector<std::string>& allowed, LookUp look_up = &LookUpUser,
+                     LookUpOwn look_up_own = &LookUpOwnUser);
 
   Result<ProcessUser> Find(const std::string& name) override;
+  Result<ProcessUser> Own() override;
   SteadyTime Step(SteadyTime now) override;
 
  private:
   const LookUp look_up_;
+  const LookUpOwn look_up_own_;
   Mutex mu_;
+  Result<ProcessUser> own_ GUARDED_BY(mu_);
   std::map<std::string, Result<ProcessUser>> found_ GUARDED_BY(mu_);  // exactly the allowed names
 };
 

@@ -62,12 +62,20 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   return start;
 }
 
-void SetUser(ProcessUser user, StartAttempt& start) {
-  // Only if absent: a job may choose another home.
-  start.env.emplace("HOME", user.home);
-  start.env.emplace("USER", user.name);
-  start.env.emplace("LOGNAME", user.name);
-  start.user = std::move(user);
+std::map<std::string, std::string> VariablesOf(const ProcessUser& user) {
+  std::map<std::string, std::string> variables{{"USER", user.name}, {"LOGNAME", user.name}};
+  if (!user.home.empty()) variables.emplace("HOME", user.home);
+  return variables;
+}
+
+Status SetWorkingDirectory(const TaskMessage& task, StartAttempt& start) {
+  if (task.working_directory.empty()) return {};
+  const auto home = start.env.find("HOME");
+  CARILLON_ASSIGN_OR_RETURN(
+      start.working_directory,
+      PathOfWorkingDirectory(task.working_directory,
+                             home == start.env.end() ? std::string_view() : home->second));
+  return {};
 }
 
 Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,

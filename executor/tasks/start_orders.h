@@ -37,8 +37,11 @@ struct FilledSecrets {
 // override both.
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
-// Makes the process run as this user, with HOME, USER and LOGNAME.
-void SetUser(ProcessUser user, StartAttempt& start);
+// HOME, USER and LOGNAME of a process of this user.
+std::map<std::string, std::string> VariablesOf(const ProcessUser& user);
+// Puts the absolute path of the task's working directory into the order, whose environment is
+// complete. kInvalid: a sentence about a ~ that stands for nothing.
+Status SetWorkingDirectory(const TaskMessage& task, StartAttempt& start);
 // Returns the start order for the HTTP runner. Same errors as FillSecrets (secret_text.h).
 Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                          size_t output_bytes_max, const SecretValues& values);

@@ -79,6 +79,7 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->container = std::move(rendered.container);
   task->limits = job.limits;
   task->run_as = job.run_as;
+  task->working_directory = job.working_directory;
   if (job.script) task->interpreter = job.script->interpreter;
   if (!job.handler.empty()) {
     task->handler =
@@ -129,7 +130,8 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
 }
 
 size_t TaskBytes(const TaskMessage& task) {
-  size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() + task.trace_id.size();
+  size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() +
+                 task.working_directory.size() + task.trace_id.size();
   if (task.http) bytes += HttpBytes(*task.http);
   if (task.handler) bytes += task.handler->name.size() + task.handler->parameters_json.size();
   if (task.container) {

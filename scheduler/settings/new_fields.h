@@ -5,6 +5,7 @@
 // (docs/upgrading.md), so CONTRIBUTING.md asks for a row here.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -18,7 +19,10 @@ struct NewField {
   bool (*is_used)(const JobDefinition&) = nullptr;
 };
 
-// None came yet.
-inline std::span<const NewField> NewFields() { return {}; }
+inline constexpr std::array kNewFields = {
+    NewField{"working_directory", 2,
+             [](const JobDefinition& job) { return !job.working_directory.empty(); }},
+};
+inline std::span<const NewField> NewFields() { return kNewFields; }
 
 }  // namespace carillon::scheduler

@@ -9,6 +9,7 @@ struct NoUsers : ProcessUsers {
   Result<ProcessUser> Find(const std::string& name) override {
     return {ErrorCode::kDenied, "the user " + name + " is not allowed"};
   }
+  Result<ProcessUser> Own() override { return {ErrorCode::kNotFound, "no entry"}; }
 };
 
 }  // namespace carillon::test

@@ -10,6 +10,7 @@
 #include "common/domain/enum_names.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
+#include "common/domain/job/job_process.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
 #include "common/domain/job_text.h"
@@ -116,27 +117,6 @@ Status CheckContainerField(const JobDefinition& job) {
   if (container) return InvalidAt("/container", "is missing");
   return InvalidAt("/container",
                    fmt::format("a {} job has no container; set type to container", Name(job.type)));
-}
-
-Status CheckIsolation(const JobDefinition& job) {
-  const bool process = StartsProcess(job.type);
-  if (job.limits && !process) {
-    return InvalidAt(
-        "/limits", fmt::format("a {} job starts no process that could be limited", Name(job.type)));
-  }
-  if (!job.run_as.empty() && !process) {
-    return InvalidAt("/run_as", fmt::format("a {} job starts no process", Name(job.type)));
-  }
-  if (!job.run_as.empty() && job.type == JobType::kContainer) {
-    return InvalidAt("/run_as", "has no effect on a container; set user of container");
-  }
-  if (!job.run_as.empty() && !IsUserName(job.run_as)) {
-    return InvalidAt(
-        "/run_as",
-        "must be the name of a user: at most 32 letters, digits, _, . and -, and first a "
-        "letter or _");
-  }
-  return job.limits ? CheckLimits(*job.limits) : Status();
 }
 
 // A workflow is no process, and its nodes have jobs of their own for everything that a process has.
@@ -389,7 +369,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
       mistakes.push_back(std::move(mistake));
     }
   }
-  note(CheckIsolation(job));
+  note(CheckProcess(job));
   note(CheckWorkflowField(job));
   for (WorkflowProblem& problem : FindWorkflowProblems(job)) {
     mistakes.push_back(InvalidAt("/workflow" + problem.pointer, std::move(problem.message)));

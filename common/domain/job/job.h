@@ -102,6 +102,8 @@ struct JobDefinition {
   std::map<std::string, std::string> env = {};  // the same names, <= 100
   std::optional<Limits> limits = {};  // of shell, script and container jobs; of its processes
   std::string run_as = {};  // of shell and script jobs: IsUserName; "" = the executor's own user
+  // Of shell and script jobs: "~", "~/…" or absolute; "" = a fresh one for each attempt.
+  std::string working_directory = {};
   std::map<std::string, std::string> labels = {};  // <= 32
   int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
   std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for

@@ -56,6 +56,7 @@ Features NeedsOf(const JobDefinition& job) {
   // The engine enforces the limits of a container.
   if (job.limits && !job.container) needs = needs.With(NeedsOf(*job.limits));
   if (!job.run_as.empty()) needs.Add(Feature::kRunAs);
+  if (!job.working_directory.empty()) needs.Add(Feature::kWorkingDirectory);
   return needs;
 }
 

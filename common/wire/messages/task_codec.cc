@@ -122,6 +122,10 @@ Status DecodeIsolation(const v1::Task& from, TaskMessage& task) {
   }
   if (!from.run_as().empty() && !IsUserName(from.run_as())) return Corrupt("run_as");
   task.run_as = from.run_as();
+  const std::string& directory = from.working_directory();
+  if (!directory.empty() && !WorkingDirectoryFault(directory).empty())
+    return Corrupt("working_directory");
+  task.working_directory = directory;
   return {};
 }
 
@@ -168,6 +172,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   for (const std::string& arg : task.args) to.add_args(arg);
   if (task.limits) wire::EncodeLimits(*task.limits, *to.mutable_limits());
   to.set_run_as(task.run_as);
+  to.set_working_directory(task.working_directory);
   if (task.container) wire::EncodeContainer(*task.container, *to.mutable_container());
   if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
   if (task.handler) {

@@ -50,6 +50,7 @@ struct TaskMessage {
   std::optional<ContainerDefinition> container = {};  // of a container job, rendered
   std::optional<Limits> limits = {};                  // of a process
   std::string run_as = {};                            // likewise; "" = the executor's own user
+  std::string working_directory = {};                 // likewise; as in JobDefinition
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

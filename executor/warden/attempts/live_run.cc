@@ -61,7 +61,8 @@ Result<PipePair> MakeOutputPipe(bool* grown) {
   return made;
 }
 
-std::string SpawnStepText(SpawnStep step, const std::string& program) {
+std::string SpawnStepText(SpawnStep step, const std::string& program,
+                          const std::string& directory) {
   switch (step) {
     case SpawnStep::kDirectory: return "create its working directory";
     case SpawnStep::kFork: return "fork";
@@ -71,6 +72,7 @@ std::string SpawnStepText(SpawnStep step, const std::string& program) {
     case SpawnStep::kUser: return "become its user";
     case SpawnStep::kCgroup: return "use a control group";
     case SpawnStep::kEnter: return "enter its working directory";
+    case SpawnStep::kEnterOfJob: return "enter its working directory " + directory;
     case SpawnStep::kNone: break;
   }
   return "start";
@@ -133,6 +135,7 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
     for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
   }
   spec.work_directory = files.directory;
+  if (!in_container) spec.start_directory = start_.working_directory;
   spec.output_file = files.outputs;
   spec.read_outputs = files.read_outputs;
   spec.out_write = out.write.get();
@@ -416,8 +419,12 @@ AttemptResult LiveRun::ExitResult() const {
     const bool host =
         IsFaultOfHost(spawn_failure_->step, spawn_failure_->value, start_.limits.has_value());
     result.reason = host ? reason::kHost : reason::kSpawn;
-    result.error = fmt::format("could not {}: {}", SpawnStepText(spawn_failure_->step, program_),
-                               std::strerror(spawn_failure_->value));
+    // The directory may lie below a HOME that contains a secret.
+    result.error =
+        Masked(patterns_,
+               fmt::format("could not {}: {}",
+                           SpawnStepText(spawn_failure_->step, program_, start_.working_directory),
+                           std::strerror(spawn_failure_->value)));
   } else if (!wait_status_) {
     result.state = RunState::kLost;
     result.reason = reason::kWardenDied;

@@ -94,6 +94,17 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
   return {};
 }
 
+// A warden of the version before cannot read the frame, and would start the process elsewhere.
+Status WardenClient::EnqueueStart(const StartAttempt& start) {
+  const bool understood =
+      start.working_directory.empty() ||
+      (welcome_ && Features::FromBits(welcome_->features).Has(Feature::kWorkingDirectory));
+  if (!understood) {
+    return {ErrorCode::kUnavailable, "the warden is of a version without working directories"};
+  }
+  return Enqueue(warden_message::Start{start});
+}
+
 Status WardenClient::Start(const StartAttempt& start) {
   {
     MutexLock lock(mu_);
@@ -102,7 +113,7 @@ Status WardenClient::Start(const StartAttempt& start) {
     if (unanswered_.size() >= kUnansweredStartsMax) {
       return {ErrorCode::kUnavailable, "the warden does not respond"};
     }
-    CARILLON_TRY(Enqueue(warden_message::Start{start}));
+    CARILLON_TRY(EnqueueStart(start));
     unanswered_.emplace(name, start);
   }
   Poke();
@@ -476,7 +487,7 @@ void WardenClient::OnListEnd(uint64_t request) {
   refusal_.clear();
   std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
     // A start that cannot be sent is dropped. The core passes it again and then gets the error.
-    return !Enqueue(warden_message::Start{unanswered.second}).ok();
+    return !EnqueueStart(unanswered.second).ok();
   });
 }
 

@@ -96,6 +96,7 @@ class WardenClient : public Warden {
   void OnListEnd(uint64_t request) REQUIRES(mu_);
   void OnWelcome(warden_message::Welcome welcome) REQUIRES(mu_);
   Status Enqueue(const WardenMessage& message) REQUIRES(mu_);
+  Status EnqueueStart(const StartAttempt& start) REQUIRES(mu_);
   void Poke();
   void WaitForPoke(Duration at_most);
 

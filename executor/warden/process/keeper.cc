@@ -115,7 +115,10 @@ SpawnFailure BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_
     if (!BecomeUser(*spec.user)) return {SpawnStep::kUser, errno};
     DieWith(keeper);  // the change of the user has undone it
   }
-  if (chdir(spec.work_directory.path.c_str()) != 0) return {SpawnStep::kEnter, errno};
+  const bool own = spec.start_directory.empty();
+  const std::string& directory = own ? spec.work_directory.path : spec.start_directory;
+  if (chdir(directory.c_str()) != 0)
+    return {own ? SpawnStep::kEnter : SpawnStep::kEnterOfJob, errno};
   if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
     return {SpawnStep::kExec, errno};
   }

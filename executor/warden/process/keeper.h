@@ -47,6 +47,7 @@ struct ShimSpec {
   std::string input = {};        // the standard input of the command; empty: that of the warden
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
+  std::string start_directory = {};  // of the job: the command begins there; empty: in the former
   std::string output_file;
   OutputReader read_outputs = &ReadOutputFile;
   int out_write = -1;
@@ -85,7 +86,8 @@ enum class SpawnStep : uint32_t {
   kLimits,
   kUser,
   kEnter,
-  kCgroup
+  kCgroup,
+  kEnterOfJob
 };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;

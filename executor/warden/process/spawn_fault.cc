@@ -6,6 +6,7 @@ namespace carillon::executor {
 
 bool IsFaultOfHost(SpawnStep step, int error, bool limited) {
   if (step == SpawnStep::kCgroup) return true;
+  if (step == SpawnStep::kEnterOfJob) return false;  // the job chose the place, whatever is there
   switch (error) {
     case ENOSPC:
     case EROFS:

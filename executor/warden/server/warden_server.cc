@@ -126,7 +126,7 @@ Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
                           .isolation = isolation,
                           .containers = std::filesystem::absolute(containers),
                           .warden_id = id});
-  welcome->features = isolation.features.bits();
+  welcome->features = isolation.features.With({Feature::kWorkingDirectory}).bits();
   welcome->checks = isolation.checks;
   if (had_work) core_->running().RemoveInBackground({old});
   if (!isolation.leftovers.empty()) core_->running().RemoveInBackground({isolation.leftovers});

@@ -429,6 +429,7 @@ export interface components {
       workflow?: components['schemas']['Workflow'] | null;
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;
+      working_directory?: string;
       command?: string;
       cron_expression?: string | null;
       schedules?: components['schemas']['ScheduleWrite'][];
@@ -539,6 +540,7 @@ export interface components {
       workflow?: components['schemas']['Workflow'] | null;
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;
+      working_directory?: string;
       command: string;
       cron_expression: string | null;
       schedules: components['schemas']['Schedule'][];

@@ -377,6 +377,7 @@ constexpr std::array kFields = {
     Entry<&Job::env>("env"),
     Entry<&Job::limits>("limits"),
     Entry<&Job::run_as>("run_as"),
+    Entry<&Job::working_directory>("working_directory"),
     Entry<&Job::labels>("labels"),
     Entry<&Job::retention_days>("retention_days"),
     Entry<&Job::notify>("notify"),
@@ -439,6 +440,7 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.workflow) body.erase("workflow");
   if (!job.limits) body.erase("limits");
   if (job.run_as.empty()) body.erase("run_as");
+  if (job.working_directory.empty()) body.erase("working_directory");
   return body;
 }
 

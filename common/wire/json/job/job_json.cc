@@ -127,17 +127,27 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 20> kDependences = {
-    {{"/command", "/type"},        {"/limits", "/type"},
-     {"/run_as", "/type"},         {"/script", "/type"},
-     {"/script", "/script"},       {"/script", "/parameters"},
-     {"/http", "/type"},           {"/http", "/http"},
-     {"/http", "/parameters"},     {"/handler", "/type"},
-     {"/handler", "/handler"},     {"/container", "/type"},
-     {"/container", "/container"}, {"/container", "/parameters"},
-     {"/workflow", "/type"},       {"/workflow", "/workflow"},
-     {"/workflow", "/parameters"}, {"/command", "/parameters"},
-     {"/env", "/parameters"},      {"/cron_expression", "/schedules"}}};
+constexpr std::array<Dependence, 21> kDependences = {{{"/command", "/type"},
+                                                      {"/limits", "/type"},
+                                                      {"/run_as", "/type"},
+                                                      {"/script", "/type"},
+                                                      {"/script", "/script"},
+                                                      {"/script", "/parameters"},
+                                                      {"/http", "/type"},
+                                                      {"/http", "/http"},
+                                                      {"/http", "/parameters"},
+                                                      {"/handler", "/type"},
+                                                      {"/handler", "/handler"},
+                                                      {"/container", "/type"},
+                                                      {"/container", "/container"},
+                                                      {"/container", "/parameters"},
+                                                      {"/workflow", "/type"},
+                                                      {"/workflow", "/workflow"},
+                                                      {"/workflow", "/parameters"},
+                                                      {"/command", "/parameters"},
+                                                      {"/env", "/parameters"},
+                                                      {"/cron_expression", "/schedules"},
+                                                      {"/working_directory", "/type"}}};
 
 // True if the mistake `found` is probably a consequence of the mistake `known`, so that it is not
 // reported: a part that could not be read has its default value, which may not fit other parts.

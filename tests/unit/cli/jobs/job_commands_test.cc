@@ -409,13 +409,15 @@ TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
 TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
   Answer("POST /api/jobs", JobShown("report"), 201);
   ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice",
-                 "--limit", "cpu=0.5", "--limit", "pids=9", "--limit", "enforce=best_effort"}),
+                 "--working-directory", "~/app", "--limit", "cpu=0.5", "--limit", "pids=9",
+                 "--limit", "enforce=best_effort"}),
             0)
       << err();
   EXPECT_EQ(SentBody(0),
             (json{{"name", "Report"},
                   {"command", "true"},
                   {"run_as", "alice"},
+                  {"working_directory", "~/app"},
                   {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
   EXPECT_NE(Run({"job", "create", "--name", "Report", "--command", "true", "--limit", "pids"}), 0);
 }

@@ -53,6 +53,51 @@ TEST(IsolationTest, NamesOfUsers) {
   EXPECT_FALSE(IsUserName(std::string(33, 'a')));
 }
 
+TEST(IsolationTest, WorkingDirectoriesAreAbsoluteOrBelowTheHome) {
+  for (const char* good : {"/", "/srv/app", "~", "~/", "~/my app", "/a/../b", "/srv/数据"})
+    EXPECT_EQ(WorkingDirectoryFault(good), "") << good;
+  for (const char* bad : {"app", "./app", "~alice", "~alice/app", " /srv", "$HOME/app", "/a\nb",
+                          "/a\tb", "/srv/{{params.x}}", "C:\\app", "/a\xff"})
+    EXPECT_NE(WorkingDirectoryFault(bad), "") << bad;
+  EXPECT_EQ(WorkingDirectoryFault("/" + std::string(4'095, 'a')), "");
+  EXPECT_NE(WorkingDirectoryFault("/" + std::string(4'096, 'a')), "");
+}
+
+TEST(IsolationTest, TheHomeIsThatOfTheProcess) {
+  EXPECT_EQ(PathOfWorkingDirectory("/srv", "").value_or("?"), "/srv");
+  EXPECT_EQ(PathOfWorkingDirectory("~", "/home/a").value_or("?"), "/home/a");
+  EXPECT_EQ(PathOfWorkingDirectory("~/b/c", "/home/a").value_or("?"), "/home/a/b/c");
+  EXPECT_NE(PathOfWorkingDirectory("~/b", "").error().message.find("no HOME"), std::string::npos);
+  const Error relative = PathOfWorkingDirectory("~/b", "hunter22").error();
+  EXPECT_EQ(relative.message,
+            "could not enter its working directory ~/b: HOME is no absolute path");
+}
+
+TEST(IsolationTest, OnlyProcessesOfTheHostBeginInADirectory) {
+  JobDefinition job{.name = "n", .command = "true", .working_directory = "~/app"};
+  EXPECT_EQ(FailsAt(job), "ok");
+  EXPECT_EQ(NeedsOf(job), Features{Feature::kWorkingDirectory});
+  job.working_directory = "app";
+  EXPECT_EQ(FailsAt(job), "/working_directory");
+  job.working_directory = "/srv";
+  job.type = JobType::kScript;
+  job.command.clear();
+  job.script = ScriptDefinition{.interpreter = Interpreter::kSh, .body = "true"};
+  EXPECT_EQ(FailsAt(job), "ok");
+  job.script.reset();
+  job.type = JobType::kContainer;
+  job.container = ContainerDefinition{.image = "alpine"};
+  EXPECT_EQ(FailsAt(job), "/working_directory");
+  job.container.reset();
+  for (const JobType type : {JobType::kNoop, JobType::kHttp, JobType::kHandler}) {
+    job.type = type;
+    job.handler = type == JobType::kHandler ? "a/b" : "";
+    if (type == JobType::kHttp) job.http.emplace().url = "http://a/";
+    EXPECT_EQ(FailsAt(job), "/working_directory") << Name(type);
+    job.http.reset();
+  }
+}
+
 TEST(IsolationTest, RequiredLimitsNeedAHostThatEnforcesThem) {
   JobDefinition job{
       .name = "n", .command = "true", .limits = Limits{.memory_mb = 64, .open_files = 64}};

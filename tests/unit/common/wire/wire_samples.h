@@ -100,6 +100,7 @@ inline TaskMessage RandomTask(Rng& rng) {
                          .open_files = static_cast<int64_t>(16 + rng.Below(1000)),
                          .enforce = static_cast<Enforce>(rng.Below(2))};
     task.run_as = rng.Chance(0.5) ? "alice" : "";
+    if (task.type != JobType::kContainer && rng.Chance(0.5)) task.working_directory = "~/data";
   }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
@@ -219,6 +220,7 @@ inline JobDefinition RandomJob(Rng& rng) {
                         .enforce = static_cast<Enforce>(rng.Below(2))};
   }
   if (rng.Chance(0.3)) job.run_as = "alice";
+  if (rng.Chance(0.3)) job.working_directory = "/srv/" + RandomName(rng);
   for (size_t n = rng.Below(3); n > 0; --n) job.labels[RandomName(rng)] = RandomName(rng);
   return job;
 }

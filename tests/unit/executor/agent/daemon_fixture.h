@@ -206,7 +206,9 @@ struct TestUsers : ProcessUsers {
     if (user == known.end()) return {ErrorCode::kDenied, "test"};
     return user->second;
   }
+  Result<ProcessUser> Own() override { return own; }
   std::map<std::string, Result<ProcessUser>> known;
+  Result<ProcessUser> own = Error{ErrorCode::kNotFound, "test"};
 };
 
 struct TestLoad : LoadSource {

@@ -62,6 +62,69 @@ TEST_F(DaemonIsolationTest, AUserWhoIsNotKnownYetIsWaitedFor) {
   EXPECT_EQ(warden_.starts[0].user->uid, 1000u);
 }
 
+TEST_F(DaemonIsolationTest, AProcessHasTheHomeOfTheUserAsWhomItRuns) {
+  users_.own = ProcessUser{.name = "carillon", .home = "/var/lib/carillon"};
+  Accept(Task(1));
+  const StartAttempt& start = warden_.starts.at(0);
+  EXPECT_FALSE(start.user) << "no change of users";
+  EXPECT_EQ(start.env.at("HOME"), "/var/lib/carillon");
+  EXPECT_EQ(start.env.at("USER"), "carillon");
+  EXPECT_EQ(start.env.at("LOGNAME"), "carillon");
+  EXPECT_EQ(start.env.at("SHELL"), "/bin/sh");
+  EXPECT_EQ(start.env.at("PYTHONUNBUFFERED"), "1");
+}
+
+TEST_F(DaemonIsolationTest, TheHomeOfAnotherUserTakesThePlaceOfItsOwn) {
+  users_.own = ProcessUser{.name = "root", .home = "/root"};
+  users_.known.emplace("alice", Alice());
+  TaskMessage task = TaskAs("alice");
+  task.working_directory = "~/app";
+  Accept(task);
+  EXPECT_EQ(warden_.starts.at(0).env.at("HOME"), "/home/alice");
+  EXPECT_EQ(warden_.starts.at(0).working_directory, "/home/alice/app");
+}
+
+TEST_F(DaemonIsolationTest, AVariableOfTheJobTakesPrecedence) {
+  users_.own = ProcessUser{.name = "carillon", .home = "/var/lib/carillon"};
+  TaskMessage task = Task(1);
+  task.env = {{"HOME", "/elsewhere"}, {"SHELL", "/bin/bash"}, {"PYTHONUNBUFFERED", ""}};
+  task.working_directory = "~";
+  Accept(task);
+  const StartAttempt& start = warden_.starts.at(0);
+  EXPECT_EQ(start.env.at("HOME"), "/elsewhere");
+  EXPECT_EQ(start.env.at("SHELL"), "/bin/bash");
+  EXPECT_EQ(start.env.at("PYTHONUNBUFFERED"), "");
+  EXPECT_EQ(start.working_directory, "/elsewhere");
+}
+
+TEST_F(DaemonIsolationTest, AUserWithoutAnEntryHasNoHome) {
+  users_.own = Error{ErrorCode::kNotFound, "this host has no user with the id 4711"};
+  Accept(Task(1));
+  EXPECT_FALSE(warden_.starts.at(0).env.contains("HOME"));
+  EXPECT_FALSE(warden_.starts.at(0).env.contains("USER"));
+  TaskMessage at_home = Task(2);
+  at_home.working_directory = "~";
+  Publish({at_home});
+  Answer(Claims().at(0), ClaimVerdict::kAccepted);
+  EXPECT_EQ(warden_.starts.size(), 1u);
+  ASSERT_FALSE(bus_.results.empty());
+  const AttemptResult& result = bus_.results[0].report.result;
+  EXPECT_EQ(result.reason, reason::kSpawn);
+  EXPECT_NE(result.error.find("working directory ~: the process has no HOME"), std::string::npos)
+      << result.error;
+}
+
+TEST_F(DaemonIsolationTest, ItsOwnUserIsWaitedForWhileTheDatabaseIsSilent) {
+  users_.own = Error{ErrorCode::kUnavailable, "look up user: I/O error"};
+  Accept(Task(1));
+  StepFor(1s);
+  EXPECT_TRUE(warden_.starts.empty());
+  EXPECT_TRUE(bus_.results.empty());
+  users_.own = ProcessUser{.name = "carillon", .home = "/var/lib/carillon"};
+  Step();
+  ASSERT_EQ(warden_.starts.size(), 1u);
+}
+
 TEST_F(DaemonIsolationTest, AHeartbeatTellsWhatTheWardenCan) {
   warden_.isolation = {Feature::kLimits, Feature::kRunAs};
   Join();

@@ -75,11 +75,16 @@ TEST(WardenProtocolTest, StartKeepsEverythingThatItMayHave) {
   start.container.emplace();
   start.container->engine = "/usr/bin/docker";
   start.container->definition.image = "alpine";
+  const size_t without_directory = EncodeFrame(warden_message::Start{start}).size();
+  start.working_directory = "/srv";
   FrameReader reader;
   reader.Feed(EncodeFrame(warden_message::Start{start}));
   WardenMessage message;
   ASSERT_TRUE(reader.Next(&message).value_or(false));
   const StartAttempt& back = std::get<warden_message::Start>(message).start;
+  EXPECT_EQ(back.working_directory, "/srv");
+  EXPECT_EQ(EncodeFrame(warden_message::Start{start}).size(), without_directory + 4 + 4)
+      << "a start without one is the same as before";
   EXPECT_EQ(back.masked, start.masked);
   EXPECT_EQ(back.limits, start.limits);
   EXPECT_EQ(back.script->args, start.script->args);

@@ -2,7 +2,9 @@
 #include "executor/server/host_users.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <optional>
 #include <set>
 
 namespace carillon::executor {
@@ -22,9 +24,19 @@ Result<ProcessUser> FakeLookUp(const std::string& name) {
                      .home = "/home/" + name};
 }
 
+std::optional<ErrorCode> own_fault;
+
+Result<ProcessUser> FakeOwn() {
+  if (own_fault) return {*own_fault, "look up user with the id 7"};
+  return ProcessUser{.name = "carillon", .uid = 7, .home = "/var/lib/carillon"};
+}
+
 class HostUsersTest : public ::testing::Test {
  protected:
-  void SetUp() override { silent.clear(); }
+  void SetUp() override {
+    silent.clear();
+    own_fault.reset();
+  }
 };
 
 TEST_F(HostUsersTest, OnlyAllowedUsersAreFound) {
@@ -52,7 +64,28 @@ TEST_F(HostUsersTest, WhatWasFoundIsKeptWhileTheDirectoryIsSilent) {
   EXPECT_TRUE(users.Find("alice").ok());
 }
 
+TEST_F(HostUsersTest, ItsOwnUserIsKnownWithoutBeingAllowed) {
+  HostUsers users({}, &FakeLookUp, &FakeOwn);
+  EXPECT_EQ(users.Own().code(), ErrorCode::kUnavailable) << "not looked up yet";
+  own_fault = ErrorCode::kUnavailable;
+  users.Step(SteadyTime(1s));
+  EXPECT_EQ(users.Own().code(), ErrorCode::kUnavailable);
+  own_fault = ErrorCode::kNotFound;
+  users.Step(SteadyTime(1s));
+  EXPECT_EQ(users.Own().code(), ErrorCode::kNotFound);
+  own_fault.reset();
+  users.Step(SteadyTime(1s));
+  EXPECT_EQ(users.Own()->home, "/var/lib/carillon");
+  own_fault = ErrorCode::kUnavailable;
+  users.Step(SteadyTime(61s));
+  EXPECT_TRUE(users.Own().ok()) << "kept while the directory is silent";
+}
+
 TEST_F(HostUsersTest, TheHostsOwnDirectoryIsAsked) {
+  const auto own = LookUpOwnUser();
+  ASSERT_TRUE(own.ok());
+  EXPECT_EQ(own->uid, geteuid());
+  EXPECT_TRUE(own->home.starts_with('/')) << own->home;
   const auto root = LookUpUser("root");
   ASSERT_TRUE(root.ok());
   EXPECT_EQ(root->uid, 0u);

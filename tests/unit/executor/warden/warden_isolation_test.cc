@@ -105,6 +105,57 @@ TEST_F(WardenIsolationTest, OutputsThatAreALinkToAFileOfRootAreNotRead) {
       "1\n");
 }
 
+TEST_F(WardenIsolationTest, AProcessBeginsInTheDirectoryOfItsJob) {
+  ASSERT_TRUE(client_->WaitForHostChecks(test::kPatience));
+  EXPECT_TRUE(client_->Isolation().Has(Feature::kWorkingDirectory));
+  const std::string place = runs_ / "my app";
+  std::filesystem::create_directory(place);
+  StartAttempt start = Command("pwd; echo x > kept; echo a=1 >> \"$CARILLON_OUTPUT_FILE\"");
+  start.working_directory = place;
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.output, place + "\n");
+  EXPECT_EQ(result.outputs, (Outputs{{"a", "1"}}));
+  EXPECT_EQ(test::ReadFile(place + "/kept"), "x\n") << "nobody removes it";
+  StartAttempt script = Command("pwd\n");
+  script.script = {.interpreter = "/bin/sh", .suffix = ".sh", .args = {}};
+  script.working_directory = place;
+  EXPECT_EQ(Run(script).output, place + "\n");
+}
+
+TEST_F(WardenIsolationTest, ADirectoryThatCannotBeEnteredIsNamedWithTheCause) {
+  const std::string closed = runs_ / "closed";
+  const std::string file = runs_ / "file";
+  std::filesystem::create_directory(closed);
+  std::filesystem::permissions(closed, std::filesystem::perms(0700));
+  test::WriteFile(file, "");
+  const auto error = [this](StartAttempt start, const std::string& place) {
+    start.working_directory = place;
+    const AttemptResult result = Run(start);
+    EXPECT_EQ(result.state, RunState::kFailed);
+    EXPECT_EQ(result.reason, reason::kSpawn);
+    return result.error;
+  };
+  const std::string begin = "could not enter its working directory ";
+  EXPECT_EQ(error(Command("true"), runs_ / "none"),
+            begin + (runs_ / "none") + ": No such file or directory");
+  EXPECT_EQ(error(Command("true"), file), begin + file + ": Not a directory");
+  EXPECT_EQ(error(AsUser("true"), closed), begin + closed + ": Permission denied");
+  StartAttempt start = Command("true");
+  start.masked = {"hunter22"};
+  EXPECT_EQ(error(start, "/hunter22/app"), begin + "/***/app: No such file or directory");
+}
+
+TEST_F(WardenIsolationTest, AnotherUserBeginsInADirectoryOfItsOwn) {
+  const std::string place = runs_ / "home";
+  std::filesystem::create_directory(place);
+  ASSERT_EQ(chown(place.c_str(), kUser, kGroup), 0);
+  StartAttempt start = AsUser("pwd; touch mine && stat -c %u mine");
+  start.working_directory = place;
+  EXPECT_EQ(Run(start).output, fmt::format("{}\n{}\n", place, kUser));
+  EXPECT_TRUE(test::WaitUntil([&] { return DirectoriesLeft() == 0; }));
+  EXPECT_TRUE(std::filesystem::exists(place + "/mine"));
+}
+
 TEST_F(WardenIsolationTest, ACancelAndATimeoutKillIt) {
   const StartAttempt cancelled = AsUser("sleep 1000 & wait");
   ASSERT_TRUE(client_->Start(cancelled).ok());

@@ -105,6 +105,26 @@ TEST_F(WardenStandInTest, ConnectionOfNoUseIsExplainedAndRepeatedAfterAPause) {
   EXPECT_TRUE(Says("no warden is attached")) << "the one that refused is gone";
 }
 
+// A warden of the version before, which would close the connection on a longer frame.
+TEST_F(WardenStandInTest, StartThatItCannotReadIsNotSent) {
+  FileDescriptor caller;
+  ASSERT_TRUE(test::WaitUntil([&] {
+    caller = FileDescriptor(accept(listener_.get(), nullptr, nullptr));
+    return caller.open();
+  }));
+  const std::string welcome = EncodeFrame(warden_message::Welcome{.pid = getpid()}) +
+                              EncodeFrame(warden_message::ListEnd{0});
+  ASSERT_EQ(send(caller.get(), welcome.data(), welcome.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(welcome.size()));
+  ASSERT_TRUE(test::WaitUntil([&] { return client_->warden_pid() == getpid(); }));
+  StartAttempt start;
+  start.command = "true";
+  EXPECT_TRUE(client_->Start(start).ok());
+  start.attempt.attempt = 2;
+  start.working_directory = "/srv";
+  EXPECT_EQ(client_->Start(start).code(), ErrorCode::kUnavailable);
+}
+
 class WardenIdleTest : public WardenFixture {
  protected:
   void SetUp() override {

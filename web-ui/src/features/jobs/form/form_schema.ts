@@ -91,6 +91,7 @@ export const formSchema = z
     limit_file_size_mb: z.string(),
     limit_enforce: z.string(),
     run_as: z.string(),
+    working_directory: z.string(),
     workflow: z.string(),
     labels: lines,
     env: lines,

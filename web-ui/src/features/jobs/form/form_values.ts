@@ -203,9 +203,12 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   const limits = isIsolated(values.type) ? limitsFrom(values, base.limits) : null;
   if (limits) out.limits = limits;
   else delete out.limits;
-  const user = isIsolated(values.type) && values.type !== 'container' ? values.run_as.trim() : '';
-  if (user) out.run_as = user;
-  else delete out.run_as;
+  const onHost = isIsolated(values.type) && values.type !== 'container';
+  for (const name of ['run_as', 'working_directory'] as const) {
+    const text = onHost ? values[name].trim() : '';
+    if (text) out[name] = text;
+    else delete out[name];
+  }
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;

@@ -1,4 +1,4 @@
-// The limits and the user of a job on its page, as rows of a list of facts.
+// The limits, the user and the working directory of a job on its page, as rows of a list of facts.
 import '../form/texts.en';
 import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
@@ -13,15 +13,16 @@ export function isolationFacts(job: Job, t: TFunction): (readonly [string, React
     ...(set.length > 0
       ? [[t('form.limit_enforce'), t(`option.limit_enforce.${limits.enforce ?? 'required'}`)] as const]
       : []),
-    ...(job.run_as
-      ? [
+    ...(['run_as', 'working_directory'] as const)
+      .filter((name) => job[name])
+      .map(
+        (name) =>
           [
-            t('form.run_as'),
-            <span key="u" className="mono">
-              {job.run_as}
+            t(`form.${name}`),
+            <span key={name} className="mono">
+              {job[name]}
             </span>,
           ] as const,
-        ]
-      : []),
+      ),
   ];
 }

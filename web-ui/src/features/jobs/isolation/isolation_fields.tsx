@@ -1,4 +1,4 @@
-// Fields of the job form for the limits of its processes, and the user as whom they run.
+// Fields of the job form for the limits of its processes, the user as whom they run, and their directory.
 import '../form/texts.en';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Choose, Text } from '../form/form_fields';
@@ -22,6 +22,12 @@ export function IsolationFields({ contained }: { contained: boolean }) {
         <>
           <Choose name="limit_enforce" label={t('form.limit_enforce')} values={ENFORCE} />
           <Text name="run_as" label={t('form.run_as')} mono hint={t('form.run_as_hint')} />
+          <Text
+            name="working_directory"
+            label={t('form.working_directory')}
+            mono
+            hint={t('form.working_directory_hint')}
+          />
         </>
       )}
     </>

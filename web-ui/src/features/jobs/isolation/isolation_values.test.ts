@@ -1,10 +1,17 @@
-// The limits of a job, and its user, in the fields of the form.
+// The limits of a job, its user and its working directory, in the fields of the form.
 import { describe, expect, it } from 'vitest';
 import { definitionFrom, fieldOf, valuesOf } from '../form/form_values';
 import { DEFAULTS, formSchema } from '../form/form_schema';
 
 const limits = { memory_mb: 512, cpu: 0.5, enforce: 'best_effort' };
-const job = { name: 'Report', type: 'shell', command: 'true', limits, run_as: 'alice' };
+const job = {
+  name: 'Report',
+  type: 'shell',
+  command: 'true',
+  limits,
+  run_as: 'alice',
+  working_directory: '~/app',
+};
 
 const wrongAt = (changes: Partial<typeof DEFAULTS>) => {
   const values = { ...DEFAULTS, name: 'n', command: 'true', cron_expression: '@daily', ...changes };
@@ -19,16 +26,17 @@ describe('isolation', () => {
     const saved = definitionFrom(values, job);
     expect(saved.limits).toEqual(limits);
     expect(saved.run_as).toBe('alice');
+    expect(saved.working_directory).toBe('~/app');
   });
 
   it('the form leaves out empty limits, and all limits for types without a process', () => {
     const emptied = definitionFrom(
-      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '' },
+      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '', working_directory: ' ' },
       job,
     );
-    expect('limits' in emptied || 'run_as' in emptied).toBe(false);
+    for (const name of ['limits', 'run_as', 'working_directory']) expect(name in emptied).toBe(false);
     const noop = definitionFrom({ ...valuesOf(job), type: 'noop' }, job);
-    expect('limits' in noop || 'run_as' in noop).toBe(false);
+    for (const name of ['limits', 'run_as', 'working_directory']) expect(name in noop).toBe(false);
   });
 
   it('the form validates the bounds of each limit', () => {
@@ -41,11 +49,16 @@ describe('isolation', () => {
     expect(wrongAt({ limit_open_files: '15' })).toEqual(['limit_open_files']);
     expect(wrongAt({ run_as: '0' })).toEqual(['run_as']);
     expect(wrongAt({ type: 'noop', run_as: '0' })).toEqual([]);
+    expect(wrongAt({ working_directory: 'app' })).toEqual(['working_directory']);
+    expect(wrongAt({ working_directory: '~alice' })).toEqual(['working_directory']);
+    for (const working_directory of ['~', '~/app', '/srv'])
+      expect(wrongAt({ working_directory })).toEqual([]);
   });
 
   it('pointers of the server lead to the isolation fields', () => {
     expect(fieldOf('/limits/cpu')).toBe('limit_cpu');
     expect(fieldOf('/limits')).toBe('limit_memory_mb');
     expect(fieldOf('/run_as')).toBe('run_as');
+    expect(fieldOf('/working_directory')).toBe('working_directory');
   });
 });

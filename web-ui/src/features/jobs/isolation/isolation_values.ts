@@ -1,4 +1,4 @@
-// Converts between the limits and the user of a definition and the fields of the form. Pure.
+// Converts between the limits, user and working directory of a definition and the fields of the form. Pure.
 import type { Definition } from '../form/definition';
 
 export const ENFORCE = ['required', 'best_effort'] as const;
@@ -11,6 +11,7 @@ export const ISOLATION_DEFAULTS = {
   limit_file_size_mb: '',
   limit_enforce: 'required',
   run_as: '',
+  working_directory: '',
 };
 export type IsolationValues = typeof ISOLATION_DEFAULTS;
 
@@ -24,6 +25,8 @@ export const LIMITS = [
 ] as const;
 
 const USER = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
+// Not what the server refuses for other reasons, such as its length.
+const DIRECTORY = /^(~$|~\/|\/)/;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -33,7 +36,10 @@ export const isIsolated = (type: string): boolean => ['shell', 'script', 'contai
 
 export function isolationValuesOf(definition: Definition): Partial<IsolationValues> {
   const values: Partial<IsolationValues> = {};
-  if (typeof definition.run_as === 'string') values.run_as = definition.run_as;
+  for (const name of ['run_as', 'working_directory'] as const) {
+    const text = definition[name];
+    if (typeof text === 'string') values[name] = text;
+  }
   const limits = definition.limits;
   if (!isObject(limits)) return values;
   for (const [name] of LIMITS) {
@@ -68,6 +74,8 @@ export function wrongInIsolation(values: IsolationValues): [keyof IsolationValue
   }
   const user = values.run_as.trim();
   if (user !== '' && !USER.test(user)) wrong.push(['run_as', 'user']);
+  const directory = values.working_directory.trim();
+  if (directory !== '' && !DIRECTORY.test(directory)) wrong.push(['working_directory', 'directory']);
   return wrong;
 }
 

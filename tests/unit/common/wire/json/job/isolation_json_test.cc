@@ -1,4 +1,4 @@
-// Limits and run_as of a job as JSON.
+// Limits, user and working directory of a job as JSON.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,11 +25,15 @@ std::string FailsAt(const json& limits) {
 
 TEST(IsolationJsonTest, TheyAreReadShownAndPatched) {
   const json limits = {{"memory_mb", 64}, {"cpu", 0.5}, {"enforce", "best_effort"}};
-  const auto parsed =
-      ParseJob({{"name", "n"}, {"command", "true"}, {"limits", limits}, {"run_as", "alice"}});
+  const auto parsed = ParseJob({{"name", "n"},
+                                {"command", "true"},
+                                {"limits", limits},
+                                {"run_as", "alice"},
+                                {"working_directory", "~/app"}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(Shown(parsed->definition)["limits"], limits);
   EXPECT_EQ(Shown(parsed->definition)["run_as"], "alice");
+  EXPECT_EQ(Shown(parsed->definition)["working_directory"], "~/app");
   EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(),
             parsed->definition);
   const auto changed =
@@ -39,10 +43,11 @@ TEST(IsolationJsonTest, TheyAreReadShownAndPatched) {
             (json{{"memory_mb", 64}, {"pids", 9}, {"enforce", "best_effort"}}));
 }
 
-TEST(IsolationJsonTest, AJobWithoutThemHasNeitherField) {
+TEST(IsolationJsonTest, AJobWithoutThemHasNoneOfTheFields) {
   const json plain = Shown({.name = "n", .command = "true"});
   EXPECT_FALSE(plain.contains("limits"));
   EXPECT_FALSE(plain.contains("run_as"));
+  EXPECT_FALSE(plain.contains("working_directory"));
   const auto added = PatchJob(Stored({.name = "n", .command = "true"}),
                               {{"limits", {{"pids", 9}}}, {"run_as", "alice"}});
   ASSERT_TRUE(added.ok()) << added.error().message;

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The process of a run on a standalone server: its variables, its directory, and the commands that it finds."""
+import os
+import pwd
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import cli, wait_until  # noqa: E402
+from server_case import ServerCase  # noqa: E402
+
+
+class ProcessTest(ServerCase):
+    JOB = {}
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="carillon-process-")
+        self.addCleanup(scratch.cleanup)
+        self.scratch = os.path.realpath(scratch.name)
+
+    def executed(self, **fields):
+        return self.execute(self.create(**fields))
+
+    def test_a_process_has_the_home_of_its_user(self):
+        me = pwd.getpwuid(os.geteuid())
+        run = self.executed(command='echo "$HOME $USER $LOGNAME $SHELL"; cd && pwd; echo ~')
+        self.assertEqual(run["output"], f"{me.pw_dir} {me.pw_name} {me.pw_name} /bin/sh\n{me.pw_dir}\n{me.pw_dir}\n")
+        own = self.executed(command='echo "$HOME $SHELL"', env={"HOME": self.scratch, "SHELL": "/bin/bash"})
+        self.assertEqual(own["output"], f"{self.scratch} /bin/bash\n")
+
+    def test_the_output_of_python_is_seen_while_it_runs(self):
+        run_id = self.start(self.create(command="python3 -c 'import time; print(\"begun\"); time.sleep(600)'"))
+        wait_until(lambda: b"begun" in self.api.raw("GET", f"/api/runs/{run_id}/logs")[2], 60, "the first line")
+        self.assertEqual(self.run_of(run_id)["state"], "RUNNING")
+        self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill"})
+        self.assertEqual(self.ended(run_id)["state"], "CANCELLED")
+
+    def test_a_process_begins_in_the_directory_of_its_job(self):
+        os.mkdir(os.path.join(self.scratch, "my app"))
+        command = "pwd; echo kept > report.txt; echo rows=1 >> $CARILLON_OUTPUT_FILE"
+        job = self.create(command=command, working_directory="~/my app", env={"HOME": self.scratch})
+        for _ in range(2):
+            run = self.execute(job)
+            self.assertEqual((run["state"], run["output"], run["outputs"]),
+                             ("COMPLETED", f"{self.scratch}/my app\n", {"rows": "1"}), run)
+        with open(os.path.join(self.scratch, "my app/report.txt"), encoding="utf-8") as report:
+            self.assertEqual(report.read(), "kept\n")
+        script = self.executed(type="script", working_directory=self.scratch,
+                               script={"interpreter": "python3", "body": "import os; print(os.getcwd())"})
+        self.assertEqual(script["output"], self.scratch + "\n")
+
+    def test_a_directory_that_cannot_be_entered_is_named(self):
+        missing = os.path.join(self.scratch, "none")
+        run = self.executed(command="echo never", working_directory=missing, retry_count=1, retry_interval=0)
+        self.assertEqual((run["state"], run["reason"], run["output"], run["attempt"]), ("FAILED", "spawn", "", 2), run)
+        self.assertEqual(run["error"],
+                         f"could not enter its working directory {missing}: No such file or directory")
+
+    def test_the_commands_of_a_run_are_found(self):
+        command = ("carillon output rows 5 && carillon progress 40 half && echo 7 | carillon checkpoint save - && "
+                   "carillon checkpoint load")
+        run = self.executed(command=command)
+        self.assertEqual((run["state"], run["output"], run["outputs"]), ("COMPLETED", "7\n", {"rows": "5"}), run)
+        script = self.executed(type="script", script={"interpreter": "sh", "body": "carillon output rows 6\n"})
+        self.assertEqual(script["outputs"], {"rows": "6"}, script)
+        own_path = self.executed(command='"$CARILLON_BIN" output rows 8', env={"PATH": "/usr/bin:/bin"})
+        self.assertEqual(own_path["outputs"], {"rows": "8"}, own_path)
+
+    def test_a_signal_behind_the_shell_is_explained_and_retried(self):
+        job = self.create(command="sh -c 'kill -9 $$'; exit $?", retry_count=1, retry_interval=0, retry_on=["signal"])
+        run = self.execute(job)
+        self.assertEqual((run["state"], run["reason"], run["exit_code"], run["attempt"]),
+                         ("FAILED", "exit_code", 137, 2), run)
+        self.assertEqual(run["error"], "exit code 137 (128 + 9: SIGKILL; often out of memory)")
+        other = self.executed(command="exit 3", retry_count=1, retry_interval=0, retry_on=["signal"])
+        self.assertEqual((other["reason"], other["attempt"]), ("not_retryable", 1), other)
+
+    def test_what_a_command_leaves_running_is_named(self):
+        run = self.executed(command="sleep 1000 & setsid sleep 1000 & echo done")
+        self.assertEqual((run["state"], run["output"]), ("COMPLETED", "done\n"), run)
+        said = ("2 processes were still running when the command ended and were stopped: sleep, sleep").encode()
+        wait_until(lambda: said in self.api.raw("GET", f"/api/runs/{run['run_id']}/logs")[2], 30, "the line")
+
+    def test_the_command_line_sets_and_removes_a_directory(self):
+        code, _, err = cli(self.server, "job", "create", "--name", "placed", "--command", "pwd",
+                           "--working-directory", self.scratch, "--manual")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.execute({"job_id": "placed"})["output"], self.scratch + "\n")
+        code, shown, err = cli(self.server, "export", "placed")
+        self.assertIn(f"working_directory: {self.scratch}", shown, err)
+        code, _, err = cli(self.server, "job", "edit", "placed", "--working-directory", "")
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("working_directory", self.api.get("/api/jobs/placed"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
