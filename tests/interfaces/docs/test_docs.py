@@ -37,6 +37,7 @@ NOT_RUN = {
     "nginx": "of another program's configuration",
     "json": "what is sent or answered",
     "python": "a program with the SDK: it must compile",
+    "java": "parts of a class; ./dev test builds sdk/java-spring/example, which is whole",
     "yaml": "of another program's, or a part",
     "text": "a drawing, or what is printed",
 }

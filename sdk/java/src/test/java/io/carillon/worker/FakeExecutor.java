@@ -32,8 +32,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A real gRPC server on a unix socket that does only what a test tells it to. */
-final class FakeExecutor implements AutoCloseable {
+/**
+ * A real gRPC server on a unix socket that does only what a test tells it to. The tests of the
+ * Spring Boot starter use it, too.
+ */
+public final class FakeExecutor implements AutoCloseable {
   private static final long LIMIT_S = 60;
 
   private static final EventLoopGroup GROUP =
@@ -42,7 +45,7 @@ final class FakeExecutor implements AutoCloseable {
   private final BlockingQueue<Session> streams = new LinkedBlockingQueue<>();
   private final Server server;
 
-  FakeExecutor(Path socket) throws Exception {
+  public FakeExecutor(Path socket) throws Exception {
     Files.deleteIfExists(socket);
     server =
         NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toString()))
@@ -64,7 +67,7 @@ final class FakeExecutor implements AutoCloseable {
   }
 
   /** Waits for the next stream and its Hello, and answers nothing. */
-  Session accept() throws InterruptedException {
+  public Session accept() throws InterruptedException {
     Session session = streams.poll(LIMIT_S, TimeUnit.SECONDS);
     assertNotNull(session, "the worker did not connect");
     session.first = session.take();
@@ -73,7 +76,7 @@ final class FakeExecutor implements AutoCloseable {
   }
 
   /** Waits for the next stream and welcomes it. */
-  Session welcome(long number) throws InterruptedException {
+  public Session welcome(long number) throws InterruptedException {
     Session session = accept();
     session.number = number;
     session.send(
@@ -91,17 +94,17 @@ final class FakeExecutor implements AutoCloseable {
   }
 
   /** One stream of the worker. */
-  static final class Session implements StreamObserver<FromWorker> {
+  public static final class Session implements StreamObserver<FromWorker> {
     private final StreamObserver<ToWorker> toWorker;
     private final BlockingQueue<FromWorker> messages = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> ends = new LinkedBlockingQueue<>();
     private final Deque<Done> done = new ArrayDeque<>();
     long number = 0;
     FromWorker first = null;
-    Hello hello = null;
+    public Hello hello = null;
 
     /** All log lines that arrived before what the test took last. */
-    final List<LogLine> logs = new ArrayList<>();
+    public final List<LogLine> logs = new ArrayList<>();
 
     Session(StreamObserver<ToWorker> toWorker) {
       this.toWorker = toWorker;
@@ -112,7 +115,7 @@ final class FakeExecutor implements AutoCloseable {
     }
 
     /** A run of the handler "work" with a lease of an hour and no timeout. */
-    io.carillon.v1.Run.Builder run(String ticket) {
+    public io.carillon.v1.Run.Builder run(String ticket) {
       return io.carillon.v1.Run.newBuilder()
           .setSession(number)
           .setTicket(ticket(ticket))
@@ -125,11 +128,11 @@ final class FakeExecutor implements AutoCloseable {
           .setLeaseEndUs(MonotonicClock.us() + TimeUnit.HOURS.toMicros(1));
     }
 
-    void start(io.carillon.v1.Run.Builder run) {
+    public void start(io.carillon.v1.Run.Builder run) {
       send(ToWorker.newBuilder().addRuns(run).build());
     }
 
-    void start(String ticket) {
+    public void start(String ticket) {
       start(run(ticket));
     }
 
@@ -147,7 +150,7 @@ final class FakeExecutor implements AutoCloseable {
       send(ToWorker.newBuilder().addDoneStored(ticket(ticket)).build());
     }
 
-    void end(Status status) {
+    public void end(Status status) {
       toWorker.onError(status.asRuntimeException());
     }
 
@@ -168,13 +171,13 @@ final class FakeExecutor implements AutoCloseable {
     }
 
     /** Waits for the next Done and confirms it. */
-    Done storeDone() throws InterruptedException {
+    public Done storeDone() throws InterruptedException {
       Done next = takeDone();
       confirm(next.getTicket().toStringUtf8());
       return next;
     }
 
-    void takeDraining() throws InterruptedException {
+    public void takeDraining() throws InterruptedException {
       while (!take().getDraining()) {}
     }
 
