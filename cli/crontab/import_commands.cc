@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/crontab/commands.h"
-#include "cli/crontab/crontab.h"
 #include "cli/jobs/commands.h"
 #include "cli/terminal/yaml.h"
 #include "common/domain/schedule/zone.h"
+#include "common/imports/crontab.h"
 
 namespace carillon::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/crontab/crontab.h"
+#include "common/imports/crontab.h"
 
-#include "tests/unit/cli/cli_harness.h"
+#include <gtest/gtest.h>
 
-namespace carillon::cli {
+namespace carillon {
 namespace {
 
 using nlohmann::json;
@@ -155,60 +155,6 @@ TEST(CrontabTest, AnyBytesAreAnsweredLineByLine) {
   }
 }
 
-class ImportCommandsTest : public CliTest {};
-
-TEST_F(ImportCommandsTest, ShowsJobsAndSaysWhatWasLeftOut) {
-  in_.str("# Nightly\n30 2 * * * backup.sh\n@reboot start\n");
-  EXPECT_EQ(Run({"import", "crontab", "--tz", "Europe/Paris"}), 1);
-  EXPECT_NE(out().find("jobs:"), std::string::npos);
-  EXPECT_NE(out().find("description: Nightly"), std::string::npos);
-  EXPECT_NE(err().find("line 3 skipped: @reboot is not supported"), std::string::npos);
-  EXPECT_TRUE(server_.requests.empty());
-  in_.str("30 2 * * * backup.sh\n");
-  EXPECT_EQ(Run({"import", "crontab", "-", "--tz", "Europe/Paris", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson()["jobs"][0]["job_id"], "backup-sh");
-}
-
-TEST_F(ImportCommandsTest, ApplyCreatesEachAndGoesOnAfterOneThatIsThere) {
-  in_.str("1 * * * * a\n2 * * * * b\n");
-  Answer("POST /api/jobs", ProblemOf("exists"), 409);
-  Answer("POST /api/jobs", JobShown("b"), 201);
-  EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--apply", "-o", "name"}), 5);
-  EXPECT_EQ(out(), "b\n");
-  EXPECT_NE(err().find("a was not imported: another job has or had this ID"), std::string::npos);
-  ASSERT_EQ(server_.requests.size(), 2u);
-  EXPECT_EQ(SentBody(1)["job_id"], "b");
-}
-
-TEST_F(ImportCommandsTest, ADryRunSaysWhatWouldBeCreated) {
-  const auto item = [](int index, const char* id, const char* result) {
-    return json{{"index", index}, {"job_id", id}, {"result", result}, {"error", nullptr}};
-  };
-  in_.str("1 * * * * a\n2 * * * * b\n");
-  Answer("POST /api/apply?dry_run=true",
-         {{"items", {item(0, "a", "created"), item(1, "b", "created")}}});
-  json bad = item(1, "b", "error");
-  bad["error"] = ProblemOf("forbidden");
-  Answer("POST /api/apply?dry_run=true", {{"items", {item(0, "a", "updated"), bad}}});
-  EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "-o", "name"}), 0) << err();
-  EXPECT_EQ(out(), "a\nb\n");
-  ASSERT_EQ(server_.requests.size(), 1u);
-  EXPECT_EQ(SentBody(0)[1]["job_id"], "b");
-  in_.clear();
-  in_.str("1 * * * * a\n2 * * * * b\n");
-  EXPECT_NE(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "-o", "json"}), 0);
-  EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
-  EXPECT_EQ(OutJson()["items"][1]["result"], "error");
-  EXPECT_NE(err().find("b was not imported"), std::string::npos);
-  EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "--apply"}), 2);
-}
-
-TEST_F(ImportCommandsTest, ABadZoneOrFileIsAnError) {
-  EXPECT_NE(Run({"import", "crontab", "--tz", "Nowhere/Land"}), 0);
-  EXPECT_NE(Run({"import", "crontab", "/nowhere/at/all", "--tz", "UTC"}), 0);
-  EXPECT_EQ(Run({"import"}), 2);
-}
-
 TEST(CrontabTest, AUserWhereNoneBelongsIsRemarkedOn) {
   const std::string line = "*/5 * * * * root /usr/bin/foo";
   const CrontabImport own = ParseCrontab(line, {.time_zone = "UTC"});
@@ -238,4 +184,4 @@ TEST(CrontabTest, APrefixBeginsEachId) {
 }
 
 }  // namespace
-}  // namespace carillon::cli
+}  // namespace carillon

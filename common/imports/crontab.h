@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace carillon::cli {
+namespace carillon {
 
 struct CrontabOptions {
   bool system = false;            // each entry names a user before the command, as in /etc/crontab
@@ -33,4 +33,4 @@ struct CrontabImport {
 
 CrontabImport ParseCrontab(std::string_view text, const CrontabOptions& options);
 
-}  // namespace carillon::cli
+}  // namespace carillon

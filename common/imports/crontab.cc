@@ -1,4 +1,4 @@
-#include "cli/crontab/crontab.h"
+#include "common/imports/crontab.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "common/domain/schedule/zone.h"
 #include "common/wire/json/job/job_json.h"
 
-namespace carillon::cli {
+namespace carillon {
 namespace {
 
 using nlohmann::json;
@@ -316,4 +316,4 @@ CrontabImport ParseCrontab(std::string_view text, const CrontabOptions& options)
   return reader.Take();
 }
 
-}  // namespace carillon::cli
+}  // namespace carillon
