@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kOpen = "{{";
 constexpr std::string_view kClose = "}}";
 constexpr std::string_view kLiteralOpen = "{{{{";
+constexpr std::string_view kLiteralClose = "}}}}";
 constexpr std::string_view kSecretPrefix = "secrets.";
 
 using Variables = std::map<std::string, std::string>;
@@ -39,16 +40,31 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
+// Passes literal text on. `escaped` is the number of {{{{ before it that are still open: as many
+// pairs of braces close them, and each of these may be doubled too.
+void AddLiteral(std::string_view text, size_t& escaped, const TextFn& on_text) {
+  for (; escaped > 0; --escaped) {
+    const size_t close = text.find(kClose);
+    if (close == std::string_view::npos) break;
+    on_text(text.substr(0, close + kClose.size()));
+    text.remove_prefix(close);
+    text.remove_prefix(text.starts_with(kLiteralClose) ? kLiteralClose.size() : kClose.size());
+  }
+  on_text(text);
+}
+
 // Splits `text` into literal text and names of placeholders, in order.
 Status Scan(std::string_view text, const TextFn& on_text, const NameFn& on_name) {
   const size_t whole = text.size();
+  size_t escaped = 0;
   while (!text.empty()) {
     const size_t open = text.find(kOpen);
-    on_text(text.substr(0, open));
+    AddLiteral(text.substr(0, open), escaped, on_text);
     if (open == std::string_view::npos) return {};
     text.remove_prefix(open);
     if (text.starts_with(kLiteralOpen)) {
       on_text(kOpen);
+      ++escaped;
       text.remove_prefix(kLiteralOpen.size());
       continue;
     }
@@ -410,6 +426,28 @@ bool MentionsSecret(std::string_view text) { return HasSecret(text); }
 Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
                     const TemplateNameFn& on_name) {
   return Scan(text, on_text, on_name);
+}
+
+std::string EscapeTemplate(std::string_view text) {
+  std::string escaped;
+  size_t open = 0;  // {{ that are not closed yet
+  while (!text.empty()) {
+    size_t taken = 1;
+    if (text.starts_with(kOpen)) {
+      escaped += kLiteralOpen;
+      ++open;
+      taken = kOpen.size();
+    } else if (open > 0 && text.starts_with(kClose)) {
+      // Four braces would be read as two.
+      escaped += text.starts_with(kLiteralClose) ? kLiteralClose : kClose;
+      --open;
+      taken = kClose.size();
+    } else {
+      escaped += text.front();
+    }
+    text.remove_prefix(taken);
+  }
+  return escaped;
 }
 
 TemplateValues::TemplateValues(const AttemptFacts& facts)

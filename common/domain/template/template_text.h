@@ -25,9 +25,13 @@ using TemplateNameFn = std::function<Status(std::string_view name)>;
 inline constexpr auto kSkipText = [](std::string_view) {};
 
 // Splits `text` into literal text and names of placeholders, in order; {{{{ is the literal text {{.
+// The pair of braces that closes it may be doubled too: {{{{a}} and {{{{a}}}} are both {{a}}.
 // kInvalid: a placeholder is not closed, or the error of `on_name`.
 Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
                     const TemplateNameFn& on_name);
+
+// The template that renders as `text`: for text from elsewhere, which has no placeholders.
+std::string EscapeTemplate(std::string_view text);
 
 // The values of the placeholders of one attempt, except {{env.…}} and {{secrets.…}}. `facts`
 // outlives it.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/template/template_text.h"
+
 namespace carillon::test {
 namespace {
 
@@ -141,6 +143,44 @@ TEST(TemplateTest, EnvironmentOfAProcessIsWhole) {
       {"CARILLON_PARAM_RATIO", "0.1"},
       {"CARILLON_PARAM_DRY", "true"}};
   EXPECT_EQ(attempt->env, expected);
+}
+
+std::string Scanned(const std::string& text) {
+  std::string rendered;
+  const Status status = ScanTemplate(
+      text, [&](std::string_view part) { rendered += part; },
+      [&](std::string_view name) {
+        rendered += "<" + std::string(name) + ">";
+        return Status();
+      });
+  return status.ok() ? rendered : "refused";
+}
+
+TEST(TemplateTest, BothEndsOfEscapedBracesMayBeDoubled) {
+  EXPECT_EQ(Scanned("ps '{{{{.Names}}'"), "ps '{{.Names}}'");
+  EXPECT_EQ(Scanned("ps '{{{{.Names}}}}'"), "ps '{{.Names}}'");
+  EXPECT_EQ(Scanned("{{{{a {{{{b}}}} c}}}}"), "{{a {{b}} c}}");
+  EXPECT_EQ(Scanned("{{{{a {{b}} c}}}}"), "{{a <b> c}}") << "a placeholder keeps its own braces";
+  EXPECT_EQ(Scanned("{{{{a}}}}}}"), "{{a}}}}");
+  EXPECT_EQ(Scanned("}}}} {{a}} }}}}"), "}}}} <a> }}}}") << "nothing to close";
+}
+
+TEST(TemplateTest, AnEscapedTextRendersAsItself) {
+  for (const std::string text :
+       {"", "plain", "{{.Names}}", "{{{a}}}", "{{{{a}}}}", "{{json .}}}}", "}}}} {{", "{{a}}}}}{{b",
+        "{ {{ { {{{ }}}} }}}}}", "{{a {{b}}}} }}}}}}"}) {
+    EXPECT_EQ(Scanned(EscapeTemplate(text)), text);
+  }
+  EXPECT_EQ(EscapeTemplate("docker ps --format '{{.Names}}'"), "docker ps --format '{{{{.Names}}'");
+  uint64_t state = 11;
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (int i = 0; i < 16; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      text += "{{}}a"[(state >> 33) % 5];
+    }
+    EXPECT_EQ(Scanned(EscapeTemplate(text)), text);
+  }
 }
 
 TEST(TemplateTest, TheJobsPathWins) {
