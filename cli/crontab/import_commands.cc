@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/crontab/commands.h"
@@ -34,9 +35,51 @@ std::string NotImported(const json& job, const Failure& failure) {
 
 void PrintLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
   for (const CrontabLine& line : lines) {
-    session.Say("line " + std::to_string(line.number) + what + ": " + line.why + "  (" +
+    const std::string file = line.file.empty() ? "" : Cell(line.file) + ", ";
+    session.Say(file + "line " + std::to_string(line.number) + what + ": " + line.why + "  (" +
                 Cell(line.text) + ")");
   }
+}
+
+struct Crontabs {
+  std::vector<CrontabFile> files;
+  bool complete = true;  // no file was left out that a cron reads
+};
+
+// Reads a file, or the crontabs of a directory such as /etc/cron.d in the order of their names.
+Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path) {
+  namespace fs = std::filesystem;
+  Crontabs read;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    read.files.emplace_back();
+    CARILLON_ASSIGN_OR_RETURN(read.files.back().text, ReadInput(session.host(), path));
+    return read;
+  }
+  std::vector<std::string> names;
+  fs::directory_iterator entries(path, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    std::error_code unknown;
+    const bool inner = entries->is_directory(unknown);
+    if (!inner) names.push_back(entries->path().filename());
+  }
+  if (error) return UsageFailure("cannot read " + path + ": " + error.message());
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    if (!IsCrontabName(name)) {
+      session.Say(Cell(name) + " skipped: cron does not read files of this name");
+    } else if (name.find('.') != std::string::npos) {
+      session.Say(Cell(name) +
+                  " skipped: Debian's cron does not read names with a dot; if yours does, import "
+                  "the file by itself");
+      read.complete = false;
+    } else {
+      CARILLON_ASSIGN_OR_RETURN(std::string text, ReadInput(session.host(), path + "/" + name));
+      read.files.push_back({.name = name, .text = std::move(text)});
+    }
+  }
+  if (read.files.empty()) return UsageFailure("no crontab in " + path);
+  return read;
 }
 
 // Collects the created jobs for one table at the end. In forms other than a table, prints the
@@ -137,8 +180,8 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
     session.Say("Using time zone " + options.time_zone + " (change with --tz).");
   }
   CARILLON_TRY(Zone::Load(options.time_zone));
-  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), arguments.file));
-  CrontabImport import = ParseCrontab(text, options);
+  CARILLON_ASSIGN_OR_RETURN(const Crontabs crontabs, ReadCrontabs(session, arguments.file));
+  CrontabImport import = ParseCrontabs(crontabs.files, options);
   if (!arguments.name_space.empty()) {
     for (json& job : import.jobs) job["namespace"] = arguments.name_space;
   }
@@ -158,7 +201,8 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
       session.host().out << WriteYaml(document);
     }
   }
-  return import.refused.empty() ? ExitCode::kDone : ExitCode::kFailure;
+  const bool complete = import.refused.empty() && crontabs.complete;
+  return complete ? ExitCode::kDone : ExitCode::kFailure;
 }
 
 }  // namespace
@@ -171,7 +215,9 @@ void AddImportCommands(CLI::App& app, Session& session) {
       "crontab",
       "Convert a crontab: prints YAML, or creates the jobs with --apply; exits with 1 if a line "
       "was skipped");
-  crontab->add_option("file", a->file, "Crontab file; - reads standard input (default)");
+  crontab->add_option("file", a->file,
+                      "Crontab file, or a directory of them; - reads standard input "
+                      "(default)");
   crontab->add_flag("--system", a->system, "System crontab, with a user field as in /etc/crontab");
   crontab->add_option("--tz", a->zone, "Time zone of the entries (default: that of this machine)");
   crontab->add_option("--namespace", a->name_space, "Namespace of the jobs")->check(NotEmpty);

@@ -253,9 +253,12 @@ Outcome<std::string> ReadInput(Host& host, const std::string& name) {
   if (name == "-") {
     text = Bounded(host.in);
   } else {
+    std::error_code unknown;
+    if (std::filesystem::is_directory(name, unknown)) return UsageFailure(name + " is a directory");
     std::ifstream in(name, std::ios::binary);
     if (!in) return UsageFailure("cannot read " + name);
     text = Bounded(in);
+    if (in.bad()) return UsageFailure("cannot read " + name);
   }
   if (text.size() > kJsonBytesMax) return UsageFailure(name + " is larger than 1 MiB");
   return text;

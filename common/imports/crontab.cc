@@ -1,5 +1,7 @@
 #include "common/imports/crontab.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,8 +9,15 @@
 #include <optional>
 #include <set>
 
+#include "common/domain/isolation.h"
+#include "common/domain/job_text.h"
 #include "common/domain/schedule/schedule.h"
-#include "common/domain/schedule/zone.h"
+#include "common/domain/template/template_text.h"
+#include "common/imports/anacrontab.h"
+#include "common/imports/crontab_settings.h"
+#include "common/imports/crontab_text.h"
+#include "common/imports/crontab_times.h"
+#include "common/imports/program_name.h"
 #include "common/wire/json/job/job_json.h"
 
 namespace carillon {
@@ -21,103 +30,14 @@ constexpr int kTimeoutMaxSeconds = 604'800;
 constexpr size_t kNameBytesMax = 80;
 constexpr size_t kIdBytesMax = 40;
 constexpr size_t kDescriptionBytesMax = 10'000;
+constexpr size_t kCommandBytesMax = 65'536;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kPercent = "write \\% for a percent sign";
 
-bool IsSpace(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view TrimLeft(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  return text;
-}
-
-std::string_view Trim(std::string_view text) {
-  text = TrimLeft(text);
-  while (!text.empty() && (IsSpace(text.back()) || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
-// Removes and returns the next word of `text`.
-std::string_view TakeWord(std::string_view& text) {
-  text = TrimLeft(text);
-  const size_t end = std::min(text.find_first_of(" \t"), text.size());
-  const std::string_view word = text.substr(0, end);
-  text = TrimLeft(text.substr(end));
-  return word;
-}
-
-std::string_view Unquoted(std::string_view text) {
-  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-                      text.back() == text.front();
-  return quoted ? text.substr(1, text.size() - 2) : text;
-}
-
-struct Setting {
-  std::string name;
-  std::string value;
-};
-
-// Reads NAME = value by cron's rules; nullopt if the line is not a setting.
-std::optional<Setting> AsSetting(std::string_view line) {
-  const size_t equals = line.find('=');
-  if (equals == std::string_view::npos) return std::nullopt;
-  const std::string_view name = Unquoted(Trim(line.substr(0, equals)));
-  const auto named = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
-      !std::all_of(name.begin(), name.end(), named)) {
-    return std::nullopt;
-  }
-  return Setting{std::string(name), std::string(Unquoted(Trim(line.substr(equals + 1))))};
-}
-
-// The command of an entry: the text up to the first "%" without a backslash before it. The text
-// after this "%" is the command's input.
-struct CommandText {
-  std::string command;
-  bool has_input = false;
-};
-
-CommandText ReadCommand(std::string_view text) {
-  CommandText read;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == '%') {
-      read.command += '%';
-      ++i;
-    } else if (text[i] == '%') {
-      read.has_input = true;
-      break;
-    } else {
-      read.command += text[i];
-    }
-  }
-  return read;
-}
-
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
-// True if an item is a number with a step, as in "5/10". cron reads "5/10" as 5. Carillon reads it
-// as 5, 15, 25 and so on.
-bool StepsFromANumber(std::string_view field) {
-  while (!field.empty()) {
-    const size_t comma = std::min(field.find(','), field.size());
-    const std::string_view item = field.substr(0, comma);
-    const size_t slash = item.find('/');
-    const std::string_view from = item.substr(0, slash);
-    if (slash != std::string_view::npos && !from.starts_with('*') &&
-        from.find('-') == std::string_view::npos) {
-      return true;
-    }
-    field.remove_prefix(std::min(comma + 1, field.size()));
-  }
-  return false;
+std::string_view WithoutBlanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const size_t last = text.find_last_not_of(" \t");
+  return last == std::string_view::npos ? text : text.substr(0, last + 1);
 }
 
 // Returns at most `bytes_max` bytes of `text`. Does not split a UTF-8 character.
@@ -128,12 +48,10 @@ std::string Shortened(std::string_view text, size_t bytes_max) {
   return std::string(text.substr(0, end));
 }
 
-// Derives an id from the command: "backup-sh" from "/usr/local/bin/backup.sh --full".
-std::string IdOf(std::string_view command) {
-  const std::string_view program = command.substr(0, command.find_first_of(" \t;|&<>"));
-  const std::string_view base = program.substr(program.rfind('/') + 1);
+// Derives an id from a name: "backup-sh" from "Backup.sh".
+std::string IdOf(std::string_view name) {
   std::string id;
-  for (const char c : base.substr(0, kIdBytesMax)) {
+  for (const char c : name.substr(0, kIdBytesMax)) {
     const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const bool plain = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
     if (plain) {
@@ -146,15 +64,47 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
+// Text that can be shown on one line.
+std::string Shown(std::string_view bytes) {
+  std::string text = ToValidUtf8(bytes);
+  std::replace_if(text.begin(), text.end(), IsControl, ' ');
+  return text;
+}
+
+// The beginning of the command, in characters that a name may have; "" if none is left.
+std::string NameOf(std::string_view command) {
+  const std::string name = Shortened(Shown(command), kNameBytesMax);
+  return IsBlank(name) || HasDirectionOverride(name) ? "" : name;
+}
+
 // True if a line probably has a user before the command, although --system was not given. Some
 // accounts have the name of a program. After these accounts a path must follow.
 bool StartsWithUser(std::string_view command) {
   constexpr std::array<std::string_view, 12> kAccounts = {
       "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
       "prometheus", "redis",  "root",  "www-data", "zabbix", "nginx"};
-  const std::string_view first = TakeWord(command);
+  const std::string_view first = TakeCrontabWord(command);
   if (std::find(kAccounts.begin(), kAccounts.end(), first) == kAccounts.end()) return false;
   return first == "root" || first == "www-data" || command.starts_with('/');
+}
+
+// True for a word that stands where a user should, because the user was forgotten.
+bool IsProgram(std::string_view word) {
+  constexpr std::array<std::string_view, 48> kPrograms{
+      "awk",    "bash",   "cat",    "cd",      "chmod", "chown",   "cp",      "csh",
+      "curl",   "date",   "docker", "echo",    "env",   "exec",    "export",  "find",
+      "flock",  "ionice", "java",   "kill",    "ksh",   "kubectl", "ln",      "logger",
+      "make",   "mkdir",  "mv",     "nice",    "node",  "nohup",   "perl",    "php",
+      "podman", "printf", "python", "python3", "rm",    "rsync",   "ruby",    "run-parts",
+      "sh",     "sleep",  "source", "sudo",    "tar",   "test",    "timeout", "wget"};
+  return std::find(kPrograms.begin(), kPrograms.end(), word) != kPrograms.end();
+}
+
+// An odd number of backslashes at the end.
+bool EndsInBackslash(std::string_view text) {
+  const size_t last = text.find_last_not_of('\\');
+  const size_t count = last == std::string_view::npos ? text.size() : text.size() - last - 1;
+  return count % 2 == 1;
 }
 
 bool NeverFires(const std::string& expression) {
@@ -164,127 +114,59 @@ bool NeverFires(const std::string& expression) {
   return schedule.ok() && !schedule->Next(FromUnixMicros(0));
 }
 
-class Reader {
- public:
-  explicit Reader(const CrontabOptions& options)
-      : options_(options), time_zone_(options.time_zone) {}
+// An entry behind its times.
+struct Entry {
+  CrontabTimes times;
+  std::string user = {};
+  bool one_at_a_time = false;     // the flag -s
+  bool starts_with_user = false;  // although it is no system crontab
+  CrontabCommand command = {};
+};
 
-  void Read(size_t number, std::string_view line) {
-    number_ = number;
-    line_ = Trim(line);
-    if (line_.empty()) {
-      comment_.clear();
-    } else if (line_.front() == '#') {
-      AddComment(Trim(line_.substr(std::min(line_.find_first_not_of('#'), line_.size()))));
-    } else if (const auto setting = AsSetting(line_)) {
-      Set(*setting);
-      comment_.clear();
-    } else {
-      ReadEntry();
-      comment_.clear();
+// Removes the flags before a command: -n and -q concern mail and log, -s forbids overlap. They may
+// share a minus.
+Status TakeFlags(std::string_view& rest, Entry& entry) {
+  while (rest.starts_with('-')) {
+    const std::string_view word = TakeCrontabWord(rest);
+    for (const char flag : word.substr(1)) {
+      if (flag != 'n' && flag != 'q' && flag != 's') {
+        return {ErrorCode::kInvalid,
+                fmt::format("cron has no flag {}; a command does not begin with a minus",
+                            ToValidUtf8(word))};
+      }
+      if (flag == 's') entry.one_at_a_time = true;
     }
+    if (word.size() == 1) return {ErrorCode::kInvalid, "a minus without a flag"};
   }
+  return {};
+}
+
+// Removes the user of a system crontab. FreeBSD allows a group and a class: "www:www/daemon".
+Status TakeUser(std::string_view& rest, Entry& entry) {
+  const std::string_view word = TakeCrontabWord(rest);
+  const std::string_view user = word.substr(0, word.find(':'));
+  if (rest.empty() || !IsUserName(user) || IsProgram(user)) {
+    return {ErrorCode::kInvalid,
+            fmt::format("no user before the command (is this a system crontab?): {} is none",
+                        ToValidUtf8(word))};
+  }
+  entry.user = user;
+  return {};
+}
+
+// All files of one import.
+class Importer {
+ public:
+  explicit Importer(const CrontabOptions& options) : options_(options) {}
+
+  void Read(const CrontabFile& file);
   CrontabImport Take() { return std::move(import_); }
 
  private:
-  void Refuse(std::string why) {
-    import_.refused.push_back({number_, std::string(line_), std::move(why)});
-  }
-  void Remark(std::string why) {
-    import_.remarks.push_back({number_, std::string(line_), std::move(why)});
-  }
-  void AddComment(std::string_view text) {
-    if (text.empty() && comment_.empty()) return;
-    if (!comment_.empty()) comment_ += '\n';
-    comment_ += text;
-  }
-
-  void Set(const Setting& setting) {
-    if (setting.name == "CRON_TZ") {
-      if (!Zone::Load(setting.value).ok()) {
-        Refuse("unknown time zone; the entries below use " + time_zone_);
-        return;
-      }
-      time_zone_ = setting.value;
-    } else if (setting.name == "SHELL") {
-      shell_ = setting.value;
-    } else if (setting.name == "MAILTO" || setting.name == "MAILFROM") {
-      Remark("output is stored with each run instead of being mailed");
-    } else if (setting.name == "RANDOM_DELAY") {
-      Remark("random delays are not supported; entries start at their exact time");
-    } else {
-      env_[setting.name] = setting.value;
-    }
-  }
-
-  // Returns the schedule of the entry: one word that begins with "@", or five words. Empty if the
-  // line was rejected.
-  std::string TakeExpression(std::string_view& rest) {
-    const std::string_view first = TakeWord(rest);
-    if (first.starts_with('@')) {
-      if (first == "@reboot") {
-        Refuse("@reboot is not supported; use a systemd unit");
-        return {};
-      }
-      return std::string(first);
-    }
-    std::string expression(first);
-    for (int field = 1; field < 5; ++field) {
-      const std::string_view word = TakeWord(rest);
-      if (word.empty()) {
-        Refuse("neither a setting nor five schedule fields and a command");
-        return {};
-      }
-      expression += ' ';
-      expression += word;
-    }
-    std::string_view fields = expression;
-    for (int field = 0; field < 5; ++field) {
-      if (!StepsFromANumber(TakeWord(fields))) continue;
-      Refuse("cron ignores a step after a single number; write the range, e.g. 5-59/10");
-      return {};
-    }
-    return expression;
-  }
-
-  void ReadEntry() {
-    std::string_view rest = line_;
-    const std::string expression = TakeExpression(rest);
-    if (expression.empty()) return;
-    std::string user;
-    if (options_.system) {
-      user = TakeWord(rest);
-    } else if (StartsWithUser(TrimLeft(rest))) {
-      Remark("the command starts with a user name; use --system for a system crontab");
-    }
-    const CommandText text = ReadCommand(rest);
-    const std::string command(Trim(text.command));
-    if (command.empty()) return Refuse("no command");
-    if (text.has_input) {
-      return Refuse("input after % is not supported; put it into the command");
-    }
-    json job = {{"name", Shortened(command, kNameBytesMax)},
-                {"command", shell_.empty() || shell_ == "/bin/sh" || shell_ == "sh"
-                                ? command
-                                : "exec " + Quoted(shell_) + " -c " + Quoted(command)},
-                {"cron_expression", expression},
-                {"time_zone", time_zone_},
-                {"timeout", kTimeoutMaxSeconds}};
-    if (!env_.empty()) job["env"] = env_;
-    if (!comment_.empty()) job["description"] = Shortened(comment_, kDescriptionBytesMax);
-    if (!user.empty()) job["labels"] = {{"crontab-user", user}};
-    const auto valid = ParseJob(job);
-    if (!valid.ok()) return Refuse(valid.error().pointer + ": " + valid.error().message);
-    job["job_id"] = FreeId(options_.id_prefix + IdOf(command));
-    if (NeverFires(expression)) Remark("it never fires: no such date exists");
-    if (!user.empty() && users_.insert(user).second) {
-      Remark("commands run as the executor's user, not as " + user);
-    }
-    import_.jobs.push_back(std::move(job));
-  }
+  friend class FileReader;
 
   // Returns `base`. If `base` is used already, returns it with a number. The ids depend on the
-  // order of the entries only, so the same file always gives the same ids.
+  // order of the entries only, so the same files always give the same ids.
   std::string FreeId(const std::string& base) {
     std::string id = base;
     for (int count = 2; !ids_.insert(id).second; ++count) id = base + "-" + std::to_string(count);
@@ -292,28 +174,189 @@ class Reader {
   }
 
   const CrontabOptions options_;
-  std::string time_zone_;
-  std::string shell_;
-  std::map<std::string, std::string> env_;
-  std::string comment_;  // the comment directly above the next entry
   std::set<std::string> ids_;
-  std::set<std::string> users_;
+  std::set<std::string> users_;  // with a remark
   CrontabImport import_;
+};
+
+class FileReader {
+ public:
+  FileReader(Importer& importer, const CrontabFile& file)
+      : importer_(importer), file_(file), settings_(importer.options_.time_zone) {}
+
+  void Read() {
+    std::string_view text = file_.text;
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    const bool anacron = IsAnacrontab(text);
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      line_ = text.substr(0, end);
+      if (line_.ends_with('\r')) line_.remove_suffix(1);
+      line_.remove_prefix(std::min(line_.find_first_not_of(" \t"), line_.size()));
+      ++number_;
+      ReadLine(anacron);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+ private:
+  CrontabLine Line(std::string why) const {
+    return {file_.name, number_, Shown(line_), Shown(why)};
+  }
+  void Refuse(std::string why) { importer_.import_.refused.push_back(Line(std::move(why))); }
+  void Remark(std::string why) { importer_.import_.remarks.push_back(Line(std::move(why))); }
+
+  void ReadLine(bool anacron) {
+    const bool continues = std::exchange(continues_, false);
+    if (line_.empty()) {
+      comment_.clear();
+    } else if (line_.front() == '#') {
+      AddComment(WithoutBlanks(line_.substr(std::min(line_.find_first_not_of('#'), line_.size()))));
+    } else if (anacron) {
+      if (auto answer = AnacronAnswer(line_)) Refuse(*std::move(answer));
+    } else if (const auto setting = ReadCrontabSetting(line_)) {
+      CrontabSettings::Answer answer = settings_.Set(*setting, number_);
+      if (!answer.fault.empty()) Refuse(std::move(answer.fault));
+      if (!answer.remark.empty()) Remark(std::move(answer.remark));
+      comment_.clear();
+    } else {
+      ReadEntry(continues);
+      comment_.clear();
+    }
+  }
+
+  // A comment that only names the fields is about no entry, nor is what stands above it. An entry
+  // that was commented out describes nothing either.
+  void AddComment(std::string_view text) {
+    if (NamesFields(text)) return comment_.clear();
+    if (Parse(text).ok()) return;
+    if (text.empty() && comment_.empty()) return;
+    if (!comment_.empty()) comment_ += '\n';
+    comment_ += text;
+  }
+
+  Result<Entry> Parse(std::string_view rest) const {
+    Entry entry;
+    CARILLON_ASSIGN_OR_RETURN(entry.times, TakeCrontabTimes(rest));
+    if (rest.starts_with('*')) {
+      return Error{ErrorCode::kInvalid, "more than five schedule fields; cron has no seconds"};
+    }
+    if (rest.empty()) return Error{ErrorCode::kInvalid, "no command"};
+    if (importer_.options_.system) {
+      CARILLON_TRY(TakeUser(rest, entry));
+    } else {
+      entry.starts_with_user = StartsWithUser(rest);
+    }
+    CARILLON_TRY(TakeFlags(rest, entry));
+    if (rest.empty()) return Error{ErrorCode::kInvalid, "no command"};
+    if (EndsInBackslash(rest)) {
+      return Error{ErrorCode::kInvalid,
+                   "cron has no continuation lines; write the command on one line"};
+    }
+    entry.command = ReadCrontabCommand(rest);
+    CARILLON_TRY(CheckCommand(entry.command));
+    return entry;
+  }
+
+  static Status CheckCommand(const CrontabCommand& read) {
+    const std::string fault = TextFault(read.command + read.input, kCommandBytesMax);
+    if (!fault.empty()) return {ErrorCode::kInvalid, "the command " + fault};
+    if (WithoutBlanks(read.command).empty()) return {ErrorCode::kInvalid, "no command"};
+    // "date +%F" without a backslash; or the "%" is inside quotes.
+    const bool forgotten =
+        !read.input.empty() && (read.command.ends_with('+') || !IsCompleteCommand(read.command));
+    if (!forgotten) return {};
+    return {ErrorCode::kInvalid, fmt::format("cron ends the command at %; {}", kPercent)};
+  }
+
+  void ReadEntry(bool continues) {
+    const auto entry = Parse(line_);
+    if (EndsInBackslash(line_)) continues_ = true;
+    if (!entry.ok()) {
+      return Refuse(continues ? "it continues the line above; cron has no continuation lines"
+                              : entry.error().message);
+    }
+    if (std::string fault = settings_.Fault(); !fault.empty()) return Refuse(std::move(fault));
+    const CrontabCommand& read = entry->command;
+    json job = {{"command", EscapeTemplate(settings_.CommandLine(read.command, read.input))},
+                {"timeout", kTimeoutMaxSeconds}};
+    SetSchedule(entry->times, job);
+    const std::string id = IdOf(ProgramName(read.command));
+    const std::string name = NameOf(WithoutBlanks(read.command));
+    job["name"] = name.empty() ? id : name;
+    if (entry->one_at_a_time) job["overlap_policy"] = "skip";
+    if (!settings_.env().empty()) job["env"] = settings_.env();
+    if (!comment_.empty()) {
+      job["description"] = Shortened(ToValidUtf8(comment_), kDescriptionBytesMax);
+    }
+    if (!entry->user.empty()) job["labels"] = {{"crontab-user", entry->user}};
+    const auto valid = ParseJob(job);
+    if (!valid.ok()) return Refuse(valid.error().pointer + ": " + valid.error().message);
+    job["job_id"] = importer_.FreeId(importer_.options_.id_prefix + id);
+    AddRemarks(*entry);
+    importer_.import_.jobs.push_back(std::move(job));
+  }
+
+  void SetSchedule(const CrontabTimes& times, json& job) const {
+    if (times.delay_s > 0) {
+      job["schedules"] = {{{"kind", "delay"}, {"every_ms", times.delay_s * 1000}}};
+      return;
+    }
+    if (settings_.jitter_s() > 0) {
+      job["schedules"] = {{{"kind", "cron"},
+                           {"cron_expression", times.expression},
+                           {"time_zone", settings_.time_zone()},
+                           {"jitter_s", settings_.jitter_s()}}};
+    } else {
+      job["cron_expression"] = times.expression;
+      job["time_zone"] = settings_.time_zone();
+    }
+    if (!times.dst_gap.empty()) job["dst_gap"] = times.dst_gap;
+    if (!times.dst_repeat.empty()) job["dst_repeat"] = times.dst_repeat;
+  }
+
+  void AddRemarks(const Entry& entry) {
+    if (entry.command.has_percent) {
+      Remark(
+          fmt::format("cron ends the command at %, and the rest becomes its input; {}", kPercent));
+    }
+    if (NeverFires(entry.times.expression)) Remark("it never fires: no such date exists");
+    if (entry.starts_with_user) {
+      Remark("the command starts with a user name; use --system for a system crontab");
+    }
+    if (!entry.user.empty() && importer_.users_.insert(entry.user).second) {
+      Remark("commands run as the executor's user, not as " + entry.user);
+    }
+  }
+
+  Importer& importer_;
+  const CrontabFile& file_;
+  CrontabSettings settings_;
+  std::string comment_;     // the comment directly above the next entry
+  bool continues_ = false;  // the line above ended in a backslash
   size_t number_ = 0;
   std::string_view line_;
 };
 
+void Importer::Read(const CrontabFile& file) { FileReader(*this, file).Read(); }
+
 }  // namespace
 
+CrontabImport ParseCrontabs(const std::vector<CrontabFile>& files, const CrontabOptions& options) {
+  Importer importer(options);
+  for (const CrontabFile& file : files) importer.Read(file);
+  return importer.Take();
+}
+
 CrontabImport ParseCrontab(std::string_view text, const CrontabOptions& options) {
-  Reader reader(options);
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    reader.Read(++number, text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return reader.Take();
+  return ParseCrontabs({{.text = std::string(text)}}, options);
+}
+
+bool IsCrontabName(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kCopies{"~", ".rpmsave", ".rpmorig", ".rpmnew"};
+  if (name.empty() || name.front() == '.' || name.front() == '#') return false;
+  return std::none_of(kCopies.begin(), kCopies.end(),
+                      [name](std::string_view end) { return name.ends_with(end); });
 }
 
 }  // namespace carillon

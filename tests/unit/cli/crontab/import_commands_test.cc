@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <fstream>
+
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -51,6 +54,31 @@ TEST_F(ImportCommandsTest, ADryRunSaysWhatWouldBeCreated) {
   EXPECT_EQ(OutJson()["items"][1]["result"], "error");
   EXPECT_NE(err().find("b was not imported"), std::string::npos);
   EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--dry-run", "--apply"}), 2);
+}
+
+TEST_F(ImportCommandsTest, ADirectoryIsReadFileByFile) {
+  const std::string directory = ::testing::TempDir() + "cron.d";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory + "/inner");
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(directory + "/" + name) << text;
+  };
+  EXPECT_EQ(Run({"import", "crontab", directory, "--tz", "UTC"}), 2) << "no file in it";
+  write("b", "A=1\n1 * * * * root one\n");
+  write("a", "2 * * * * root two\n");
+  write(".placeholder", "3 * * * * root three\n");
+  EXPECT_EQ(Run({"import", "crontab", directory, "--system", "--tz", "UTC", "-o", "json"}), 0);
+  ASSERT_EQ(OutJson()["jobs"].size(), 2u);
+  EXPECT_EQ(OutJson()["jobs"][0]["job_id"], "two");
+  write("c.bak", "4 * * * * root four\n");
+  write("d", "bad\n");
+  EXPECT_EQ(Run({"import", "crontab", directory, "--system", "--tz", "UTC", "-o", "json"}), 1);
+  EXPECT_EQ(OutJson()["jobs"].size(), 2u);
+  EXPECT_NE(err().find("c.bak skipped"), std::string::npos);
+  EXPECT_NE(err().find("d, line 1 skipped"), std::string::npos);
+  std::filesystem::create_symlink("/nowhere/at/all", directory + "/e");
+  EXPECT_EQ(Run({"import", "crontab", directory, "--system", "--tz", "UTC", "-o", "json"}), 2);
+  EXPECT_NE(err().find("cannot read"), std::string::npos);
 }
 
 TEST_F(ImportCommandsTest, ABadZoneOrFileIsAnError) {
