@@ -224,9 +224,6 @@ Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* bas
                                          : ParseReplacement(base->job, document, further);
                             }));
   JobDefinition& definition = parsed.definition;
-  if (base != nullptr && !document.contains("enabled")) {
-    definition.enabled = base->job.definition.enabled;
-  }
   if (definition.user_id.empty()) {
     definition.user_id = base == nullptr ? call_.caller.OwnerId() : base->job.definition.user_id;
   }

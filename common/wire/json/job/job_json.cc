@@ -236,7 +236,10 @@ Result<ParsedJob> ParseJobText(std::string_view body) {
 }
 
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body, Mistakes* further) {
-  return ReadRequest(body, {job.job_id, job.definition}, further);
+  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed,
+                            ReadRequest(body, {job.job_id, job.definition}, further));
+  if (!body.contains("enabled")) parsed.definition.enabled = job.definition.enabled;
+  return parsed;
 }
 
 Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* further) {

@@ -35,6 +35,7 @@ Result<ParsedJob> ParseJobText(std::string_view body);
 
 // A complete job that replaces `job`. The body may be a response to GET in which the client changed
 // only cron_expression (and time_zone) or only schedules; the field that was changed counts.
+// Without `enabled`, a paused job stays paused.
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body,
                                    Mistakes* further = nullptr);
 

@@ -6,7 +6,7 @@
 namespace carillon::test {
 namespace {
 
-constexpr const char* kPath = "/api/system/upgrade";
+constexpr const char* kUpgradePath = "/api/system/upgrade";
 constexpr const char* kFinish = "/api/system/upgrade/finish";
 
 constexpr std::array kMadeUp = {
@@ -42,9 +42,9 @@ class UpgradeRoutesTest : public ApiEnv {
 };
 
 TEST_F(UpgradeRoutesTest, MembersAreShownWithTheirSchemaAndWhatIsOff) {
-  EXPECT_EQ(Get(kPath).body()["schema"], json(nullptr)) << "before the store has answered";
+  EXPECT_EQ(Get(kUpgradePath).body()["schema"], json(nullptr)) << "before the store has answered";
   Look();
-  const json upgrade = Get(kPath).body();
+  const json upgrade = Get(kUpgradePath).body();
   EXPECT_EQ(upgrade["schema"], 2);
   EXPECT_EQ(upgrade["finished_schema"], 1);
   EXPECT_EQ(upgrade["finished"], false);
@@ -61,12 +61,12 @@ TEST_F(UpgradeRoutesTest, MemberOfThePreviousVersionStopsTheFinish) {
   EXPECT_EQ(started.status, 202);
   EXPECT_EQ(started.body()["finishing"], true);
   Look();
-  const json failed = Get(kPath).body();
+  const json failed = Get(kUpgradePath).body();
   EXPECT_EQ(failed["finishing"], false);
   EXPECT_NE(failed["problem"].get<std::string>().find("scheduler-1"), std::string::npos);
   Store({.known = 2, .applied = 2, .finished = 2});  // by another member
   Look();
-  EXPECT_EQ(Get(kPath).body()["problem"], json(nullptr));
+  EXPECT_EQ(Get(kUpgradePath).body()["problem"], json(nullptr));
 }
 
 TEST_F(UpgradeRoutesTest, NewFieldIsRefusedUntilTheFinish) {
@@ -89,7 +89,7 @@ TEST_F(UpgradeRoutesTest, NewFieldIsRefusedUntilTheFinish) {
   EXPECT_EQ(Patch(labels).code(), "upgrade_unfinished") << "the members are looked at once more";
   Look(scheduler::UpgradeWatch::kSecondLook);
   EXPECT_EQ(Patch(labels).status, 200);
-  EXPECT_EQ(Get(kPath).body()["off_until_finish"], json::array());
+  EXPECT_EQ(Get(kUpgradePath).body()["off_until_finish"], json::array());
 }
 
 TEST_F(UpgradeRoutesTest, FinishedUpgradeIsNotFinishedAgain) {

@@ -61,7 +61,8 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
     }
     if (yamlChanged) {
       setBase(read);
-      form.reset(valuesOf(read), { keepDefaultValues: true });
+      // A text that does not say whether the job is enabled leaves it as it is.
+      form.reset(valuesOf({ enabled: props.start.enabled, ...read }), { keepDefaultValues: true });
       setYamlChanged(false);
     }
     setErrors([]);
