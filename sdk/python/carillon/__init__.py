@@ -11,8 +11,11 @@
     worker.run()
 """
 
+from .capture import LogHandler
 from .run import Cancelled, Draining, LeaseLost, Run, Stopped, TimedOut
 from .worker import Refused, Worker
 
-__all__ = ["Worker", "Run", "Stopped", "Cancelled", "TimedOut", "LeaseLost", "Draining", "Refused"]
+__all__ = [
+    "Worker", "Run", "LogHandler", "Stopped", "Cancelled", "TimedOut", "LeaseLost", "Draining", "Refused",
+]
 __version__ = "0.1.0"

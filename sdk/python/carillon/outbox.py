@@ -2,7 +2,7 @@
 
 import collections
 import time
-from typing import Deque, Dict, Optional
+from typing import Deque, Dict, Iterator, Optional
 
 from . import worker_pb2 as pb
 
@@ -20,6 +20,19 @@ _LINE_COST = 64
 def cut(text: str, most: int) -> str:
     """Returns the text in at most `most` bytes of UTF-8. Lone surrogates become "?"."""
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
+def pieces(text: str, most: int) -> Iterator[str]:
+    """Splits a text into pieces of at most `most` bytes of UTF-8. Lone surrogates become "?"."""
+    data = text.encode("utf-8", "replace")
+    begin = 0
+    while len(data) - begin > most:
+        end = begin + most
+        while data[end] & 0xC0 == 0x80:  # inside a character
+            end -= 1
+        yield data[begin:end].decode("utf-8")
+        begin = end
+    yield data[begin:].decode("utf-8")
 
 
 class _Lines:
@@ -77,8 +90,7 @@ class Outbox:
         save.checkpoint, save.sends_checkpoint = checkpoint, True
 
     def add_line(self, ticket: bytes, text: str, error: bool) -> None:
-        """Adds a line of a running attempt, or counts it as dropped if 4 MiB of lines wait."""
-        text = cut(text, LINE_BYTES_MAX)
+        """Adds a line, of up to 16 KiB, of a running attempt, or counts it as dropped if 4 MiB of lines wait."""
         line = pb.LogLine(ticket=ticket, wall_us=time.time_ns() // 1000, error=error, text=text)
         lines = self._lines.setdefault(ticket, _Lines())
         if self._waiting_bytes + _cost(line) > WAITING_BYTES_MAX:

@@ -1,12 +1,15 @@
-"""The outcome of a function: its outputs, or the state and the error that its exception stands for."""
+"""The call of a function and its outcome: outputs, or the state and the error that its exception stands for."""
 
 import asyncio
+import collections.abc
 import inspect
 import json
 import re
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Tuple
 
+from . import capture
 from . import worker_pb2 as pb
+from .outbox import cut
 from .run import Cancelled, Draining, LeaseLost, Run, TimedOut
 
 OUTPUTS_BYTES_MAX = 16 << 10
@@ -14,45 +17,83 @@ OUTPUTS_MAX = 64
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 
 
-def call(function: Callable[[Run], Any], run: Run) -> Any:
-    """Calls a handler. The coroutine of an async one runs in a new event loop of this thread."""
-    result = function(run)
-    return asyncio.run(_await(result)) if inspect.isawaitable(result) else result
+def refuse_generator(function: Callable[[Run], Any]) -> None:
+    """Raises TypeError for a function whose call would not run its body, and for what is no function."""
+    if not callable(function):
+        raise TypeError(f"a handler is a function, not {type(function).__name__}")
+    for one in (function, getattr(function, "__call__", None)):
+        if inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one):
+            raise TypeError(f"{function!r} is a generator, so its call would run nothing: a handler returns, without yield")
+
+
+def call(function: Callable[[Run], Any], run: Run, captures: bool = False) -> Any:
+    """Calls a handler with its run as the current one. The coroutine of an async one runs in a new event loop.
+
+    sys.exit() of success is a return.
+    """
+    with capture.current(run._write, captures):
+        try:
+            result = function(run)
+            if inspect.isawaitable(result):
+                result = asyncio.run(_await(result))
+        except SystemExit as stop:
+            if stop.code is None or (isinstance(stop.code, int) and stop.code == 0):
+                return None
+            raise
+        if inspect.isgenerator(result) or inspect.isasyncgen(result):
+            raise TypeError("the function returned a generator, whose body was not run")
+        return result
 
 
 async def _await(result: Any) -> Any:
     return await result
 
 
+def kept(result: Any) -> Tuple[Dict[str, str], str]:
+    """Returns the outputs of a function, or none and why: its work is done, and a repetition would do it twice."""
+    try:
+        return outputs_of(result), ""
+    except BaseException as error:  # also what a mapping of the program raises
+        return {}, message_of(error)
+
+
 def outputs_of(result: Any) -> Dict[str, str]:
     """Returns the outputs as Carillon stores them: texts as they are, other values as JSON.
 
     Raises TypeError for a result or a value of another type, and ValueError for a wrong name, a number that is not
-    finite, more than 64 outputs, or more than 16 KiB in all.
+    finite, a NUL character, more than 64 outputs, or more than 16 KiB in all.
     """
     if result is None:
         return {}
-    if not isinstance(result, dict):
-        raise TypeError(f"a handler returns a dict of outputs or None, not {type(result).__name__}")
+    if not isinstance(result, collections.abc.Mapping):
+        raise TypeError(f"the result of type {type(result).__name__} was not kept: return a dict of outputs, or None")
     if len(result) > OUTPUTS_MAX:
-        raise ValueError(f"{len(result)} outputs; at most {OUTPUTS_MAX} are allowed")
+        raise ValueError(f"no output was kept: {len(result)} outputs; at most {OUTPUTS_MAX} are allowed")
     outputs = {}
-    size = 0
+    sizes = {}
     for name, value in result.items():
         if not isinstance(name, str) or not _NAME.match(name):
-            raise ValueError(f"{name!r} is not the name of an output ([A-Za-z_][A-Za-z0-9_]{{0,63}})")
+            raise ValueError(
+                f"no output was kept: {cut(repr(name), 200)} is not the name of an output ([A-Za-z_][A-Za-z0-9_]{{0,63}})"
+            )
         try:
             text = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
-            size += len(name) + len(text.encode("utf-8"))
+            sizes[name] = len(name) + len(text.encode("utf-8"))
         except UnicodeError:
-            raise ValueError(f"the output {name} is not valid Unicode") from None
+            raise ValueError(f"no output was kept: {name} is not valid Unicode") from None
         except TypeError as error:
-            raise TypeError(f"the output {name} is not JSON: {error}") from None
+            raise TypeError(f"no output was kept: {name} is not JSON: {error}") from None
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"the output {name} is not JSON: {error}") from None
+            raise ValueError(f"no output was kept: {name} is not JSON: {error}") from None
+        if "\0" in text:
+            raise ValueError(f"no output was kept: {name} has a NUL character")
         outputs[name] = text
+    size = sum(sizes.values())
     if size > OUTPUTS_BYTES_MAX:
-        raise ValueError(f"outputs of {size} bytes; at most {OUTPUTS_BYTES_MAX} are allowed in all")
+        raise ValueError(
+            f"no output was kept: {size} bytes; at most {OUTPUTS_BYTES_MAX} are allowed in all, and "
+            f"{max(sizes, key=lambda name: sizes[name])} has the most"
+        )
     return outputs
 
 

@@ -8,6 +8,8 @@ import threading
 import time
 from typing import Any, Callable, Dict, Optional
 
+from .capture import write_record
+
 # The function is asked to stop this long before its lease ends, in seconds.
 LEASE_MARGIN_S = 3.0
 # Run.wait computes anew how long it may sleep after this time, in seconds.
@@ -42,10 +44,7 @@ class _RunLog(logging.Handler):
         self._write = write
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            self._write(self.format(record), True)
-        except Exception:  # a line that cannot be formatted must not fail the function
-            self.handleError(record)
+        write_record(self, record, self._write)
 
 
 class Run:

@@ -17,9 +17,9 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 import grpc
 
-from . import outcome
+from . import capture, outcome
 from . import worker_pb2 as pb
-from .outbox import ERROR_BYTES_MAX, Outbox, cut
+from .outbox import ERROR_BYTES_MAX, LINE_BYTES_MAX, Outbox, cut, pieces
 from .run import Cancelled, Draining, Run, TimedOut
 from .threads import Threads
 
@@ -63,17 +63,20 @@ class Worker:
     app      [a-z0-9][a-z0-9_-]{0,62}
     version  of the application, for people
     socket   of the executor of this host; else $CARILLON_WORKER_SOCKET, else /run/carillon/worker.sock
+    capture  if the log of a run also has what its function prints and logs by `logging`; from start() to drain(),
+             sys.stdout and sys.stderr are replaced
 
     Raises ValueError for another app. An attempt has a thread for itself. A process may have several workers. A worker
     must not be used in a process that was forked from its own.
     """
 
-    def __init__(self, app: str, *, version: str = "", socket: Optional[str] = None) -> None:
+    def __init__(self, app: str, *, version: str = "", socket: Optional[str] = None, capture: bool = True) -> None:
         if not _APP.match(app):
             raise ValueError(f"{app!r} is not the name of an application ([a-z0-9][a-z0-9_-]{{0,62}})")
         self._app = app
         self._version = cut(version, _VERSION_BYTES_MAX)
         self._socket = socket or os.environ.get(SOCKET_VARIABLE) or DEFAULT_SOCKET
+        self._capture = capture
         self._handlers: Dict[str, Tuple[Function, int]] = {}  # does not change after start()
         # Tells the executor the workers of this process apart, and also the new worker from the old one after the
         # program has replaced itself by exec.
@@ -93,6 +96,7 @@ class Worker:
         self._stopping = False  # the time to drain has ended: what comes now does not begin
         self._stopped = False
         self._refused: Optional[Refused] = None
+        self._captures = False  # the output of this process
         # ----
         self._threads = Threads()
         self._link: Optional[threading.Thread] = None
@@ -104,14 +108,15 @@ class Worker:
 
         The function gets a Run. Its result, a dict or None, has the outputs of the run; an exception fails the
         attempt. It may be a coroutine function. Raises ValueError for a wrong or repeated name and for a concurrency
-        beyond 1 to 10,000, and RuntimeError after the start of the worker.
+        beyond 1 to 10,000, TypeError for a generator, and RuntimeError after the start of the worker.
         """
-        if not _HANDLER.match(name):
+        if not isinstance(name, str) or not _HANDLER.match(name):
             raise ValueError(f"{name!r} is not the name of a handler ([a-z0-9][a-z0-9_.-]{{0,62}})")
         if not 1 <= concurrency <= 10_000:
             raise ValueError("concurrency must be 1 to 10,000")
 
         def register(function: _F) -> _F:
+            outcome.refuse_generator(function)
             if self._link is not None:
                 raise RuntimeError("register handlers before the worker starts")
             if name in self._handlers:
@@ -127,6 +132,10 @@ class Worker:
         """Attaches in the background, and again whenever the connection is lost. Raises RuntimeError if repeated."""
         if self._link is not None:
             raise RuntimeError("the worker was started before")
+        if self._capture:
+            with self._changed:
+                self._captures = True
+            capture.install()
         self._link = threading.Thread(target=self._stay_attached, name="carillon-worker", daemon=True)
         self._link.start()
 
@@ -145,6 +154,7 @@ class Worker:
             self.drain(drain_timeout)
             self._raise_refused()
         finally:
+            self._end_capture()
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
@@ -169,7 +179,14 @@ class Worker:
             call.cancel()
         if self._link is not None:
             self._link.join(_LAST_WORDS_S)
+        self._end_capture()
         self._wake.put(None)
+
+    def _end_capture(self) -> None:
+        with self._changed:
+            ends, self._captures = self._captures, False
+        if ends:
+            capture.uninstall()
 
     def _is_drained(self) -> bool:
         told = self._session is None or self._told_draining
@@ -373,12 +390,14 @@ class Worker:
         threading.current_thread().name = f"carillon-{run.run_id}"
         outputs: Dict[str, str] = {}
         try:
-            outputs = outcome.outputs_of(outcome.call(function, run))
+            outputs, problem = outcome.kept(outcome.call(function, run, self._capture))
             state, text = pb.Done.COMPLETED, ""
+            if problem:
+                self._write(ticket, f"carillon: {problem}", True)
         except BaseException as error:  # also SystemExit: only this attempt ends with it
             state, text = outcome.state_of(error), outcome.message_of(error)
             if state == pb.Done.FAILED:
-                text = f"{type(error).__name__}: {text}"
+                text = f"{type(error).__name__}: {text}" if text else type(error).__name__
                 self._write(ticket, _trace_of(error), True)
         self._end(ticket, state, text, outputs)
 
@@ -401,13 +420,13 @@ class Worker:
         lines = text.split("\n")
         if len(lines) > 1 and not lines[-1]:
             lines.pop()
+        lines = [piece for line in lines for piece in pieces(line.rstrip("\r"), LINE_BYTES_MAX)]
         with self._changed:
             if ticket not in self._held:
                 return  # from a thread that outlives its attempt
             for line in lines:
-                self._outbox.add_line(ticket, line.rstrip("\r"), error)
+                self._outbox.add_line(ticket, line, error)
             self._changed.notify_all()
-
 
     def _save(self, ticket: bytes, progress: Optional[str], checkpoint: Optional[bytes]) -> None:
         with self._changed:

@@ -2,75 +2,27 @@
 
 import asyncio
 import datetime
-import logging
+import functools
 import os
 import queue
 import signal
-import tempfile
+import sys
 import threading
 import time
+import types
 import unittest
 import unittest.mock
 
 import grpc
 from fake_executor import FAR_US, LIMIT_S, FakeExecutor
+from worker_case import WorkerCase, now_us
 
 from carillon import Cancelled, LeaseLost, Refused, Stopped, TimedOut, Worker, testing
 from carillon import worker_pb2 as pb
 from carillon.outbox import BATCH_MAX, WAITING_BYTES_MAX, Outbox
 from carillon.threads import Threads
 
-logging.getLogger("carillon").setLevel(logging.CRITICAL + 1)
-
-
-def now_us():
-    return time.monotonic_ns() // 1000
-
-
-class WorkerTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "w.sock")
-        self.executor = FakeExecutor(self.path)
-        self.addCleanup(self.executor.stop)
-        self.addCleanup(self.end_worker)
-        self.worker = Worker("app", socket=self.path)
-        self.calls = queue.Queue()  # of (run, thread)
-        self.gate = threading.Event()
-        self.addCleanup(self.gate.set)
-
-    def end_worker(self):
-        self.executor.refusal = (grpc.StatusCode.PERMISSION_DENIED, "the test has ended")
-        if self.executor.session:
-            self.executor.drop()
-        with self.worker._changed:
-            self.worker._stopped = True  # it would not accept the refusal while it has something to report
-            self.worker._changed.notify_all()
-
-    def begin(self, function):
-        """Starts a worker with one handler, and returns its Hello."""
-
-        def work(run):
-            self.calls.put((run, threading.current_thread()))
-            return function(run)
-
-        self.worker.handler("work", concurrency=4)(work)
-        self.worker.start()
-        return self.executor.hello()
-
-    def called(self):
-        return self.calls.get(timeout=LIMIT_S)[0]
-
-    def hold(self, run):
-        self.assertTrue(self.gate.wait(LIMIT_S))
-
-    def disconnect(self):
-        """Breaks the stream and lets no new one succeed."""
-        self.executor.refusal = (grpc.StatusCode.UNAVAILABLE, "not now")
-        self.executor.drop()
-        self.executor.wait_for_refused()
-
+class WorkerTest(WorkerCase):
     # ---- results
 
     def test_facts_result_and_confirmation(self):
@@ -138,18 +90,106 @@ class WorkerTest(unittest.TestCase):
             self.assertEqual((done.ticket, done.state), (what.encode(), state))
             self.assertLessEqual(len(done.error), 4096)
 
-    def test_wrong_outputs_fail_the_attempt(self):
-        outputs = {"big": {"a": "x" * 17_000}, "list": [1], "object": {"a": object()}, "nan": {"a": float("nan")},
-                   "name": {"no name": 1}, "many": {f"n{i}": 1 for i in range(65)}, "surrogate": {"a": "\ud800"}}
-        self.begin(lambda run: outputs[run.parameters["what"]])
-        for what, text in (("big", "outputs of 17001 bytes; at most 16384"), ("list", "a dict of outputs or None"),
-                           ("object", "the output a is not JSON"), ("nan", "the output a is not JSON"),
-                           ("name", "'no name' is not the name"), ("many", "65 outputs; at most 64"),
-                           ("surrogate", "not valid Unicode")):
+    def test_wrong_results_complete_the_attempt_and_are_explained(self):
+        class Broken(dict):
+            def items(self):
+                raise SystemExit("no items")
+
+        results = {"big": {"a": "x" * 17_000, "b": 1}, "list": [1], "true": True, "text": "done", "number": 7,
+                   "object": {"a": object()}, "nan": {"a": float("nan")}, "name": {"no name": 1, "b": 1},
+                   "number_name": {1: 2}, "many": {f"n{i}": 1 for i in range(65)}, "surrogate": {"a": "\ud800"},
+                   "nul": {"a": "\0"}, "broken": Broken()}
+        texts = {
+            "big": "no output was kept: 17003 bytes; at most 16384 are allowed in all, and a has the most",
+            "list": "the result of type list was not kept: return a dict of outputs, or None",
+            "true": "the result of type bool was not kept", "text": "the result of type str was not kept",
+            "number": "the result of type int was not kept",
+            "object": "no output was kept: a is not JSON: Object of type object", "nan": "no output was kept: a is not JSON",
+            "name": "'no name' is not the name of an output", "number_name": "1 is not the name of an output",
+            "many": "65 outputs; at most 64", "surrogate": "a is not valid Unicode", "nul": "a has a NUL character",
+            "broken": "no items"}
+        self.assertEqual(results.keys(), texts.keys())
+        self.begin(lambda run: results[run.parameters["what"]])
+        for what, text in texts.items():
+            self.executor.lines.clear()
             self.executor.run(what.encode(), parameters_json='{"what": "%s"}' % what)
             done = self.executor.done()
-            self.assertEqual((done.state, dict(done.outputs)), (pb.Done.FAILED, {}), what)
-            self.assertIn(text, done.error)
+            self.assertEqual((done.state, done.error, dict(done.outputs)), (pb.Done.COMPLETED, "", {}), what)
+            (_, line), = self.executor.lines
+            self.assertTrue(line.startswith("carillon: "), line)
+            self.assertIn(text, line)
+
+    def test_results_that_are_kept(self):
+        results = [None, {}, types.MappingProxyType({"a": True}), {"a": None, "b": 1.5, "c": {"d": [1]}, "e": "é"}]
+        self.begin(lambda run: results[run.attempt])
+        for attempt, outputs in enumerate(({}, {}, {"a": "true"}, {"a": "null", "b": "1.5", "c": '{"d": [1]}', "e": "é"})):
+            self.executor.run(b"%d" % attempt, attempt=attempt)
+            done = self.executor.done()
+            self.assertEqual((done.state, dict(done.outputs)), (pb.Done.COMPLETED, outputs))
+        self.assertEqual(self.executor.lines, [])
+
+    def test_exits(self):
+        codes = {"none": (None,), "zero": (0,), "no_argument": (), "false": (False,), "three": (3,), "text": ("no ledger",)}
+
+        async def leave_later(run):
+            await asyncio.sleep(0)
+            sys.exit(*codes[run.parameters["code"]])
+
+        def leave(run):
+            return leave_later(run) if run.attempt == 2 else sys.exit(*codes[run.parameters["code"]])
+
+        self.begin(leave)
+        for attempt in (1, 2):
+            for code, error in (("none", ""), ("zero", ""), ("no_argument", ""), ("false", ""), ("three", "SystemExit: 3"),
+                                ("text", "SystemExit: no ledger")):
+                self.executor.run(b"%s%d" % (code.encode(), attempt), parameters_json='{"code": "%s"}' % code,
+                                  attempt=attempt)
+                done = self.executor.done()
+                state = pb.Done.FAILED if error else pb.Done.COMPLETED
+                self.assertEqual((done.state, done.error), (state, error), code)
+
+    def test_other_exceptions_that_are_no_errors_fail_the_attempt(self):
+        errors = [KeyboardInterrupt, GeneratorExit, asyncio.CancelledError]
+
+        def fail(run):
+            raise errors[run.attempt]
+
+        self.begin(fail)
+        for attempt, error in enumerate(errors):
+            self.executor.run(b"%d" % attempt, attempt=attempt)
+            done = self.executor.done()
+            self.assertEqual((done.state, done.error), (pb.Done.FAILED, error.__name__))
+
+    def test_generators(self):
+        def generator(run):
+            yield {"a": 1}
+
+        async def async_generator(run):
+            yield {"a": 1}
+
+        class Callable:
+            def __call__(self, run):
+                yield {"a": 1}
+
+        for wrong in (generator, async_generator, Callable(), functools.partial(generator)):
+            with self.assertRaisesRegex(TypeError, "is a generator, so its call would run nothing"):
+                self.worker.handler("wrong")(wrong)
+        self.begin(lambda run: generator(run) if run.attempt == 1 else async_generator(run))
+        for attempt in (1, 2):
+            self.executor.run(b"%d" % attempt, attempt=attempt)
+            done = self.executor.done()
+            self.assertEqual(done.state, pb.Done.FAILED)
+            self.assertEqual(done.error, "TypeError: the function returned a generator, whose body was not run")
+
+    def test_a_long_line_becomes_several(self):
+        texts = ["x" * 40_000, "aé" * 10_000, "\U0001f514" * 5_000, "y" * 16_384]
+        self.begin(lambda run: run.print("\n".join(texts)))
+        self.executor.run(b"1")
+        self.assertEqual(self.executor.done().state, pb.Done.COMPLETED)
+        lines = [text for _, text in self.executor.lines]
+        self.assertEqual("".join(lines), "".join(texts))
+        self.assertEqual([len(line.encode()) for line in lines],
+                         [16_384, 16_384, 7_232, 16_384, 13_616, 16_384, 3_616, 16_384])
 
     def test_a_run_that_cannot_be_called(self):
         self.begin(lambda run: None)
@@ -435,6 +475,8 @@ class NamesTest(unittest.TestCase):
             self.assertRaises(ValueError, worker.handler, name, concurrency=concurrency)
         worker.handler("work")(print)
         self.assertRaises(ValueError, worker.handler("work"), print)
+        self.assertRaises(ValueError, worker.handler, print)  # @worker.handler without a name
+        self.assertRaises(TypeError, worker.handler("other"), "print")
 
 
 class OutboxTest(unittest.TestCase):
@@ -461,12 +503,12 @@ class OutboxTest(unittest.TestCase):
     def test_lines_beyond_the_buffer_are_counted(self):
         outbox = Outbox()
         for _ in range(1000):
-            outbox.add_line(b"1", "é" * 10_000, True)
+            outbox.add_line(b"1", "é" * 8192, True)
         outbox.add_end(pb.Done(ticket=b"1"))
         batches = self.batches(outbox)
         self.assertLess(max(one.ByteSize() for one in batches), 2 << 20)
         lines = [line.text for one in batches for line in one.logs]
-        self.assertEqual(set(lines[:-1]), {"é" * 8192})  # 16 KiB
+        self.assertEqual(set(lines[:-1]), {"é" * 8192})
         self.assertLessEqual((len(lines) - 1) * 16_384, WAITING_BYTES_MAX)
         self.assertGreater(len(lines), 240)
         self.assertIn(f"{1000 - len(lines) + 1} log lines were dropped", lines[-1])
@@ -560,6 +602,8 @@ class TestingTest(unittest.TestCase):
         self.assertEqual(testing.run(work, shard_index=2), {"shard": "2"})
         self.assertEqual(testing.run(lambda run: run.wait(0)), {})
         self.assertRaises(TypeError, testing.run, lambda run: [])
+        self.assertRaises(ValueError, testing.run, lambda run: {"no name": 1})
+        self.assertEqual(testing.run(lambda run: sys.exit()), {})
 
     def test_what_a_function_saves(self):
         run = testing.FakeRun(checkpoint=b"7")
