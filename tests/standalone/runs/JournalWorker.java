@@ -2,6 +2,7 @@ import com.google.gson.Gson;
 import io.carillon.worker.HandlerFunction;
 import io.carillon.worker.Outputs;
 import io.carillon.worker.Run;
+import io.carillon.worker.RunLogHandler;
 import io.carillon.worker.StoppedException;
 import io.carillon.worker.Worker;
 import java.nio.file.Files;
@@ -13,9 +14,11 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.logging.Logger;
 
 /** As journal_worker.py, with the Java SDK: JournalWorker APP JOURNAL CONCURRENCY. */
 public class JournalWorker {
+  private static final Logger ledger = Logger.getLogger("ledger");
   private static Path journal;
   private static final CountDownLatch opened = new CountDownLatch(1);
   private static int active;
@@ -66,6 +69,7 @@ public class JournalWorker {
 
   public static void main(String[] args) throws Exception {
     journal = Paths.get(args[1]);
+    ledger.addHandler(new RunLogHandler());
     int concurrency = Integer.parseInt(args[2]);
     Thread gate = new Thread(() -> awaitGate(args[0], concurrency));
     gate.setDaemon(true);
@@ -81,6 +85,12 @@ public class JournalWorker {
     }));
     worker.handler("fail_once").concurrency(concurrency).run(noted(run -> {
       if (run.attempt() == 1) throw new IllegalStateException("the first attempt fails");
+      return Outputs.none();
+    }));
+    worker.handler("too_much").concurrency(concurrency).run(noted(run ->
+        Outputs.of("big", new String(new char[20_000]).replace('\0', 'x'), "small", "y")));
+    worker.handler("speak").concurrency(concurrency).run(noted(run -> {
+      ledger.warning("logged: " + run.env().get("PASSWORD"));
       return Outputs.none();
     }));
     worker.handler("hold").concurrency(concurrency).run(noted(run -> {

@@ -2,6 +2,7 @@
 and end; those that hold wait until the standard input of the worker is closed. The line "second" there makes a second
 worker in the process, of APP-b, with the same functions; "execute" lets the process execute this program anew."""
 import json
+import logging
 import os
 import sys
 import threading
@@ -66,6 +67,17 @@ def work(run):
 def fail_once(run):
     if run.attempt == 1:
         raise ValueError("the first attempt fails")
+
+
+@handler
+def too_much(run):
+    return {"big": "x" * 20_000, "small": "y"}
+
+
+@handler
+def speak(run):
+    print("printed: " + run.env["PASSWORD"], end="")
+    logging.getLogger("ledger").warning("logged: %s", run.env["PASSWORD"])
 
 
 @handler

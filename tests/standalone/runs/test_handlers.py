@@ -120,6 +120,27 @@ class Conformance:
         self.assertEqual((first["state"], first["reason"]), ("FAILED", "handler_error"), first)
         self.assertRegex(first["error"], "^(ValueError|IllegalStateException): the first attempt fails$")
 
+    def test_outputs_that_cannot_be_kept_do_not_repeat_the_work(self):
+        worker = self.worker()
+        run = self.ended(self.start(self.create("too_much", retry_count=1)))
+        self.assertEqual((run["state"], run["attempt"], run["outputs"]), ("COMPLETED", 1, {}), run)
+        self.assertEqual(len(worker.begun(run["run_id"])), 1)
+        self.assertIn("carillon: no output was kept: 20009 bytes; at most 16384 are allowed in all, and big has the most",
+                      self.log(run["run_id"]))
+
+    def speech(self, secret):
+        """Returns the log of a function that logs a secret, and prints it if its SDK captures that."""
+        self.worker()
+        self.api.post("/api/secrets", {"name": secret, "value": "open-sesame"})
+        run = self.ended(self.start(self.create("speak", env={"PASSWORD": "{{secrets.%s}}" % secret})))
+        self.assertEqual(run["state"], "COMPLETED", run)
+        text = self.log(run["run_id"])
+        self.assertNotIn("open-sesame", text)
+        return text
+
+    def test_what_a_function_logs_is_in_the_log_of_its_run(self):
+        self.assertIn("WARNING ledger: logged: ***", self.speech("LOGGED"))
+
     def test_a_cancel_is_obeyed_by_the_function(self):
         worker = self.worker()
         run_id = self.start(self.create("hold"))
@@ -300,6 +321,9 @@ class Conformance:
 
 class PythonTest(Conformance, ServerCase):
     command = PYTHON
+
+    def test_what_a_function_prints_is_in_the_log_of_its_run(self):
+        self.assertIn("printed: ***", self.speech("PRINTED"))
 
     def test_the_limit_of_open_files_is_raised_but_not_for_commands(self):
         with open(f"/proc/{self.server.process.pid}/limits") as limits:

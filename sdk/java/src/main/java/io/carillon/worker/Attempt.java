@@ -29,6 +29,9 @@ final class Attempt implements Run {
     DRAIN
   }
 
+  /** The attempt whose function runs in a thread. Not inherited: a pool's thread outlives it. */
+  static final ThreadLocal<Run> CURRENT = new ThreadLocal<>();
+
   // Constant after construction.
   private final io.carillon.v1.Run message;
   private final Handler handler;
@@ -61,9 +64,11 @@ final class Attempt implements Run {
     String name = thread.getName();
     thread.setName("carillon-" + message.getHandler() + "-" + message.getRunId());
     Done done = null;
+    CURRENT.set(this);
     try {
       done = result();
     } finally {
+      CURRENT.remove();
       // If even the report of an error fails, the executor must still be told that it is over.
       state.finish(this, done != null ? done : failed(ticket(), "the function ended abnormally"));
       thread.setName(name);
@@ -276,17 +281,14 @@ final class Attempt implements Run {
 
   private Done completed(Outputs outputs) {
     Outputs results = outputs == null ? Outputs.none() : outputs;
-    int bytes = results.bytes();
-    if (bytes > Outputs.BYTES_MAX) {
-      return failed(
-          ticket(),
-          "the outputs have " + bytes + " bytes; at most " + Outputs.BYTES_MAX + " are allowed");
+    Done.Builder done =
+        Done.newBuilder().setTicket(ticket()).setState(Done.State.COMPLETED);
+    String problem = results.problem();
+    if (problem.isEmpty()) {
+      return done.putAllOutputs(results.texts()).build();
     }
-    return Done.newBuilder()
-        .setTicket(ticket())
-        .setState(Done.State.COMPLETED)
-        .putAllOutputs(results.texts())
-        .build();
+    write("carillon: no output was kept: " + problem, true);
+    return done.build();
   }
 
   private Done thrown(Throwable e) {
@@ -313,13 +315,15 @@ final class Attempt implements Run {
       body = body.substring(0, body.length() - 1);
     }
     for (String line : body.split("\r?\n", -1)) {
-      state.log(
-          LogLine.newBuilder()
-              .setTicket(ticket())
-              .setWallUs(wallUs)
-              .setError(error)
-              .setText(Utf8.cut(line, Outbox.LINE_BYTES_MAX))
-              .build());
+      for (String piece : Utf8.pieces(line, Outbox.LINE_BYTES_MAX)) {
+        state.log(
+            LogLine.newBuilder()
+                .setTicket(ticket())
+                .setWallUs(wallUs)
+                .setError(error)
+                .setText(piece)
+                .build());
+      }
     }
   }
 

@@ -12,6 +12,14 @@ import java.util.Optional;
  * take longer than a few seconds call {@link #check()} between steps, at least once a second.
  */
 public interface Run {
+  /**
+   * Returns the run whose function this thread executes, or null; for appenders of logging
+   * libraries. Threads that the function starts do not inherit it.
+   */
+  static Run current() {
+    return Attempt.CURRENT.get();
+  }
+
   /** Returns the run's id. All attempts of a run share it, so it serves as an idempotency key. */
   String runId();
 
@@ -44,8 +52,8 @@ public interface Run {
 
   /**
    * Writes formatted text to the run's log, as {@link String#format} does. Without arguments the
-   * text is written as it is. Text with line ends becomes several lines; a line is cut after
-   * 16 KiB. Never blocks: lines are dropped and counted when 4 MiB of the worker's lines wait.
+   * text is written as it is. Text with line ends becomes several lines, as does a line of more
+   * than 16 KiB. Never blocks: lines are dropped and counted when 4 MiB of the worker's lines wait.
    */
   void log(String format, Object... arguments);
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Paths;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -55,20 +54,5 @@ class SettingsTest {
     assertTrue(Json.parameters("").isEmpty());
     assertThrows(IllegalArgumentException.class, () -> Json.parameters("{"));
     assertThrows(IllegalArgumentException.class, () -> Json.parameters("{\"a\":[]}"));
-  }
-
-  @Test
-  void outputsAreTexts() {
-    assertEquals("3", Outputs.of("n", 3).texts().get("n"));
-    assertEquals("0.5", Outputs.of("n", 0.5).texts().get("n"));
-    assertEquals("null", Outputs.of("n", null).texts().get("n"));
-    assertEquals("<\"\n>", Outputs.of("n", "<\"\n>").texts().get("n"));
-    assertEquals(
-        "[1,{\"a\":true}]",
-        Outputs.of("n", Arrays.asList(1, Collections.singletonMap("a", true))).texts().get("n"));
-    assertEquals(2, Outputs.of("a", 1, "b", 2).texts().size());
-    assertThrows(IllegalArgumentException.class, () -> Outputs.of("n", Double.NaN));
-    assertThrows(IllegalArgumentException.class, () -> Outputs.of("n", new Object()));
-    assertThrows(IllegalArgumentException.class, () -> Outputs.of("", 1));
   }
 }

@@ -26,6 +26,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A worker against an executor that the test controls message by message. */
-@Timeout(15)
+@Timeout(120)
 class WorkerTest {
   private static final Duration LONG = Duration.ofMinutes(10);
 
@@ -183,16 +185,85 @@ class WorkerTest {
   }
 
   @Test
-  void tooLargeOutputsFailTheAttempt() throws Exception {
+  void outputsThatCannotBeKeptAreExplained() throws Exception {
     char[] text = new char[70_000];
     Arrays.fill(text, 'x');
-    startWorker(run -> Outputs.of("text", new String(text)));
+    startWorker(run -> Outputs.of("small", 1, "text", new String(text)));
     FakeExecutor.Session session = executor.welcome(1);
     session.start("a");
     Done done = session.storeDone();
-    assertEquals(Done.State.FAILED, done.getState());
-    assertTrue(done.getError().contains("70004 bytes"), done.getError());
+    assertEquals(Done.State.COMPLETED, done.getState());
     assertEquals(0, done.getOutputsCount());
+    assertEquals(
+        Collections.singletonList(
+            "carillon: no output was kept: 70010 bytes; at most 16384 are allowed in all,"
+                + " and text has the most"),
+        texts(session, true));
+  }
+
+  @Test
+  void longLinesBecomeSeveral() throws Exception {
+    char[] text = new char[20_000];
+    Arrays.fill(text, 'é');
+    startWorker(
+        run -> {
+          run.print(new String(text));
+          return Outputs.none();
+        });
+    FakeExecutor.Session session = executor.welcome(1);
+    session.start("a");
+    session.storeDone();
+    List<String> lines = texts(session, false);
+    assertEquals(
+        Arrays.asList(8192, 8192, 3616),
+        lines.stream().map(String::length).collect(Collectors.toList()));
+    assertEquals(new String(text), String.join("", lines));
+  }
+
+  @Test
+  void loggersWriteToTheRunOfTheirThread() throws Exception {
+    Logger logger = Logger.getLogger("ledger");
+    logger.setUseParentHandlers(false);
+    RunLogHandler handler = new RunLogHandler();
+    logger.addHandler(handler);
+    try {
+      startWorker(
+          run -> {
+            begun.add(run.runId());
+            release.await(); // so that all run at the same time
+            logger.log(Level.WARNING, "no {0} in {1}", new Object[] {"account", run.runId()});
+            logger.fine("below the level of the logger");
+            Thread other = new Thread(() -> logger.warning("in a thread without a run"));
+            other.start();
+            other.join();
+            logger.log(Level.INFO, "failed", new IllegalStateException("no ledger"));
+            return Outputs.of("current", Run.current() == run);
+          });
+      FakeExecutor.Session session = executor.welcome(1);
+      for (String ticket : Arrays.asList("a", "b", "c")) {
+        session.start(ticket);
+        takeBegun();
+      }
+      logger.warning("of no run");
+      assertNull(Run.current());
+      release.countDown();
+      for (int i = 0; i < 3; i++) {
+        Done done = session.storeDone();
+        assertEquals("true", done.getOutputsOrThrow("current"));
+        List<String> lines =
+            session.logs.stream()
+                .filter(line -> line.getTicket().equals(done.getTicket()))
+                .map(LogLine::getText)
+                .collect(Collectors.toList());
+        String runId = "job@" + done.getTicket().toStringUtf8();
+        assertEquals("WARNING ledger: no account in " + runId, lines.get(0));
+        assertEquals("INFO ledger: failed", lines.get(1));
+        assertEquals("java.lang.IllegalStateException: no ledger", lines.get(2));
+        assertTrue(lines.get(3).contains("at io.carillon.worker.WorkerTest"), lines.get(3));
+      }
+    } finally {
+      logger.removeHandler(handler);
+    }
   }
 
   @Test
