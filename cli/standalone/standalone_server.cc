@@ -298,7 +298,7 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
   Parts& started = *server->parts_;
   CARILLON_TRY(started.StartAll(config, interrupted));
   started.runtime = started.CurrentRuntime();
-  started.setup_link = scheduler::NewSetupLink(started.store->auth, started.runtime.url,
+  started.setup_link = scheduler::NewSetupLink(started.store->auth, started.scheduler->public_url(),
                                                started.store->segments.Now());
   CARILLON_TRY(started.directory->Publish(started.runtime));
   return std::unique_ptr<process::Daemon>(std::move(server));

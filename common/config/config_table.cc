@@ -40,6 +40,10 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "Host name or address at which clients reach it; a TLS certificate must be "
                "valid for it. Empty = `rest.listen`."},
+      {.name = "rest.public_url",
+       .fallback = "",
+       .help = "URL at which people reach the console, as in links of notices and the set-up link, "
+               "e.g. https://ops.example.org/carillon behind a proxy. Empty = the member's own."},
       {.name = "rest.tls_certificate_file",
        .fallback = "",
        .help = "PEM file with the certificate chain. With it, the API and the console speak "

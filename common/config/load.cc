@@ -220,6 +220,7 @@ class Loader {
     const Status rest_pair = CheckPairOfFiles("rest.tls_certificate_file", "rest.tls_key_file");
     Note(rest_pair);
     if (rest_pair.ok()) Note(CheckRestListen());
+    Note(CheckPublicUrl());
     Note(CheckNotify());
     Note(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
     Note(CheckLinkListen());
@@ -300,6 +301,17 @@ class Loader {
     return {ErrorCode::kInvalid,
             "kafka.sasl is plain and kafka.tls is off: the password would cross the network in the "
             "clear"};
+  }
+
+  Status CheckPublicUrl() const {
+    const std::string& url = config_.Text("rest.public_url");
+    const bool web = url.starts_with("https://") || url.starts_with("http://");
+    if (url.empty() || (web && IsPlausibleUrl(url) && url.find_first_of("?#@\\\"<>") == url.npos)) {
+      return {};
+    }
+    return {ErrorCode::kInvalid,
+            "rest.public_url must be a URL without user, query and fragment, such as "
+            "https://ops.example.org/carillon"};
   }
 
   Status CheckNotify() const {

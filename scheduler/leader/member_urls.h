@@ -6,8 +6,9 @@
 namespace carillon::scheduler {
 
 struct MemberUrls {
-  std::string rest;  // API and console
-  std::string ops;   // health and metrics
+  std::string rest;     // API and console
+  std::string ops;      // health and metrics
+  std::string console;  // the console, in links that people follow
 };
 
 }  // namespace carillon::scheduler

@@ -150,7 +150,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
              .member_id = options.self.id.value()};
   if (access(directory->token_file().c_str(), R_OK) == 0) {
     runtime.token_file = directory->token_file();
-    setup_link = NewSetupLink(store->auth, runtime.url, store->segments.Now());
+    setup_link = NewSetupLink(store->auth, server->public_url(), store->segments.Now());
   }
   return directory->Publish(runtime);
 }

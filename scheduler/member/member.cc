@@ -41,7 +41,7 @@ std::vector<NamedStepper> Member::steppers() {
 }
 
 void Member::SetUrls(MemberUrls urls) {
-  if (rooms_->notifier) rooms_->notifier->SetRestUrl(urls.rest);
+  if (rooms_->notifier) rooms_->notifier->SetConsoleUrl(urls.console);
   rooms_->leader.SetUrls(std::move(urls));
 }
 

@@ -27,10 +27,10 @@ SendOutcome NoAnswer(const Error& error) {
           .error = Sentence(error.message)};
 }
 
-std::string LinkTo(const OpenNotice& open, const std::string& rest_url) {
-  if (rest_url.empty()) return {};
-  if (open.notice.kind == NoticeKind::kMissed) return rest_url + "/jobs/" + open.job_id.value();
-  return rest_url + "/runs/" + EncodeRunId(open.notice.key);
+std::string LinkTo(const OpenNotice& open, const std::string& console_url) {
+  if (console_url.empty()) return {};
+  if (open.notice.kind == NoticeKind::kMissed) return console_url + "/jobs/" + open.job_id.value();
+  return console_url + "/runs/" + EncodeRunId(open.notice.key);
 }
 
 int64_t UnixSeconds(WallTime time) { return ToUnixMicros(time) / 1'000'000; }
@@ -40,8 +40,8 @@ int64_t UnixSeconds(WallTime time) { return ToUnixMicros(time) / 1'000'000; }
 std::string NoticeIdText(uint64_t notice_id) { return "ntc_" + std::to_string(notice_id); }
 
 std::vector<NewDelivery> NoticeSender::Compose(const OpenNotice& notice,
-                                               const std::string& rest_url, WallTime now) const {
-  const std::string link = LinkTo(notice, rest_url);
+                                               const std::string& console_url, WallTime now) const {
+  const std::string link = LinkTo(notice, console_url);
   std::vector<NewDelivery> deliveries;
   if (options_.HasWebhook()) {
     deliveries.push_back(

@@ -54,8 +54,8 @@ class NoticeSender {
   const NotifyOptions& options() const { return options_; }
 
   // Returns one delivery for each channel that is set up. For mail, there must also be recipients.
-  // `rest_url` is the base of the link to the console.
-  std::vector<NewDelivery> Compose(const OpenNotice& notice, const std::string& rest_url,
+  // `console_url` is the base of the link to the console.
+  std::vector<NewDelivery> Compose(const OpenNotice& notice, const std::string& console_url,
                                    WallTime now) const;
   SendOutcome Send(const Delivery& delivery) const;
   // Sends a test message, without retries, through every channel that is set up. For mail, there

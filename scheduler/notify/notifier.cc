@@ -91,7 +91,7 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
       auto run = ports_.store.FindRun(notice);
       if (!run.ok()) return Failed(run.error());
       one.run = std::move(run).value();
-      decision.deliveries = ports_.sender.Compose(one, rest_url_, cluster_now);
+      decision.deliveries = ports_.sender.Compose(one, console_url_, cluster_now);
       if (decision.deliveries.empty()) {
         decision.verdict = NoticeVerdict::kDrop;
         WarnOfNobody(one.job_id);

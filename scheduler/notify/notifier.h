@@ -2,7 +2,7 @@
 //
 // Place    Beside step 9 of docs/life-of-a-run.md. Runs on a separate loop, so that no fire waits
 //          for it. See docs/notify.md.
-// Threads  One loop calls Step; call SetRestUrl before the first Step.
+// Threads  One loop calls Step; call SetConsoleUrl before the first Step.
 // Errors   Store unavailable: retried. If a channel does not answer, it is not used for
 //          kChannelRest, and its deliveries are not read during that time. So this channel delays
 //          the other channel by at most one message.
@@ -53,7 +53,7 @@ class Notifier final : public Stepper {
   explicit Notifier(const Ports& ports) : ports_(ports) {}
 
   SteadyTime Step(SteadyTime now) override;
-  void SetRestUrl(std::string url) { rest_url_ = std::move(url); }
+  void SetConsoleUrl(std::string url) { console_url_ = std::move(url); }
 
  private:
   void Decide(const OwnedView& view, WallTime cluster_now);
@@ -76,7 +76,7 @@ class Notifier final : public Stepper {
   static constexpr size_t kUnrecordedMax = 1000;
 
   const Ports ports_;
-  std::string rest_url_;
+  std::string console_url_;
   std::deque<Due> due_;
   // Outcomes of sent messages that are not recorded yet. They are kept, so that an outage of the
   // store does not cause a second send.

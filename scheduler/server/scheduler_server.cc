@@ -93,7 +93,7 @@ Status SchedulerServer::Listen(const ApiOptions& api, const ops::OpsOptions& ops
   CARILLON_ASSIGN_OR_RETURN(ops_, ops::OpsServer::Start(ops, {.metrics = ports_.member.metrics,
                                                               .clock = ports_.member.clock,
                                                               .health = *health_}));
-  member_.SetUrls({.rest = api_->url(), .ops = ops_->url()});
+  member_.SetUrls({.rest = api_->url(), .ops = ops_->url(), .console = api_->public_url()});
   return {};
 }
 

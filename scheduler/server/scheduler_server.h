@@ -57,6 +57,7 @@ class SchedulerServer {
   void Leave() { member_.Leave(); }
 
   std::string url() const { return api_->url(); }
+  std::string public_url() const { return api_->public_url(); }
   std::string ops_url() const { return ops_->url(); }
   uint16_t ops_port() const { return ops_->port(); }
 

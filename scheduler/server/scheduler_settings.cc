@@ -67,6 +67,7 @@ ApiOptions ApiOptionsOf(const config::Config& config) {
               .key_file = config.Text("rest.tls_key_file")},
       .allow_beyond_loopback = config.Flag("rest.allow_beyond_loopback"),
       .advertise = config.Text("rest.advertise"),
+      .public_url = config.Text("rest.public_url"),
       .workers = static_cast<size_t>(config.Integer("rest.workers")),
       .address_connections_max = static_cast<size_t>(config.Integer("rest.address_connections")),
       .trusted_proxies = config.Networks("rest.trusted_proxies")};

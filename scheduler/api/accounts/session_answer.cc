@@ -7,6 +7,7 @@
 #include "common/domain/access/roles.h"
 #include "common/wire/json/job/share_json.h"
 #include "scheduler/api/accounts/preferences.h"
+#include "scheduler/api/http/forwarded_prefix.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/auth/access_token.h"
 #include "scheduler/auth/random_token.h"
@@ -16,8 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-// Browsers send the cookie only below this path: the longest prefix that refresh and logout share.
-constexpr std::string_view kCookiePath = "/api/auth";
+// Browsers send the cookie only below this path, the longest that refresh and logout share, behind
+// the path under which a proxy serves them.
+constexpr const char* kCookiePath = "/api/auth";
 
 int64_t Seconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
@@ -40,7 +42,7 @@ json CallerToJson(const Caller& caller) {
 
 std::string CookieOf(const Call& call, const std::string& refresh_token) {
   return fmt::format("{}={}; Path={}; Max-Age={}; HttpOnly; SameSite=Strict{}", kRefreshCookie,
-                     refresh_token, kCookiePath,
+                     refresh_token, BelowPrefix(call.request, kCookiePath),
                      refresh_token.empty() ? 0 : Seconds(kRefreshTokenLife),
                      call.api.serves_tls ? "; Secure" : "");
 }

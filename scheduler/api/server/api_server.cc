@@ -6,13 +6,16 @@
 
 namespace carillon::scheduler {
 
-ApiServer::ApiServer(const ApiContext& context, size_t workers)
-    : handler_(std::make_unique<ApiHandler>(context, workers)) {}
+ApiServer::ApiServer(const ApiOptions& options, const ApiContext& context)
+    : public_url_(options.public_url),
+      handler_(std::make_unique<ApiHandler>(context, options.workers)) {
+  while (public_url_.ends_with('/')) public_url_.pop_back();
+}
 ApiServer::~ApiServer() { Stop(); }
 
 Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                                     const ApiContext& context) {
-  std::unique_ptr<ApiServer> api(new ApiServer(context, options.workers));
+  std::unique_ptr<ApiServer> api(new ApiServer(options, context));
   CARILLON_ASSIGN_OR_RETURN(
       api->server_, HttpServer::Start({.name = "api",
                                        .address = options.address,
@@ -29,6 +32,7 @@ Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
 
 uint16_t ApiServer::port() const { return server_->port(); }
 std::string ApiServer::url() const { return server_->url(); }
+std::string ApiServer::public_url() const { return public_url_.empty() ? url() : public_url_; }
 
 void ApiServer::Stop() {
   handler_->StopStreams();

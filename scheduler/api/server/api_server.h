@@ -23,6 +23,7 @@ struct ApiOptions {
   TlsFiles tls = {};
   bool allow_beyond_loopback = false;
   std::string advertise = {};          // host in the value of url(); empty = `address`
+  std::string public_url = {};         // value of public_url(); empty = that of url()
   size_t workers = 8;                  // each may hold one store connection
   size_t address_connections_max = 0;  // 0 = no limit
   std::vector<IpNetwork> trusted_proxies = {};
@@ -36,14 +37,17 @@ class ApiServer {
 
   uint16_t port() const;
   std::string url() const;  // "http://127.0.0.1:8640"
+  // The base of links that people follow, without a slash at its end.
+  std::string public_url() const;
   // As TlsCertificate::Reload.
   Status ReloadCertificate() { return server_->ReloadCertificate(); }
   std::optional<WallTime> CertificateUntil() const { return server_->CertificateUntil(); }
   void Stop();
 
  private:
-  ApiServer(const ApiContext& context, size_t workers);
+  ApiServer(const ApiOptions& options, const ApiContext& context);
 
+  std::string public_url_;  // empty = that of url()
   const std::unique_ptr<ApiHandler> handler_;
   std::unique_ptr<HttpServer> server_;
 };

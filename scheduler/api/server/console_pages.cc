@@ -1,8 +1,8 @@
 #include "scheduler/api/server/console_pages.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "scheduler/api/http/forwarded_prefix.h"
 #include "scheduler/api/http/short_hash.h"
 #include "scheduler/api/server/index_page.h"
 
@@ -12,7 +12,6 @@ namespace {
 constexpr std::string_view kAssets = "assets";  // file names there contain a hash of the content
 constexpr std::string_view kIndex = "index.html";
 constexpr std::string_view kBase = "<base href=\"/\"";  // as in web-ui/index.html
-constexpr size_t kPrefixLengthMax = 256;                // bytes
 // Forbids inline scripts and styles, and other origins. Images may be data: URLs, because the style
 // sheet contains icons in this form.
 constexpr const char* kPolicy =
@@ -20,29 +19,12 @@ constexpr const char* kPolicy =
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors 'none'";
 
-bool IsPrefixCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_' || c == '.' || c == '~' || c == '/';
-}
-
 void Guard(HttpResponse& response) {
   response.headers.emplace_back("Content-Security-Policy", kPolicy);
   response.headers.emplace_back("Referrer-Policy", "no-referrer");
 }
 
 }  // namespace
-
-std::string PrefixOf(const HttpRequest& request) {
-  const std::string* header = request.Header("x-forwarded-prefix");
-  if (header == nullptr || header->size() > kPrefixLengthMax) return "/";
-  std::string prefix = *header;
-  if (!prefix.ends_with('/')) prefix += '/';
-  const bool plain = prefix.starts_with('/') && prefix.find("//") == std::string::npos &&
-                     prefix.find("/./") == std::string::npos &&
-                     prefix.find("/../") == std::string::npos &&
-                     std::all_of(prefix.begin(), prefix.end(), IsPrefixCharacter);
-  return plain ? prefix : "/";
-}
 
 ConsolePages::ConsolePages(EmbeddedFiles files, std::string version)
     : files_(files), version_(std::move(version)) {}

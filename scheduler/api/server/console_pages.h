@@ -33,8 +33,4 @@ class ConsolePages {
   const std::string version_;
 };
 
-// The path under which a proxy serves the console, with slashes at both ends; "/" if the header is
-// absent or not a plain path.
-std::string PrefixOf(const HttpRequest& request);
-
 }  // namespace carillon::scheduler

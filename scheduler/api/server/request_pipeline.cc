@@ -12,6 +12,7 @@
 #include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/bearer_token.h"
 #include "scheduler/api/http/client_address.h"
+#include "scheduler/api/http/forwarded_prefix.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/http/short_hash.h"
@@ -455,6 +456,9 @@ HttpResponse ApiHandler::Seal(const HttpRequest& request, const Trace& trace,
       response.status = 304;
       response.body.clear();
     }
+  }
+  for (auto& [name, value] : response.headers) {
+    if (name == "Location" && value.starts_with('/')) value = BelowPrefix(request, value);
   }
   response.headers.emplace_back("X-Trace-Id", trace.id);
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");

@@ -120,6 +120,30 @@ describe('a session', () => {
     }
   });
 
+  test('a session under the path of a proxy survives a reload, a second tab and a sign-out', async () => {
+    const proxy = await startProxy(server.url, '/ops/carillon');
+    try {
+      await guest({ asked: ['/api/'] }, async (page) => {
+        await page.goto(proxy.url + '/jobs');
+        await signIn(page, 'uma', password);
+        const listed = (tab) => tab.getByRole('link', { name: 'First', exact: true }).waitFor();
+        await listed(page);
+        await page.reload();
+        await listed(page);
+        const other = await page.context().newPage();
+        await other.goto(proxy.url + '/jobs');
+        await listed(other);
+        await other.getByRole('button', { name: 'Settings' }).click();
+        await other.getByRole('button', { name: 'Sign out' }).click();
+        await form(page).waitFor();
+        await page.reload();
+        await form(page).waitFor();
+      });
+    } finally {
+      proxy.stop();
+    }
+  });
+
   test('a token session belongs to its tab alone', async () => {
     await as('uma', '/jobs', async (page) => {
       const other = await page.context().newPage();

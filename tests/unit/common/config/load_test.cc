@@ -233,6 +233,20 @@ TEST_F(LoadTest, TlsOfTheLinkLiftsTheRuleOfLoopback) {
   EXPECT_EQ(YamlFails("link.tls_ca_file: /ca.pem\n", "link.tls_ca_key_file"), ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, ThePublicUrlIsOneThatLinksCanBeginWith) {
+  for (const char* good :
+       {"https://ops.example.org", "https://ops.example.org/carillon/", "http://[::1]:8640/a-b"}) {
+    EXPECT_TRUE(LoadYaml(std::string("rest.public_url: ") + good + "\n").ok()) << good;
+  }
+  for (const char* bad :
+       {"ops.example.org", "ftp://h", "https://", "https://h/?a=b", "https://h/#a", "https://u@h/",
+        "https://h:0/", "https://h/a b", "https://h/<a>"}) {
+    EXPECT_EQ(YamlFails(std::string("rest.public_url: '") + bad + "'\n", "rest.public_url"),
+              ErrorCode::kInvalid)
+        << bad;
+  }
+}
+
 TEST_F(LoadTest, NoticesNeedTheirPartsAndTlsBeyondLoopback) {
   const std::string hook = "notify.webhook_secret_file: /s\nnotify.webhook_url: ";
   const std::string mail = "notify.mail_from: a@b\nnotify.mail_server: ";

@@ -52,7 +52,7 @@ class NotifierTest : public test::RoomTest {
                                                            .fences = fences_,
                                                            .sender = *sender_,
                                                            .metrics = metrics_});
-    notifier_->SetRestUrl("http://here");
+    notifier_->SetConsoleUrl("http://here");
   }
   // Steps until the notifier waits.
   void Settle() {

@@ -72,6 +72,26 @@ TEST_F(SignInTest, LoginAnswersATokenAndACookieThatScriptsCannotRead) {
   EXPECT_TRUE(IsAudited("auth.login", "anna"));
 }
 
+TEST_F(SignInTest, TheCookieIsSentUnderThePathThatAProxyServes) {
+  AddUser("anna", "user");
+  const auto path_of = [this](const std::string& prefix) {
+    const std::string body = nlohmann::json{{"name", "anna"}, {"password", kPassword}}.dump();
+    const Answer answer =
+        SendOn(client_, "POST", "/api/auth/login", body,
+               {{"Content-Type", "application/json"}, {"X-Forwarded-Prefix", prefix}});
+    const std::string cookie = answer.header("set-cookie");
+    const size_t from = cookie.find("Path=") + 5;
+    return cookie.substr(from, cookie.find(';', from) - from);
+  };
+  EXPECT_EQ(path_of("/ops/carillon"), "/ops/carillon/api/auth");
+  EXPECT_EQ(path_of("/ops/carillon/"), "/ops/carillon/api/auth");
+  EXPECT_EQ(path_of("/"), "/api/auth");
+  for (const char* bad :
+       {"ops", "//evil.example", "/a; Domain=evil.example", "/a/../b", "/a, /b"}) {
+    EXPECT_EQ(path_of(bad), "/api/auth") << bad;
+  }
+}
+
 TEST_F(SignInTest, AnUnknownNameAWrongPasswordAndADisabledUserGetTheSameAnswer) {
   AddUser("anna", "user");
   AddUser("gone", "user");

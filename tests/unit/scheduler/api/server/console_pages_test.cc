@@ -158,6 +158,18 @@ TEST_F(ConsolePagesTest, ThePageKnowsThePathThatAProxyServesItUnder) {
   EXPECT_NE(Open("/", {{"X-Forwarded-Prefix", "/a"}}).header("etag"), Open("/").header("etag"));
 }
 
+TEST_F(ConsolePagesTest, AnAnswerNamesANewObjectUnderThePathThatAProxyServes) {
+  const std::string job = R"({"job_id": "a", "name": "A", "command": "true"})";
+  const auto post = [&](const char* prefix) {
+    return Send("POST", "/api/jobs", job,
+                {{"X-Forwarded-Prefix", prefix}, {"Idempotency-Key", "k"}});
+  };
+  EXPECT_EQ(post("/ops/carillon").header("location"), "/ops/carillon/api/jobs/a");
+  // The answer is kept for the key and not for the proxy.
+  EXPECT_EQ(post("/ops/carillon").header("location"), "/ops/carillon/api/jobs/a");
+  EXPECT_EQ(post("/").header("location"), "/api/jobs/a");
+}
+
 class NoConsoleTest : public ApiEnv {};
 
 TEST_F(NoConsoleTest, TheStartPageTellsHowToBuildIt) {
