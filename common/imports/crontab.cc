@@ -279,6 +279,7 @@ class FileReader {
     if (std::string fault = settings_.Fault(); !fault.empty()) return Refuse(std::move(fault));
     const CrontabCommand& read = entry->command;
     json job = {{"command", EscapeTemplate(settings_.CommandLine(read.command, read.input))},
+                {"working_directory", "~"},
                 {"timeout", kTimeoutMaxSeconds}};
     SetSchedule(entry->times, job);
     const std::string id = IdOf(ProgramName(read.command));

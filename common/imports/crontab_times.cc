@@ -198,7 +198,9 @@ class FieldReader {
     }
     field_.spread = true;
     field_.text += 'H';
-    if (!from.text.empty() || !to.text.empty()) {
+    // A plain H leaves out days that not every month has.
+    const bool whole = from.text.empty() && to.text.empty();
+    if (!whole || (step > 0 && SpreadMost(unit_) != bounds_.most)) {
       field_.text += fmt::format("({}-{})", from.value, to.value);
     }
     field_.text += Step(step);

@@ -94,6 +94,7 @@ TEST(CrontabTest, EachLineIsAJobOrIsRefusedWithAReason) {
     EXPECT_EQ(job["command"], entry.command) << entry.line;
     EXPECT_EQ(job["time_zone"], "Europe/Paris");
     EXPECT_EQ(ParseJob(job)->definition.name, job["name"]);
+    EXPECT_EQ(job["working_directory"], "~");
     EXPECT_EQ(job["timeout"], 604800);  // the longest, because cron has no timeout
   }
 }
