@@ -5,6 +5,7 @@
 #include "cli/crontab/commands.h"
 #include "cli/jobs/commands.h"
 #include "cli/terminal/yaml.h"
+#include "common/domain/isolation.h"
 #include "common/domain/schedule/zone.h"
 #include "common/imports/crontab.h"
 
@@ -46,8 +47,9 @@ struct Crontabs {
   bool complete = true;  // no file was left out that a cron reads
 };
 
-// Reads a file, or the crontabs of a directory such as /etc/cron.d in the order of their names.
-Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path) {
+// Reads a file, or the crontabs of a directory in the order of their names: of one such as
+// /etc/cron.d, or of one such as /var/spool/cron, where each file has the name of its user.
+Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path, bool system) {
   namespace fs = std::filesystem;
   Crontabs read;
   std::error_code error;
@@ -75,7 +77,9 @@ Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path) {
       read.complete = false;
     } else {
       CARILLON_ASSIGN_OR_RETURN(std::string text, ReadInput(session.host(), path + "/" + name));
-      read.files.push_back({.name = name, .text = std::move(text)});
+      const bool of_user = !system && IsUserName(name);
+      read.files.push_back(
+          {.name = name, .text = std::move(text), .user = of_user ? name : std::string()});
     }
   }
   if (read.files.empty()) return UsageFailure("no crontab in " + path);
@@ -180,7 +184,8 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
     session.Say("Using time zone " + options.time_zone + " (change with --tz).");
   }
   CARILLON_TRY(Zone::Load(options.time_zone));
-  CARILLON_ASSIGN_OR_RETURN(const Crontabs crontabs, ReadCrontabs(session, arguments.file));
+  CARILLON_ASSIGN_OR_RETURN(const Crontabs crontabs,
+                            ReadCrontabs(session, arguments.file, arguments.system));
   CrontabImport import = ParseCrontabs(crontabs.files, options);
   if (!arguments.name_space.empty()) {
     for (json& job : import.jobs) job["namespace"] = arguments.name_space;

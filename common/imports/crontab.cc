@@ -90,13 +90,16 @@ bool StartsWithUser(std::string_view command) {
 
 // True for a word that stands where a user should, because the user was forgotten.
 bool IsProgram(std::string_view word) {
-  constexpr std::array<std::string_view, 48> kPrograms{
-      "awk",    "bash",   "cat",    "cd",      "chmod", "chown",   "cp",      "csh",
-      "curl",   "date",   "docker", "echo",    "env",   "exec",    "export",  "find",
-      "flock",  "ionice", "java",   "kill",    "ksh",   "kubectl", "ln",      "logger",
-      "make",   "mkdir",  "mv",     "nice",    "node",  "nohup",   "perl",    "php",
-      "podman", "printf", "python", "python3", "rm",    "rsync",   "ruby",    "run-parts",
-      "sh",     "sleep",  "source", "sudo",    "tar",   "test",    "timeout", "wget"};
+  constexpr std::array<std::string_view, 65> kPrograms{
+      "apt",     "apt-get", "awk",       "aws",     "bash",      "bundle",  "cat",    "cd",
+      "certbot", "chmod",   "chown",     "cp",      "csh",       "curl",    "date",   "dnf",
+      "docker",  "echo",    "env",       "exec",    "export",    "find",    "flock",  "ionice",
+      "java",    "kill",    "ksh",       "kubectl", "ln",        "logger",  "ls",     "make",
+      "mkdir",   "mv",      "mysqldump", "nice",    "node",      "nohup",   "npm",    "perl",
+      "pg_dump", "php",     "podman",    "printf",  "python",    "python3", "reboot", "rm",
+      "rsync",   "ruby",    "run-parts", "scp",     "sed",       "service", "sh",     "shutdown",
+      "sleep",   "source",  "ssh",       "sudo",    "systemctl", "tar",     "test",   "timeout",
+      "wget"};
   return std::find(kPrograms.begin(), kPrograms.end(), word) != kPrograms.end();
 }
 
@@ -186,6 +189,10 @@ class FileReader {
 
   void Read() {
     std::string_view text = file_.text;
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+      number_ = 1;
+      return Refuse("the file is UTF-16; save it as UTF-8");
+    }
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     const bool anacron = IsAnacrontab(text);
     while (!text.empty()) {
@@ -225,10 +232,17 @@ class FileReader {
     }
   }
 
+  // True if cron takes the line for an entry only because of its quotation marks.
+  bool LooksLikeSetting() const {
+    const size_t end = line_.find_first_of("= \t");
+    return end != std::string_view::npos && IsVariableName(line_.substr(0, end)) &&
+           WithoutBlanks(line_.substr(end)).starts_with('=');
+  }
+
   // A comment that only names the fields is about no entry, nor is what stands above it. An entry
   // that was commented out describes nothing either.
   void AddComment(std::string_view text) {
-    if (NamesFields(text)) return comment_.clear();
+    if (NamesFields(text) || text.starts_with("(Cron version")) return comment_.clear();
     if (Parse(text).ok()) return;
     if (text.empty() && comment_.empty()) return;
     if (!comment_.empty()) comment_ += '\n';
@@ -272,6 +286,9 @@ class FileReader {
   void ReadEntry(bool continues) {
     const auto entry = Parse(line_);
     if (EndsInBackslash(line_)) continues_ = true;
+    if (!entry.ok() && LooksLikeSetting()) {
+      return Refuse("a quotation is not closed, or text follows it; cron ignores such a setting");
+    }
     if (!entry.ok()) {
       return Refuse(continues ? "it continues the line above; cron has no continuation lines"
                               : entry.error().message);
@@ -290,11 +307,12 @@ class FileReader {
     if (!comment_.empty()) {
       job["description"] = Shortened(ToValidUtf8(comment_), kDescriptionBytesMax);
     }
-    if (!entry->user.empty()) job["labels"] = {{"crontab-user", entry->user}};
+    const std::string& user = entry->user.empty() ? file_.user : entry->user;
+    if (!user.empty()) job["labels"] = {{"crontab-user", user}};
     const auto valid = ParseJob(job);
     if (!valid.ok()) return Refuse(valid.error().pointer + ": " + valid.error().message);
     job["job_id"] = importer_.FreeId(importer_.options_.id_prefix + id);
-    AddRemarks(*entry);
+    AddRemarks(*entry, user);
     importer_.import_.jobs.push_back(std::move(job));
   }
 
@@ -316,7 +334,7 @@ class FileReader {
     if (!times.dst_repeat.empty()) job["dst_repeat"] = times.dst_repeat;
   }
 
-  void AddRemarks(const Entry& entry) {
+  void AddRemarks(const Entry& entry, const std::string& user) {
     if (entry.command.has_percent) {
       Remark(
           fmt::format("cron ends the command at %, and the rest becomes its input; {}", kPercent));
@@ -325,8 +343,8 @@ class FileReader {
     if (entry.starts_with_user) {
       Remark("the command starts with a user name; use --system for a system crontab");
     }
-    if (!entry.user.empty() && importer_.users_.insert(entry.user).second) {
-      Remark("commands run as the executor's user, not as " + entry.user);
+    if (!user.empty() && importer_.users_.insert(user).second) {
+      Remark("commands run as the executor's user, not as " + user);
     }
   }
 

@@ -23,6 +23,7 @@ struct CrontabOptions {
 struct CrontabFile {
   std::string name = {};  // "" = the only file
   std::string text;
+  std::string user = {};  // whose crontab it is; "" = not known, or the entries name theirs
 };
 
 // A line that needs the user's attention, and why.

@@ -26,7 +26,9 @@ bool HasComment(std::string_view value) {
 std::string ShellFault(std::string_view value) {
   if (value.empty()) return "SHELL is empty, so cron starts nothing";
   if (!value.starts_with('/')) return "SHELL is no absolute path, so cron does not find it";
-  if (HasComment(value)) return "cron takes the comment for a part of SHELL; give it its own line";
+  if (value.find_first_of(" \t") != std::string_view::npos) {
+    return "cron takes all of SHELL for the path of a program, without arguments and comments";
+  }
   return "";
 }
 

@@ -1,7 +1,6 @@
 // The times of a crontab entry: reads them as cron does, and says them in Carillon's words. Pure.
 //
-// Follows cronie, and OpenBSD and FreeBSD for what only these have: "~/10", "@every_minute" and
-// "@600".
+// Follows cronie. From OpenBSD it has "~/10", from FreeBSD "@every_minute" and "@600".
 #pragma once
 
 #include <cstdint>

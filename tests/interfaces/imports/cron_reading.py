@@ -234,7 +234,7 @@ def setting_fault(name, value):
     if b"\0" in value or name.startswith(b"-") or name == b"CARILLON_RUN_ID":
         return True
     if name == b"SHELL":
-        return not value.startswith(b"/") or b" #" in value
+        return not value.startswith(b"/") or bool(set(value) & set(BLANK))
     if name == b"HOME":
         return not value.startswith(b"/")
     if name == b"CRON_TZ":

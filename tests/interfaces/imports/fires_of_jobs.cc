@@ -1,7 +1,7 @@
 // Prints the fires of jobs: reads {"jobs": […], "windows": {ZONE: [[FROM, UNTIL], …]},
-// "calendar": [FROM, UNTIL, MOST]} from standard input, with times in minutes since 1970, and
-// writes for each job its expressions without H, its fires in the windows of its zone, and the first
-// MOST of its fires as if its zone were UTC.
+// "calendar": [FROM, UNTIL, MOST]} from standard input, with times in minutes since 1970. Writes
+// for each job its expression without H, its fires in the windows of its zone, and the first MOST
+// of its fires as if its zone were UTC.
 #include <cstdio>
 #include <iostream>
 #include <iterator>

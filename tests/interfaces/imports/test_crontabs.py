@@ -147,8 +147,8 @@ def started(line):
     return words[0].encode(), words[2].encode(), stdin, env
 
 
-def complaints_about(entry, job, fires):
-    """The differences between an entry and its job."""
+def complaints_about(entry, job, fires, user):
+    """The differences between an entry and its job; `user`: whose file it is, if the entry names none."""
     found = []
 
     def same(what, here, there):
@@ -164,7 +164,7 @@ def complaints_about(entry, job, fires):
     same("shell", shell, entry.shell)
     same("input", stdin, entry.stdin)
     same("environment", {k.encode(): v.encode() for k, v in env.items()}, entry.env)
-    same("user", job.get("labels", {}).get("crontab-user", "").encode(), entry.user)
+    same("user", job.get("labels", {}).get("crontab-user", "").encode(), entry.user or user)
     same("overlap", job.get("overlap_policy", "allow"), "skip" if entry.single else "allow")
     same("directory", job.get("working_directory"), "~")
     if re.search(r"[\x00-\x1f\x7f]", job["name"]) or not job["name"].strip():
@@ -193,6 +193,7 @@ class Import:
     """The files of one command, what cron makes of them, and what Carillon made of them."""
 
     def __init__(self, files, system, zone):
+        self.system = system
         self.expected = [(name, line) for name, data in sorted(files.items())
                          for line in cron_reading.read(data, system, zone)]
         with tempfile.TemporaryDirectory() as directory:
@@ -225,7 +226,8 @@ class Import:
         if len(entries) != len(jobs):
             return [f"{len(jobs)} jobs of {len(entries)} entries"]
         for (name, line), job, fires in zip(entries, jobs, self.fires(jobs)):
-            found += [f"{name}:{line.number} {c}" for c in complaints_about(line.entry, job, fires)]
+            user = b"" if self.system else name.encode()
+            found += [f"{name}:{line.number} {c}" for c in complaints_about(line.entry, job, fires, user)]
         return found
 
 

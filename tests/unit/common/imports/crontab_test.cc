@@ -74,7 +74,9 @@ const Entry kEntries[] = {
     {"nonsense", "", "neither a setting nor five schedule fields"},
     {"0 1 * * * \xff", "", "the command is not valid UTF-8"},
     {"0 1 * * * x \\", "", "cron has no continuation lines"},
-    {"OPEN=\"half", "", "neither a setting nor five"},
+    {"OPEN=\"half", "", "cron ignores such a setting"},
+    {"A = 'b' # c", "", "cron ignores such a setting"},
+    {"\xff\xfe* \x00", "", "UTF-16"},
 };
 
 TEST(CrontabTest, EachLineIsAJobOrIsRefusedWithAReason) {
@@ -144,6 +146,7 @@ TEST(CrontabTest, ASettingThatCannotBeKeptStopsWhatFollows) {
       {"SHELL=bash", "SHELL=/bin/bash"},
       {"SHELL=", "SHELL=/bin/sh"},
       {"SHELL=/bin/bash  # the shell", "SHELL=/bin/bash"},
+      {"SHELL=/bin/bash -l", "SHELL=/bin/bash"},
       {"HOME=~", "HOME=/root"},
       {"HOME=$OTHER", "HOME=/root"},
       {"HOME=data", "HOME=/root"},
@@ -244,11 +247,13 @@ TEST(CrontabTest, AnAnacrontabIsRefusedWithTheWayToSayIt) {
 }
 
 TEST(CrontabTest, SettingsEndWithTheirFileAndIdsDiffer) {
-  const CrontabImport import =
-      ParseCrontabs({{.name = "a", .text = "A=1\nCRON_TZ=Asia/Tokyo\n1 * * * * x\nbad\n"},
-                     {.name = "b", .text = "1 * * * * x\n"}},
-                    {});
+  const CrontabImport import = ParseCrontabs(
+      {{.name = "a", .text = "A=1\nCRON_TZ=Asia/Tokyo\n1 * * * * x\nbad\n", .user = "anna"},
+       {.name = "b", .text = "1 * * * * x\n"}},
+      {});
   ASSERT_EQ(import.jobs.size(), 2u);
+  EXPECT_EQ(import.jobs[0]["labels"]["crontab-user"], "anna");
+  EXPECT_FALSE(import.jobs[1].contains("labels"));
   EXPECT_FALSE(import.jobs[1].contains("env"));
   EXPECT_EQ(import.jobs[1]["time_zone"], "UTC");
   EXPECT_EQ(import.jobs[1]["job_id"], "x-2");
