@@ -27,8 +27,6 @@ const ERROR = [
   '{"severity": "CRITICAL", "message": "no price"}',
   '{"level":50,"time":1,"msg":"no price"}',
   'ERROR set level=info',
-  '\u001b[31mERROR\u001b[0m no price',
-  '\u001b[2m2026-11-22T10:00:00Z\u001b[0m \u001b[31mERROR\u001b[0m shop: no price',
 ];
 const WARN = [
   'WARN  low disk',
@@ -123,6 +121,15 @@ describe('the lines of a log', () => {
       ['stdout', 'DEBUG three'],
     );
     expect(lines.map((line) => line.level)).toEqual([null, 'INFO', 'ERROR', 'INFO', 'ERROR', 'DEBUG']);
+  });
+  it('a line has the level of the text that it shows', () => {
+    const lines = read(
+      ['stdout', '\u001b[2m2026-11-22T10:00:00Z\u001b[0m \u001b[31mERROR\u001b[0m shop: no price'],
+      ['stdout', 'INFO waits\rWARN still waits', true],
+      ['stdout', '\r\u001b[2KDEBUG ready'],
+      ['stdout', '\u001b[1AERROR late'],
+    );
+    expect(lines.map((line) => line.level)).toEqual(['ERROR', 'ERROR']);
   });
   it('a line in parts has the level of the whole', () => {
     const lines = read(

@@ -36,7 +36,6 @@ const word = (text: string | undefined): Level | null => {
   return Object.hasOwn(WORDS, small) ? WORDS[small]! : null;
 };
 
-const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;]*m', 'g');
 const JSON_LEVEL = /"(?:level|severity|lvl|levelname|log\.level|loglevel)"\s*:\s*(?:"([A-Za-z]+)"|(\d+))/i;
 const PAIRS = /^[\w.]+=/; // logfmt: level=info msg="ready"
 const PAIR_LEVEL = /(?:^|\s)(?:level|lvl|severity)="?([A-Za-z]+)"?(?=\s|$)/i;
@@ -80,15 +79,15 @@ function ofTokens(line: string): Level | null {
   return null;
 }
 
-// Returns the level that the line itself names. null if the line names no level. Such a line gets the level
-// of the line before it.
+// Returns the level that the line itself names. `text` is the line as it is shown. null if the line names no
+// level. Such a line gets the level of the line before it.
 export function levelOf(text: string): Level | null {
   if (/^\s*\{/.test(text)) {
     const [, name, value] = JSON_LEVEL.exec(text.slice(0, LOOK_AT_JSON)) ?? [];
     if (name ?? value) return word(name) ?? (value ? ofNumber(Number(value)) : null);
   }
   if (/^\s/.test(text)) return null; // the line continues the line before it, as in a stack trace
-  const line = text.slice(0, LOOK_AT).replace(ESCAPES, '');
+  const line = text.slice(0, LOOK_AT);
   const glog = GLOG_LINE.exec(line);
   if (glog) return GLOG[glog[1]!]!;
   return PAIRS.test(line) ? word(PAIR_LEVEL.exec(line)?.[1]) : ofTokens(line);

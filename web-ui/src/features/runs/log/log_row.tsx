@@ -6,7 +6,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import type { LogLine } from './log_lines';
 import { piecesOf } from './log_links';
 import { partsOf } from './log_parts';
-import { TAB } from './log_window';
+import { statesOf } from './log_window';
 
 export function LogRow({
   line,
@@ -15,8 +15,10 @@ export function LogRow({
   wrap,
   times,
   tone,
+  opened,
   onLink,
   onCopy,
+  onOpen,
 }: {
   line: LogLine;
   index: number;
@@ -26,9 +28,11 @@ export function LogRow({
   tone: string;
   onLink: (line: number) => void;
   onCopy: (lines: LogLine[]) => void;
+  opened: boolean; // the earlier states of the line are shown
+  onOpen: (line: LogLine) => void;
 }) {
   const { t } = useTranslation();
-  const parts = partsOf(line.text.replaceAll('\t', TAB), line.colours);
+  const parts = partsOf(line);
   const edge =
     line.stream === 'stderr'
       ? 'border-bad'
@@ -69,7 +73,9 @@ export function LogRow({
       <span
         data-stream={line.stream}
         className={
-          'border-l-2 pl-2 ' + edge + (wrap ? ' min-w-0 break-all whitespace-pre-wrap' : ' whitespace-pre')
+          'border-l-2 pl-2 [tab-size:8] ' +
+          edge +
+          (wrap ? ' min-w-0 break-all whitespace-pre-wrap' : ' whitespace-pre')
         }
       >
         {parts.map((part, j) =>
@@ -81,8 +87,38 @@ export function LogRow({
             <Linked key={j} text={part.text} />
           ),
         )}
+        {line.earlierCount > 0 && (
+          <button
+            type="button"
+            className="ml-3 cursor-pointer text-muted underline decoration-dotted select-none"
+            aria-expanded={opened}
+            title={t('output.earlier_explain')}
+            onClick={() => onOpen(line)}
+          >
+            {t('output.earlier', { count: line.earlierCount })}
+          </button>
+        )}
+        {opened && <States line={line} />}
       </span>
     </div>
+  );
+}
+
+// The states that a line had before the program wrote over them, such as those of a progress bar.
+function States({ line }: { line: LogLine }) {
+  const { t } = useTranslation();
+  const { states, dropped } = statesOf(line);
+  return (
+    <>
+      {dropped > 0 && (
+        <span className="block text-muted">{t('output.earlier_dropped', { count: dropped })}</span>
+      )}
+      {states.map((state, i) => (
+        <span key={i} className="block text-muted">
+          {state}
+        </span>
+      ))}
+    </>
   );
 }
 

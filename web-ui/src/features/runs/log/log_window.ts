@@ -6,16 +6,31 @@ import type { LogLine } from './log_lines';
 export const ROW_PX = 18;
 const BEYOND_PX = 20 * ROW_PX; // px above and below the visible part, in which lines are rendered too
 
-const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;?]*[A-Za-z]', 'g');
-const PLAIN = /^[\x20-\x7e]*$/;
-export const TAB = ' '.repeat(8);
+const TAB = ' '.repeat(8); // the most columns that a tab takes
+const OTHER = /[^\x20-\x7e]/g;
+const NOTE_COLUMNS = 20; // of the button at the end of a line with earlier states
 
-// Returns the number of rows of a line. `columns` is the number of characters in a row. 0 means that lines do
-// not wrap. A line with characters that may be wider gets one row more.
+// Returns the number of rows of a text. `columns` is the number of characters in a row. 0 means that lines do
+// not wrap. A character that is not ASCII may take two columns, and may leave one empty at the end of a row.
 export function rowsOf(text: string, columns: number): number {
   if (columns === 0) return 1;
-  const bare = text.replace(ESCAPES, '').replaceAll('\t', TAB);
-  return Math.max(1, Math.ceil(bare.length / columns)) + (PLAIN.test(bare) ? 0 : 1);
+  const bare = text.replaceAll('\t', TAB);
+  const others = bare.match(OTHER)?.length ?? 0;
+  const most = bare.length + others;
+  return most <= columns ? 1 : Math.ceil(most / (others > 0 ? columns - 1 : columns));
+}
+
+// The earlier states of a line that can be shown. One more row says how many were dropped.
+export const statesOf = ({ earlier, earlierCount }: LogLine) => ({
+  states: earlier,
+  dropped: earlierCount - earlier.length,
+});
+
+function rowsOfLine(line: LogLine, columns: number, opened: ReadonlySet<LogLine>): number {
+  const own = rowsOf(line.text + (line.earlierCount > 0 ? ' '.repeat(NOTE_COLUMNS) : ''), columns);
+  if (!opened.has(line)) return own;
+  const { states, dropped } = statesOf(line);
+  return states.reduce((sum, state) => sum + rowsOf(state, columns), own + (dropped > 0 ? 1 : 0));
 }
 
 export interface Heights {
@@ -25,9 +40,14 @@ export interface Heights {
   lineAt: (y: number) => number;
 }
 
-export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
+// `opened`: lines that are shown with their earlier states.
+export function heightsOf(
+  lines: readonly LogLine[],
+  columns: number,
+  opened: ReadonlySet<LogLine> = new Set(),
+): Heights {
   const count = lines.length;
-  if (columns === 0) {
+  if (columns === 0 && opened.size === 0) {
     return {
       count,
       total: count * ROW_PX,
@@ -36,7 +56,7 @@ export function heightsOf(lines: readonly LogLine[], columns: number): Heights {
     };
   }
   const tops = new Float64Array(count + 1);
-  for (let i = 0; i < count; i++) tops[i + 1] = tops[i]! + rowsOf(lines[i]!.text, columns) * ROW_PX;
+  for (let i = 0; i < count; i++) tops[i + 1] = tops[i]! + rowsOfLine(lines[i]!, columns, opened) * ROW_PX;
   return {
     count,
     total: tops[count]!,

@@ -13,7 +13,6 @@ import { LevelFilter } from './level_filter';
 import { useLog } from './log_feed';
 import { isAtLeast, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
-import { plainOf } from './log_parts';
 import { LogRow } from './log_row';
 import { LogSearch } from './log_search';
 import { ROW_PX, heightsOf, visibleLines } from './log_window';
@@ -58,15 +57,16 @@ export function Output(props: {
   const [at, setAt] = useState(0);
   const [times, setTimes] = useState(false);
   const [full, setFull] = useState(false);
+  const [opened, setOpened] = useState<ReadonlySet<LogLine>>(new Set());
   const [following, setFollowing] = useState(() => location.hash === '');
   const [linked, setLinked] = useState(() => Number(/^#L(\d+)$/.exec(location.hash)?.[1] ?? 0) - 1);
   const box = useRef<HTMLDivElement>(null);
   const sample = useRef<HTMLSpanElement>(null);
   const [sight, setSight] = useState({ top: 0, height: 600, columns: 80 });
   const heights = useMemo(
-    () => heightsOf(lines, wrap ? sight.columns : 0),
+    () => heightsOf(lines, wrap ? sight.columns : 0, opened),
     // oxlint-disable-next-line react/exhaustive-deps -- `lines` may grow in place; `log` changes with it
-    [log, level, wrap, sight.columns],
+    [log, level, wrap, sight.columns, opened],
   );
   const scrollTo = (top: number) => {
     if (box.current) box.current.scrollTop = top;
@@ -140,11 +140,15 @@ export function Output(props: {
     chosen();
   };
   const copy = (these: readonly LogLine[]) => {
-    void copyText(these.map(plainOf).join('\n') + (these.length > 1 ? '\n' : '')).then((done) => {
+    void copyText(these.map((line) => line.text).join('\n') + (these.length > 1 ? '\n' : '')).then((done) => {
       if (done) toast(t('output.copied', { n: these.length }));
       else toastError(t('output.copy_failed'), '');
     });
   };
+  const toggle = (line: LogLine) =>
+    setOpened(
+      (before) => new Set(before.has(line) ? [...before].filter((one) => one !== line) : [...before, line]),
+    );
   const link = (line: number) => {
     props.onLink('L' + (line + 1));
     setLinked(line);
@@ -274,6 +278,8 @@ export function Output(props: {
               times={times}
               onLink={link}
               onCopy={copy}
+              opened={opened.has(lines[line]!)}
+              onOpen={toggle}
               tone={
                 line === current || placeOf(line) === linked
                   ? 'bg-accent-soft'
