@@ -55,10 +55,10 @@ std::string GapSentence(GapReason why, bool paused) {
   switch (why) {
     case GapReason::kMisfire:
       if (paused) {
-        return "Did not run: misfire_policy does not catch up a fire that old.";
+        return "Did not run: misfire_policy does not catch up a fire that old or overtaken.";
       }
       return "Did not run: no scheduler was running, and misfire_policy does not catch up a fire "
-             "that old.";
+             "that old or overtaken by a later one.";
     case GapReason::kPaused: return "Did not run: the job was paused.";
     case GapReason::kCatchUpLimit:
       return "Did not run: more fires were missed than catch_up_max or catch_up_window allow.";

@@ -15,7 +15,7 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
   const MisfireRules rules = MisfireRulesOf(definition.job());
   // Late since it became due: a run that was queued is not late when it is admitted.
   const WallTime since = failpoint::Broken("misfire.from_fire") ? run.key.fire : run.due;
-  if (!CanMisfire(run) || now - since <= rules.grace) return false;
+  if (!CanMisfire(run) || now - since <= rules.in_time()) return false;
   const std::optional<Schedule> schedule = definition.ScheduleOf(run.key);
   if (!schedule) return false;
   const DueTimes due_times(*schedule, run.key.schedule_id);

@@ -185,8 +185,8 @@ void CheckQueuedRunsAreNoMisfires(const FinalPorts& ports) {
     const auto job = ports.checker.jobs().find(row.job_no);
     const auto definition = job->second.definitions.find(row.def_version);
     if (!run.ok() || definition == job->second.definitions.end()) continue;
-    const Duration grace = MisfireRulesOf(definition->second).grace;
-    if (run->result.reason == reason::kMisfire && run->result.ended - *admitted <= grace) {
+    const Duration in_time = MisfireRulesOf(definition->second).in_time();
+    if (run->result.reason == reason::kMisfire && run->result.ended - *admitted <= in_time) {
       ports.checker.Fail("queues", "a misfire because it was queued: run " + EncodeRunId(key));
     }
   }

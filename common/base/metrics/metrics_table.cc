@@ -14,7 +14,7 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_fires_total", kCounter, "kind", "Runs planned, by kind of schedule."},
       {"carillon_gaps_total", kCounter, "reason", "Fires recorded as gaps instead of runs."},
       {"carillon_misfires_total", kCounter, "policy",
-       "Fires later than misfire_grace, by misfire policy."},
+       "Fires that were too late or overtaken, by misfire policy."},
       {"carillon_runs_total", kCounter, "state", "Runs that reached a final state."},
       {"carillon_retries_total", kCounter, "cause",
        "Runs put back to PENDING for another attempt, by cause: failed (or timed out), lost, or "

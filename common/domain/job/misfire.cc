@@ -21,13 +21,31 @@ struct Split {
   WallTime run_from;
 };
 
-// `first` is a misfire, i.e. before `misfire_end`. Fires at or after `misfire_end` are in time. No
-// fire before `window_begin` is run.
+// Fires before `end` are misfires; those at or after it are in time.
+struct Misfires {
+  WallTime end;
+  bool newest = true;  // the last misfire is the newest due fire, i.e. not overtaken
+};
+
+// `first` is late.
+Misfires MisfiresOf(const Schedule& schedule, WallTime first, WallTime now,
+                    const MisfireRules& rules, const DueTimes& due_times) {
+  const WallTime by_grace = due_times.FiresDueBefore(now - rules.grace);
+  const bool one_by_one = rules.policy == MisfirePolicy::kAll;
+  if (one_by_one || failpoint::Broken("misfire.overtaken")) return {.end = by_grace};
+  const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));
+  const WallTime newest = schedule.Nth(first, schedule.Count(first, due_end) - 1).value();
+  if (newest < by_grace) return {.end = by_grace};
+  return {.end = newest, .newest = false};
+}
+
+// No fire before `window_begin` is run. `first` is late.
 Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime window_begin,
-                    WallTime misfire_end, const MisfireRules& rules) {
+                    const Misfires& misfires, const MisfireRules& rules) {
+  const WallTime misfire_end = misfires.end;
   const Split none{.window = misfire_end, .run_from = misfire_end};
   const bool broken = failpoint::Broken("misfire.policy");
-  if (rules.policy == MisfirePolicy::kSkip || broken) return none;
+  if (rules.policy == MisfirePolicy::kSkip || broken || !misfires.newest) return none;
   const WallTime window = std::max(first, window_begin);
   if (window >= misfire_end) return none;
   const int64_t wanted = schedule.Count(window, misfire_end);
@@ -93,15 +111,15 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
   }
   plan.next = FirstAtOrAfter(schedule, next_fire);
   if (!plan.next || *plan.next > horizon_end) return plan;
-  // A fire is never due before itself, so the search for the last misfire, which jitter makes
-  // costly, is needed only if the first fire is late.
-  const WallTime late = now - rules.grace;
-  const WallTime misfire_end = *plan.next < late ? due_times.FiresDueBefore(late) : late;
-  if (*plan.next < misfire_end) {
+  // A fire is never due before itself, so the searches among due times, which jitter makes costly,
+  // are needed only if the first fire is late.
+  const WallTime late = now - rules.in_time();
+  if (*plan.next < late && *plan.next < due_times.FiresDueBefore(late)) {
     const WallTime first = *plan.next;
     const WallTime planned_end = JustAfter(horizon_end);
     const WallTime window = due_times.FiresDueBefore(now - rules.catch_up_window);
-    const Split split = SplitMisfires(schedule, first, window, misfire_end, rules);
+    const Misfires misfires = MisfiresOf(schedule, first, now, rules, due_times);
+    const Split split = SplitMisfires(schedule, first, window, misfires, rules);
     const WallTime old_end = std::min(split.window, planned_end);
     const WallTime gap_end = std::min(split.run_from, planned_end);
     AddGap(schedule, first, old_end, GapReason::kMisfire, plan);
@@ -122,11 +140,16 @@ bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
   const bool has_policy = schedule.kind() != ScheduleKind::kManual &&
                           schedule.kind() != ScheduleKind::kDelay &&
                           schedule.kind() != ScheduleKind::kAfter;
-  if (!has_policy || late <= rules.grace) return true;
-  if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
-  const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
-  const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);
-  return newer < (rules.policy == MisfirePolicy::kLatest ? 1 : rules.catch_up_max);
+  if (!has_policy || late <= rules.in_time()) return true;
+  if (rules.policy == MisfirePolicy::kAll) {
+    const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
+    const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);
+    return late <= rules.catch_up_window && newer < rules.catch_up_max;
+  }
+  const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));
+  if (schedule.Count(JustAfter(run.fire), due_end) > 0) return false;  // overtaken
+  if (late <= rules.grace) return true;
+  return rules.policy == MisfirePolicy::kLatest && late <= rules.catch_up_window;
 }
 
 }  // namespace carillon

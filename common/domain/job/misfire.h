@@ -1,6 +1,7 @@
 // Decides which fires of a schedule become runs and which become a gap. Pure.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -30,12 +31,21 @@ struct GapRange {
 // whose task message was lost once and published again is still in time.
 inline constexpr Duration kMisfireFloor = 5s;
 
+// A fire that is overtaken, because a later one of its schedule is due, is still in time if it is
+// at most this late: a change of the leader takes less.
+inline constexpr Duration kOvertakenAfter = 15s;
+
 // A job's rules for late fires, as in JobDefinition.
 struct MisfireRules {
   MisfirePolicy policy = MisfirePolicy::kLatest;
   Duration grace = 60s;
   Duration catch_up_window = 1h;
   int64_t catch_up_max = 100;
+
+  // A fire that is at most this late is no misfire.
+  Duration in_time() const {
+    return policy == MisfirePolicy::kAll ? grace : std::min(grace, kOvertakenAfter);
+  }
 };
 // The rules of the job; the grace is at least kMisfireFloor.
 MisfireRules MisfireRulesOf(const JobDefinition& job);
@@ -49,11 +59,15 @@ struct FirePlan {
 
 // Plans the fires of `schedule` from `next_fire`, its first unplanned fire, to `horizon_end`; both
 // are included. A call plans at most `fires_max` runs. If there are more, `next` is inside the
-// horizon and the next call continues there. A fire with now - fire > grace is a misfire. The
-// policy decides which misfires are run; the other misfires are recorded in gaps:
+// horizon and the next call continues there. A fire with now - fire > grace is a misfire. So is,
+// unless the policy is all, every fire that a later one has overtaken, if the first unplanned fire
+// is later than rules.in_time(): after a stall, at most the newest due fire is run. The policy
+// decides which misfires are run; the other misfires are recorded in gaps:
 //   skip    none is run
-//   latest  the last one is run, if it is inside the catch-up window
+//   latest  the last one is run, if it is inside the catch-up window and not overtaken
 //   all     the newest catch_up_max misfires inside the window are run, in order
+// For example, at 00:00:50 after a stall since 00:00:00, a rate of 15 s has the unplanned fires
+// 00:00:00, :15, :30 and :45. With latest or skip, :45 runs, and the others are one gap.
 // `next` is strictly after the last fire that was planned or recorded in a gap. A gap's count is
 // exact and is computed arithmetically: for a schedule that fires every millisecond, a missed year
 // costs no more than a missed minute. The one fire of a delay schedule is run, however late.
@@ -69,8 +83,9 @@ struct LateRun {
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
 // no scheduler or executor was available. Returns true if the run must still be started. A run
 // of a manual or delay schedule always must. Returns false if the run becomes SKIPPED with the
-// reason misfire. The run's own lateness is that of its row, because an edit may have changed the
-// jitter since it was planned; `schedule` only says how many newer fires are misfires too.
+// reason misfire: with skip and latest, one later than rules.in_time() that was overtaken, or than
+// the grace. The run's own lateness is that of its row, because an edit may have changed the jitter
+// since it was planned; `schedule` only says which newer fires are due or misfires too.
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times = {});
 

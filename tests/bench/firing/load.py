@@ -76,6 +76,7 @@ class Load:
         schedules = [{"kind": "rate", "every_ms": 1000, "start_time": text_of(first)} for first in self.every_second]
         schedules += [{"kind": "once", "at": text_of(at)} for at in self.once]
         return [{"name": f"bench {number}", "job_id": f"bench-{number}", **self.work,
+                 "misfire_policy": "all",
                  "schedules": schedules[first:first + self.per_job]}
                 for number, first in enumerate(range(0, len(schedules), self.per_job))]
 

@@ -120,13 +120,13 @@ TYPED_TEST(PlanContract, GapsAreRecordedWithThePlan) {
   definition.misfire_policy = MisfirePolicy::kSkip;
   definition.misfire_grace_s = 6;
   const StoredJob job = s.Create("a", definition);
-  s.Plan(kT0 + 11s, fence, kT0 + 14s);
+  s.Plan(kT0 + 14s, fence, kT0 + 14s);
   const std::vector<GapRecord> gaps = s.Gaps(job);
   ASSERT_EQ(gaps.size(), 1u);
   EXPECT_EQ(gaps[0].schedule_id, job.schedules[0].schedule_id);
   EXPECT_EQ(gaps[0].job_id, job.job_id);
-  EXPECT_EQ(gaps[0].range, (GapRange{kT0 + 1s, kT0 + 7s, 7, GapReason::kMisfire}));
-  EXPECT_EQ(s.Pending(kT0 + 1h).size(), 4u);
+  EXPECT_EQ(gaps[0].range, (GapRange{kT0 + 1s, kT0 + 13s, 13, GapReason::kMisfire}));
+  EXPECT_EQ(s.Pending(kT0 + 1h).size(), 1u);
 }
 
 TYPED_TEST(PlanContract, EmptyPlanIsNoError) {

@@ -64,7 +64,7 @@ class Load:
             "%Y-%m-%dT%H:%M:%S.%fZ")
         api.post("/api/jobs", {
             "name": job_id, "job_id": job_id, "retry_count": 3, "retry_interval": 1,
-            "command": COMMAND % work, "env": {"JOURNAL": self.journal},
+            "command": COMMAND % work, "env": {"JOURNAL": self.journal}, "misfire_policy": "all",
             "schedules": [{"kind": "rate", "every_ms": every_ms, "start_time": text}]})
         self.every[job_id], self.begin[job_id] = every_ms / 1000, begin
 

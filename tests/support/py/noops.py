@@ -39,6 +39,7 @@ class Noops:
             job_id = f"noop-{first // SCHEDULES_PER_JOB}"
             api.post("/api/jobs", {
                 "name": job_id, "job_id": job_id, "type": "noop", "retry_count": 3, "retry_interval": 1,
+                "misfire_policy": "all",
                 "schedules": [{"kind": "rate", "every_ms": EVERY_S * 1000, "start_time": self.text_of(moment)}
                               for moment in moments[first:first + SCHEDULES_PER_JOB]]})
             self.jobs.append(job_id)

@@ -95,7 +95,9 @@ TEST_F(MemberGuardTest, NobodyTakesASegmentOfAStoreThatWentBackWhileAllWereStopp
     first.member().Leave();
   }
   GoBack();
-  world_.CreateJob("tick", NoopEverySecond(world_.now()));
+  JobDefinition tick = NoopEverySecond(world_.now());
+  tick.misfire_policy = MisfirePolicy::kAll;
+  world_.CreateJob("tick", tick);
   TestMember again(world_, "m1", "i2");
   TestMember other(world_, "m2", "i3");
   Start(again);

@@ -66,20 +66,20 @@ TEST(MisfireTest, GraceIsInclusive) {
 }
 
 // A job that fires each minute, an outage of ten minutes, and a grace period of one minute: the
-// fires from 00:00 to 00:08 are misfires.
+// fires from 00:00 to 00:08 are misfires, and with skip and latest 00:09, too, because 00:10 has
+// overtaken it.
 TEST(MisfireTest, EachPolicyAfterAnOutage) {
   const Schedule minutely = Rate(60s);
   const WallTime now = kStart + 10min;
   const auto planned = [&](MisfireRules rules) {
     return PlanFires(minutely, kStart, now, now, rules, 100);
   };
-  const FirePlan skip = planned({.policy = MisfirePolicy::kSkip});
-  EXPECT_EQ(skip.fires, (Times{kStart + 9min, now}));
-  EXPECT_EQ(skip.gaps, (std::vector<GapRange>{{kStart, kStart + 8min, 9, GapReason::kMisfire}}));
-
-  const FirePlan latest = planned({.policy = MisfirePolicy::kLatest});
-  EXPECT_EQ(latest.fires, (Times{kStart + 8min, kStart + 9min, now}));
-  EXPECT_EQ(latest.gaps, (std::vector<GapRange>{{kStart, kStart + 7min, 8, GapReason::kMisfire}}));
+  for (const MisfirePolicy policy : {MisfirePolicy::kSkip, MisfirePolicy::kLatest}) {
+    const FirePlan newest = planned({.policy = policy});
+    EXPECT_EQ(newest.fires, Times{now});
+    EXPECT_EQ(newest.gaps,
+              (std::vector<GapRange>{{kStart, kStart + 9min, 10, GapReason::kMisfire}}));
+  }
 
   const FirePlan all = planned({.policy = MisfirePolicy::kAll});
   EXPECT_EQ(all.fires.size(), 11u);
@@ -92,6 +92,46 @@ TEST(MisfireTest, EachPolicyAfterAnOutage) {
             (std::vector<GapRange>{{kStart, kStart + 4min, 5, GapReason::kMisfire},
                                    {kStart + 5min, kStart + 6min, 2, GapReason::kCatchUpLimit}}));
   EXPECT_EQ(window.next, kStart + 11min);
+}
+
+// The grace is longer than the interval, so that no fire is later than the grace.
+TEST(MisfireTest, OvertakenFiresDoNotStartTogetherAfterAStall) {
+  const Schedule rate = Rate(15s);
+  const WallTime now = kStart + 50s;
+  const MisfireRules all{.policy = MisfirePolicy::kAll};
+  EXPECT_EQ(PlanFires(rate, kStart, now, now, all, 9).fires.size(), 4u);
+  for (const MisfirePolicy policy : {MisfirePolicy::kSkip, MisfirePolicy::kLatest}) {
+    const MisfireRules rules{.policy = policy};
+    const FirePlan plan = PlanFires(rate, kStart, now, now + 30s, rules, 9);
+    EXPECT_EQ(plan.fires, (Times{kStart + 45s, kStart + 60s, kStart + 75s}));
+    EXPECT_EQ(plan.gaps, (std::vector<GapRange>{{kStart, kStart + 30s, 3, GapReason::kMisfire}}));
+    // The same of runs that were planned before the stall.
+    for (const Duration fire : {0s, 15s, 30s}) {
+      EXPECT_FALSE(StillWanted(rate, OnTime(kStart + fire), now, rules));
+    }
+    EXPECT_TRUE(StillWanted(rate, OnTime(kStart + 45s), now, rules));
+    // A fire of each second: all that were not planned but the newest.
+    EXPECT_EQ(PlanFires(Rate(1s), kStart, now, now, rules, 99).fires, Times{now});
+  }
+}
+
+TEST(MisfireTest, BusyMomentLosesNoFire) {
+  const Schedule each_second = Rate(1s);
+  for (const MisfirePolicy policy : {MisfirePolicy::kSkip, MisfirePolicy::kLatest}) {
+    const MisfireRules rules{.policy = policy};
+    for (const Duration late : {Duration(1'200'000), Duration(7s), kOvertakenAfter}) {
+      const FirePlan plan = PlanFires(each_second, kStart, kStart + late, kStart + late, rules, 99);
+      EXPECT_EQ(plan.fires.size(), static_cast<size_t>(late / 1s) + 1);
+      EXPECT_TRUE(plan.gaps.empty());
+      EXPECT_TRUE(StillWanted(each_second, OnTime(kStart), kStart + late, rules));
+    }
+    const WallTime after = kStart + kOvertakenAfter + 1us;
+    EXPECT_EQ(PlanFires(each_second, kStart, after, after, rules, 99).fires, Times{kStart + 15s});
+    EXPECT_FALSE(StillWanted(each_second, OnTime(kStart), after, rules));
+    // A fire that is as late but the newest is in time.
+    EXPECT_EQ(PlanFires(Rate(1h), kStart, after, after, rules, 99).fires, Times{kStart});
+    EXPECT_TRUE(StillWanted(Rate(1h), OnTime(kStart), kStart + 59s, rules));
+  }
 }
 
 TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {
@@ -232,14 +272,26 @@ Schedule RandomSchedule(Rng& rng) {
   return Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto).value();
 }
 
-// A simple evaluation: whether `fire`, due at `due`, runs, given the misfires at `now`.
-bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime due, WallTime now,
-                   const MisfireRules& rules) {
-  if (now - due <= rules.grace) return true;
-  if (rules.policy == MisfirePolicy::kSkip || now - due > rules.catch_up_window) return false;
-  if (rules.policy == MisfirePolicy::kLatest) return fire == misfires.back();
-  const auto newer = misfires.end() - std::upper_bound(misfires.begin(), misfires.end(), fire);
-  return newer < rules.catch_up_max;
+// The fires of a schedule at `now`, in order.
+struct ReferenceFires {
+  Times due = {};       // all due ones
+  Times misfires = {};  // those later than the grace
+};
+
+// A simple evaluation: whether `fire`, due at `due`, runs. `stalled`: fires that are in time are
+// left out, too, if they are overtaken.
+bool ReferenceRuns(const ReferenceFires& fires, WallTime fire, WallTime due, WallTime now,
+                   const MisfireRules& rules, bool stalled) {
+  const Duration late = now - due;
+  if (rules.policy == MisfirePolicy::kAll) {
+    const Times& misfires = fires.misfires;
+    const auto newer = misfires.end() - std::upper_bound(misfires.begin(), misfires.end(), fire);
+    return late <= rules.grace || (late <= rules.catch_up_window && newer < rules.catch_up_max);
+  }
+  const bool overtaken = !fires.due.empty() && fire < fires.due.back();
+  if (overtaken && (stalled || late > std::min<Duration>(rules.grace, 15s))) return false;
+  if (late <= rules.grace) return true;
+  return rules.policy == MisfirePolicy::kLatest && late <= rules.catch_up_window;
 }
 
 TEST(MisfireTest, OneCallFollowsTheObviousReading) {
@@ -254,13 +306,15 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
     const DueTimes due(schedule, ScheduleId(seed));
     Times fires;
     for (WallTime at = first; at <= horizon_end; at = schedule.Next(at)->time) fires.push_back(at);
-    Times misfires;
+    ReferenceFires known;
     for (const WallTime t : fires) {
-      if (now - due.Of(t) > rules.grace) misfires.push_back(t);
+      if (due.Of(t) <= now) known.due.push_back(t);
+      if (now - due.Of(t) > rules.grace) known.misfires.push_back(t);
     }
+    const bool stalled = now - due.Of(first) > std::min<Duration>(rules.grace, 15s);
     Times expected;
     for (const WallTime t : fires) {
-      if (ReferenceRuns(misfires, t, due.Of(t), now, rules)) expected.push_back(t);
+      if (ReferenceRuns(known, t, due.Of(t), now, rules, stalled)) expected.push_back(t);
     }
     const FirePlan plan =
         PlanFires(schedule, first, now, horizon_end, rules, fires.size() + 1, due);
@@ -272,7 +326,7 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
     EXPECT_EQ(plan.next, schedule.Next(fires.empty() ? first - 1us : fires.back())->time);
     for (const WallTime t : fires) {
       EXPECT_EQ(StillWanted(schedule, {t, due.Of(t)}, now, rules, due),
-                ReferenceRuns(misfires, t, due.Of(t), now, rules))
+                ReferenceRuns(known, t, due.Of(t), now, rules, false))
           << FormatRfc3339(t);
     }
   }

@@ -307,7 +307,8 @@ export const en = {
   'form.jitter_n': 'Spread runs of schedule {{n}} by up to … seconds',
   'form.jitter_hint': 'Each run starts up to this much after its fire. At most 3,600.',
   'form.misfire_grace': 'Misfire grace (seconds)',
-  'form.misfire_grace_hint': 'Runs that are late by at most this time always start.',
+  'form.misfire_grace_hint':
+    'Runs that are later follow the misfire policy; unless it is “all”, so do those over 15 s late that a later fire has overtaken.',
   'form.catch_up_window': 'Catch-up window (seconds)',
   'form.catch_up_window_hint': 'Older missed fires are not run.',
   'form.catch_up_max': 'Max. catch-up runs',
