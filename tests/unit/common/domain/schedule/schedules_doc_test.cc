@@ -70,7 +70,7 @@ std::string FiresInTheNight(const std::string& text, DstGap gap, DstRepeat repea
 
 TEST(SchedulesDocTest, GapExamplesAreTrue) {
   const auto rows = Table("| expression | dst_gap | 29 March 2026, UTC |");
-  ASSERT_EQ(rows.size(), 6u);
+  ASSERT_EQ(rows.size(), 4u);
   for (const auto& row : rows) {
     EXPECT_EQ(FiresInTheNight(row[0], ParseName<DstGap>(row[1]).value(), DstRepeat::kAuto,
                               "2026-03-28T23:00:00Z", "2026-03-29T03:00:01Z"),
@@ -81,7 +81,7 @@ TEST(SchedulesDocTest, GapExamplesAreTrue) {
 
 TEST(SchedulesDocTest, RepeatExamplesAreTrue) {
   const auto rows = Table("| expression | dst_repeat | 25 October 2026, UTC |");
-  ASSERT_EQ(rows.size(), 5u);
+  ASSERT_EQ(rows.size(), 3u);
   for (const auto& row : rows) {
     EXPECT_EQ(FiresInTheNight(row[0], DstGap::kFire, ParseName<DstRepeat>(row[1]).value(),
                               "2026-10-24T22:00:00Z", "2026-10-25T04:00:00Z"),
