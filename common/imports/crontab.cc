@@ -273,7 +273,7 @@ class FileReader {
   }
 
   static Status CheckCommand(const CrontabCommand& read) {
-    const std::string fault = TextFault(read.command + read.input, kCommandBytesMax);
+    const std::string fault = CrontabTextFault(read.command + read.input, kCommandBytesMax);
     if (!fault.empty()) return {ErrorCode::kInvalid, "the command " + fault};
     if (WithoutBlanks(read.command).empty()) return {ErrorCode::kInvalid, "no command"};
     // "date +%F" without a backslash; or the "%" is inside quotes.

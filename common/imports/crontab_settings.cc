@@ -53,12 +53,11 @@ CrontabSettings::Answer CrontabSettings::Set(const CrontabSetting& setting, size
 }
 
 CrontabSettings::Answer CrontabSettings::Keep(const CrontabSetting& setting) {
-  const auto& [name, value] = setting;
+  const auto& [name, value, quoted] = setting;
   if (name == "CRON_TZ") return SetTimeZone(value);
   if (name == "RANDOM_DELAY") return SetDelay(value);
   if (name == "LOGNAME" || name == "USER") return {.remark = "cron itself sets " + name};
-  std::string fault = TextFault(value, kValueBytesMax);
-  if (!TextFault(name, kValueBytesMax).empty()) fault = "has a name that is not valid UTF-8";
+  std::string fault = CrontabTextFault(name + value, kValueBytesMax);
   if (!fault.empty()) return {.fault = "the setting " + fault};
   if (IsReservedVariable(name)) return {.fault = name + " is a variable of Carillon; rename it"};
   if (name == "SHELL") fault = ShellFault(value);
@@ -75,7 +74,8 @@ CrontabSettings::Answer CrontabSettings::Keep(const CrontabSetting& setting) {
   if ((name == "MAILTO" || name == "MAILFROM") && !value.empty()) {
     return {.remark = "output is stored with each run instead of being mailed"};
   }
-  if (HasComment(value)) return {.remark = "cron takes the comment for a part of the value"};
+  if (!quoted && HasComment(value))
+    return {.remark = "cron takes the comment for a part of the value"};
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/domain/job_text.h"
+
 namespace carillon {
 namespace {
 
@@ -68,6 +70,7 @@ std::optional<CrontabSetting> ReadCrontabSetting(std::string_view line) {
     const auto value = TakeQuoted(line);
     if (!value || !WithoutSpace(line).empty()) return std::nullopt;
     setting.value = *value;
+    setting.quoted = true;
     return setting;
   }
   while (!line.empty() && IsSpace(line.back())) line.remove_suffix(1);
@@ -96,6 +99,12 @@ CrontabCommand ReadCrontabCommand(std::string_view text) {
   }
   if (!read.input.empty() && read.input.back() != '\n') read.input += '\n';
   return read;
+}
+
+std::string CrontabTextFault(std::string_view text, size_t bytes_max) {
+  std::string fault = TextFault(text, bytes_max);
+  if (fault.empty() || CountUtf8(text)) return fault;
+  return "is not valid UTF-8; convert the file, e.g. iconv -f latin1 -t utf-8";
 }
 
 bool IsCompleteCommand(std::string_view command) {

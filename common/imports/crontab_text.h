@@ -10,6 +10,7 @@ namespace carillon {
 struct CrontabSetting {
   std::string name;
   std::string value;
+  bool quoted = false;  // the value
 };
 
 // Reads NAME = value, where both may be quoted; nullopt if cron does not take the line for a
@@ -24,6 +25,9 @@ struct CrontabCommand {
   std::string input = {};  // "" = the standard input is empty
 };
 CrontabCommand ReadCrontabCommand(std::string_view text);
+
+// The fault of a text that a job cannot keep, as in "contains a NUL byte"; "" = none.
+std::string CrontabTextFault(std::string_view text, size_t bytes_max);
 
 // False if the shell would look for the end of a quotation or of brackets behind the text.
 bool IsCompleteCommand(std::string_view command);

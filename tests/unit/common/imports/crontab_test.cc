@@ -72,7 +72,7 @@ const Entry kEntries[] = {
     {"5/10 * * * * x", "", "step after a single number"},
     {"* * * * * * x", "", "cron has no seconds"},
     {"nonsense", "", "neither a setting nor five schedule fields"},
-    {"0 1 * * * \xff", "", "the command is not valid UTF-8"},
+    {"0 1 * * * \xff", "", "the command is not valid UTF-8; convert the file"},
     {"0 1 * * * x \\", "", "cron has no continuation lines"},
     {"OPEN=\"half", "", "cron ignores such a setting"},
     {"A = 'b' # c", "", "cron ignores such a setting"},
@@ -113,6 +113,7 @@ TEST(CrontabTest, SettingsHoldForWhatFollows) {
       "CRON_TZ=\n"
       "SHELL=/bin/sh\n"
       "LOGNAME=other\n"
+      "QUOTED='a # b'\n"
       "my.setting='1 2'\n"
       "3 * * * * last%input\n",
       {.time_zone = "Europe/Paris"});
@@ -129,6 +130,7 @@ TEST(CrontabTest, SettingsHoldForWhatFollows) {
             "'");
   EXPECT_EQ(import.jobs[1]["time_zone"], "Asia/Tokyo");
   env["SHELL"] = "/bin/sh";
+  env["QUOTED"] = "a # b";
   EXPECT_EQ(import.jobs[2]["env"], env) << "cron itself sets LOGNAME";
   EXPECT_EQ(import.jobs[2]["command"],
             "printf '%s\\n' 'input' | env 'my.setting=1 2' '/bin/sh' -c 'last'");
@@ -136,7 +138,7 @@ TEST(CrontabTest, SettingsHoldForWhatFollows) {
   EXPECT_TRUE(import.refused.empty());
   std::vector<size_t> remarks;
   for (const CrontabLine& remark : import.remarks) remarks.push_back(remark.number);
-  EXPECT_EQ(remarks, (std::vector<size_t>{6, 10, 12}));
+  EXPECT_EQ(remarks, (std::vector<size_t>{6, 10, 13}));
 }
 
 // Nothing is guessed: the entries below are refused too, until the setting is replaced.
