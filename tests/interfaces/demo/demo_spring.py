@@ -18,16 +18,18 @@ JOBS = {"close-day": ["--handler", "billing/close_day", "--param", "accounts=4"]
         "send-invoices": ["--handler", "billing/send_invoices", "--param", "customer=Jane"]}
 
 
-def completed(demo, job_id):
+def completed(demo, job_id, application):
     """Returns the newest run of the job that is COMPLETED, or None."""
+    assert application.poll() is None, f"the application ended with {application.returncode}"
     items = json.loads(demo.run("job", "history", job_id, "-o", "json", show=False))["items"]
     return next((item for item in items if item["state"] == "COMPLETED"), None)
 
 
 def end(application):
     """Ends the application, and Maven before it if that runs it."""
-    os.killpg(application.pid, signal.SIGTERM)
-    application.wait(120)
+    if application.poll() is None:
+        os.killpg(application.pid, signal.SIGTERM)
+        application.wait(120)
 
 
 def main():
@@ -50,7 +52,8 @@ def main():
             application = subprocess.Popen(options.application, start_new_session=True,
                                            env=dict(os.environ, CARILLON_WORKER_SOCKET=socket))
             for job_id in JOBS:
-                run = harness.wait_until(lambda job_id=job_id: completed(demo, job_id), 120, f"a fire of {job_id}")
+                run = harness.wait_until(lambda job_id=job_id: completed(demo, job_id, application), 120,
+                                         f"a fire of {job_id}")
                 say(f"{job_id} fired at {run['fire_time']} and is {run['state']}")
                 print(demo.run("run", "logs", run["run_id"]))
             print(demo.run("handler", "list"))
