@@ -62,6 +62,11 @@ class SpringTest(ServerCase):
         self.assertEqual((run["state"], run["outputs"]), ("COMPLETED", {"closed": "2"}), run)
         self.assertIn(f"closed account 2 for {run['run_id']}", self.log(run["run_id"]))
 
+    def test_loggers_write_to_the_log_of_the_run(self):
+        run = self.execute(self.create(handler="billing/send_invoices", parameters={"customer": "Jane"}))
+        self.assertEqual(run["state"], "COMPLETED", run)
+        self.assertEqual(self.log(run["run_id"]).strip(), "INFO com.example.billing.Invoices: sent an invoice to Jane")
+
     def test_an_exception_keeps_its_stack_trace(self):
         run = self.execute(self.create(handler="billing/send_invoices"))
         self.assertEqual(run["state"], "FAILED", run)

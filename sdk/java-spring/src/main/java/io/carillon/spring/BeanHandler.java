@@ -5,7 +5,6 @@ import io.carillon.worker.Outputs;
 import io.carillon.worker.Run;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.springframework.util.ReflectionUtils;
 
@@ -47,11 +46,8 @@ final class BeanHandler implements HandlerFunction {
     return returned == null ? Outputs.none() : outputs((Map<?, ?>) returned);
   }
 
+  @SuppressWarnings("unchecked") // a key that is not a text is told in the run's log
   private static Outputs outputs(Map<?, ?> values) {
-    Map<String, Object> named = new LinkedHashMap<>();
-    for (Map.Entry<?, ?> entry : values.entrySet()) {
-      named.put(String.valueOf(entry.getKey()), entry.getValue());
-    }
-    return Outputs.of(named);
+    return Outputs.of((Map<String, ?>) values);
   }
 }

@@ -26,6 +26,9 @@ public class CarillonProperties {
    */
   private String socket;
 
+  /** Whether the log of a run has what its thread logs by Logback, too. */
+  private boolean captureLogs = true;
+
   public boolean isEnabled() {
     return enabled;
   }
@@ -56,5 +59,13 @@ public class CarillonProperties {
 
   public void setSocket(String socket) {
     this.socket = socket;
+  }
+
+  public boolean isCaptureLogs() {
+    return captureLogs;
+  }
+
+  public void setCaptureLogs(boolean captureLogs) {
+    this.captureLogs = captureLogs;
   }
 }

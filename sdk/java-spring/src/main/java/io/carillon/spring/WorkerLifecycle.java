@@ -10,6 +10,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -25,6 +26,7 @@ final class WorkerLifecycle implements SmartLifecycle, DisposableBean {
   /** How long Spring Boot waits at an orderly stop. Its default is that of a worker. */
   private static final String DRAIN_TIMEOUT = "spring.lifecycle.timeout-per-shutdown-phase";
 
+  private static final String LOGBACK = "ch.qos.logback.classic.LoggerContext";
   private static final int VERSION_LENGTH_MAX = 64;
 
   private final HandlerScanner scanner;
@@ -50,6 +52,9 @@ final class WorkerLifecycle implements SmartLifecycle, DisposableBean {
     if (scanner.handlers().isEmpty()) {
       LOG.info("No bean has a @CarillonHandler method, so no worker is started");
       return;
+    }
+    if (properties.isCaptureLogs() && ClassUtils.isPresent(LOGBACK, getClass().getClassLoader())) {
+      RunAppender.install();
     }
     Worker started = build();
     String offered = register(started);

@@ -156,6 +156,50 @@ class WorkerLifecycleTest {
     }
   }
 
+  static class Talkative {
+    @CarillonHandler("work")
+    public Map<Integer, Object> work() {
+      LoggerFactory.getLogger("ledger").warn("account {}", 7, new IllegalStateException("empty"));
+      return Collections.singletonMap(1, "odd");
+    }
+  }
+
+  /** Returns all lines of the log of one run of Talkative. */
+  private static String talk(FakeExecutor executor) throws InterruptedException {
+    FakeExecutor.Session session = executor.welcome(1);
+    start(session, "work");
+    Done done = session.storeDone();
+    assertEquals(Done.State.COMPLETED, done.getState());
+    assertEquals(0, done.getOutputsCount());
+    return session.logs.stream().map(LogLine::getText).reduce("", (one, other) -> one + other + "\n");
+  }
+
+  @Test
+  void logOfARunHasItsLoggersLinesAndWrongOutputs() throws Exception {
+    try (FakeExecutor executor = new FakeExecutor(socket);
+        ConfigurableApplicationContext context = Applications.start(Talkative.class, properties);
+        ConfigurableApplicationContext second =
+            Applications.start(Talkative.class, "carillon.worker.app=second")) {
+      String text = talk(executor);
+      String begin = "WARN ledger: account 7\njava.lang.IllegalStateException: empty\n";
+      assertTrue(text.startsWith(begin), text);
+      assertEquals(text.indexOf("WARN"), text.lastIndexOf("WARN"), text);
+      assertTrue(text.contains("carillon: no output was kept: "), text);
+    }
+  }
+
+  @Test
+  void logOfARunCanBeKeptApart() throws Exception {
+    ((Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME)).detachAppender("carillon");
+    properties =
+        new String[] {properties[0], properties[1], "carillon.worker.capture-logs=false"};
+    try (FakeExecutor executor = new FakeExecutor(socket);
+        ConfigurableApplicationContext context = Applications.start(Talkative.class, properties)) {
+      String text = talk(executor);
+      assertFalse(text.contains("WARN"), text);
+    }
+  }
+
   @Test
   void stopWaitsForTheFunctionsBeforeOtherBeansEnd() throws Exception {
     Books.begun = new CountDownLatch(1);
