@@ -24,10 +24,11 @@ constexpr std::array<Wrapper, 22> kWrappers{
      {"timeout", "ks", 1},  {"flock", "wE", 1}, {"lockf", "t", 1},  {"setlock", "", 1},
      {"chronic", ""},       {"cronic", ""},     {"stdbuf", "ioe"},  {"unbuffer", ""},
      {"systemd-cat", "tp"}, {"taskset", "", 1}}};
-// They run a command or a script: "sh -c 'backup --full'", "python3 /opt/report.py".
-constexpr std::array<std::string_view, 17> kInterpreters{
-    "sh",     "bash",    "dash",    "ksh",  "zsh",  "ash", "csh",  "tcsh",   "fish",
-    "python", "python2", "python3", "perl", "ruby", "php", "node", "Rscript"};
+// They run a command, a script or a folder of scripts: "sh -c 'backup --full'",
+// "python3 /opt/report.py", "run-parts /etc/cron.daily".
+constexpr std::array<std::string_view, 18> kInterpreters{
+    "sh",     "bash",    "dash",    "ksh",  "zsh",  "ash", "csh",  "tcsh",    "fish",
+    "python", "python2", "python3", "perl", "ruby", "php", "node", "Rscript", "run-parts"};
 // They only prepare for what follows.
 constexpr std::array<std::string_view, 25> kPreparations{
     "cd",    "pushd",  "source", ".",    "test", "[",     "[[",    "export", "set",
