@@ -255,3 +255,34 @@ test('the log copies a line or all shown lines without colours, by button and ke
     await copied('ERROR one');
   });
 });
+
+test('the log shows the last state of overwritten lines, and the earlier states on request', async () => {
+  const script = [
+    "printf 'get 10%%\\rget 20%%\\rget 100%%\\n'",
+    "printf '\\033]8;;https://a.example/\\033\\\\link\\033]8;;\\033\\\\ \\033[1mbold\\033(B\\033[m\\n'",
+    "printf 'a: wait\\nb: wait\\n\\033[2A\\033[2K\\ra: done\\r\\033[2B'",
+    "printf 'left'",
+    "printf 'Password: ' >&2",
+  ];
+  const run = await start('overwrites', script.join('; '));
+  for (const theme of ['light', 'dark']) {
+    await person({ theme }, async (page) => {
+      await page.goto(`${server.url}/runs/${run}`);
+      await page.getByText('The log is complete: 6 lines.').waitFor();
+      const row = (n) => page.locator(`[data-line="${n - 1}"] [data-stream]`);
+      const texts = await page.locator('[data-stream]').allTextContents();
+      assert.deepEqual(texts.toSorted(), ['Password: ', 'a: done1 earlier state', 'b: wait', 'get 100%2 earlier states', 'left', 'link bold']);
+      const below = page.locator('[data-line="1"]');
+      const { y: before } = await below.boundingBox();
+      await page.getByRole('button', { name: '2 earlier states' }).click();
+      assert.equal(await row(1).textContent(), 'get 100%2 earlier statesget 10%get 20%');
+      assert.equal((await below.boundingBox()).y - before, 2 * 18, 'the next line is below the states');
+      // The button is as high as a line of text, which WCAG 2.5.8 allows.
+      assert.deepEqual((await look(page, 'states')).filter((one) => !one.startsWith('states: target-size: <button ')), []);
+      await page.getByLabel('Search the output').fill('get 20%');
+      await page.getByText('0 of 0').waitFor();
+      await page.getByRole('button', { name: '2 earlier states' }).click();
+      assert.equal(await row(1).textContent(), 'get 100%2 earlier states');
+    });
+  }
+});
