@@ -21,6 +21,45 @@ Error Broken(int line, const std::string& what, const std::string& name = "") {
           (name.empty() ? "line " : name + ":") + std::to_string(line + 1) + ": " + what};
 }
 
+// The line of `text` with the number `line`, from 0.
+std::string LineOf(const std::string& text, int line) {
+  size_t at = 0;
+  for (; line > 0 && at != std::string::npos; --line) {
+    at = text.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+}
+
+// "; quote it: '*/5 * * * *'" if the value on this line begins with a character that YAML takes for
+// something else. Empty otherwise.
+std::string QuoteHint(const std::string& text, int line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::string found = LineOf(text, line);
+  size_t begin = found.find_first_not_of(kBlanks);
+  if (begin != std::string::npos && found.compare(begin, 2, "- ") == 0) {
+    begin = found.find_first_not_of(kBlanks, begin + 1);
+  }
+  if (begin == std::string::npos) return {};
+  const size_t colon = found.find(": ", begin);
+  if (colon != std::string::npos) begin = found.find_first_not_of(kBlanks, colon + 1);
+  if (begin == std::string::npos ||
+      std::string_view("*&%@!`").find(found[begin]) == std::string::npos)
+    return {};
+  const bool flow = found.find_first_of("{[") < begin;
+  const size_t end = flow ? found.find_first_of(",}]", begin) : found.find(" #", begin);
+  std::string value = found.substr(begin, end - begin);
+  value.resize(value.find_last_not_of(kBlanks) + 1);
+  for (size_t at = value.find('\''); at != std::string::npos; at = value.find('\'', at + 2)) {
+    value.insert(at, 1, '\'');
+  }
+  return "; quote it: '" + value + "'";
+}
+
+Error BrokenYaml(const YAML::Exception& e, const std::string& text, const std::string& name = "") {
+  return Broken(e.mark.line, e.msg + QuoteHint(text, e.mark.line), name);
+}
+
 // Converts a scalar without quotes by YAML's core schema: null, boolean, number, or else text.
 json PlainScalar(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
@@ -62,8 +101,13 @@ class Converter {
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null: return json(nullptr);
       case YAML::NodeType::Scalar:
-        // The tag "!" marks a quoted scalar.
-        return node.Tag() == "!" ? json(node.Scalar()) : PlainScalar(node.Scalar());
+        // The tag "!" marks a quoted scalar. Any other is a text that lacks its quotes.
+        if (node.Tag() == "!" || node.Tag() == "tag:yaml.org,2002:str") return json(node.Scalar());
+        if (node.Tag().starts_with("!")) {
+          return At(node,
+                    node.Tag() + " is a tag of YAML; put a text that begins with ! in quotes");
+        }
+        return PlainScalar(node.Scalar());
       case YAML::NodeType::Map: return ConvertMap(node, pointer, depth);
       case YAML::NodeType::Sequence: break;
     }
@@ -266,7 +310,7 @@ Result<json> ReadYaml(const std::string& text) {
     if (documents.size() > 1) return Broken(documents[1].Mark().line, "more than one document");
     return documents.empty() ? json(nullptr) : Converter().Convert(documents[0]);
   } catch (const YAML::Exception& e) {
-    return Broken(e.mark.line, e.msg);
+    return BrokenYaml(e, text);
   }
 }
 
@@ -281,7 +325,7 @@ Result<std::vector<YamlDocument>> ConvertAll(const std::string& text, const std:
       documents.push_back(std::move(document));
     }
   } catch (const YAML::Exception& e) {
-    return Broken(e.mark.line, e.msg, name);
+    return BrokenYaml(e, text, name);
   }
   return documents;
 }

@@ -1,5 +1,7 @@
 #include "common/wire/json/job/job_fields.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -69,6 +71,10 @@ Status Read(const json& value, const std::string& pointer, std::map<std::string,
   if (!value.is_object()) return InvalidAt(pointer, "must be an object");
   out.clear();
   for (const auto& [name, entry] : value.items()) {
+    if (std::is_same_v<Value, std::string> && (entry.is_number() || entry.is_boolean())) {
+      return InvalidAt(JsonPointer(pointer, name),
+                       fmt::format("must be a string; put it in quotes: \"{}\"", entry.dump()));
+    }
     CARILLON_TRY(Read(entry, JsonPointer(pointer, name), out[name]));
   }
   return {};

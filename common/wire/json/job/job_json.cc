@@ -122,6 +122,27 @@ void ReadWorkflowOf(const json& value, JobDefinition& job, Mistakes& mistakes) {
   }
 }
 
+// Reads a field, and notes its mistake; of a map of values, each of them.
+void ReadFieldOf(const std::string& name, const json& value, JobDefinition& job,
+                 Mistakes& mistakes) {
+  const auto known = ReadJobField(name, value, job);
+  if (known.ok()) {
+    if (!*known) mistakes.push_back(UnknownField(name));
+    return;
+  }
+  const bool of_values = name == "env" || name == "labels" || name == "parameters";
+  if (!of_values || !value.is_object()) {
+    mistakes.push_back(known.error());
+    return;
+  }
+  for (const auto& [entry, text] : value.items()) {
+    if (mistakes.size() == kMistakesMax) return;
+    JobDefinition alone;
+    const auto one = ReadJobField(name, json{{entry, text}}, alone);
+    if (!one.ok()) mistakes.push_back(one.error());
+  }
+}
+
 // A mistake in `part` may be a consequence of a mistake in `on`.
 struct Dependence {
   std::string_view part;
@@ -202,9 +223,7 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
       ReadWorkflowOf(value, parsed.definition, mistakes);
       continue;
     }
-    const auto known = ReadJobField(name, value, parsed.definition);
-    if (!known.ok()) mistakes.push_back(known.error());
-    if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
+    ReadFieldOf(name, value, parsed.definition, mistakes);
   }
   const bool workflow = parsed.definition.type == JobType::kWorkflow;
   if (workflow && !body.contains("timeout")) parsed.definition.timeout_s = kWorkflowTimeoutS;

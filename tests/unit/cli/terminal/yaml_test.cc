@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/rng.h"
 
@@ -40,6 +43,29 @@ TEST(YamlTest, RefusesWhatHasNoOneMeaning) {
   EXPECT_EQ(ReadYaml("a: [1\n").code(), ErrorCode::kInvalid);
   EXPECT_EQ(ReadYaml("[1]: 2\n").code(), ErrorCode::kInvalid);
   EXPECT_EQ(ReadYaml(std::string(10'000, '[')).code(), ErrorCode::kInvalid);
+}
+
+TEST(YamlTest, ValueThatNeedsQuotesIsShownWithThem) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"name: a\ncron_expression: */5 * * * *\n", "quote it: '*/5 * * * *'"},
+      {"name: a\ncron_expression: * * * * *\n", "quote it: '* * * * *'"},
+      {"schedules:\n- cron_expression: */5 * * * *  # often\n", "quote it: '*/5 * * * *'"},
+      {"list:\n  - * * * * *\n", "quote it: '* * * * *'"},
+      {"name: a\ncron_expression: @daily\n", "quote it: '@daily'"},
+      {"name: a\ncommand: `date`\n", "quote it: '`date`'"},
+      {"name: a\ncommand: @it's\n", "quote it: '@it''s'"},
+      {"name: a\n{cron_expression: */5 * * * *}\n", ""},
+      {"name: a\ncommand: !important\n", "!important is a tag of YAML"}};
+  for (const auto& [text, hint] : rows) {
+    const auto one = ReadYaml(text);
+    const auto all = ReadYamlDocuments(text, "job.yaml");
+    ASSERT_FALSE(one.ok()) << text;
+    ASSERT_FALSE(all.ok()) << text;
+    EXPECT_NE(one.error().message.find(hint), std::string::npos) << one.error().message;
+    EXPECT_NE(all.error().message.find(hint), std::string::npos) << all.error().message;
+    EXPECT_NE(all.error().message.find("job.yaml:2: "), std::string::npos) << all.error().message;
+  }
+  EXPECT_EQ(*ReadYaml("a: !!str 1.10\n"), (json{{"a", "1.10"}}));
 }
 
 TEST(YamlTest, StarsInTextAreNoAliases) {
