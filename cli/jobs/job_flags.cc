@@ -286,7 +286,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   const auto repeated = [&](const char* name, std::vector<std::string>& into, const char* help) {
     return verb->add_option(name, into, help)->allow_extra_args(false);
   };
-  CLI::Option* cron = repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; repeatable");
+  CLI::Option* cron = repeated("--cron", flags.crons, "Cron expression, 5 to 7 fields; repeatable");
   CLI::Option* every =
       repeated("--every", flags.rates, "Fixed interval, e.g. 500ms, 30s, 1h; repeatable");
   CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time; repeatable");

@@ -5,11 +5,13 @@
 // (docs/upgrading.md), so CONTRIBUTING.md asks for a row here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 
 #include "common/domain/job/job.h"
+#include "common/domain/schedule/cron.h"
 
 namespace carillon::scheduler {
 
@@ -19,9 +21,17 @@ struct NewField {
   bool (*is_used)(const JobDefinition&) = nullptr;
 };
 
+// Cron expressions with a year, or with a day such as 30L.
+inline bool UsesNewCron(const JobDefinition& job) {
+  return std::any_of(job.schedules.begin(), job.schedules.end(), [](const ScheduleSpec& spec) {
+    return UsesYearOrDayOrLast(spec.cron_expression);
+  });
+}
+
 inline constexpr std::array kNewFields = {
     NewField{"working_directory", 2,
              [](const JobDefinition& job) { return !job.working_directory.empty(); }},
+    NewField{"schedules", 2, &UsesNewCron},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }
 

@@ -20,15 +20,27 @@ inline ScheduleSpec CronSpec(std::string text) {
           .time_zone = "America/New_York"};
 }
 
-// A refusal has a code and a reason. An accepted text has ascending fires that Count and Nth
-// confirm, an explanation, and a normal form with the same fires.
+// The first text in quotes after "write" is an expression to use instead.
+inline bool SuggestsAValidOne(const std::string& refusal) {
+  constexpr std::string_view kWrite = "write '";
+  const size_t at = refusal.find(kWrite);
+  if (at == std::string::npos) return true;
+  const size_t begin = at + kWrite.size();
+  return ParseCron(refusal.substr(begin, refusal.find('\'', begin) - begin)).ok();
+}
+
+// A refusal has a code and a reason, and an expression that it suggests is valid. An accepted text
+// has ascending fires that Count and Nth confirm, an explanation, and a normal form that fires at
+// the same times.
 inline CronCheck CheckCronText(std::string_view text) {
   constexpr int kFires = 5;
   const auto schedule =
       Schedule::Compile(CronSpec(std::string(text)), DstGap::kFire, DstRepeat::kAuto);
   if (!schedule.ok()) {
     const bool told = schedule.code() == ErrorCode::kInvalid && !schedule.error().message.empty();
-    return {.accepted = false, .complaint = told ? "" : "refused without a reason"};
+    if (!told) return {.accepted = false, .complaint = "refused without a reason"};
+    const bool valid = SuggestsAValidOne(schedule.error().message);
+    return {.accepted = false, .complaint = valid ? "" : schedule.error().message};
   }
   CronCheck check{.accepted = true};
   const std::string spelled = FormatCron(ParseCron(text).value());

@@ -50,6 +50,7 @@ uint32_t DaysOfMonthItem(const Shape& shape, const CronItem& item) {
   switch (item.kind) {
     case CronItemKind::kLastDay: return item.n < shape.length ? Bit(shape.length - item.n) : 0;
     case CronItemKind::kNearestWorkday: return NearestWorkday(shape, item.n);
+    case CronItemKind::kDayOrLast: return Bit(std::min(item.n, shape.length));
     case CronItemKind::kLastWorkday: return NearestWorkday(shape, shape.length - item.n);
     case CronItemKind::kWorkdays:
       for (int d = 1; d <= shape.length; ++d) {
@@ -139,6 +140,7 @@ CronPattern::CronPattern(const CronExpression& expression)
       minutes_(ValuesOf(expression.field(CronUnit::kMinute))),
       hours_(ValuesOf(expression.field(CronUnit::kHour))),
       months_(ValuesOf(expression.field(CronUnit::kMonth))),
+      has_years_(expression.has_years),
       names_hour_(!expression.field(CronUnit::kHour).starred) {
   for (int weekday = 0; weekday < 7; ++weekday) {
     for (int extra = 0; extra < 4; ++extra) {
@@ -146,13 +148,24 @@ CronPattern::CronPattern(const CronExpression& expression)
           MatchingDays(expression, {.first_weekday = weekday, .length = 28 + extra});
     }
   }
+  for (const CronItem& item : expression.field(CronUnit::kYear).items) {
+    for (int year = item.from; year <= item.to; year += item.step) {
+      years_.set(static_cast<size_t>(year - kCronYearFirst));
+    }
+  }
   fires_per_day_ = std::popcount(seconds_) * std::popcount(minutes_) * std::popcount(hours_);
 }
 
 uint32_t CronPattern::DaysOf(const Month& month) const {
   if (!Has(months_, month.month)) return 0;
+  const bool known = month.year >= kCronYearFirst && month.year <= kCronYearLast;
+  if (has_years_ && !(known && years_.test(static_cast<size_t>(month.year - kCronYearFirst)))) {
+    return 0;
+  }
   return days_[static_cast<size_t>(month.first_weekday)][static_cast<size_t>(month.length - 28)];
 }
+
+int CronPattern::fires_per_minute() const { return std::popcount(seconds_); }
 
 // The smallest time of day in the set that is >= `second_of_day`, or -1.
 int CronPattern::NextInDay(int second_of_day) const {

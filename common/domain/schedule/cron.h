@@ -6,7 +6,8 @@
 //          by field and month by month, never second by second.
 //
 // docs/schedules.md describes the language with examples. Decisions made here:
-//   - five fields (minute first) or six (second first);
+//   - five fields (minute first), six (second first) or seven (the year last);
+//   - a seventh field that allows every year is dropped, as if there were six;
 //   - a reversed range ("22-2") is rejected, because other implementations read it differently. As
 //     the end of a range SUN is 7, so that FRI-SUN works;
 //   - a field that begins with '*' or '?' is unrestricted; if both day fields are restricted, a day
@@ -17,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,11 +31,15 @@ namespace carillon {
 
 inline constexpr size_t kCronTextBytesMax = 256;
 
-enum class CronUnit { kSecond, kMinute, kHour, kDayOfMonth, kMonth, kDayOfWeek };
+enum class CronUnit { kSecond, kMinute, kHour, kDayOfMonth, kMonth, kDayOfWeek, kYear };
+
+inline constexpr int kCronYearFirst = 1970;
+inline constexpr int kCronYearLast = 2099;
 
 enum class CronItemKind {
   kValues,          // from, from + step, … up to `to`
   kLastDay,         // L, L-n: `n` days before the last day of the month
+  kDayOrLast,       // nL: day `n`, or the last day of a shorter month
   kNearestWorkday,  // nW: the working day nearest to day `n`, within the month
   kLastWorkday,     // LW, L-nW: the working day nearest to the day `n` days before the last
   kWorkdays,        // W: every Monday to Friday
@@ -60,8 +66,9 @@ struct CronField {
 };
 
 struct CronExpression {
-  bool has_seconds = false;  // six fields
-  std::array<CronField, 6> fields;
+  bool has_seconds = false;  // six or seven fields
+  bool has_years = false;    // seven fields, not every year; otherwise the field is empty
+  std::array<CronField, 7> fields;
 
   const CronField& field(CronUnit unit) const { return fields[static_cast<size_t>(unit)]; }
   bool operator==(const CronExpression&) const = default;
@@ -69,9 +76,17 @@ struct CronExpression {
 
 // `spread`: the seed of the fields H.
 Result<CronExpression> ParseCron(std::string_view text, uint64_t spread = 0);
+// The same, but its refusals do not know the forms of other tools (cron_dialects.h).
+Result<CronExpression> ParsePlainCron(std::string_view text, uint64_t spread = 0);
 
 // True if a field of the text uses H. The text need not be valid.
 bool UsesSpread(std::string_view text);
+
+// The number of its fields; a macro is one. The text need not be valid.
+size_t CronFieldCount(std::string_view text);
+
+// True if the text has seven fields or a day such as 30L, which release 0.1.0 cannot read.
+bool UsesYearOrDayOrLast(std::string_view text);
 
 // The expression in its canonical spelling: numbers for names and H, '*' for '?', macros expanded.
 // Parsing the result gives an equal expression.
@@ -98,9 +113,17 @@ class CronPattern {
   // The number of matches in [from, until). Cost grows with the months between, not the matches.
   int64_t Count(int64_t from, int64_t until) const;
   bool Matches(int64_t local_second) const;
+  // True if both have the same matches, and either both restrict the hour or none does.
+  bool operator==(const CronPattern&) const = default;
 
   // True if the hour field is restricted.
   bool names_hour() const { return names_hour_; }
+  // True if every hour matches, however the hour field is written.
+  bool every_hour() const { return hours_ == (uint64_t{1} << 24) - 1; }
+  // True if it fires in some years only.
+  bool has_years() const { return has_years_; }
+  // The number of fires in a minute that has any.
+  int fires_per_minute() const;
 
  private:
   struct Month;
@@ -113,6 +136,8 @@ class CronPattern {
   uint64_t minutes_ = 0;
   uint64_t hours_ = 0;
   uint64_t months_ = 0;
+  std::bitset<kCronYearLast - kCronYearFirst + 1> years_;  // only if has_years_
+  bool has_years_ = false;
   // The matching days (bit d: day d) of a month whose first day is weekday [0 = Sunday] and which
   // has 28 + [index] days. Nothing else influences them.
   std::array<std::array<uint32_t, 4>, 7> days_{};

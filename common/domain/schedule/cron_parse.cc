@@ -7,16 +7,18 @@
 #include "common/base/stable_hash.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/cron_dialects.h"
 
 namespace carillon {
 namespace {
 
-constexpr std::array<CronBounds, 6> kBounds{{{0, 59, "second"},
+constexpr std::array<CronBounds, 7> kBounds{{{0, 59, "second"},
                                              {0, 59, "minute"},
                                              {0, 23, "hour"},
                                              {1, 31, "day of month"},
                                              {1, 12, "month"},
-                                             {0, 7, "day of week"}}};
+                                             {0, 7, "day of week"},
+                                             {kCronYearFirst, kCronYearLast, "year"}}};
 constexpr std::array<std::string_view, 12> kMonthNames{"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
                                                        "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
 constexpr std::array<std::string_view, 7> kDayNames{"SUN", "MON", "TUE", "WED",
@@ -27,7 +29,7 @@ constexpr int kNthMax = 5;
 constexpr int kDaysOfEveryMonth = 28;
 constexpr size_t kNameLength = 3;
 constexpr size_t kDigitsMax = 4;
-constexpr int kAnyValue = 60;  // no field has more values
+constexpr int kAnyValue = 60;  // no field that may have H has more values
 constexpr uint64_t kSpreadStep = 0x9e3779b97f4a7c15ull;
 
 struct Macro {
@@ -102,7 +104,7 @@ class FieldParser {
   Error Unexpected() const { return Fail("unexpected " + Quoted(Rest())); }
 
   Result<CronField> ParseAny(CronField field) {
-    if (!is_day_of_month() && !is_day_of_week())
+    if (!is_day_of_month() && !is_day_of_week() && unit_ != CronUnit::kYear)
       return Fail("'?' is only allowed in the two day fields");
     ++pos_;
     if (pos_ != end_) return Fail("'?' must be the only value of its field");
@@ -116,7 +118,7 @@ class FieldParser {
       CARILLON_TRY(ParseStep(item));
       return item;
     }
-    if (Take('H')) return ParseSpread();
+    if (unit_ != CronUnit::kYear && Take('H')) return ParseSpread();
     if (is_day_of_month() && Peek() == 'L') return ParseLast();
     if (is_day_of_month() && Take('W')) return CronItem{.kind = CronItemKind::kWorkdays};
     if (is_day_of_week() && Peek() == 'L') {
@@ -164,6 +166,7 @@ class FieldParser {
     if (is_day_of_month() && Take('W')) {
       return CronItem{.kind = CronItemKind::kNearestWorkday, .n = item.from};
     }
+    if (is_day_of_month() && Peek() == 'L') return ParseDayOrLast(item.from);
     if (is_day_of_week() && Take('L')) {
       return CronItem{.kind = CronItemKind::kLastWeekday, .from = item.from % 7};
     }
@@ -178,6 +181,14 @@ class FieldParser {
     }
     CARILLON_TRY(ParseStep(item));
     return item;
+  }
+
+  // nL, before the L.
+  Result<CronItem> ParseDayOrLast(int day) {
+    if (day <= kDaysOfEveryMonth)
+      return Fail(fmt::format("every month has a day {0}; write {0}", day));
+    ++pos_;
+    return CronItem{.kind = CronItemKind::kDayOrLast, .n = day};
   }
 
   Status ParseRangeEnd(size_t first, CronItem& item) {
@@ -196,6 +207,9 @@ class FieldParser {
   Status ParseStep(CronItem& item) {
     if (!Take('/')) return {};
     const int values = Last() - bounds_.least + 1;
+    if (is_day_of_month() && Peek() == 'L') {
+      return Fail("a number is missing; 30L is day 30, or the last day of a shorter month");
+    }
     CARILLON_ASSIGN_OR_RETURN(item.step, ParseNumber(1, values));
     return {};
   }
@@ -259,21 +273,26 @@ Result<std::string_view> ExpandMacro(std::string_view text, const Span& span) {
   for (const Macro& macro : kMacros) {
     if (macro.name == name) return macro.text;
   }
-  if (name == "@REBOOT") {
-    return Bad("@reboot is not supported: jobs do not belong to one machine");
-  }
   return Bad("unknown macro " + Quoted(name) + " (use e.g. @daily)");
 }
 
 Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span>& spans,
                                    uint64_t spread) {
-  CronExpression expression{.has_seconds = spans.size() == 6, .fields = {}};
+  CronExpression expression{.has_seconds = spans.size() > 5, .fields = {}};
   size_t unit = 0;
   if (!expression.has_seconds) expression.fields[unit++].items.push_back({.from = 0, .to = 0});
   for (const Span& span : spans) {
     FieldParser parser(text, span, static_cast<CronUnit>(unit), spread);
     CARILLON_ASSIGN_OR_RETURN(expression.fields[unit++], parser.Parse());
   }
+  CronField& years = expression.fields[static_cast<size_t>(CronUnit::kYear)];
+  const bool every =
+      years.starred &&
+      std::any_of(years.items.begin(), years.items.end(), [](const CronItem& item) {
+        return item.from == kCronYearFirst && item.to == kCronYearLast && item.step == 1;
+      });
+  if (every) years = {};
+  expression.has_years = !years.items.empty();
   return expression;
 }
 
@@ -282,6 +301,7 @@ Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span
 std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
   switch (item.kind) {
     case CronItemKind::kLastDay: return item.n == 0 ? "L" : fmt::format("L-{}", item.n);
+    case CronItemKind::kDayOrLast: return fmt::format("{}L", item.n);
     case CronItemKind::kLastWorkday: return item.n == 0 ? "LW" : fmt::format("L-{}W", item.n);
     case CronItemKind::kNearestWorkday: return fmt::format("{}W", item.n);
     case CronItemKind::kWorkdays: return "W";
@@ -316,11 +336,32 @@ bool UsesSpread(std::string_view text) {
   return false;
 }
 
+size_t CronFieldCount(std::string_view text) { return SplitFields(text).size(); }
+
+bool UsesYearOrDayOrLast(std::string_view text) {
+  if (CronFieldCount(text) > 6) return true;
+  const auto parsed = ParseCron(text);
+  if (!parsed.ok()) return false;
+  const auto& days = parsed->field(CronUnit::kDayOfMonth).items;
+  return std::any_of(days.begin(), days.end(),
+                     [](const CronItem& item) { return item.kind == CronItemKind::kDayOrLast; });
+}
+
 Result<CronExpression> ParseCron(std::string_view text, uint64_t spread) {
   if (text.size() > kCronTextBytesMax) {
     return Bad(fmt::format("the cron expression has {} bytes; at most {} are allowed", text.size(),
                            kCronTextBytesMax));
   }
+  auto expression = ParsePlainCron(text, spread);
+  if (expression.ok()) return expression;
+  if (std::string way = WayToSay(text); !way.empty()) return Bad(std::move(way));
+  const std::string five = WithYearLast(text);
+  if (five.empty()) return expression;
+  return Bad(fmt::format("{}; if the last field is the year (EventBridge, Nomad), write {}",
+                         expression.error().message, five));
+}
+
+Result<CronExpression> ParsePlainCron(std::string_view text, uint64_t spread) {
   std::string upper = AsciiUpper(text);
   std::vector<Span> spans = SplitFields(upper);
   if (spans.empty())
@@ -333,10 +374,10 @@ Result<CronExpression> ParseCron(std::string_view text, uint64_t spread) {
   if (upper.find('=') != std::string::npos) {
     return Bad("the cron expression contains a setting such as TZ=; use time_zone instead");
   }
-  if (spans.size() != 5 && spans.size() != 6) {
+  if (spans.size() < 5 || spans.size() > 7) {
     return Bad(fmt::format(
-        "the cron expression has {} field{}; use 5 (minute hour day month weekday) or 6 with "
-        "the second first",
+        "the cron expression has {} field{}; use 5 (minute hour day month weekday), 6 with the "
+        "second first, or 7 with the year last",
         spans.size(), spans.size() == 1 ? "" : "s"));
   }
   return ParseFields(upper, spans, spread);
@@ -344,7 +385,8 @@ Result<CronExpression> ParseCron(std::string_view text, uint64_t spread) {
 
 std::string FormatCron(const CronExpression& expression) {
   std::string text;
-  for (size_t i = expression.has_seconds ? 0 : 1; i < expression.fields.size(); ++i) {
+  const size_t end = expression.fields.size() - (expression.has_years ? 0 : 1);
+  for (size_t i = expression.has_seconds ? 0 : 1; i < end; ++i) {
     if (!text.empty()) text += ' ';
     const CronField& field = expression.fields[i];
     for (size_t k = 0; k < field.items.size(); ++k) {

@@ -168,6 +168,8 @@ std::string MonthDayText(const CronItem& item) {
                                       : fmt::format("the day {} days before {}", item.n, last);
   switch (item.kind) {
     case CronItemKind::kLastDay: return counted;
+    case CronItemKind::kDayOrLast:
+      return fmt::format("the {} of the month or its last day", Ordinal(item.n));
     case CronItemKind::kLastWorkday:
       if (item.n == 0) return "the last working day of the month";
       return "the working day nearest to " + counted;
@@ -232,6 +234,12 @@ std::string MonthPhrase(const CronExpression& e) {
   return " in " + ItemsText(field, "month", MonthName);
 }
 
+std::string YearPhrase(const CronExpression& e) {
+  if (!e.has_years) return {};
+  const NameFn name = [](int year) { return std::to_string(year); };
+  return ", only in " + ItemsText(e.field(CronUnit::kYear), "year", name);
+}
+
 std::string WithoutFraction(WallTime t) {
   std::string text = FormatRfc3339(t);  // 2026-03-01T02:00:00.000000Z
   constexpr size_t kDate = 10;
@@ -269,8 +277,8 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
   const std::string time = TimePhrase(expression);
   // "Every minute" needs no "every day".
   const bool plain = day == " every day" && ListedTimes(expression).empty();
-  return fmt::format("{}{}{}, {}", time, plain ? "" : day, MonthPhrase(expression),
-                     zone == "UTC" ? "UTC" : fmt::format("{} time", zone));
+  return fmt::format("{}{}{}{}, {}", time, plain ? "" : day, MonthPhrase(expression),
+                     YearPhrase(expression), zone == "UTC" ? "UTC" : fmt::format("{} time", zone));
 }
 
 std::string ExplainRate(Duration every, WallTime start) {

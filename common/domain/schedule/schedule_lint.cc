@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
+#include "common/domain/job_text.h"
 #include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/cron_dialects.h"
+#include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 
@@ -95,8 +99,8 @@ void LintDays(const CronExpression& cron, Warnings* warnings) {
   warnings->push_back(
       {"skips_months",
        fmt::format(
-           "Not every month has a day {}: {} of the selected months are skipped{}. Use L for "
-           "the last day of each month.",
+           "Not every month has a day {0}: {1} of the selected months are skipped{2}. Use {0}L for "
+           "day {0} or the last day of a shorter month, L for the last day of each month.",
            *least, skipped, *least == 29 ? " except in leap years" : "")});
 }
 
@@ -112,7 +116,7 @@ void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, W
              Warnings* warnings) {
   const CronPattern pattern(cron);
   const auto zone = Zone::Load(spec.time_zone);
-  if (!zone.ok() || !pattern.names_hour()) return;
+  if (!zone.ok() || !pattern.names_hour() || pattern.every_hour()) return;
   const int64_t now = std::chrono::floor<std::chrono::seconds>(after.time_since_epoch()).count();
   if (now < kZoneBegin || now >= kZoneEnd) return;
   for (size_t i = (*zone)->IndexAt(now) + 1; i < (*zone)->size(); ++i) {
@@ -131,6 +135,86 @@ void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, W
   }
 }
 
+// Warns about an hour field that allows every hour without a leading '*': it counts as one that
+// names hours, so in a repeated hour it fires in the first pass only.
+void LintRepeat(const ScheduleSpec& spec, const CronExpression& cron, DstRepeat repeat,
+                WallTime after, Warnings* warnings) {
+  const CronPattern pattern(cron);
+  const auto zone = Zone::Load(spec.time_zone);
+  const bool paused = repeat == DstRepeat::kAuto && pattern.names_hour() && pattern.every_hour();
+  if (!zone.ok() || !paused) return;
+  const int64_t now = std::chrono::floor<std::chrono::seconds>(after.time_since_epoch()).count();
+  if (now < kZoneBegin || now >= kZoneEnd) return;
+  for (size_t i = (*zone)->IndexAt(now) + 1; i < (*zone)->size(); ++i) {
+    const ZonePeriod period = (*zone)->Period(i);
+    if (period.begin > now + kGapLookaheadSeconds) return;
+    const auto again =
+        pattern.Next(period.begin + period.offset, period.second_until + period.offset);
+    if (!again) continue;
+    warnings->push_back(
+        {"repeated_hour",
+         fmt::format("{} comes twice in {} because the clock goes back: it fires the first time "
+                     "only. Write * in the hour field to fire both times.",
+                     LocalText(*again), spec.time_zone)});
+    return;
+  }
+}
+
+std::vector<std::string> WordsOfCron(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(AsciiUpper(text));
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// Warns about forms that other tools read otherwise.
+void LintDialect(const std::string& text, const CronPattern& pattern, bool every_second,
+                 Warnings* warnings) {
+  const std::vector<std::string> words = WordsOfCron(text);
+  const size_t extra = words.size() > 5 ? 1 : 0;  // the second
+  if (words.size() < 5) return;
+  const std::string& weekday = words[4 + extra];
+  const std::string named = NamedWeekdays(weekday);
+  if ((words[2 + extra] == "?" || weekday == "?") && !named.empty()) {
+    warnings->push_back(
+        {"quartz_weekday",
+         fmt::format("In numbers of weekdays, 1 is Monday here and Sunday in Quartz and "
+                     "EventBridge. If {} comes from there, write {}.",
+                     weekday, named)});
+  }
+  if (words.size() == 6 && pattern.fires_per_minute() > 1 && !every_second) {
+    const std::string five = WithYearLast(text);
+    warnings->push_back(
+        {"seconds_field",
+         fmt::format("The first field is the second: it fires {} times in a minute.{}",
+                     pattern.fires_per_minute(),
+                     five.empty() ? ""
+                                  : " EventBridge and Nomad read six fields as minute to year; "
+                                    "for their meaning write " +
+                                        five + ".")});
+  }
+  if (words.size() == 7 && !pattern.has_years()) {
+    warnings->push_back(
+        {"year_field", "The seventh field, the year, allows every year and can be left out."});
+  }
+}
+
+// Tells the last fire of a schedule that names its years. A step without an end, such as 2026/2,
+// goes on for longer than matters.
+void LintYears(const Schedule& schedule, const CronExpression& cron, WallTime after,
+               Warnings* warnings) {
+  const auto& years = cron.field(CronUnit::kYear).items;
+  const bool open = std::any_of(years.begin(), years.end(),
+                                [](const CronItem& item) { return item.to == kCronYearLast; });
+  const WallTime end = FromUnixMicros(kZoneEnd * 1'000'000);
+  if (!cron.has_years || open || !schedule.Next(after)) return;
+  const int64_t fires = schedule.Count(after + Duration(1), end);
+  const auto last = schedule.Nth(after + Duration(1), fires - 1);
+  if (!last) return;
+  warnings->push_back(
+      {"ends", fmt::format("It fires for the last time at {}.", ReadableTime(*last))});
+}
+
 }  // namespace
 
 std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
@@ -145,7 +229,13 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
   const auto cron = ParseCron(spec.cron_expression, spec.spread);
   if (!cron.ok()) return warnings;
   LintDays(*cron, &warnings);
+  const CronPattern pattern(*cron);
+  const bool every_second = std::any_of(warnings.begin(), warnings.end(),
+                                        [](const auto& one) { return one.code == "every_second"; });
+  LintDialect(spec.cron_expression, pattern, every_second, &warnings);
+  LintYears(*schedule, *cron, after, &warnings);
   LintSteps(*cron, UsesSpread(spec.cron_expression), &warnings);
+  LintRepeat(spec, *cron, repeat, after, &warnings);
   LintGap(spec, *cron, gap, after, &warnings);
   return warnings;
 }

@@ -12,8 +12,10 @@
 namespace carillon {
 
 struct ScheduleWarning {
-  std::string_view code;  // stable: never_fires, every_second, skips_months, either_day_field,
-                          // hour_in_gap, uneven_step
+  std::string_view code;  // stable: never_fires, every_second, ends,
+                          // skips_months,
+                          // either_day_field, quartz_weekday, seconds_field, year_field,
+                          // uneven_step, hour_in_gap, repeated_hour
   std::string detail;     // a sentence
 };
 

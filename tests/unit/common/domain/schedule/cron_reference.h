@@ -1,6 +1,8 @@
 // A slow and simple evaluation of cron expressions, and random expressions for tests.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -55,6 +57,8 @@ inline bool DayOfMonthMatches(const CronItem& item, const ReferenceDay& day) {
   const int from_end = day.length - item.n;
   switch (item.kind) {
     case CronItemKind::kLastDay: return day.day == from_end;
+    case CronItemKind::kDayOrLast:
+      return day.day == item.n || (day.day == day.length && day.length < item.n);
     case CronItemKind::kLastWorkday:
       return from_end >= 1 && day.day == day.NearestWorkday(from_end);
     case CronItemKind::kNearestWorkday:
@@ -76,6 +80,8 @@ inline bool DayOfWeekMatches(const CronItem& item, const ReferenceDay& day) {
 
 inline bool DayMatches(const CronExpression& e, const ReferenceDay& day) {
   if (!InField(e.field(CronUnit::kMonth), day.month)) return false;
+  const int year = static_cast<int>(day.year_month.year());
+  if (e.has_years && !InField(e.field(CronUnit::kYear), year)) return false;
   const CronField& of_month = e.field(CronUnit::kDayOfMonth);
   const CronField& of_week = e.field(CronUnit::kDayOfWeek);
   bool by_month = false, by_week = false;
@@ -104,8 +110,14 @@ inline std::string RandomItem(Rng& rng, CronUnit unit) {
   const uint64_t special = rng.Below(8);
   if (unit == CronUnit::kDayOfMonth && special < 3) {
     const std::string before = RandomValue(rng, 0, 30);
-    const std::string kinds[] = {"L", "L-" + before, "LW", "L-" + before + "W", from + "W", "W"};
-    return kinds[rng.Below(6)];
+    const std::string kinds[] = {"L",
+                                 "L-" + before,
+                                 "LW",
+                                 "L-" + before + "W",
+                                 from + "W",
+                                 "W",
+                                 RandomValue(rng, 29, 31) + "L"};
+    return kinds[rng.Below(7)];
   }
   if (unit == CronUnit::kDayOfWeek && special < 3) {
     return special == 0 ? from + "L" : from + "#" + RandomValue(rng, 1, 5);
@@ -127,13 +139,28 @@ inline std::string RandomField(Rng& rng, CronUnit unit, double any) {
   return text;
 }
 
-// A valid expression of five or six fields.
+// A field of the year that matters in the years 2023 to 2027.
+inline std::string RandomYears(Rng& rng) {
+  const int from = 2023 + static_cast<int>(rng.Below(5));
+  const int to = from + static_cast<int>(rng.Below(3));
+  switch (rng.Below(5)) {
+    case 0: return "*";
+    case 1: return "*/" + RandomValue(rng, 1, 4);
+    case 2: return fmt::format("{}-{}", from, to);
+    case 3: return fmt::format("{}/{}", from, 1 + rng.Below(3));
+    default: return fmt::format("{},{}", from, to);
+  }
+}
+
+// A valid expression of five, six or seven fields.
 inline std::string RandomCronText(Rng& rng) {
-  std::string text = rng.Chance(0.4) ? RandomField(rng, CronUnit::kSecond, 0.2) + " " : "";
+  const bool seconds = rng.Chance(0.4);
+  const std::string years = seconds && rng.Chance(0.4) ? " " + RandomYears(rng) : "";
+  std::string text = seconds ? RandomField(rng, CronUnit::kSecond, 0.2) + " " : "";
   text += RandomField(rng, CronUnit::kMinute, 0.2) + " " + RandomField(rng, CronUnit::kHour, 0.3);
   text += " " + RandomField(rng, CronUnit::kDayOfMonth, 0.4);
   text += " " + RandomField(rng, CronUnit::kMonth, 0.6);
-  return text + " " + RandomField(rng, CronUnit::kDayOfWeek, 0.4);
+  return text + " " + RandomField(rng, CronUnit::kDayOfWeek, 0.4) + years;
 }
 
 }  // namespace carillon::test

@@ -26,7 +26,7 @@ std::string Codes(const std::vector<ScheduleWarning>& warnings) {
 TEST(ScheduleLintTest, SaysNothingOfWhatIsMeant) {
   for (const char* cron :
        {"30 2 * * *", "*/5 * * * *", "0 */6 * * *", "0 9 * * MON-FRI", "0 0 1 * *", "0 0 28 * *",
-        "0 0 L * *", "*/15 * * * * *", "0 12 31 1,3,12 *", "0 0 1 */3 *", "5 4 * * ?"}) {
+        "0 0 L * *", "0 12 31 1,3,12 *", "0 0 1 */3 *", "5 4 * * ?"}) {
     EXPECT_EQ(Codes(Lint(cron)), "") << cron;
   }
 }
@@ -53,7 +53,7 @@ TEST(ScheduleLintTest, TellsWhatNeverFires) {
 
 TEST(ScheduleLintTest, TellsEverySecond) {
   EXPECT_EQ(Codes(Lint("* * * * * *")), "every_second");
-  EXPECT_EQ(Codes(Lint("0,1 * * * * *")), "");
+  EXPECT_EQ(Codes(Lint("0,1 * * * * *")), "seconds_field");
   const auto rate = [](Duration every) {
     return LintSchedule({.kind = ScheduleKind::kRate, .every = every, .start = kAfter},
                         DstGap::kFire, DstRepeat::kAuto, kAfter);
@@ -80,7 +80,7 @@ TEST(ScheduleLintTest, TellsThatEitherDayFieldFires) {
 
 TEST(ScheduleLintTest, TellsStepsThatDoNotDivide) {
   EXPECT_EQ(Codes(Lint("*/7 * * * *")), "uneven_step");
-  EXPECT_EQ(Codes(Lint("*/45 * * * * *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("*/45 * * * * *")), "seconds_field uneven_step");
   EXPECT_EQ(Codes(Lint("0 */5 * * *")), "uneven_step");
   EXPECT_EQ(Codes(Lint("0 0 */2 * *")), "uneven_step");
   EXPECT_EQ(Codes(Lint("0 0 1 */5 *")), "uneven_step");
@@ -100,6 +100,63 @@ TEST(ScheduleLintTest, TellsAnHourThatTheClockJumpsOver) {
   EXPECT_EQ(Codes(Lint("30 3 * * *", "Europe/Paris")), "");
   EXPECT_EQ(Codes(Lint("30 2 * * MON", "Europe/Paris")), "");  // the clock changes on a Sunday
   EXPECT_EQ(Codes(Lint("30 * * * *", "Europe/Paris")), "");    // no hour is named
+}
+
+TEST(ScheduleLintTest, TellsAnHourThatComesTwice) {
+  for (const char* cron : {"0 0-23 * * *", "0 0 0/1 * * ?", "30 0/1 * * *", "0 0-11,12-23 * * *"}) {
+    EXPECT_EQ(Codes(Lint(cron, "Europe/Berlin")), "repeated_hour") << cron;
+    EXPECT_EQ(Codes(Lint(cron)), "") << cron;
+  }
+  const auto told = Lint("0 0-23 * * *", "Europe/Berlin");
+  EXPECT_EQ(
+      told.at(0).detail,
+      "2026-10-25 02:00 comes twice in Europe/Berlin because the clock goes back: it fires the "
+      "first time only. Write * in the hour field to fire both times.");
+  for (const char* cron : {"0 * * * *", "0 */1 * * *", "0 0-23 * * MON"}) {
+    EXPECT_EQ(Codes(Lint(cron, "Europe/Berlin")).find("repeated_hour"), std::string::npos) << cron;
+  }
+  const ScheduleSpec chosen{
+      .kind = ScheduleKind::kCron, .cron_expression = "0 0-23 * * *", .time_zone = "Europe/Berlin"};
+  for (const DstRepeat repeat : {DstRepeat::kBoth, DstRepeat::kEarly, DstRepeat::kLate}) {
+    EXPECT_EQ(Codes(LintSchedule(chosen, DstGap::kFire, repeat, kAfter)), "");
+  }
+}
+
+TEST(ScheduleLintTest, TellsWeekdaysThatQuartzNumbersOtherwise) {
+  const auto told = Lint("0 0 12 ? * 2-6");
+  ASSERT_EQ(Codes(told), "quartz_weekday");
+  EXPECT_NE(told[0].detail.find("write MON-FRI."), std::string::npos) << told[0].detail;
+  EXPECT_NE(Lint("0 0 12 ? * 6L").at(0).detail.find("write FRIL."), std::string::npos);
+  EXPECT_NE(Lint("0 0 12 ? * 7#3").at(0).detail.find("write SAT#3."), std::string::npos);
+  EXPECT_NE(Lint("0 12 ? * 1,7").at(0).detail.find("write SUN,SAT."), std::string::npos);
+  EXPECT_EQ(Codes(Lint("0 15 10 ? * 7#3 *")), "quartz_weekday year_field");
+  for (const char* cron :
+       {"0 0 12 ? * MON-FRI", "0 0 12 ? * *", "0 0 12 1 * ?", "0 0 12 * * 2-6"}) {
+    EXPECT_EQ(Codes(Lint(cron)), "") << cron;
+  }
+}
+
+TEST(ScheduleLintTest, TellsThatTheFirstOfSixFieldsIsTheSecond) {
+  const auto told = Lint("*/15 * * * * *");
+  ASSERT_EQ(Codes(told), "seconds_field");
+  EXPECT_EQ(
+      told[0].detail,
+      "The first field is the second: it fires 4 times in a minute. EventBridge and Nomad read "
+      "six fields as minute to year; for their meaning write '*/15 * * * *'.");
+  EXPECT_EQ(Codes(Lint("*/15 0 12 * * MON")), "seconds_field");
+  EXPECT_EQ(Codes(Lint("* * * * * *")), "every_second");
+  for (const char* cron : {"0 * * * * *", "30 */5 * * * *", "H * * * * *"}) {
+    EXPECT_EQ(Codes(Lint(cron)), "") << cron;
+  }
+}
+
+TEST(ScheduleLintTest, TellsTheYear) {
+  EXPECT_EQ(Codes(Lint("0 0/10 * * * ? *")), "year_field");
+  EXPECT_EQ(Codes(Lint("15 6 10 18 8 ? 2025-2025")), "never_fires");
+  const auto told = Lint("15 6 10 18 8 ? 2026-2027");
+  ASSERT_EQ(Codes(told), "ends");
+  EXPECT_EQ(told[0].detail, "It fires for the last time at 2027-08-18 10:06:15 UTC.");
+  EXPECT_EQ(Codes(Lint("0 0 12 1 1 ? 2020/2")), "") << "the years go on";
 }
 
 TEST(ScheduleLintTest, LeavesWhatIsWrongToItsError) {
