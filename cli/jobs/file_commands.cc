@@ -6,6 +6,7 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
+#include "common/domain/schedule/schedule_twins.h"
 #include "common/wire/json/document_order.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -337,6 +338,9 @@ json Checked(const JobDocument& document, std::set<std::string>& ids) {
     refuse(parsed.error().pointer, parsed.error().message);
     for (const Error& one : further) refuse(one.pointer, one.message);
     return checked;
+  }
+  for (const ScheduleTwin& twin : FindTwins(parsed->definition.schedules)) {
+    refuse("/schedules/" + std::to_string(twin.second), TwinText(twin.first));
   }
   const bool has_id = !parsed->job_id.empty();
   const std::string key =

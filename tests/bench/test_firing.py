@@ -70,6 +70,11 @@ class LoadTest(unittest.TestCase):
         self.assertEqual(["bench-0", "bench-1"], [job["job_id"] for job in jobs])
         self.assertEqual({"kind": "once", "at": "2027-01-15T08:00:01.500000Z"}, jobs[1]["schedules"][-1])
 
+    def test_no_schedule_of_a_job_repeats_another(self):
+        for job in load.Load(load.NOOP, load.spread(7000, BEGIN)).jobs():
+            texts = [str(schedule) for schedule in job["schedules"]]
+            self.assertEqual(len(texts), len(set(texts)), job["job_id"])
+
     def test_stored_jobs_do_not_fire_while_it_is_measured(self):
         now = BEGIN / SECOND
         for job in load.stored(1440, now):

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
+#include "common/domain/schedule/schedule_twins.h"
 #include "common/wire/json/job/job_changes.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -47,7 +48,8 @@ Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) 
   for (const NewField& field : call.api.new_fields) {
     if (call.api.upgrade.FeatureOn(field.migration) || !field.is_used(definition)) continue;
     const std::string detail = fmt::format(
-        "This {} can be used once the upgrade is finished: carillon system upgrade finish.",
+        "This value of {} can be used once the upgrade is finished: carillon system upgrade "
+        "finish.",
         field.name);
     return Problem{.status = 409,
                    .code = "upgrade_unfinished",
@@ -55,6 +57,15 @@ Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) 
                    .errors = {{fmt::format("/{}", field.name), "upgrade_unfinished", detail}}};
   }
   return true;
+}
+
+// 400 if a schedule repeats another one. A job that was stored with such schedules may keep them.
+Outcome<bool> CheckTwins(const JobDefinition* stored, const JobDefinition& definition) {
+  const std::vector<ScheduleTwin> twins = FindTwins(definition.schedules);
+  const size_t known = stored == nullptr ? 0 : FindTwins(stored->schedules).size();
+  if (twins.size() <= known) return true;
+  const ScheduleTwin& last = twins.back();
+  return InvalidField(fmt::format("/schedules/{}", last.second), "duplicate", TwinText(last.first));
 }
 
 }  // namespace
@@ -177,6 +188,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobId& id, const JobBase* before
   CARILLON_ASSIGN_OR_RETURN(const EditFacts facts,
                             ReadEditFacts(call, id, stored, definition, coming));
   CARILLON_TRY(DecideEdit(editor, before, definition, facts));
+  CARILLON_TRY(CheckTwins(stored, definition));
   return CheckNewFields(call, definition);
 }
 

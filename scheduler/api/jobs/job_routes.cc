@@ -22,6 +22,7 @@
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/job_order.h"
 #include "scheduler/api/jobs/outside_parameters.h"
+#include "scheduler/explain/schedule_warnings.h"
 #include "scheduler/explain/upcoming_fires.h"
 
 namespace carillon::scheduler {
@@ -392,7 +393,8 @@ Reply NextFires(const Call& call) {
   json body = {{"job_id", id.value()},
                {"state", job.definition.enabled ? "ENABLED" : "PAUSED"},
                {"items", json::array()},
-               {"skipped", json::array()}};
+               {"skipped", json::array()},
+               {"warnings", json::array()}};
   if (!job.definition.enabled) {
     body["pause_reason"] = job.pause_reason;
     return JsonResponse(200, body);
@@ -403,6 +405,7 @@ Reply NextFires(const Call& call) {
                                           static_cast<size_t>(count.value_or(kFiresDefault))));
   CARILLON_ASSIGN_OR_RETURN(body["skipped"],
                             SkippedByDst(job.definition, *calendars, now, body["items"]));
+  CARILLON_ASSIGN_OR_RETURN(body["warnings"], ScheduleWarnings(job.definition, *calendars, now));
   return JsonResponse(200, body);
 }
 

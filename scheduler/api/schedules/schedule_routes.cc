@@ -7,13 +7,13 @@
 
 #include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/explain.h"
-#include "common/domain/schedule/schedule_lint.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/explain/fire_load.h"
+#include "scheduler/explain/schedule_warnings.h"
 #include "scheduler/explain/upcoming_fires.h"
 
 namespace carillon::scheduler {
@@ -72,17 +72,9 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
                               load->truncated ? "At least " : "", others, ReadableTime(minute))}});
 }
 
-json Warnings(const Call& call, const JobDefinition& job, const CalendarSet& calendars,
-              const json& fires, WallTime after, const std::string& own) {
-  json warnings = json::array();
-  for (size_t i = 0; i < job.schedules.size(); ++i) {
-    const ScheduleSpec& spec = job.schedules[i];
-    const auto limits = calendars.Of(spec.calendar, spec.blackout);
-    for (const ScheduleWarning& one : LintSchedule(spec, job.dst_gap, job.dst_repeat, after,
-                                                   limits.ok() ? *limits : ScheduleCalendars())) {
-      warnings.push_back({{"schedule", i}, {"code", one.code}, {"detail", one.detail}});
-    }
-  }
+Outcome<json> Warnings(const Call& call, const JobDefinition& job, const CalendarSet& calendars,
+                       const json& fires, WallTime after, const std::string& own) {
+  CARILLON_ASSIGN_OR_RETURN(json warnings, ScheduleWarnings(job, calendars, after));
   AddNeighbours(call, fires, own, &warnings);
   return warnings;
 }
@@ -212,7 +204,8 @@ Reply PreviewSchedule(const Call& call) {
   answer["items"] = *fires;
   CARILLON_ASSIGN_OR_RETURN(answer["skipped"],
                             SkippedByDst(parsed->definition, *calendars, after, *fires));
-  answer["warnings"] = Warnings(call, parsed->definition, *calendars, *fires, after, own);
+  CARILLON_ASSIGN_OR_RETURN(answer["warnings"],
+                            Warnings(call, parsed->definition, *calendars, *fires, after, own));
   return JsonResponse(200, answer);
 }
 

@@ -1,4 +1,5 @@
 """Jobs that a measurement creates, and the fires that follow from their schedules."""
+import collections
 import concurrent.futures
 import datetime
 import threading
@@ -30,6 +31,16 @@ def spread(rate, begin_us, shift=0.0):
 def text_of(time_us):
     moment = datetime.datetime.fromtimestamp(time_us // SECOND_US, datetime.timezone.utc)
     return moment.replace(microsecond=time_us % SECOND_US).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def distinct(schedules):
+    """The schedules of one job; those that repeat another one, which is refused, get a parameter."""
+    seen, marked = collections.Counter(), []
+    for one in schedules:
+        copies = seen[str(one)]
+        seen[str(one)] += 1
+        marked.append({**one, "parameters": {"copy": copies}} if copies else one)
+    return marked
 
 
 def begin_us(jobs):
@@ -77,7 +88,7 @@ class Load:
         schedules += [{"kind": "once", "at": text_of(at)} for at in self.once]
         return [{"name": f"bench {number}", "job_id": f"bench-{number}", **self.work,
                  "misfire_policy": "all",
-                 "schedules": schedules[first:first + self.per_job]}
+                 "schedules": distinct(schedules[first:first + self.per_job])}
                 for number, first in enumerate(range(0, len(schedules), self.per_job))]
 
     def create(self, target):

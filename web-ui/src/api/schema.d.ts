@@ -1395,6 +1395,7 @@ export interface components {
       pause_reason?: string | null;
       items: components['schemas']['Fire'][];
       skipped: components['schemas']['SkippedFire'][];
+      warnings: components['schemas']['ScheduleWarning'][];
     };
     WhyJob: {
       job_id: components['schemas']['JobId'];

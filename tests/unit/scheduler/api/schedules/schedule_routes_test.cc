@@ -228,6 +228,96 @@ TEST_F(ScheduleRoutesTest, APreviewWarnsOfWhatIsProbablyNotMeant) {
   EXPECT_EQ(wrong["warnings"], json::array());
 }
 
+json CronSchedules(const std::vector<std::string>& expressions) {
+  json schedules = json::array();
+  for (const std::string& one : expressions) {
+    schedules.push_back({{"kind", "cron"}, {"cron_expression", one}});
+  }
+  return schedules;
+}
+
+json JobOf(const std::vector<std::string>& expressions) {
+  return {{"cron_expression", nullptr}, {"schedules", CronSchedules(expressions)}};
+}
+
+TEST_F(ScheduleRoutesTest, APreviewWarnsOfSchedulesThatFireTogether) {
+  const auto warnings = [this](const std::vector<std::string>& expressions) {
+    const json schedules = {{"schedules", CronSchedules(expressions)}, {"n", 2}};
+    return Post("/api/schedules/preview", schedules).body()["warnings"];
+  };
+  const json told = warnings({"0 9 * * *", "0 9 * * MON"});
+  ASSERT_EQ(told.size(), 1u) << told;
+  EXPECT_EQ(told[0]["schedule"], 1);
+  EXPECT_EQ(told[0]["code"], "same_instant");
+  EXPECT_EQ(told[0]["detail"],
+            "Schedules 1 and 2 both fire at 2026-03-02 09:00:00 UTC: that makes two runs.");
+  EXPECT_EQ(warnings({"0 9 * * *", "0 10 * * *"}), json::array());
+}
+
+TEST_F(ScheduleRoutesTest, AScheduleThatRepeatsAnotherIsRefused) {
+  const Answer refused = Post("/api/jobs", JobBody(JobOf({"@daily", "0 12 * * *", "0 0 * * *"})));
+  EXPECT_EQ(refused.status, 400) << refused.text;
+  EXPECT_EQ(refused.pointer(), "/schedules/2");
+  EXPECT_NE(refused.text.find("It is the same as schedule 1"), std::string::npos) << refused.text;
+  json parameters = JobBody(JobOf({"0 0 * * *", "0 0 * * *"}));
+  parameters["schedules"][1]["parameters"] = {{"tenant", "b"}};
+  EXPECT_EQ(Post("/api/jobs", parameters).status, 201);
+}
+
+TEST_F(ScheduleRoutesTest, AJobThatWasStoredWithTwoEqualSchedulesCanBeEdited) {
+  JobDefinition job;
+  job.name = "old";
+  job.type = JobType::kNoop;
+  job.user_id = "admin";
+  const ScheduleSpec daily{.kind = ScheduleKind::kCron, .cron_expression = "0 0 * * *"};
+  job.schedules = {daily, daily};
+  ASSERT_TRUE(stores_.jobs.CreateJob(JobId("old"), job, {.now = clock_.Wall()}).ok());
+  const auto patch = [this](const json& changes) {
+    return Send("PATCH", "/api/jobs/old", changes.dump(), {{"If-Match", "*"}});
+  };
+  EXPECT_EQ(patch({{"description", "still twice"}}).status, 200);
+  const Answer thrice = patch({{"schedules", CronSchedules({"@daily", "@daily", "@daily"})}});
+  EXPECT_EQ(thrice.pointer(), "/schedules/2") << thrice.text;
+  EXPECT_EQ(patch({{"schedules", CronSchedules({"@daily"})}}).status, 200);
+  EXPECT_EQ(patch({{"schedules", CronSchedules({"@daily", "@daily"})}}).pointer(), "/schedules/1");
+}
+
+TEST_F(ScheduleRoutesTest, YearsAndADayOrTheLastAreOffUntilTheUpgradeIsFinished) {
+  for (const char* text : {"0 0/10 * * * ? *", "0 0 12 * * ? 2026-2027", "0 0 30L * *"}) {
+    const Answer refused = Post("/api/jobs", JobBody({{"cron_expression", text}}));
+    EXPECT_EQ(refused.code(), "upgrade_unfinished") << text;
+    EXPECT_EQ(refused.pointer(), "/schedules");
+  }
+  {
+    MutexLock lock(stores_.tables.mu);
+    stores_.tables.schema = {.known = 2, .applied = 2, .finished = 2};
+  }
+  clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
+  upgrade_.Step(clock_.Steady());
+  for (const char* text : {"0 0/10 * * * ? *", "0 0 12 * * ? 2026-2027", "0 0 30L * *"}) {
+    EXPECT_EQ(Create({{"cron_expression", text}})["cron_expression"], text) << "as it was written";
+  }
+  const json over = Create({{"cron_expression", "0 0 12 1 1 ? 2025"}});
+  EXPECT_EQ(over["next_fire_time"], json(nullptr));
+}
+
+TEST_F(ScheduleRoutesTest, CalendarWhoseListEndsIsToldInPreviewAndJob) {
+  const json holidays = {{"time_zone", "UTC"}, {"dates", {"2026-03-02"}}};
+  ASSERT_EQ(Send("PUT", "/api/calendars/holidays", holidays.dump()).status, 200);
+  json schedules = CronSchedules({"0 9 * * *"});
+  schedules[0]["blackout"] = "holidays";
+  const auto told = [](const json& warnings) {
+    ASSERT_EQ(warnings.size(), 1u) << warnings;
+    EXPECT_EQ(warnings[0]["code"], "calendar_ends");
+    EXPECT_NE(
+        warnings[0]["detail"].get<std::string>().find("holidays lists no day after 2026-03-02"),
+        std::string::npos);
+  };
+  told(Post("/api/schedules/preview", {{"schedules", schedules}}).body()["warnings"]);
+  Create({{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", schedules}});
+  told(Get("/api/jobs/j/next").body()["warnings"]);
+}
+
 TEST_F(ScheduleRoutesTest, APreviewCountsTheNeighboursOfItsFirstFire) {
   const auto ask = [this](const json& more) {
     json body = {{"cron_expression", "0 3 * * *"}};
