@@ -12,16 +12,15 @@ import type {
   Delivery,
   Executor,
   FailingJob,
-  Fire,
   Gap,
   Job,
   JobQueue,
   JobVersion,
   Page,
+  Preview,
   Role,
   Run,
   Secret,
-  SkippedFire,
   SystemConfig,
   SystemStatus,
   Topology,
@@ -153,12 +152,13 @@ export function useJob(id: string, every: number = CALM_MS) {
   });
 }
 
+type NextFires = Pick<Preview, 'items'> & Partial<Pick<Preview, 'skipped' | 'warnings'>>;
+
 export function useNextFires(id: string, n: number) {
   const refetchInterval = useEvery(CALM_MS);
   return useQuery({
     queryKey: ['jobs', id, 'next', n],
-    queryFn: ({ signal }) =>
-      get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
+    queryFn: ({ signal }) => get<NextFires>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
     refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
   });
 }

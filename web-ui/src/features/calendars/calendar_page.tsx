@@ -7,15 +7,16 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../../api/client';
 import { useCalendar } from '../../api/groups';
-import type { Calendar } from '../../api/types';
+import type { Calendar, CalendarDefinition } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
+import { useNow } from '../../lib/clock';
 import { absoluteTime } from '../../lib/format';
 import { FormDialog } from '../../ui/dialogs/form_dialog';
 import { toast } from '../../ui/toasts';
 import { LoadFailure, Loading, PageHeader } from '../../ui/ui';
 import { CalendarEditor } from './calendar_editor';
-import { calendarPath } from './calendar_values';
+import { calendarPath, lastDaySoon } from './calendar_values';
 
 const route = getRouteApi('/calendars/$name');
 
@@ -55,6 +56,7 @@ export function CalendarPage() {
           at: `${absoluteTime(Date.parse(effective_time), zone)} (${zone})`,
         })}
       </p>
+      {definition !== null && <Ends definition={definition} />}
       {definition === null ? (
         <p>{t('calendars.unknown')}</p>
       ) : (
@@ -62,6 +64,14 @@ export function CalendarPage() {
       )}
     </>
   );
+}
+
+// Tells that the listed days end, because holidays after them are not known.
+function Ends({ definition }: { definition: CalendarDefinition }) {
+  const { t } = useTranslation();
+  const day = lastDaySoon(definition, useNow());
+  if (day === null) return null;
+  return <p className="mb-4 rounded-md bg-warn-soft px-4 py-2.5 text-warn">{t('calendars.ends', { day })}</p>;
 }
 
 function Actions({ calendar }: { calendar: Calendar }) {

@@ -5,6 +5,7 @@ import {
   daysOf,
   definitionOf,
   fieldOf,
+  lastDaySoon,
   timesText,
   valuesOf,
   wrongIn,
@@ -87,5 +88,19 @@ describe('a preview', () => {
     expect(months.map((one) => one.month).at(-1)).toBe('2027-02');
     expect(months.map((one) => one.days.length)).toEqual([31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 28]);
     expect(months.slice(0, 3).map((one) => one.blanks)).toEqual([6, 2, 4]);
+  });
+});
+
+describe('the end of the listed days', () => {
+  it('the last day is told when it has passed or is near', () => {
+    const lists: CalendarDefinition = {
+      time_zone: 'UTC',
+      dates: ['2026-02-14'],
+      except: ['2026-10-07', '2026-10-01'],
+    };
+    expect(lastDaySoon(lists, Date.parse('2026-09-01T00:00Z'))).toBeNull();
+    expect(lastDaySoon(lists, Date.parse('2026-09-07T00:00Z'))).toBe('2026-10-07');
+    expect(lastDaySoon(lists, Date.parse('2027-01-01T00:00Z'))).toBe('2026-10-07');
+    expect(lastDaySoon({ time_zone: 'UTC', weekdays: ['mon'] }, Date.now())).toBeNull();
   });
 });

@@ -57,6 +57,15 @@ export function definitionOf(values: CalendarValues): CalendarDefinition {
   };
 }
 
+const ENDS_SOON_DAYS = 30;
+
+// The last listed day, if it has passed or comes within 30 days: later days are not known to the calendar.
+export function lastDaySoon(definition: CalendarDefinition, now: number): string | null {
+  const last = [...(definition.dates ?? []), ...(definition.except ?? [])].toSorted().at(-1);
+  const today = new Date(now).toISOString().slice(0, 10);
+  return last !== undefined && last <= addDays(today, ENDS_SOON_DAYS) ? last : null;
+}
+
 export interface Wrong {
   field: 'time_zone' | List;
   line?: string; // the invalid line of a list

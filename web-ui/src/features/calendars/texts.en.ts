@@ -20,6 +20,7 @@ export const en = {
   'calendars.weekdays': 'Weekdays',
   'calendars.days': 'Days',
   'calendars.days_hint': 'A day counts if its weekday or its date is listed. Without any, every day does.',
+  'calendars.ends': 'The calendar lists no day after {{day}}. Add the days to come.',
   'calendars.every_day': 'Every day',
   'calendars.dates': 'Dates',
   'calendars.dates_hint': 'One date a line: 2026-12-24',

@@ -20,6 +20,7 @@ export const zhCN: TwinOf<typeof en> = {
   'calendars.weekdays': '星期',
   'calendars.days': '日期范围',
   'calendars.days_hint': '星期或日期在列表中的日子算在内。两者都不填则为每一天。',
+  'calendars.ends': '此日历没有列出 {{day}} 之后的日期。请补充今后的日期。',
   'calendars.every_day': '每一天',
   'calendars.dates': '日期',
   'calendars.dates_hint': '每行一个日期：2026-12-24',

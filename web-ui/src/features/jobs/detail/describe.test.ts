@@ -25,6 +25,8 @@ describe('a cron expression in words', () => {
     ],
     ['0 3 H * *', 'At 03:00, on a day of the month chosen for this job'],
     ['H,30 * * * *', 'At a minute of the hour chosen for this job'],
+    ['0 0 12 * * ? 2027', 'At 12:00, only in 2027'],
+    ['0 0 30L * *', ''],
     ['rubbish', ''],
   ])('describeCron explains %s', (expression, words) =>
     expect(describeCron(expression, 'en', t)).toBe(words),

@@ -24,12 +24,15 @@ type Translate = (key: string, values?: Record<string, unknown>) => string;
 const UNITS = ['cron.second', 'cron.minute', 'cron.hour', 'cron.day', 'cron.month', 'cron.weekday'];
 const MINUTE = 1;
 const HOUR = 2;
+const DAY = 3;
+const DAY_OR_LAST = /^\d+L$/i;
 const SPREAD = /^H(?:\((.*)\))?(?:\/(.+))?$/i;
 
 // Describes a cron expression. The server alone knows which values the fields H have for a job.
 export function describeCron(expression: string, language: string, t: Translate): string {
   const fields = expression.trim().split(/\s+/);
   if (fields.length === 5) fields.unshift('0');
+  if (fields[DAY]?.split(',').some((item) => DAY_OR_LAST.test(item))) return ''; // no words for 30L
   const spreads = fields.map((field) => field.split(',').some((item) => SPREAD.test(item)));
   if (fields.length !== UNITS.length || !spreads.includes(true)) return inWords(expression, language);
   return withSpread(fields, spreads, language, t);

@@ -15,7 +15,7 @@ import { Time } from '../../../ui/time';
 import { Card, EmptyYet, LoadFailure, Loading } from '../../../ui/ui';
 import { RunTable } from '../../lists/runs/run_table';
 import { queuesRuns } from '../form/form_schema';
-import { FireList, Skipped } from '../form/preview';
+import { FireList, Hints, Skipped } from '../form/preview';
 import { describeCron, useWords } from './describe';
 import { UpstreamOf } from '../dependencies/upstream_text';
 import { limitsText, scheduleText, zoneOf } from '../../schedule/schedule_text';
@@ -27,6 +27,8 @@ const QueueCard = lazy(() => import('./queue_card'));
 const GroupCard = lazy(() => import('./group_card'));
 const FIRES = 10;
 const RECENT = 8;
+
+const ENDINGS = ['ends', 'calendar_ends']; // what comes with time; the form shows all warnings
 
 export function OverviewTab({ job }: { job: Job }) {
   const { t } = useTranslation();
@@ -143,6 +145,7 @@ export function OverviewTab({ job }: { job: Job }) {
             <>
               <FireList fires={fires.data.items} />
               {(fires.data.skipped?.length ?? 0) > 0 && <Skipped fires={fires.data.skipped!} />}
+              <Hints warnings={(fires.data.warnings ?? []).filter(({ code }) => ENDINGS.includes(code))} />
             </>
           ) : null}
         </Card>

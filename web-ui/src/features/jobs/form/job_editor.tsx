@@ -20,6 +20,7 @@ import { FormSections } from './form_sections';
 import type { Definition } from './definition';
 import { definitionFrom, definitionOf, fieldOf, normalised, valuesOf } from './form_values';
 import { formSchema, DEFAULTS, type FormValues } from './form_schema';
+import { unquotedIn } from './yaml_hint';
 import { jobPath } from '../actions/job_actions';
 
 export function JobEditor(props: { start: Definition; job?: Job }) {
@@ -56,7 +57,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const toForm = () => {
     const read = readYaml(yaml);
     if (read === null) {
-      setErrors([{ pointer: '', code: 'yaml', detail: t('form.bad_yaml') }]);
+      setErrors([{ pointer: '', code: 'yaml', detail: whyUnread(yaml, t) }]);
       return;
     }
     if (yamlChanged) {
@@ -119,7 +120,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const submit = async () => {
     if (tab === 'yaml') {
       const read = readYaml(yaml);
-      if (read === null) setErrors([{ pointer: '', code: 'yaml', detail: t('form.bad_yaml') }]);
+      if (read === null) setErrors([{ pointer: '', code: 'yaml', detail: whyUnread(yaml, t) }]);
       else await save(read, props.job?.version);
       return;
     }
@@ -243,6 +244,11 @@ function yamlOf(definition: Definition): string {
   const { schedules, cron_expression: cron, ...rest } = definition;
   const when = typeof cron === 'string' ? { cron_expression: cron } : { schedules };
   return stringify({ ...rest, ...when }, { lineWidth: 0 });
+}
+
+function whyUnread(text: string, t: (key: string, values?: Record<string, unknown>) => string): string {
+  const found = unquotedIn(text);
+  return found ? t('form.unquoted', { ...found }) : t('form.bad_yaml');
 }
 
 function readYaml(text: string): Definition | null {

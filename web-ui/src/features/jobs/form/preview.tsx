@@ -47,7 +47,6 @@ export function PreviewPanel(props: {
 }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const textOr = useTextOr();
   useWords(language);
   const { data, isError, error } = props.preview;
   if (!props.active)
@@ -79,21 +78,29 @@ export function PreviewPanel(props: {
       )}
       {planned ? <FireList fires={data.items} /> : <p className="text-muted">{t('preview.after_only')}</p>}
       {data.skipped && data.skipped.length > 0 && <Skipped fires={data.skipped} />}
-      {data.warnings.length > 0 && (
-        <ul className="mt-3 grid gap-1.5" data-testid="hints">
-          {data.warnings.map((one) => (
-            <li
-              key={one.schedule + one.code}
-              className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn"
-              data-hint={one.code}
-            >
-              <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
-              <span>{language === 'en' ? readable(one.detail) : textOr('hint.', one.code)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Hints warnings={data.warnings} />
     </>
+  );
+}
+
+// Probable mistakes of schedules.
+export function Hints({ warnings }: { warnings: Preview['warnings'] }) {
+  const { language } = usePreferences();
+  const textOr = useTextOr();
+  if (warnings.length === 0) return null;
+  return (
+    <ul className="mt-3 grid gap-1.5" data-testid="hints">
+      {warnings.map((one) => (
+        <li
+          key={one.schedule + one.code + one.detail}
+          className="flex gap-2 rounded bg-warn-soft px-2 py-1.5 text-warn"
+          data-hint={one.code}
+        >
+          <TriangleAlert aria-hidden size={15} className="mt-0.5 shrink-0" />
+          <span>{language === 'en' ? readable(one.detail) : textOr('hint.', one.code)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -3,6 +3,7 @@ import './texts.en';
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../../api/types';
 import type { Definition } from '../form/definition';
+import { unquotedIn } from '../form/yaml_hint';
 
 export const JOBS_MAX = 500; // jobs per request; the server's limit
 export const BYTES_MAX = 1_000_000; // bytes per request; slightly less than the server's limit of 1 MiB
@@ -37,6 +38,12 @@ const isObject = (value: unknown): value is Definition =>
 // Reads the jobs. A document is a job, a list of jobs, or {jobs: [...]}. JSON can be read too, because JSON
 // is YAML.
 export function readJobs(text: string): Read {
+  const read = readDocuments(text);
+  const found = 'wrong' in read && read.wrong.key === 'import.unreadable' ? unquotedIn(text) : null;
+  return found ? wrong('import.unquoted', { ...found }) : read;
+}
+
+function readDocuments(text: string): Read {
   if (new Blob([text]).size > BYTES_MAX) return wrong('import.too_big', { n: BYTES_MAX / 1000 });
   const jobs: Definition[] = [];
   for (const document of parseAllDocuments(text)) {

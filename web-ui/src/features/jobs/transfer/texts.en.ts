@@ -25,6 +25,7 @@ export const en = {
   'import.prune_rest': 'Some jobs still have to be deleted. Apply again to continue.',
   'import.too_big': 'At most {{n}} kB at a time.',
   'import.too_many': '{{n}} jobs are too many; at most {{most}} can be imported at a time.',
+  'import.unquoted': 'Line {{line}}: put the value in quotes: {{quoted}}',
   'import.unreadable': 'Line {{line}}: {{why}}',
   'import.no_job': 'Item {{n}} is not a job: fields with names and values are expected.',
   'import.empty': 'No jobs found.',

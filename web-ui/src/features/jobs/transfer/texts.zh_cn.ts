@@ -25,6 +25,7 @@ export const zhCN: TwinOf<typeof en> = {
   'import.prune_rest': '仍有任务需要删除：请再次应用以继续。',
   'import.too_big': '一次最多 {{n}} kB。',
   'import.too_many': '共 {{n}} 个任务；一次最多 {{most}} 个。',
+  'import.unquoted': '第 {{line}} 行：请给该值加引号：{{quoted}}',
   'import.unreadable': '第 {{line}} 行：{{why}}',
   'import.no_job': '第 {{n}} 项不是任务：必须由名称和值组成。',
   'import.empty': '没有找到任务。',

@@ -40,6 +40,9 @@ describe('a file of jobs', () => {
     expect(readJobs('name: a\nname: b\n')).toMatchObject({
       wrong: { key: 'import.unreadable', values: { line: 2 } },
     });
+    expect(readJobs('name: a\ncron_expression: */5 * * * *\n')).toMatchObject({
+      wrong: { key: 'import.unquoted', values: { line: 2, quoted: "'*/5 * * * *'" } },
+    });
     expect(wrongOf('- name: a\n- 7\n')).toBe('import.no_job');
     expect(wrongOf('')).toBe('import.empty');
     expect(wrongOf('[]')).toBe('import.empty');
