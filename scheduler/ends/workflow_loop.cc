@@ -8,6 +8,7 @@
 
 #include "common/domain/run/run_kind.h"
 #include "scheduler/assign/bisect.h"
+#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -84,6 +85,7 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
                        .attempt = run.attempt,
                        .def_version = run.def_version};
   request.overlap = due.overlap;
+  request.keep_zone = ports_.upgrade.FeatureOn(kFireDateMigration);
   if (ports_.owner.paused()) request.hold_back = ClaimReason::kClusterPaused;
   const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
                                  {run.segment}, [&](const Fence& fence, WallTime cluster_now) {

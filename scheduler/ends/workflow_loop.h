@@ -24,6 +24,7 @@
 #include "common/ports/store/workflow_store.h"
 #include "scheduler/ends/owner_scan.h"
 #include "scheduler/handover/run_queues.h"
+#include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
 
@@ -38,6 +39,7 @@ class WorkflowLoop final : public Stepper {
   struct Ports {
     OwnerPorts owner;
     WorkflowStore& store;
+    const UpgradeWatch& upgrade;
   };
   explicit WorkflowLoop(const Ports& ports);
 

@@ -1,6 +1,7 @@
 #include "scheduler/fire/task_builder.h"
 
 #include "common/base/stable_hash.h"
+#include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/template/command_parameters.h"
 #include "common/domain/template/template.h"
@@ -52,7 +53,9 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
                      .attempt = run.attempt,
                      .parameters = job.parameters};
   if (run.extras) facts.trigger = run.extras->request.trigger;
-  if (const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id)) {
+  const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
+  facts.time_zone = FireZone(job, schedule);
+  if (schedule != nullptr) {
     facts.parameters = MergeParameters(
         std::move(facts.parameters),
         facts.trigger ? FillTrigger(schedule->parameters, *facts.trigger) : schedule->parameters);
@@ -61,6 +64,7 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
     CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,
                               GivenFromText(run.extras->request.parameters_json));
     *untrusted = given.untrusted;
+    if (!given.time_zone.empty()) facts.time_zone = given.time_zone;
     facts.parameters = MergeParameters(std::move(facts.parameters), given.values);
   }
   return facts;

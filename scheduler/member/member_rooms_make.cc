@@ -111,7 +111,7 @@ CompletionLoop Member::Rooms::MakeCompletions() {
 }
 
 WorkflowLoop Member::Rooms::MakeWorkflows() {
-  return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows});
+  return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows, .upgrade = upgrade});
 }
 
 CancelPusher Member::Rooms::MakeCancels() {

@@ -12,6 +12,7 @@
 
 #include "common/domain/job/job.h"
 #include "common/domain/schedule/cron.h"
+#include "common/domain/template/job_templates.h"
 
 namespace carillon::scheduler {
 
@@ -28,10 +29,14 @@ inline bool UsesNewCron(const JobDefinition& job) {
   });
 }
 
+// Runs keep the time zone of their fire from this one on, too.
+inline constexpr int kFireDateMigration = 2;
+
 inline constexpr std::array kNewFields = {
     NewField{"working_directory", 2,
              [](const JobDefinition& job) { return !job.working_directory.empty(); }},
     NewField{"schedules", 2, &UsesNewCron},
+    NewField{"fire_date", kFireDateMigration, &UsesFireDate},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }
 

@@ -319,7 +319,7 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
 }
 
 void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new,
-                                      WallTime now) {
+                                      const WriteContext& context) {
   std::vector<const ScheduleSpec*> specs;
   for (const ScheduleId id : job.schedules) {
     const ScheduleEntry& entry = *tables_.FindSchedule(id);
@@ -333,7 +333,7 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, u
     const ScheduleSpec& spec = job.definition.schedules[i];
     if (!continued[i]) {
       const ScheduleId id(tables_.schedule_numbers.Take(first_new++, 0));
-      ScheduleEntry added = *tables_.FindSchedule(AddSchedule(job, id, spec, now));
+      ScheduleEntry added = *tables_.FindSchedule(AddSchedule(job, id, spec, context.now));
       added.version = 0;  // TouchSchedules makes it 1
       tables_.PutSchedule(std::move(added));
       next.push_back(id);
@@ -350,7 +350,8 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, u
   before.definition = old;
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
   for (const ScheduleId id : left) KeepParameters(tables_, job, id);
-  for (const ScheduleId id : left) RemoveSchedule(before, id, reason, now);
+  if (context.keep_zones) KeepZones(tables_, job, old, next);
+  for (const ScheduleId id : left) RemoveSchedule(before, id, reason, context.now);
   job.schedules = std::move(next);
 }
 
@@ -410,7 +411,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
       if (job->open.contains(place.key)) move(place.key, wait);
     }
   }
-  ReplaceSchedules(*job, old, first_new, context.now);
+  ReplaceSchedules(*job, old, first_new, context);
   PutDependencies(tables_, *job);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
   if (old.user_id != definition.user_id) AskFormerOwner(tables_, *job);

@@ -56,8 +56,8 @@ class MemoryJobStore final : public JobStore {
   void TouchSchedules(const JobEntry& job) REQUIRES(tables_.mu);
   void RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason, WallTime now)
       REQUIRES(tables_.mu);
-  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new, WallTime now)
-      REQUIRES(tables_.mu);
+  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new,
+                        const WriteContext& context) REQUIRES(tables_.mu);
   void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
       REQUIRES(tables_.mu);
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
+#include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
@@ -211,12 +212,44 @@ Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) {
   return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
 }
 
+namespace {
+
+// The runs that may make another attempt.
+std::set<RunKey> KeysOfAttempts(const MemoryTables& tables, const JobEntry& job)
+    REQUIRES(tables.mu) {
+  std::set<RunKey> keys = job.open;
+  for (const auto& [number, letter] : tables.dead_letters) keys.insert(letter.key);
+  return keys;
+}
+
+}  // namespace
+
+void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
+               const std::vector<ScheduleId>& next) {
+  ZoneChange::Specs had;
+  ZoneChange::Specs has;
+  for (size_t i = 0; i < job.schedules.size() && i < old.schedules.size(); ++i) {
+    const bool readable = tables.FindSchedule(job.schedules[i])->readable;
+    had[job.schedules[i]] = readable ? &old.schedules[i] : nullptr;
+  }
+  for (size_t i = 0; i < next.size(); ++i) has[next[i]] = &job.definition.schedules[i];
+  const ZoneChange zones(old, had, job.definition, has);
+  for (const RunKey& key : KeysOfAttempts(tables, job)) {
+    const auto zone = zones.ToKeep(key.schedule_id);
+    if (!zone || tables.FindRun(key) == nullptr) continue;
+    RunEntry entry = *tables.FindRun(key);
+    const auto text = WithZone(entry.parameters_json, *zone);
+    if (entry.row.job_no != job.job_no || !text.ok()) continue;
+    entry.parameters_json = *text;
+    entry.row.flags |= run_flag::kHasRequest;
+    tables.PutRun(std::move(entry));
+  }
+}
+
 void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
   const Parameters& removed = tables.FindSchedule(id)->spec.parameters;
   if (removed.empty()) return;
-  std::set<RunKey> keys = job.open;
-  for (const auto& [number, letter] : tables.dead_letters) keys.insert(letter.key);
-  for (const RunKey& key : keys) {
+  for (const RunKey& key : KeysOfAttempts(tables, job)) {
     if (key.schedule_id != id || tables.FindRun(key) == nullptr) continue;
     RunEntry entry = *tables.FindRun(key);
     const auto merged = WithScheduleParameters(

@@ -45,6 +45,10 @@ Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) R
 // The runs of a schedule that an edit removes keep its parameters, if they may make another
 // attempt.
 void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) REQUIRES(tables.mu);
+// Keeps the time zones of the runs' fires. `job` has the new definition and the old schedules;
+// `next` are the new ones.
+void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
+               const std::vector<ScheduleId>& next) REQUIRES(tables.mu);
 // The job has a new owner. The former one gave runs parameters, or released nodes, as their
 // own job's.
 void AskFormerOwner(MemoryTables& tables, const JobEntry& job) REQUIRES(tables.mu);

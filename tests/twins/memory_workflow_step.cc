@@ -33,7 +33,8 @@ class Step {
         facts_{.run = workflow.own,
                .parameters = workflow.parameters.values,
                .untrusted = workflow.parameters.untrusted,
-               .backers = BackersOf(tables, workflow)},
+               .backers = BackersOf(tables, workflow),
+               .time_zone = workflow.parameters.time_zone},
         now_(now) {}
 
   StepEffect Take() REQUIRES(tables_.mu) {

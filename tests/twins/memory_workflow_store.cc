@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/domain/job/fire_zone.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/template.h"
 #include "common/domain/workflow/node_key.h"
@@ -37,18 +38,21 @@ Error NoWorkflowRun(const RunKey& key) {
 
 // The defaults of the workflow's job, overridden by its schedule and by the request.
 Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job,
-                                        const JobDefinition& definition) {
+                                        const JobDefinition& definition, bool keep_zone) {
   Parameters merged = definition.parameters;
+  const ScheduleSpec* spec = nullptr;
   const auto schedule =
       std::find(job.schedules.begin(), job.schedules.end(), own.row.key.schedule_id);
   if (own.row.def_version == job.version && schedule != job.schedules.end()) {
     const auto place = static_cast<size_t>(schedule - job.schedules.begin());
-    const Parameters& fixed = definition.schedules[place].parameters;
+    spec = &definition.schedules[place];
+    const Parameters& fixed = spec->parameters;
     merged =
         MergeParameters(std::move(merged), own.trigger ? FillTrigger(fixed, *own.trigger) : fixed);
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own.parameters_json));
   given.values = MergeParameters(std::move(merged), given.values);
+  if (keep_zone && given.time_zone.empty()) given.time_zone = FireZone(definition, spec);
   return given;
 }
 
@@ -84,7 +88,7 @@ struct Beginning {
 
 // Checks all that could refuse the nodes.
 Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
-                               const WorkflowEntry* workflow) REQUIRES(tables.mu) {
+                               const WorkflowEntry* workflow, bool keep_zone) REQUIRES(tables.mu) {
   const RunRow& row = own.row;
   const BeginKind kind = KindOfBegin(row, workflow != nullptr);
   const int64_t version = kind == BeginKind::kContinued ? workflow->def_version : row.def_version;
@@ -96,7 +100,7 @@ Result<Beginning> PrepareBegin(MemoryTables& tables, const RunEntry& own,
     if (tables.FindJob(job) == nullptr) return {ErrorCode::kCorrupt, "no job " + job.value()};
   }
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters parameters,
-                            ParametersOf(own, *tables.FindJob(row.job_no), *definition));
+                            ParametersOf(own, *tables.FindJob(row.job_no), *definition, keep_zone));
   return Beginning{.kind = kind,
                    .def_version = version,
                    .graph = std::move(graph),
@@ -152,7 +156,8 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
   WorkflowEntry* workflow = tables_.FindWorkflow(request.key);
   std::optional<Beginning> beginning;
   if (MayBegin(found, request)) {
-    CARILLON_ASSIGN_OR_RETURN(beginning, PrepareBegin(tables_, *found, workflow));
+    CARILLON_ASSIGN_OR_RETURN(beginning,
+                              PrepareBegin(tables_, *found, workflow, request.keep_zone));
   }
   const ClaimReply claimed = ClaimOne(tables_, request, now);
   BeginReply reply{.verdict = claimed.verdict, .reason = claimed.reason};

@@ -70,7 +70,6 @@ struct ClaimRequest {
   Incarnation incarnation;
   bool wants_secrets = false;  // its task names secrets
   // The fields below are set by the owner, not by the executor.
-  //
   // The job's rules by version def_version.
   OverlapRules overlap = {};
   // The concurrency group that version def_version names; empty = none.
@@ -80,6 +79,7 @@ struct ClaimRequest {
   bool elsewhere = false;
   // A start that is later than this causes a notice; zero = never.
   Duration late_after{};
+  bool keep_zone = false;  // Begin stores the zone of the fire; only once all members can read it
   // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
   // Refuse new attempts for this reason; a repeated claim is still confirmed.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/domain/job_text.h"
+#include "common/domain/template/fire_date.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon {
@@ -17,11 +18,13 @@ constexpr std::string_view kNodesPrefix = "nodes.";
 constexpr std::string_view kParametersPrefix = "workflow.parameters.";
 constexpr std::string_view kRunId = "workflow.run_id";
 constexpr std::string_view kOutputsPrefix = "outputs.";
+constexpr std::string_view kFireTime = "fire_time";
+
 Error UnknownExpression(std::string_view text) {
   return TemplateError(
       fmt::format("unknown expression '{}'; known are nodes.ID.outputs.NAME, nodes.ID.state, "
-                  "nodes.ID.exit_code, workflow.parameters.NAME and workflow.run_id; write "
-                  "{{{{{{{{ for a literal {{{{",
+                  "nodes.ID.exit_code, workflow.parameters.NAME, workflow.run_id, fire_time, "
+                  "fire_date and fire_time.local; write {{{{{{{{ for a literal {{{{",
                   text.substr(0, kPlaceholderShownMax)));
 }
 
@@ -82,6 +85,7 @@ class Renderer {
   Result<Filled> ValueOf(std::string_view text) const {
     CARILLON_ASSIGN_OR_RETURN(const NodeExpression expression, ParseNodeExpression(text));
     if (expression.kind == Kind::kWorkflowRunId) return Filled{EncodeRunId(facts_.run)};
+    if (expression.kind == Kind::kFire) return FireOf(expression.name);
     if (expression.kind == Kind::kWorkflowParameter) {
       const auto found = facts_.parameters.find(expression.name);
       if (found != facts_.parameters.end()) {
@@ -92,6 +96,14 @@ class Renderer {
     const auto position = graph_.Find(expression.node);
     if (!position) return NoValue(text, "there is no such node");
     return ValueOf(expression, text, rows_[*position]);
+  }
+
+  Result<Filled> FireOf(std::string_view name) const {
+    if (name == kFireTime) return Filled{FormatRfc3339(facts_.run.fire)};
+    CARILLON_ASSIGN_OR_RETURN(const FireDate date, ParseFireDate(name));
+    CARILLON_ASSIGN_OR_RETURN(std::string local,
+                              FormatFireDate(date, facts_.run.fire, facts_.time_zone));
+    return Filled{std::move(local)};
   }
 
   static Result<Filled> ValueOf(const NodeExpression& expression, std::string_view text,
@@ -117,6 +129,10 @@ class Renderer {
 
 Result<NodeExpression> ParseNodeExpression(std::string_view text) {
   if (text == kRunId) return NodeExpression{.kind = Kind::kWorkflowRunId};
+  if (text == kFireTime || IsFireDate(text)) {
+    if (text != kFireTime) CARILLON_TRY(ParseFireDate(text));
+    return NodeExpression{.kind = Kind::kFire, .name = std::string(text)};
+  }
   if (text.starts_with(kParametersPrefix)) {
     const std::string_view name = text.substr(kParametersPrefix.size());
     if (!IsVariableName(name)) return UnknownExpression(text);
@@ -172,7 +188,7 @@ std::set<std::string> ParametersWithOutputs(const WorkflowNode& node) {
 Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
                                                 const NodeRows& rows, const WorkflowFacts& facts) {
   const Renderer renderer(graph, rows, facts);
-  RenderedParameters rendered;
+  RenderedParameters rendered{.time_zone = facts.time_zone};
   for (const auto& [name, value] : graph.node(position).parameters) {
     auto filled = renderer.Render(value);
     if (!filled.ok()) {

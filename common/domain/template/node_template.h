@@ -2,6 +2,7 @@
 //
 //   {{nodes.ID.outputs.NAME}} {{nodes.ID.state}} {{nodes.ID.exit_code}}    of an upstream node
 //   {{workflow.parameters.NAME}} {{workflow.run_id}}
+//   {{fire_time}} {{fire_date}} {{fire_time.local}}    of the workflow run (fire_date.h)
 //
 // Grammar as in the templates of jobs: {{{{ stands for a literal {{. A text that is nothing but one
 // placeholder takes the value with its type: a workflow parameter keeps its own, exit_code is a
@@ -33,11 +34,11 @@ namespace carillon {
 
 // A placeholder of a node's parameter.
 struct NodeExpression {
-  enum class Kind { kOutput, kState, kExitCode, kWorkflowParameter, kWorkflowRunId };
+  enum class Kind { kOutput, kState, kExitCode, kWorkflowParameter, kWorkflowRunId, kFire };
 
   Kind kind = Kind::kWorkflowRunId;
   std::string node = {};  // kOutput, kState, kExitCode
-  std::string name = {};  // of the output or the parameter
+  std::string name = {};  // of the output or the parameter; kFire: the placeholder
 
   bool operator==(const NodeExpression&) const = default;
 };
@@ -56,12 +57,14 @@ struct WorkflowFacts {
   Parameters parameters = {};            // merged with the defaults of the workflow's job
   std::set<std::string> untrusted = {};  // names of those whose text comes from outside
   std::vector<Backer> backers = {};      // its owner, and whoever gave it parameters
+  std::string time_zone = {};            // kept with the run; empty: it was not
 };
 
 struct RenderedParameters {
   Parameters values = {};
   std::set<std::string> untrusted = {};
   std::set<std::string> given_by = {};  // ids of users
+  std::string time_zone = {};           // of the fire, if it is kept with the run (fire_zone.h)
 
   bool operator==(const RenderedParameters&) const = default;
 };

@@ -8,7 +8,9 @@
 
 #include "common/domain/job/job_types.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/fire_date.h"
 #include "common/domain/template/http_template.h"
+#include "common/domain/template/job_templates.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon {
@@ -30,6 +32,9 @@ using NameFn = std::function<Status(std::string_view name)>;
 Error Invalid(std::string why) { return {ErrorCode::kInvalid, "template: " + std::move(why)}; }
 
 Error UnknownName(std::string_view name) {
+  if (const std::string_view ours = FireDateLike(name); !ours.empty()) {
+    return Invalid(fmt::format("unknown expression '{}'; write {{{{{}}}}}", name, ours));
+  }
   return Invalid(fmt::format("unknown expression '{}'; write {{{{{{{{ for a literal {{{{",
                              name.substr(0, kPlaceholderShownMax)));
 }
@@ -174,10 +179,15 @@ Variables BuiltIns(const Variables& carillon, const std::optional<RunTrigger>& t
 
 // `env` is null if {{env.…}} is not allowed.
 Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
-                            const Parameters& parameters, const Variables* env) {
+                            const AttemptFacts& facts, const Variables* env) {
   if (const auto found = built_ins.find(std::string(name)); found != built_ins.end()) {
     return found->second;
   }
+  if (IsFireDate(name)) {
+    CARILLON_ASSIGN_OR_RETURN(const FireDate date, ParseFireDate(name));
+    return FormatFireDate(date, facts.key.fire, facts.time_zone);
+  }
+  const Parameters& parameters = facts.parameters;
   if (name.starts_with(kParameterPrefix)) {
     const auto found = parameters.find(std::string(name.substr(kParameterPrefix.size())));
     if (found != parameters.end()) return ParameterText(found->second);
@@ -191,7 +201,7 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
   return UnknownName(name);
 }
 
-enum class Place { kCommand, kVariable, kUrl, kPlain };
+using Place = TemplatePlace;
 
 Status CheckSecret(std::string_view name, Place place) {
   if (!IsSecretName(SecretName(name))) return UnknownName(name);
@@ -221,6 +231,10 @@ bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
 Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
   static const Variables known = BuiltIns(CarillonVariables({}), std::nullopt);
   if (known.contains(std::string(name))) return {};
+  if (IsFireDate(name)) {
+    CARILLON_TRY(ParseFireDate(name));
+    return {};
+  }
   if (name.starts_with(kParameterPrefix)) {
     const std::string parameter(name.substr(kParameterPrefix.size()));
     if (!IsVariableName(parameter)) return UnknownName(name);
@@ -243,21 +257,12 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
   return UnknownName(name);
 }
 
-Status CheckTemplate(const JobDefinition& job, std::string_view text, Place place,
-                     std::string pointer) {
-  const Status status = Scan(
-      text, kSkipText, [&](std::string_view name) { return CheckPlaceholder(job, name, place); });
+Status CheckTemplate(const JobDefinition& job, const JobTemplate& one) {
+  const Status status = Scan(one.text, kSkipText, [&](std::string_view name) {
+    return CheckPlaceholder(job, name, one.place);
+  });
   if (status.ok()) return {};
-  return Error{ErrorCode::kInvalid, status.error().message, std::move(pointer)};
-}
-
-Status CheckHttpTemplates(const JobDefinition& job, const HttpDefinition& http) {
-  CARILLON_TRY(CheckTemplate(job, http.url, Place::kUrl, "/http/url"));
-  for (const auto& [name, value] : http.headers) {
-    CARILLON_TRY(
-        CheckTemplate(job, value, Place::kVariable, "/http/headers/" + EscapePointer(name)));
-  }
-  return CheckTemplate(job, http.body, Place::kVariable, "/http/body");
+  return Error{ErrorCode::kInvalid, status.error().message, one.pointer};
 }
 
 }  // namespace
@@ -306,7 +311,11 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts) 
                       {"CARILLON_FIRE_TIME", FormatRfc3339(facts.key.fire)},
                       {"CARILLON_ATTEMPT", std::to_string(facts.attempt)},
                       {"CARILLON_SHARD_INDEX", std::to_string(facts.key.shard)},
-                      {"CARILLON_SHARD_TOTAL", std::to_string(facts.shard_total)}};
+                      {"CARILLON_SHARD_TOTAL", std::to_string(facts.shard_total)},
+                      {"CARILLON_TIME_ZONE", facts.time_zone}};
+  // A process that does not ask for the date is not refused because the zone is not known here.
+  const auto date = FormatFireDate({}, facts.key.fire, facts.time_zone);
+  if (date.ok()) variables["CARILLON_FIRE_DATE"] = *date;
   for (const auto& [name, value] : facts.parameters) {
     variables["CARILLON_PARAM_" + AsciiUpper(name)] = ParameterText(value);
   }
@@ -319,8 +328,7 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
   RenderedAttempt attempt;
   Room room;
   const auto lookup_in = [&](const Variables* env) {
-    return
-        [&, env](std::string_view name) { return ValueOf(name, built_ins, facts.parameters, env); };
+    return [&, env](std::string_view name) { return ValueOf(name, built_ins, facts, env); };
   };
   attempt.env["PATH"] = kStatedPath;
   for (const auto& [name, value] : job.env) {
@@ -374,26 +382,7 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 }
 
 Status ValidateTemplates(const JobDefinition& job) {
-  CARILLON_TRY(CheckTemplate(job, job.command, Place::kCommand, "/command"));
-  for (size_t i = 0; job.script && i < job.script->args.size(); ++i) {
-    CARILLON_TRY(CheckTemplate(job, job.script->args[i], Place::kCommand,
-                               fmt::format("/script/args/{}", i)));
-  }
-  if (job.container) {
-    const std::pair<const char*, const std::vector<std::string>*> fields[] = {
-        {"command", &job.container->command}, {"args", &job.container->args}};
-    for (const auto& [field, texts] : fields) {
-      for (size_t i = 0; i < texts->size(); ++i) {
-        CARILLON_TRY(CheckTemplate(job, (*texts)[i], Place::kCommand,
-                                   fmt::format("/container/{}/{}", field, i)));
-      }
-    }
-  }
-  for (const auto& [name, value] : job.env) {
-    CARILLON_TRY(CheckTemplate(job, value, Place::kVariable, "/env/" + EscapePointer(name)));
-  }
-  CARILLON_TRY(CheckTemplate(job, job.routing_key, Place::kPlain, "/routing_key"));
-  if (job.http) CARILLON_TRY(CheckHttpTemplates(job, *job.http));
+  for (const JobTemplate& one : TemplatesOf(job)) CARILLON_TRY(CheckTemplate(job, one));
   if (SecretsOf(job).size() <= kJobSecretsMax) return {};
   return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
                job.http ? "/http/headers" : "/env"};
@@ -451,11 +440,10 @@ std::string EscapeTemplate(std::string_view text) {
 }
 
 TemplateValues::TemplateValues(const AttemptFacts& facts)
-    : built_ins_(BuiltIns(CarillonVariables(facts), facts.trigger)),
-      parameters_(facts.parameters) {}
+    : built_ins_(BuiltIns(CarillonVariables(facts), facts.trigger)), facts_(facts) {}
 
 Result<std::string> TemplateValues::Find(std::string_view name) const {
-  return ValueOf(name, built_ins_, parameters_, nullptr);
+  return ValueOf(name, built_ins_, facts_, nullptr);
 }
 
 Result<std::string> RenderPlain(std::string_view text, const AttemptFacts& facts) {

@@ -6,9 +6,10 @@
 //          it), or the result is above kRenderedBytesMax.
 //
 // {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
-// {{env.NAME}} {{trigger.run_id}} {{trigger.state}} {{trigger.fire_time}}; blanks inside the braces
-// are allowed. {{{{ stands for a literal {{. Values are inserted unchanged, without quoting:
-// docs/schedules.md shows the safe way ("$CARILLON_PARAM_NAME"); http_template.h says how a request
+// {{env.NAME}} {{trigger.run_id}} {{trigger.state}} {{trigger.fire_time}}, and {{fire_date}} and
+// {{fire_time.local}} (fire_date.h); blanks inside the braces are allowed. {{{{ stands for a
+// literal {{. Values are inserted unchanged, without quoting: docs/schedules.md
+// shows the safe way ("$CARILLON_PARAM_NAME"); http_template.h says how a request
 // escapes them. {{secrets.NAME}} is allowed in variables, and in headers and the body of a request,
 // only, because every process of the host can see a command. The placeholder of a secret is not
 // rendered here but kept as a piece of the variable's value (secret_text.h).
@@ -53,7 +54,8 @@ struct AttemptFacts {
   JobId job_id;
   int attempt = 1;
   uint32_t shard_total = 1;
-  Parameters parameters = {};  // the result of MergeParameters
+  std::string time_zone = "UTC";  // of the run: FireZone (fire_zone.h), or the one kept with it
+  Parameters parameters = {};     // the result of MergeParameters
   std::optional<RunTrigger> trigger = {};
 };
 

@@ -43,7 +43,7 @@ class TemplateValues {
 
  private:
   const std::map<std::string, std::string> built_ins_;
-  const Parameters& parameters_;
+  const AttemptFacts& facts_;
 };
 // The name of the secret in the placeholder "secrets.NAME"; empty for others.
 std::string_view SecretPlaceholder(std::string_view name);

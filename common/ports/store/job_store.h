@@ -183,11 +183,11 @@ struct WriteContext {
   WallTime now;             // cluster time
   std::string actor = {};   // author, for the version's record
   std::string reason = {};  // given by the user; empty = none
-  // The user confirms about a run that may still run (run_state.h): its process is dead, or may
-  // harmlessly run beside another process.
+  // The user confirms (run_state.h): the run's process is dead, or may run beside another.
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
-  bool force = false;  // only for deletes: although other jobs wait for the job
+  bool force = false;       // only for deletes: although other jobs wait for the job
+  bool keep_zones = false;  // edits: runs keep the zone of their fire, once all members know it
   // If not null: receives, after the write, the runs that the write itself ended.
   EndedRuns* ended = nullptr;
 

@@ -18,6 +18,7 @@ class AuditedWrite {
                  .reason = std::move(reason),
                  .confirm_overlap = confirm_overlap,
                  .cancel_mode = cancel_mode,
+                 .keep_zones = call.api.upgrade.FeatureOn(kFireDateMigration),
                  .ended = &ended_} {}
   AuditedWrite(const AuditedWrite&) = delete;
   AuditedWrite& operator=(const AuditedWrite&) = delete;

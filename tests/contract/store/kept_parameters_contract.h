@@ -115,6 +115,41 @@ TYPED_TEST(KeptParametersContract, WhatTheRunWasGivenGoesFirstAndItsGiverStays) 
   EXPECT_EQ(given.untrusted, std::set<std::string>{"t"});
 }
 
+// The runs of a schedule and one by hand, which wait for another attempt.
+TYPED_TEST(KeptParametersContract, RunsKeepTheirTimeZoneWhenTheJobMoves) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.Every(10s);
+  definition.retry_count = 1;
+  definition.time_zone = "Asia/Tokyo";
+  const StoredJob job = s.Create("job", definition);
+  const RunRow waits = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  const RunKey by_hand = s.v(s.runs.ExecuteJob({.job_id = job.job_id}, {.now = kT0 + 10s})).key;
+  JobDefinition edited = definition;
+  edited.time_zone = "Europe/Paris";
+  const StoredJob moved = s.v(
+      s.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = kT0 + 11s, .keep_zones = true}));
+  for (const RunKey& key : {waits.key, by_hand}) {
+    EXPECT_EQ(s.v(GivenFromText(s.RequestOf(key))).time_zone, "Asia/Tokyo");
+    const RunRow after = s.Get(key).row;
+    EXPECT_TRUE(HasRequest(after.kind, after.flags));
+  }
+  // It keeps the first one.
+  edited.time_zone = "UTC";
+  s.v(s.jobs.ReplaceJob(job.job_id, moved.version, edited, {.now = kT0 + 12s, .keep_zones = true}));
+  EXPECT_EQ(s.v(GivenFromText(s.RequestOf(waits.key))).time_zone, "Asia/Tokyo");
+}
+
+TYPED_TEST(KeptParametersContract, NoZoneIsKeptBeforeAllMembersKnowIt) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.Every(10s);
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("job", definition);
+  const RunRow waits = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  definition.time_zone = "Asia/Tokyo";
+  s.Replace(job, definition, kT0 + 11s);
+  EXPECT_EQ(s.RequestOf(waits.key), "");
+}
+
 TYPED_TEST(KeptParametersContract, ScheduleThatStaysKeepsItsParametersItself) {
   KeptParametersDriver s = this->kept_driver();
   const StoredJob job = s.Create("job", s.Tenant(1));

@@ -2,6 +2,7 @@
 // what happens to a workflow run beside its steps.
 #pragma once
 
+#include "common/domain/template/fire_date.h"
 #include "common/domain/workflow/workflow_release.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/contract/store/workflow_driver.h"
@@ -32,6 +33,27 @@ TYPED_TEST(WorkflowContract, ParametersReachTheRunOfTheNode) {
   EXPECT_EQ(given.untrusted, std::set<std::string>{"path"});
   // Those of a node without parameters are empty.
   EXPECT_EQ(s.v(s.firing.LoadRunRequest(s.RowOf(run.key, "a").key)).parameters_json, "");
+}
+
+TYPED_TEST(WorkflowContract, NodesKeepTheTimeZoneOfTheWorkflow) {
+  WorkflowDriver s = this->workflow_driver();
+  WorkflowNode a = s.Node("a");
+  a.parameters = {{"day", std::string("{{fire_date - 1d}}")}, {"at", std::string("{{fire_time}}")}};
+  JobDefinition definition = s.Flow({a, s.Node("b")});
+  definition.time_zone = "Asia/Tokyo";
+  const RunKey key = s.Execute(s.CreateFlow(definition), kT0).key;
+  ClaimRequest request = s.RequestFor(key);
+  request.keep_zone = true;
+  ASSERT_EQ(s.v(s.workflows.Begin(request, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
+  s.Steps(kT0);
+  const auto given = [&](const char* node) {
+    const RunRequest run = s.v(s.firing.LoadRunRequest(s.RowOf(key, node).key));
+    return s.v(GivenFromText(run.parameters_json));
+  };
+  EXPECT_EQ(given("a").time_zone, "Asia/Tokyo");
+  EXPECT_EQ(given("b").time_zone, "Asia/Tokyo");
+  const std::string day = s.v(FormatFireDate({.days = -1}, key.fire, "Asia/Tokyo"));
+  EXPECT_EQ(given("a").values, (Parameters{{"day", day}, {"at", FormatRfc3339(key.fire)}}));
 }
 
 TYPED_TEST(WorkflowContract, LongParametersAreReleasedInSeveralSteps) {

@@ -106,15 +106,16 @@ Status MoveRanks(Session& session, const EditedJob& edited) {
 }
 
 // For all runs that may make another attempt.
-Status KeepRemovedParameters(Session& session, const EditedJob& edited) {
-  const RemovedParameters& removed = edited.removed_parameters;
+Status KeepRemovedParameters(Session& session, EditedJob& edited, const WriteContext& context) {
+  KeptFacts& kept = edited.kept;
+  if (!context.keep_zones) kept.zones = {};
   CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
-                            ReadFailedRuns(session, edited.job.job_no, removed));
+                            ReadFailedRuns(session, edited.job.job_no, kept));
   for (const EditedRun& pending : edited.pending) {
     if (!pending.erased) keys.push_back(pending.run.row.key);
   }
   for (const StoredRun& run : edited.active) keys.push_back(run.row.key);
-  return KeepParameters(session, keys, removed);
+  return KeepParameters(session, keys, kept);
 }
 
 Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
@@ -296,7 +297,7 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
 Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context) {
   CARILLON_TRY(UpdateJob(session, edited.job, context.actor));
   CARILLON_TRY(WriteSchedules(session, edited));
-  CARILLON_TRY(KeepRemovedParameters(session, edited));
+  CARILLON_TRY(KeepRemovedParameters(session, edited, context));
   CARILLON_TRY(WriteRuns(session, edited, context));
   CARILLON_TRY(AskFormerOwner(session, edited));
   CARILLON_TRY(TakeSlots(session, edited));

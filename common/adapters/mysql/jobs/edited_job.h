@@ -48,7 +48,7 @@ struct EditedJob {
   GroupNo new_group = {};                      // after a Replace
   std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
-  RemovedParameters removed_parameters = {};  // after a Replace
+  KeptFacts kept = {};  // after a Replace
   std::vector<PlannedGap> gaps = {};
   std::vector<EditedRun> pending = {};
   std::vector<StoredRun> active = {};  // RUNNING, HELD

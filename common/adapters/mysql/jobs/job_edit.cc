@@ -17,6 +17,16 @@ JobDefinition RulesOf(const EditedSchedule& schedule, const JobDefinition& defin
   return rules;
 }
 
+ZoneChange::Specs SpecsOf(const std::vector<EditedSchedule>& schedules) {
+  ZoneChange::Specs specs;
+  for (const EditedSchedule& schedule : schedules) {
+    // A row that cannot be read has no zone.
+    const DueSchedule& due = schedule.row.due;
+    specs[due.schedule_id] = due.readable ? &due.spec : nullptr;
+  }
+  return specs;
+}
+
 }  // namespace
 
 StoredJob JobEdit::ToStored() const {
@@ -87,13 +97,14 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
     ids.pop_back();
     rows_.schedules.push_back(std::move(fresh));
   }
+  rows_.kept.zones = ZoneChange(old, SpecsOf(left), definition, SpecsOf(rows_.schedules));
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
   for (size_t i = 0; i < left.size(); ++i) {
     if (kept.contains(i)) continue;
     Remove(left[i], old, reason);
     const DueSchedule& gone = left[i].row.due;
     if (!gone.spec.parameters.empty()) {
-      rows_.removed_parameters[gone.schedule_id] = gone.spec.parameters;
+      rows_.kept.parameters[gone.schedule_id] = gone.spec.parameters;
     }
   }
   ChangePending(JobChange::kEdited, reason::kEdited);

@@ -16,7 +16,19 @@ namespace {
 
 constexpr size_t kRunsPerStatement = 500;
 
-Status KeepSome(Session& session, JsonRows wanted, const RemovedParameters& removed) {
+// The parameters of the run with the facts that it keeps.
+Result<std::string> WithKept(std::string own, ScheduleId id,
+                             const std::optional<RunTrigger>& trigger, const KeptFacts& facts) {
+  if (const auto found = facts.parameters.find(id); found != facts.parameters.end()) {
+    const Parameters& fixed = found->second;
+    CARILLON_ASSIGN_OR_RETURN(
+        own, WithScheduleParameters(own, trigger ? FillTrigger(fixed, *trigger) : fixed));
+  }
+  const auto zone = facts.zones.ToKeep(id);
+  return zone ? WithZone(own, *zone) : own;
+}
+
+Status KeepSome(Session& session, JsonRows wanted, const KeptFacts& facts) {
   static const std::string read =
       "SELECT r.fire_us, r.schedule_id, r.shard, r.parameters, r.started_by FROM " + kKeysJoinRuns;
   static const std::string write = UpdateRuns(
@@ -30,10 +42,8 @@ Status KeepSome(Session& session, JsonRows wanted, const RemovedParameters& remo
     while (rows.Next()) {
       const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
                        static_cast<uint32_t>(rows.Unsigned(3))};
-      const auto trigger = TriggerFromText(rows.Text(5));
-      const Parameters& own = removed.at(key.schedule_id);
       const auto merged =
-          WithScheduleParameters(rows.Text(4), trigger ? FillTrigger(own, *trigger) : own);
+          WithKept(rows.Text(4), key.schedule_id, TriggerFromText(rows.Text(5)), facts);
       // A run whose parameters cannot be read does not start, and says so.
       if (merged.ok()) kept.Begin().Add(key).AddBytes(*merged);
     }
@@ -45,24 +55,22 @@ Status KeepSome(Session& session, JsonRows wanted, const RemovedParameters& remo
 
 }  // namespace
 
-Status KeepParameters(Session& session, const std::vector<RunKey>& runs,
-                      const RemovedParameters& removed) {
+Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const KeptFacts& kept) {
   JsonRows wanted;
   for (const RunKey& key : runs) {
-    if (!removed.contains(key.schedule_id)) continue;
+    if (!kept.Concern(key.schedule_id)) continue;
     wanted.Begin().Add(key);
     if (wanted.size() == kRunsPerStatement) {
-      CARILLON_TRY(KeepSome(session, std::move(wanted), removed));
+      CARILLON_TRY(KeepSome(session, std::move(wanted), kept));
       wanted = {};
     }
   }
-  return wanted.empty() ? Status() : KeepSome(session, std::move(wanted), removed);
+  return wanted.empty() ? Status() : KeepSome(session, std::move(wanted), kept);
 }
 
-Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no,
-                                           const RemovedParameters& removed) {
+Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no, const KeptFacts& kept) {
   std::vector<RunKey> keys;
-  if (removed.empty()) return keys;
+  if (kept.empty()) return keys;
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT d.fire_us, d.schedule_id, d.shard FROM dead_letters d FORCE INDEX "
@@ -71,7 +79,7 @@ Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no,
   while (rows.Next()) {
     const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
                      static_cast<uint32_t>(rows.Unsigned(3))};
-    if (removed.contains(key.schedule_id)) keys.push_back(key);
+    if (kept.Concern(key.schedule_id)) keys.push_back(key);
   }
   return keys;
 }

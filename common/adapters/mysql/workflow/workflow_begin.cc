@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
 #include "common/base/failpoint.h"
+#include "common/domain/job/fire_zone.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_begin.h"
@@ -41,19 +42,25 @@ Result<NodeJobs> NumbersOfNodeJobs(Session& session, const WorkflowGraph& graph)
 // The parameters of the run: the defaults of the job, those of its schedule, and those of the
 // request.
 Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& record,
-                                    const RunKey& key) {
+                                    const ClaimRequest& claim) {
+  const RunKey& key = claim.key;
   CARILLON_ASSIGN_OR_RETURN(const RunRequest request, ReadRunRequest(session, key));
   CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(request.parameters_json));
   Parameters merged = record.definition.parameters;
+  const ScheduleSpec* schedule = nullptr;
   for (size_t i = 0; i < record.schedule_ids.size(); ++i) {
     if (record.schedule_ids[i] != key.schedule_id || i >= record.definition.schedules.size()) {
       continue;
     }
-    const Parameters& own = record.definition.schedules[i].parameters;
+    schedule = &record.definition.schedules[i];
+    const Parameters& own = schedule->parameters;
     merged = MergeParameters(std::move(merged),
                              request.trigger ? FillTrigger(own, *request.trigger) : own);
   }
   given.values = MergeParameters(std::move(merged), given.values);
+  if (claim.keep_zone && given.time_zone.empty()) {
+    given.time_zone = FireZone(record.definition, schedule);
+  }
   return GivenToText(given);
 }
 
@@ -184,8 +191,7 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
                         .segment = request.segment,
                         .def_version = version,
                         .deadline = deadline};
-    CARILLON_ASSIGN_OR_RETURN(known->parameters,
-                              ParametersOfRun(session, loaded.record, request.key));
+    CARILLON_ASSIGN_OR_RETURN(known->parameters, ParametersOfRun(session, loaded.record, request));
     CARILLON_TRY(InsertWorkflow(session, *known));
     CARILLON_TRY(
         InsertNodes(session, *known, {loaded.graph, numbers, jobs, locked->row, rules.now}));

@@ -104,7 +104,8 @@ class StepWriter {
     CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(facts_.row.parameters));
     workflow_ = {.run = facts_.row.own,
                  .parameters = std::move(given.values),
-                 .untrusted = std::move(given.untrusted)};
+                 .untrusted = std::move(given.untrusted),
+                 .time_zone = std::move(given.time_zone)};
     if (jobs.empty()) return {};  // nothing is released
     CARILLON_ASSIGN_OR_RETURN(workflow_.backers,
                               ReadBackers(session_, facts_.row.job_no, given.given_by));

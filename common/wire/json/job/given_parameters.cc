@@ -20,6 +20,15 @@ std::set<std::string> TakeTexts(nlohmann::json& document, const char* member) {
   return texts;
 }
 
+std::string TakeText(nlohmann::json& document, const char* member) {
+  if (!document.is_object()) return {};
+  const auto found = document.find(member);
+  if (found == document.end() || !found->is_string()) return {};
+  std::string text = found->get<std::string>();
+  document.erase(found);
+  return text;
+}
+
 }  // namespace
 
 Result<RenderedParameters> GivenFromText(std::string_view text) {
@@ -28,6 +37,7 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
   CARILLON_ASSIGN_OR_RETURN(nlohmann::json document, ParseJsonText(text));
   given.untrusted = TakeTexts(document, kUntrustedNames);
   given.given_by = TakeTexts(document, kGivers);
+  given.time_zone = TakeText(document, kKeptZone);
   JobDefinition job;
   CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
   if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
@@ -36,13 +46,14 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
 }
 
 std::string GivenToText(const RenderedParameters& given) {
-  if (given.values.empty()) return {};
+  if (given.values.empty() && given.time_zone.empty()) return {};
   nlohmann::json document = nlohmann::json::object();
   for (const auto& [name, value] : given.values) {
     std::visit([&, &key = name](const auto& v) { document[key] = v; }, value);
   }
   if (!given.untrusted.empty()) document[kUntrustedNames] = given.untrusted;
   if (!given.given_by.empty()) document[kGivers] = given.given_by;
+  if (!given.time_zone.empty()) document[kKeptZone] = given.time_zone;
   return JsonToText(document);
 }
 
@@ -52,11 +63,18 @@ Result<std::string> WithScheduleParameters(std::string_view own, const Parameter
   return GivenToText(given);
 }
 
+Result<std::string> WithZone(std::string_view own, const std::string& zone) {
+  CARILLON_ASSIGN_OR_RETURN(RenderedParameters given, GivenFromText(own));
+  if (given.time_zone.empty()) given.time_zone = zone;
+  return GivenToText(given);
+}
+
 nlohmann::json GivenValues(std::string_view text) {
   nlohmann::json values = nlohmann::json::parse(text, nullptr, false);
   if (!values.is_object()) return nlohmann::json::object();
   values.erase(kUntrustedNames);
   values.erase(kGivers);
+  values.erase(kKeptZone);
   return values;
 }
 

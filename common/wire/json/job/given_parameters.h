@@ -1,8 +1,10 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
 // from outputs of other runs or from events. Such text must not become part of a command. Of the
-// run of a request, and of a workflow, also the ids of the users who gave them.
+// run of a request, and of a workflow, also the ids of the users who gave them. And the time zone
+// of the run's fire, if its job would tell another one now (fire_zone.h).
 //
-//   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"]}
+//   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"],
+//    "$time_zone": "Asia/Tokyo"}
 #pragma once
 
 #include <cstdint>
@@ -17,12 +19,15 @@ namespace carillon {
 // The members with these names and ids. No names of parameters, so that nobody can give one.
 inline constexpr const char* kUntrustedNames = "$untrusted";
 inline constexpr const char* kGivers = "$given_by";
+inline constexpr const char* kKeptZone = "$time_zone";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
 // The parameters of a run that is to keep those of its schedule, which the owner of the job has
 // set: they have no giver and are trusted, and those of the run itself go first.
 Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule);
+// A run that keeps a zone already, keeps that.
+Result<std::string> WithZone(std::string_view own, const std::string& zone);
 // "" for no parameters.
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.

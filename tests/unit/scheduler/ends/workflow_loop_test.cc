@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/adapters/memory/memory_coordinator.h"
 #include "tests/unit/scheduler/room_fixture.h"
 
 namespace carillon::scheduler {
@@ -133,8 +134,12 @@ class WorkflowLoopTest : public test::RoomTest {
   std::vector<ChangedWork> started_;
   OddWorkflows store_{stores_.workflows, faults_.plan};
   int failed_steps_ = 0;
-  WorkflowLoop loop_{
-      {.owner = {cluster_, table_, fences_, settings_, signals_, metrics_}, .store = store_}};
+  memory::MemoryEnsemble ensemble_;
+  std::unique_ptr<Coordinator> coordinator_ = ensemble_.NewClient();
+  UpgradeWatch upgrade_{{.coordinator = *coordinator_, .store = stores_.schema}};
+  WorkflowLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
+                      .store = store_,
+                      .upgrade = upgrade_}};
 };
 
 TEST_F(WorkflowLoopTest, ADueRunBeginsAndReleasesItsFirstNode) {

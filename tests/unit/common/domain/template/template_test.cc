@@ -138,6 +138,8 @@ TEST(TemplateTest, EnvironmentOfAProcessIsWhole) {
       {"CARILLON_ATTEMPT", "2"},
       {"CARILLON_SHARD_INDEX", "3"},
       {"CARILLON_SHARD_TOTAL", "5"},
+      {"CARILLON_TIME_ZONE", "UTC"},
+      {"CARILLON_FIRE_DATE", "2026-03-01"},
       {"CARILLON_PARAM_PATH", "/srv/a b"},
       {"CARILLON_PARAM_COUNT", "-4"},
       {"CARILLON_PARAM_RATIO", "0.1"},
@@ -181,6 +183,54 @@ TEST(TemplateTest, AnEscapedTextRendersAsItself) {
     }
     EXPECT_EQ(Scanned(EscapeTemplate(text)), text);
   }
+}
+
+TEST(TemplateTest, LocalDatesAreFilledInEverywhere) {
+  AttemptFacts facts = Facts();
+  facts.time_zone = "America/New_York";
+  JobDefinition job = Job("{{fire_date}} {{ fire_date - 1d | %Y%m%d }} {{fire_time.local}}");
+  job.env["DAY"] = "{{fire_date + 1M}}";
+  EXPECT_TRUE(ValidateTemplates(job).ok());
+  const auto attempt = RenderAttempt(job, facts);
+  ASSERT_TRUE(attempt.ok()) << attempt.error().message;
+  EXPECT_EQ(attempt->command, "2026-02-28 20260227 2026-02-28T21:00:00-05:00");
+  EXPECT_EQ(attempt->env.at("DAY"), "2026-03-28");
+  EXPECT_EQ(attempt->env.at("CARILLON_FIRE_DATE"), "2026-02-28");
+  EXPECT_EQ(attempt->env.at("CARILLON_TIME_ZONE"), "America/New_York");
+  EXPECT_EQ(attempt->env.at("CARILLON_FIRE_TIME"), "2026-03-01T02:00:00.000000Z");
+  EXPECT_EQ(*RenderPlain("{{fire_date}}", facts), "2026-02-28");
+  JobDefinition request;
+  request.type = JobType::kHttp;
+  request.http = HttpDefinition{.url = "http://h/{{fire_date | %Y/%m}}?d={{fire_date}}"};
+  const auto sent = RenderAttempt(request, facts);
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(sent->http->url, "http://h/2026%2F02?d=2026-02-28");
+  JobDefinition container;
+  container.type = JobType::kContainer;
+  container.container = ContainerDefinition{.image = "i", .args = {"{{fire_date - 1w}}"}};
+  EXPECT_EQ(RenderAttempt(container, facts)->container->args[0], "2026-02-21");
+}
+
+TEST(TemplateTest, ProcessThatAsksForNoDateNeedsNoKnownZone) {
+  AttemptFacts facts = Facts();
+  facts.time_zone = "Moon/Base";
+  const auto attempt = RenderAttempt(Job("true"), facts);
+  ASSERT_TRUE(attempt.ok());
+  EXPECT_EQ(attempt->env.at("CARILLON_TIME_ZONE"), "Moon/Base");
+  EXPECT_FALSE(attempt->env.contains("CARILLON_FIRE_DATE"));
+  EXPECT_FALSE(RenderAttempt(Job("{{fire_date}}"), facts).ok());
+}
+
+TEST(TemplateTest, WrongDateIsRefusedWhereItIsWritten) {
+  JobDefinition job = Job("true");
+  job.env["DAY"] = "{{fire_date - 1y}}";
+  const Status status = ValidateTemplates(job);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().pointer, "/env/DAY");
+  EXPECT_NE(status.error().message.find("column 14"), std::string::npos);
+  const Status other = ValidateTemplates(Job("{{ds_nodash}}"));
+  EXPECT_NE(other.error().message.find("write {{fire_date | %Y%m%d}}"), std::string::npos)
+      << other.error().message;
 }
 
 TEST(TemplateTest, TheJobsPathWins) {

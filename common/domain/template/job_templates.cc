@@ -1,0 +1,74 @@
+#include "common/domain/template/job_templates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/domain/job_text.h"
+#include "common/domain/template/fire_date.h"
+#include "common/domain/template/node_template.h"
+#include "common/domain/template/template_text.h"
+
+namespace carillon {
+namespace {
+
+void AddAll(const std::vector<std::string>& texts, const std::string& pointer,
+            std::vector<JobTemplate>& to) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    to.push_back({texts[i], TemplatePlace::kCommand, fmt::format("{}/{}", pointer, i)});
+  }
+}
+
+bool HasFireDate(std::string_view text) {
+  bool found = false;
+  const auto look = [&found](std::string_view name) {
+    found = found || IsFireDate(name);
+    return Status();
+  };
+  // What is malformed is refused for that.
+  static_cast<void>(ScanTemplate(text, kSkipText, look).ok());
+  return found;
+}
+
+bool HasFireDate(const WorkflowNode& node) {
+  return std::ranges::any_of(node.parameters, [](const auto& parameter) {
+    const auto expressions = ExpressionsOf(parameter.second);
+    return expressions.ok() && std::ranges::any_of(*expressions, [](const NodeExpression& one) {
+             return one.kind == NodeExpression::Kind::kFire;
+           });
+  });
+}
+
+}  // namespace
+
+std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
+  std::vector<JobTemplate> found{{job.command, TemplatePlace::kCommand, "/command"}};
+  if (job.script) AddAll(job.script->args, "/script/args", found);
+  if (job.container) {
+    AddAll(job.container->command, "/container/command", found);
+    AddAll(job.container->args, "/container/args", found);
+  }
+  for (const auto& [name, value] : job.env) {
+    found.push_back({value, TemplatePlace::kVariable, "/env/" + EscapePointer(name)});
+  }
+  found.push_back({job.routing_key, TemplatePlace::kPlain, "/routing_key"});
+  if (!job.http) return found;
+  found.push_back({job.http->url, TemplatePlace::kUrl, "/http/url"});
+  for (const auto& [name, value] : job.http->headers) {
+    found.push_back({value, TemplatePlace::kVariable, "/http/headers/" + EscapePointer(name)});
+  }
+  found.push_back({job.http->body, TemplatePlace::kVariable, "/http/body"});
+  return found;
+}
+
+bool UsesFireDate(const JobDefinition& job) {
+  const std::vector<JobTemplate> templates = TemplatesOf(job);
+  if (std::ranges::any_of(templates, [](const auto& one) { return HasFireDate(one.text); })) {
+    return true;
+  }
+  return job.workflow && std::ranges::any_of(job.workflow->nodes, [](const WorkflowNode& node) {
+           return HasFireDate(node);
+         });
+}
+
+}  // namespace carillon

@@ -1,0 +1,25 @@
+// The texts of a job's definition that may have placeholders. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/job/job.h"
+
+namespace carillon {
+
+enum class TemplatePlace { kCommand, kVariable, kUrl, kPlain };
+
+struct JobTemplate {
+  std::string_view text;  // of the definition
+  TemplatePlace place = TemplatePlace::kCommand;
+  std::string pointer = {};
+};
+// In the order in which their errors are reported. Without the parameters of a workflow's nodes.
+std::vector<JobTemplate> TemplatesOf(const JobDefinition& job);
+
+// True if a text of the job, or a parameter of a node, has the local date of the fire.
+bool UsesFireDate(const JobDefinition& job);
+
+}  // namespace carillon
