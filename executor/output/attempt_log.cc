@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/line_ends.h"
+
 namespace carillon::executor {
 
 AttemptLog::~AttemptLog() { budget_.used -= waiting_; }
@@ -30,6 +32,7 @@ void AttemptLog::AddLinePart(OutputStream stream, std::string_view part, Now now
     const size_t size = std::min(part.size(), kLogEntryBytesMax - line.text.size());
     line.text += part.substr(0, size);
     part.remove_prefix(size);
+    if (line.text.ends_with("\r\n")) line.text = WithUnixLines(std::move(line.text));
     if (line.text.back() == '\n' || line.text.size() == kLogEntryBytesMax) CloseLine(stream);
   }
 }

@@ -7,7 +7,7 @@
 // Owns     At most Limits::waiting_bytes_max of unconfirmed text, within the budget that all
 //          attempts share; one unfinished line of each stream.
 // Always   Where text was left out, an entry of Carillon itself says how much. The log is over()
-//          once End was called and every chunk is confirmed.
+//          once End was called and every chunk is confirmed. A line loses CRs at its end.
 #pragma once
 
 #include <array>

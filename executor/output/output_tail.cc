@@ -1,8 +1,11 @@
 #include "executor/output/output_tail.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "common/domain/line_ends.h"
 
 namespace carillon::executor {
 namespace {
@@ -71,7 +74,7 @@ std::string OutputTail::Render() const {
     offset[which] += size;
     ++next[which];
   }
-  return text;
+  return WithUnixLines(std::move(text));
 }
 
 }  // namespace carillon::executor

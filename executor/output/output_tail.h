@@ -24,7 +24,8 @@ class OutputTail {
 
   void Append(OutputStream stream, std::string_view bytes);
 
-  // Both streams in order, with a marker line where the kept part of a truncated stream begins.
+  // Both streams in order, with a marker line where the kept part of a truncated stream begins. A
+  // line loses CRs at its end.
   std::string Render() const;
   bool truncated() const { return streams_[0].cut > 0 || streams_[1].cut > 0; }
 

@@ -7,6 +7,7 @@
 
 #include "common/domain/enum_names.h"
 #include "common/domain/job_text.h"
+#include "common/domain/line_ends.h"
 
 namespace carillon {
 namespace {
@@ -63,6 +64,7 @@ std::string_view SuffixOf(Interpreter interpreter) { return RowOf(interpreter).s
 Feature FeatureOf(Interpreter interpreter) { return RowOf(interpreter).feature; }
 
 std::optional<Interpreter> InterpreterOf(std::string_view file_name, std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (text.starts_with("#!")) {
     std::string_view line = text.substr(0, text.find('\n'));
     // The program, or the argument of env; other arguments are left out.

@@ -36,10 +36,19 @@ class Lines {
   size_t number_ = 0;
 };
 
-// Reads the lines of a value up to the line `end`; nullopt if there is no such line.
-std::optional<std::string> ReadUntil(Lines& lines, std::string_view end) {
+// Takes the CR of a line that ends with CR LF off its end.
+bool TakeCr(std::string_view& line) {
+  const bool found = line.ends_with('\r');
+  if (found) line.remove_suffix(1);
+  return found;
+}
+
+// Reads the lines of a value up to the line `end`; nullopt if there is no such line. `with_cr`: the
+// lines end with CR LF.
+std::optional<std::string> ReadUntil(Lines& lines, std::string_view end, bool with_cr) {
   std::optional<std::string> value;
-  while (const auto line = lines.Next()) {
+  while (auto line = lines.Next()) {
+    if (with_cr) TakeCr(*line);
     if (*line == end) return value.value_or("");
     if (value) {
       value->push_back('\n');
@@ -101,7 +110,8 @@ Result<Outputs> ParseOutputs(std::string_view text) {
   CARILLON_TRY(CheckText(text));
   Outputs outputs;
   Lines lines(text);
-  while (const auto line = lines.Next()) {
+  while (auto line = lines.Next()) {
+    const bool with_cr = TakeCr(*line);
     if (line->empty()) continue;
     const size_t number = lines.number();
     const size_t end = std::min(line->find('='), line->find(kMark));
@@ -115,7 +125,7 @@ Result<Outputs> ParseOutputs(std::string_view text) {
       if (!IsOutputName(word)) {
         return {ErrorCode::kInvalid, fmt::format("line {} is not NAME<<WORD", number)};
       }
-      std::optional<std::string> read = ReadUntil(lines, word);
+      std::optional<std::string> read = ReadUntil(lines, word, with_cr);
       if (!read) {
         return {ErrorCode::kInvalid,
                 fmt::format("the value that begins in line {} does not end", number)};
@@ -131,7 +141,8 @@ Result<Outputs> ParseOutputs(std::string_view text) {
 }
 
 std::string FormatOutput(std::string_view name, std::string_view value) {
-  if (value.find('\n') == std::string_view::npos) return fmt::format("{}={}\n", name, value);
+  const bool in_one_line = value.find('\n') == std::string_view::npos && !value.ends_with('\r');
+  if (in_one_line) return fmt::format("{}={}\n", name, value);
   // A number after the word, so that it stays short even if the value contains many such words.
   std::string word = "END";
   for (size_t i = 2; HasLine(value, word); ++i) word = fmt::format("END{}", i);

@@ -77,17 +77,33 @@ class ProcessTest(ServerCase):
         self.assertEqual((other["reason"], other["attempt"]), ("not_retryable", 1), other)
 
     def test_what_a_command_leaves_running_is_named(self):
-        run = self.executed(command="sleep 1000 & setsid sleep 1000 & echo done")
+        begun = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done'
+        run = self.executed(command=f"sleep 1000 & {begun}; setsid sleep 1000 & {begun}; echo done")
         self.assertEqual((run["state"], run["output"]), ("COMPLETED", "done\n"), run)
-        said = ("2 processes were still running when the command ended and were stopped: sleep, sleep").encode()
-        wait_until(lambda: said in self.api.raw("GET", f"/api/runs/{run['run_id']}/logs")[2], 30, "the line")
+        said = b"2 processes were still running when the command ended and were stopped: sleep, sleep"
+        path = f"/api/runs/{run['run_id']}/logs"
+        wait_until(lambda: said in self.api.raw("GET", path)[2], 30, "the line")
+        self.assertEqual(self.api.raw("GET", path)[1]["X-Output-Truncated"], "false", "nothing is missing")
+
+    def test_texts_with_the_line_ends_of_windows_run(self):
+        body = "\ufeff#!/bin/sh\r\nset -e\r\nprintf 'one\\r\\n'\r\nprintf 'a=1\\r\\n' >> $CARILLON_OUTPUT_FILE\r\n"
+        for fields in ({"command": body}, {"type": "script", "script": {"interpreter": "sh", "body": body}}):
+            with self.subTest(fields.get("type")):
+                job = self.create(**fields)
+                run = self.execute(job)
+                self.assertEqual((run["state"], run["output"], run["outputs"]), ("COMPLETED", "one\n", {"a": "1"}), run)
+                log = self.api.raw("GET", f"/api/runs/{run['run_id']}/logs")[2]
+                self.assertNotIn(b"\r", log)
+                self.assertNotIn("\r", str(self.api.get(f"/api/jobs/{job['job_id']}")))
+        stops = self.executed(command="set -e\r\nfalse\r\necho never\r\n")
+        self.assertEqual((stops["state"], stops["exit_code"], stops["output"]), ("FAILED", 1, ""), stops)
 
     def test_the_command_line_sets_and_removes_a_directory(self):
-        code, _, err = cli(self.server, "job", "create", "--name", "placed", "--command", "pwd",
+        code, _, err = cli(self.server, "job", "create", "--id", "placed", "--name", "placed", "--command", "pwd",
                            "--working-directory", self.scratch, "--manual")
         self.assertEqual(code, 0, err)
         self.assertEqual(self.execute({"job_id": "placed"})["output"], self.scratch + "\n")
-        code, shown, err = cli(self.server, "export", "placed")
+        code, shown, err = cli(self.server, "export", "--job", "placed")
         self.assertIn(f"working_directory: {self.scratch}", shown, err)
         code, _, err = cli(self.server, "job", "edit", "placed", "--working-directory", "")
         self.assertEqual(code, 0, err)

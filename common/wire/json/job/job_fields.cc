@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/nearest.h"
+#include "common/domain/line_ends.h"
 #include "common/wire/json/job/container_json.h"
 #include "common/wire/json/job/http_json.h"
 #include "common/wire/json/job/isolation_json.h"
@@ -344,7 +345,13 @@ using Job = JobDefinition;
 constexpr std::array kFields = {
     Entry<&Job::name>("name"),
     Entry<&Job::type>("type"),
-    Entry<&Job::command>("command"),
+    Field{"command",
+          [](const json& value, const std::string& pointer, Job& job) -> Status {
+            CARILLON_TRY(Read(value, pointer, job.command));
+            job.command = WithUnixLines(WithoutByteOrderMark(std::move(job.command)));
+            return {};
+          },
+          [](const Job& job) { return Write(job.command); }},
     Entry<&Job::script>("script"),
     Entry<&Job::http>("http"),
     Entry<&Job::handler>("handler"),

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/nearest.h"
+#include "common/domain/line_ends.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/json_values.h"
 
@@ -43,6 +44,10 @@ Status ReadScript(const json& value, const std::string& pointer,
   ScriptDefinition script;
   for (const auto& [name, entry] : value.items()) {
     CARILLON_TRY(ReadScriptField(name, entry, JsonPointer(pointer, name), script));
+  }
+  // PowerShell reads both kinds of line ends, and may need its byte order mark.
+  if (script.interpreter != Interpreter::kPwsh) {
+    script.body = WithUnixLines(WithoutByteOrderMark(std::move(script.body)));
   }
   out = std::move(script);
   return {};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/line_ends.h"
+
 namespace carillon {
 namespace {
 
@@ -23,6 +25,15 @@ TEST(JobTextTest, OnlyOverridesOfTheDirectionAreFound) {
   for (const char* text : {"", "a", "\u05d0\u200f!", "\u200ea", "\u2065\u202f"}) {
     EXPECT_FALSE(HasDirectionOverride(text)) << text;
   }
+}
+
+TEST(JobTextTest, LineEndsOfWindowsBecomeThoseOfUnix) {
+  EXPECT_EQ(WithUnixLines(""), "");
+  EXPECT_EQ(WithUnixLines("a\nb"), "a\nb");
+  EXPECT_EQ(WithUnixLines("a\r\n\r\nb\rc\r\r\nd\r"), "a\n\nb\rc\nd");
+  EXPECT_EQ(WithUnixLines("\r\n"), "\n");
+  EXPECT_EQ(WithoutByteOrderMark("\xEF\xBB\xBFls"), "ls");
+  EXPECT_EQ(WithoutByteOrderMark("ls \xEF\xBB\xBF"), "ls \xEF\xBB\xBF");
 }
 
 }  // namespace

@@ -52,6 +52,15 @@ TEST_F(AttemptLogTest, LinesOfBothStreamsInOrder) {
   EXPECT_EQ(budget_.used, 0u);
 }
 
+TEST_F(AttemptLogTest, CrsAtTheEndOfALineAreDropped) {
+  AttemptLog log(budget_, {});
+  log.Append(kOut, "one\r", At(0ms));
+  log.Append(kOut, "\n10%\r20%\r\r\n\r\nend\r", At(1ms));
+  log.End(At(2ms));
+  EXPECT_EQ(Take(log, 2ms), (Lines{"1 stdout:one\n", "2 stdout:10%\r20%\n", "3 stdout:\n",
+                                   "4 stdout:end\r", "last"}));
+}
+
 TEST_F(AttemptLogTest, NoteIsALineByCarillonUntilTheEnd) {
   AttemptLog log(budget_, {});
   log.Note("a note", At(0ms));

@@ -21,6 +21,13 @@ TEST(OutputTailTest, KeepsTheOrderOfBothStreams) {
   EXPECT_FALSE(tail.truncated());
 }
 
+TEST(OutputTailTest, LinesOfWindowsLoseTheirCr) {
+  OutputTail tail(100);
+  tail.Append(kOut, "a\r");
+  tail.Append(kOut, "\n10%\r20%\r\n");
+  EXPECT_EQ(tail.Render(), "a\n10%\r20%\n");
+}
+
 TEST(OutputTailTest, ExampleOfTheHeader) {
   OutputTail tail(4);
   tail.Append(kOut, "ab");

@@ -99,6 +99,7 @@ TEST(ScriptTest, TheInterpreterOfAFile) {
   EXPECT_EQ(name_of("a.sh", "#!/bin/bash\ntrue"), "bash");
   EXPECT_EQ(name_of("a", "#!/usr/bin/env -S perl -w\n"), "perl");
   EXPECT_EQ(name_of("a", "#! /usr/bin/env python3\r\n"), "python3");
+  EXPECT_EQ(name_of("a", "\xEF\xBB\xBF#!/bin/bash\r\ntrue"), "bash") << "a byte order mark";
   EXPECT_EQ(name_of("a.py", "#!/usr/bin/ruby\n"), "") << "the first line goes before the suffix";
   EXPECT_EQ(name_of("a.rb", "puts 1"), "");
   EXPECT_EQ(name_of("a", "#!"), "");

@@ -21,7 +21,7 @@ TEST(OutputsTest, LinesBecomeValuesAndTheLastOneCounts) {
   EXPECT_EQ(*ParseOutputs("rows=12\nfile=a=b c\nrows=13"),
             (Outputs{{"rows", "13"}, {"file", "a=b c"}}));
   EXPECT_EQ(*ParseOutputs("_A9=\nb=<<END\n"), (Outputs{{"_A9", ""}, {"b", "<<END"}}));
-  EXPECT_EQ(*ParseOutputs("a= x \r\n"), (Outputs{{"a", " x \r"}}));
+  EXPECT_EQ(*ParseOutputs("a= x \n"), (Outputs{{"a", " x "}}));
 }
 
 TEST(OutputsTest, ValueOfSeveralLinesEndsAtItsWord) {
@@ -30,6 +30,15 @@ TEST(OutputsTest, ValueOfSeveralLinesEndsAtItsWord) {
   EXPECT_EQ(*ParseOutputs("a<<X\nX"), (Outputs{{"a", ""}}));
   EXPECT_EQ(*ParseOutputs("a<<X\n\n\nX\n"), (Outputs{{"a", "\n"}}));
   EXPECT_EQ(*ParseOutputs("a<<X\n XX\nX\n"), (Outputs{{"a", " XX"}}));
+}
+
+TEST(OutputsTest, LinesMayEndWithCrLf) {
+  EXPECT_EQ(*ParseOutputs("a=1\r\n\r\nb= x\ry\r\r\n"), (Outputs{{"a", "1"}, {"b", " x\ry\r"}}));
+  EXPECT_EQ(*ParseOutputs("a=1\r"), (Outputs{{"a", "1"}})) << "the last line";
+  EXPECT_EQ(*ParseOutputs("a<<END\r\none\r\ntwo\r\nEND\r\nb=2\r\n"),
+            (Outputs{{"a", "one\ntwo"}, {"b", "2"}}));
+  EXPECT_EQ(*ParseOutputs("a<<END\none\r\nEND\n"), (Outputs{{"a", "one\r"}}))
+      << "the text of a value in a file with other line ends is its own";
 }
 
 TEST(OutputsTest, RefusalNamesTheLineAndNoText) {
@@ -56,7 +65,7 @@ TEST(OutputsTest, LimitsAreExact) {
 
 TEST(OutputsTest, OwnLinesAreReadBack) {
   for (const std::string value : {"", "x", "a=b", "<<END", "one\ntwo", "\n", "END\nEND2", "a\n",
-                                  "\n\nEND\n", "\r\n", "ä\n中"}) {
+                                  "\n\nEND\n", "\r\n", "\r", "x\r", "a\r\nb\r", "ä\n中"}) {
     EXPECT_EQ(*ParseOutputs(FormatOutput("n", value)), (Outputs{{"n", value}})) << value;
   }
 }
@@ -72,13 +81,13 @@ TEST(OutputsTest, CheckKnowsTheSameLimits) {
 
 TEST(OutputsMutationTest, AnyTextIsReadOrRefused) {
   const std::string good = "rows=12\nreport<<END\none\ntwo=2\nEND\nlast=\xc3\xa4\n";
-  constexpr std::string_view kPieces[] = {"=", "<<", "\n", "END", "\xc3", "a", "\0"};
+  constexpr std::string_view kPieces[] = {"=", "<<", "\n", "END", "\xc3", "a", "\0", "\r"};
   Rng rng(27);
   size_t accepted = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string text = good;
     for (uint64_t n = rng.Below(4); n > 0; --n) {
-      text.replace(rng.Below(text.size()), rng.Below(3), kPieces[rng.Below(7)]);
+      text.replace(rng.Below(text.size()), rng.Below(3), kPieces[rng.Below(8)]);
     }
     const test::OutputsCheck check = test::CheckOutputsText(text);
     ASSERT_EQ(check.complaint, "") << text;
