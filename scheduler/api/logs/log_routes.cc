@@ -64,7 +64,7 @@ struct Wanted {
 struct Part {
   std::string text;
   uint64_t last_seq = 0;  // of the last entry examined
-  bool marked = false;    // contains an entry that Carillon added
+  bool marked = false;    // contains an entry that says that output is missing
   bool whole = true;      // reaches the end of the stored log
 };
 
@@ -97,7 +97,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
           return part;
         }
         part.last_seq = entry.seq;
-        part.marked = part.marked || entry.entry.stream == LogStream::kCarillon;
+        part.marked = part.marked || SaysMissing(entry.entry);
         if (!IsShown(entry.entry, wanted.only)) continue;
         AppendLogEntry(part.text, entry, wanted.format);
         --left;

@@ -1,5 +1,7 @@
 #include "scheduler/api/logs/log_text.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "common/wire/json/job/job_json.h"
@@ -68,6 +70,16 @@ std::optional<EventId> ParseEventId(std::string_view text) {
   if (!seq) return std::nullopt;
   id.seq = *seq;
   return id;
+}
+
+bool SaysMissing(const LogEntry& entry) {
+  if (entry.stream != LogStream::kCarillon) return false;
+  const std::string_view text = std::string_view(entry.text).substr(0, entry.text.find(':'));
+  constexpr std::string_view kWords[] = {"missing", "reached its limit", "cannot be stored",
+                                         "cannot be read", "dropped"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [text](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
 }
 
 NumberedEntry MissingBefore(uint64_t first_seq, uint64_t last_seq) {

@@ -49,6 +49,10 @@ inline bool IsShown(const LogEntry& entry, const std::optional<LogStream>& only)
   return !only || entry.stream == *only;
 }
 
+// True if the entry says that output is missing. Other entries by Carillon say what happened to the
+// attempt, and name causes after a colon.
+bool SaysMissing(const LogEntry& entry);
+
 // A new daemon of an executor does not know the numbers of a function's log, and goes on at the
 // microseconds since the start of the attempt: at least as many numbers are left out then, and
 // usually no entry.

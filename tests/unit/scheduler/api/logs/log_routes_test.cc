@@ -70,6 +70,16 @@ TEST_F(LogRoutesTest, TextIsWhatWasWritten) {
   EXPECT_EQ(Logs("?stream=stderr").text, "bad <b>\n");
 }
 
+TEST_F(LogRoutesTest, OnlyEntriesAboutMissingOutputSayThatItIsTruncated) {
+  Append(1, {{kOut, "missing\n"},
+             {kMarker,
+              "1 process was still running when the command ended and was stopped: "
+              "missing\n"}});
+  EXPECT_EQ(Logs().header("x-output-truncated"), "false");
+  Append(3, {{kMarker, "the log has reached its limit of 9 bytes: the rest is not stored\n"}});
+  EXPECT_EQ(Logs().header("x-output-truncated"), "true");
+}
+
 TEST_F(LogRoutesTest, LinesHaveNumbersTimesAndStreams) {
   AppendSample(false);
   const Answer lines = Logs("", "application/x-ndjson");
