@@ -41,8 +41,8 @@ void OfferCommand(const std::string& directory, std::map<std::string, std::strin
   if (!directory.starts_with('/') || !IsProgram(program)) return;
   env["CARILLON_BIN"] = program;
   std::string& path = env["PATH"];
-  if (directory.find(':') != std::string::npos || !FindProgram(path, "carillon").empty()) return;
-  path += ":" + directory;
+  const bool listed = (":" + path + ":").find(":" + directory + ":") != std::string::npos;
+  if (!listed && directory.find(':') == std::string::npos) path += ":" + directory;
 }
 
 Features FeaturesOf(const Interpreters& interpreters) {

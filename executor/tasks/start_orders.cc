@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/template/template.h"
 #include "common/domain/trace.h"
 
 namespace carillon::executor {
@@ -33,7 +34,11 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.attempt = held;
   start.command = task.command;
   if (!task.container) start.env = defaults.env;  // the image has its own
-  for (const auto& [name, value] : task.env) start.env[name] = value;
+  for (const auto& [name, value] : task.env) {
+    // The stated PATH is no choice of the job, and that of this host begins with it.
+    const bool stated = name == "PATH" && value == kStatedPath && start.env.contains(name);
+    if (!stated) start.env[name] = value;
+  }
   for (const auto& [name, value] : secrets.filled) start.env[name] = value;
   start.env["CARILLON_RUN_ID"] = EncodeRunId(task.key);
   start.env["CARILLON_JOB_ID"] = task.job_id.value();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "common/domain/template/template.h"
 #include "common/domain/trace.h"
 #include "tests/support/process_wait.h"
 
@@ -118,6 +119,16 @@ TEST(StartOrdersTest, InterpretersAreProgramsInAbsoluteDirectories) {
                                  {Interpreter::kPhp, first + "/php"}}));
   EXPECT_EQ(FeaturesOf(found), Features({Feature::kSecrets, Feature::kHttp, Feature::kScriptPerl,
                                          Feature::kScriptPhp}));
+}
+
+TEST(StartOrdersTest, ThePathOfTheHostTakesThePlaceOfTheStatedOne) {
+  TaskMessage task = Task();
+  task.env = {{"PATH", std::string(kStatedPath)}};
+  const std::string longer = std::string(kStatedPath) + ":/opt/carillon";
+  EXPECT_EQ(StartOf(task, {}, {}, {.env = {{"PATH", longer}}}).env["PATH"], longer);
+  EXPECT_EQ(StartOf(task, {}, {}, {}).env["PATH"], kStatedPath);
+  task.env = {{"PATH", "/bin"}};
+  EXPECT_EQ(StartOf(task, {}, {}, {.env = {{"PATH", longer}}}).env["PATH"], "/bin");
 }
 
 TEST(StartOrdersTest, TheCommandIsFoundInTheDirectoryOfTheExecutor) {

@@ -46,7 +46,9 @@ TEST_F(WardenLogTest, BothStreamsInTheOrderOfTheirWrites) {
 }
 
 TEST_F(WardenLogTest, WhatTheCommandLeavesRunningIsNamed) {
-  StartAttempt start = Command("sleep 1000 & echo done; echo a=1 > \"$CARILLON_OUTPUT_FILE\"");
+  StartAttempt start = Command(
+      "sleep 1000 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; echo done; "
+      "echo a=1 > \"$CARILLON_OUTPUT_FILE\"");
   start.masked = {"slee"};
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kCompleted);
