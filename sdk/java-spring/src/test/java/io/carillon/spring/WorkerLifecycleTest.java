@@ -179,7 +179,10 @@ class WorkerLifecycleTest {
     try (FakeExecutor executor = new FakeExecutor(socket);
         ConfigurableApplicationContext context = Applications.start(Talkative.class, properties);
         ConfigurableApplicationContext second =
-            Applications.start(Talkative.class, "carillon.worker.app=second")) {
+            Applications.start(
+                Talkative.class,
+                "carillon.worker.app=second",
+                "carillon.worker.socket=" + folder.resolve("none.sock"))) {
       String text = talk(executor);
       String begin = "WARN ledger: account 7\njava.lang.IllegalStateException: empty\n";
       assertTrue(text.startsWith(begin), text);
