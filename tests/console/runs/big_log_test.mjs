@@ -1,5 +1,8 @@
 // Logs with very many lines: only few lines are in the document, and they need little memory.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { framesOf, heapOf, median, percentile, watchFrames } from '../support/measure.mjs';
 import { LONG, until, withServer } from '../support/server.mjs';
@@ -52,11 +55,15 @@ test('a long log scrolls to every line with few rows and little memory', async (
 });
 
 test('a followed log keeps few rows and little memory', async (t) => {
-  const run = await start('flood', linesCommand('system("sleep 0.2")'));
+  const scratch = mkdtempSync(join(tmpdir(), 'carillon-flood-'));
+  t.after(() => rmSync(scratch, { recursive: true }));
+  const gate = join(scratch, 'gate');
+  const run = await start('flood', linesCommand(`system("sleep 0.2; while [ ! -e ${gate} ]; do sleep 0.1; done")`));
   await person({}, async (page) => {
     await page.goto(`${server.url}/runs/${run}`);
     await page.locator('[data-line]').first().waitFor();
     await watchFrames(page);
+    writeFileSync(gate, ''); // the rest of the flood comes while frames are watched
     await whole(page);
     await page.locator(`[data-line="${LINES - 1}"]`).waitFor();
     const { ms, rows } = await framesOf(page);

@@ -143,7 +143,7 @@ class TwoHostsTest(ServerCase):
         held = self.create("held", f"{wait}; echo ended during the cut", on_lost="hold")
         again = self.create("again", f'{wait}; echo "attempt $CARILLON_ATTEMPT"', on_lost="retry", retry_count=1,
                             retry_interval=0)
-        self.create("often", "true", overlap_policy="allow", on_lost="retry", retry_count=3, retry_interval=0,
+        self.create("often", "true", overlap_policy="allow", misfire_policy="all", on_lost="retry", retry_count=3, retry_interval=0,
                     schedules=[{"kind": "rate", "every_ms": 1000}])
         held, again = self.start(held), self.start(again)
         self.started(held)

@@ -311,7 +311,7 @@ export const zhCN: TwinOf<typeof en> = {
   'form.jitter_hint': '每次运行最多比触发时间晚这么久开始，不超过 3,600 秒。',
   'form.misfire_grace': '错过宽限时间（秒）',
   'form.misfire_grace_hint':
-    '超过此时间的运行按错过策略处理；策略不是 all 时，延迟超过 15 秒且已有更晚触发的运行也是如此。',
+    '超过此时间的运行按错过策略处理；除非策略为“全部运行”，延迟超过 15 秒且已有更晚触发的运行也是如此。',
   'form.catch_up_window': '补跑时间窗（秒）',
   'form.catch_up_window_hint': '更早错过的触发不再运行。',
   'form.catch_up_max': '最多补跑次数',
