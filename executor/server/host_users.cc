@@ -50,7 +50,7 @@ Result<ProcessUser> EntryOf(const std::string& who, const Ask& ask) {
       .name = entry.pw_name, .uid = entry.pw_uid, .gid = entry.pw_gid, .home = entry.pw_dir};
 }
 
-// What was found before is kept while the directory does not answer.
+// Keeps the user that was found before while the directory does not answer.
 void Learn(Result<ProcessUser> found, Result<ProcessUser>& known) {
   const bool silent = !found.ok() && found.code() == ErrorCode::kUnavailable;
   if (!silent || !known.ok()) known = std::move(found);

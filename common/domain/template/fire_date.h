@@ -36,7 +36,7 @@ Result<FireDate> ParseFireDate(std::string_view name);
 // kInvalid: the zone is not known on this host, or the fire is later than its table.
 Result<std::string> FormatFireDate(const FireDate& date, WallTime fire, std::string_view zone);
 
-// What other tools call such a placeholder, in the words of this one: "fire_date - 1d" for
+// The expression that means the same as a name known from other tools: "fire_date - 1d" for
 // "yesterday_ds". Empty for all other names.
 std::string_view FireDateLike(std::string_view name);
 
