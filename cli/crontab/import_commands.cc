@@ -4,10 +4,10 @@
 
 #include "cli/crontab/commands.h"
 #include "cli/jobs/commands.h"
-#include "cli/terminal/yaml.h"
 #include "common/domain/isolation.h"
 #include "common/domain/schedule/zone.h"
 #include "common/imports/crontab.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

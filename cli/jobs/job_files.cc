@@ -4,8 +4,8 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/terminal/yaml.h"
 #include "common/wire/json/job/job_fields.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

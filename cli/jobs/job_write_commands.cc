@@ -7,7 +7,7 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_flags.h"
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

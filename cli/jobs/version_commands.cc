@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/operations/commands.h"
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

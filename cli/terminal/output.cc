@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "cli/terminal/yaml.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {

@@ -313,6 +313,9 @@ class FileReader {
     if (!valid.ok()) return Refuse(valid.error().pointer + ": " + valid.error().message);
     job["job_id"] = importer_.FreeId(importer_.options_.id_prefix + id);
     AddRemarks(*entry, user);
+    const CrontabTimes& times = entry->times;
+    importer_.import_.lines.push_back(
+        Line(times.delay_s > 0 ? fmt::format("@{}", times.delay_s) : times.expression));
     importer_.import_.jobs.push_back(std::move(job));
   }
 

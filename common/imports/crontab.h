@@ -36,6 +36,7 @@ struct CrontabLine {
 
 struct CrontabImport {
   std::vector<nlohmann::json> jobs;  // bodies for POST /api/jobs, each with a job_id
+  std::vector<CrontabLine> lines;    // of the jobs; `why` is the times
   std::vector<CrontabLine> refused;  // not converted
   std::vector<CrontabLine> remarks;  // converted, but the effect differs from cron's
 };

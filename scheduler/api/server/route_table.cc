@@ -8,6 +8,7 @@
 #include "scheduler/api/executors/executor_routes.h"
 #include "scheduler/api/executors/join_routes.h"
 #include "scheduler/api/groups/group_routes.h"
+#include "scheduler/api/imports/import_routes.h"
 #include "scheduler/api/jobs/apply_routes.h"
 #include "scheduler/api/jobs/backfill_routes.h"
 #include "scheduler/api/jobs/dependency_routes.h"
@@ -76,6 +77,7 @@ const Routes& RouteTable() {
        .handler = &ApplyJobs,
        .action = "job.apply",
        .with_query = true},
+      {"POST", "/api/imports/{}", kRead, kNo, &ImportText},
       {"POST", "/api/bulk", kRunJobs, kYes, &StartBulk, "bulk"},
       {"GET", "/api/bulk", kRead, kNo, &ListBulk},
       {"GET", "/api/bulk/{}", kRead, kNo, &GetBulk},

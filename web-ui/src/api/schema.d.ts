@@ -87,6 +87,21 @@ export interface components {
         id?: string;
       }[];
     };
+    /** @enum {string} */
+    ImportKind: 'crontab' | 'cronjob' | 'systemd' | 'xxl-job';
+    Imported: {
+      jobs: unknown[];
+      rows: components['schemas']['ImportedRow'][];
+    };
+    ImportedRow: {
+      source: string;
+      /** @enum {string} */
+      verdict: 'mapped' | 'remarked' | 'refused';
+      remarks: string[];
+      job_id: string | null;
+      expression: string | null;
+      next: components['schemas']['Time'][];
+    };
     FieldError: {
       pointer: string;
       code: string;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/jobs/job_files.h"
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {

@@ -1,4 +1,4 @@
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -11,7 +11,7 @@
 
 #include "common/wire/json/json_text.h"
 
-namespace carillon::cli {
+namespace carillon {
 namespace {
 
 using nlohmann::json;
@@ -363,4 +363,4 @@ std::string WriteYaml(const json& document, const std::vector<std::string_view>&
   return std::move(writer).Take();
 }
 
-}  // namespace carillon::cli
+}  // namespace carillon

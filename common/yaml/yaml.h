@@ -10,7 +10,7 @@
 
 #include "common/base/result.h"
 
-namespace carillon::cli {
+namespace carillon {
 
 // Reads JSON or one YAML document. The core schema decides whether a scalar without quotes is null,
 // a boolean, a number or text. A scalar in quotes is text. kInvalid, with the line in the message:
@@ -34,4 +34,4 @@ Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
 std::string WriteYaml(const nlohmann::json& document,
                       const std::vector<std::string_view>& first = {});
 
-}  // namespace carillon::cli
+}  // namespace carillon

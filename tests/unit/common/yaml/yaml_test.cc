@@ -1,4 +1,4 @@
-#include "cli/terminal/yaml.h"
+#include "common/yaml/yaml.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "common/base/rng.h"
 
-namespace carillon::cli {
+namespace carillon {
 namespace {
 
 using nlohmann::json;
@@ -136,4 +136,4 @@ TEST(YamlTest, ReadsBackWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace carillon::cli
+}  // namespace carillon
