@@ -107,7 +107,7 @@ Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
 json AsWritten(const json& job, bool with_owner) {
   json defaults = DefinitionToJson(JobDefinition{});
   for (const char* of_one_type : {"script", "http", "handler", "container", "workflow", "limits",
-                                  "run_as", "working_directory"})
+                                  "run_as", "working_directory", "output_encoding"})
     defaults[of_one_type] = nullptr;
   defaults["routing_key"] = "";
   if (job.value("type", json()) == "workflow") defaults["timeout"] = kWorkflowTimeoutS;

@@ -84,6 +84,8 @@ constexpr std::array kFieldFlags = {
     FieldFlag{
         "--working-directory", "working_directory", Kind::kText,
         "Directory in which it begins: absolute, ~ or ~/…; '' = a fresh one for each attempt"},
+    FieldFlag{"--output-encoding", "output_encoding", Kind::kText,
+              "Character set of its output, e.g. gb18030 or shift_jis; '' = UTF-8"},
     FieldFlag{"--retention-days", "retention_days", Kind::kNumber,
               "Days to keep its runs, if fewer than configured (0: as configured)"},
     FieldFlag{"--description", "description", Kind::kText, "Description"},

@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 17> kFeatures{
+constexpr std::array<NameOf<Feature>, 18> kFeatures{
     {{Feature::kSecrets, "secrets"},
      {Feature::kScriptSh, "script:sh"},
      {Feature::kScriptBash, "script:bash"},
@@ -23,6 +23,7 @@ constexpr std::array<NameOf<Feature>, 17> kFeatures{
      {Feature::kPidsLimit, "limits:pids"},
      {Feature::kRunAs, "run_as"},
      {Feature::kWorkingDirectory, "working_directory"},
+     {Feature::kOutputEncoding, "output_encoding"},
      {Feature::kCheckpoints, "checkpoints"},
      {Feature::kContainer, "container"}}};
 

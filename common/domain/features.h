@@ -29,6 +29,7 @@ enum class Feature : uint8_t {
   kPidsLimit = 19,
   kRunAs = 20,             // Task.run_as
   kWorkingDirectory = 21,  // Task.working_directory
+  kOutputEncoding = 22,    // Task.output_encoding
   kCheckpoints = 24,       // ClaimAnswer.checkpoint
   kContainer = 25,         // Task.container
 };

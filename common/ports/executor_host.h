@@ -69,6 +69,7 @@ struct StartAttempt {
   std::optional<ProcessUser> user = {};  // nullopt: the warden's own
   // Absolute; the process begins there, and nobody removes it. "": in the attempt's own.
   std::string working_directory = {};
+  std::string output_encoding = {};  // of its output; "": UTF-8
 };
 
 class Warden : public AttemptHost {
@@ -82,8 +83,8 @@ class Warden : public AttemptHost {
   // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
   // warden can be reached or started now.
   virtual Status Start(const StartAttempt& start) = 0;
-  // The features (limits, run_as, working_directory) that the warden of this host offers; none
-  // while none is attached.
+  // The features (limits, run_as, working_directory, output_encoding) that the warden of this host
+  // offers; none while none is attached.
   virtual Features Isolation() { return {}; }
   // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL
   // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead.

@@ -191,8 +191,10 @@ void PutStart(ByteWriter& out, const StartAttempt& start) {
   PutOptional(out, start.container, PutContainer);
   PutOptional(out, start.limits, PutLimits);
   PutOptional(out, start.user, PutUser);
-  // Only a warden that offers Feature::kWorkingDirectory gets one.
-  if (!start.working_directory.empty()) out.Text(start.working_directory);
+  // Only a warden that offers Feature::kWorkingDirectory or kOutputEncoding gets one.
+  const bool encoded = !start.output_encoding.empty();
+  if (encoded || !start.working_directory.empty()) out.Text(start.working_directory);
+  if (encoded) out.Text(start.output_encoding);
 }
 
 StartAttempt GetStart(ByteReader& in) {
@@ -212,6 +214,7 @@ StartAttempt GetStart(ByteReader& in) {
   GetOptional(in, start.limits, GetLimits);
   GetOptional(in, start.user, GetUser);
   if (in.ok() && !in.Finished()) start.working_directory = in.Text();
+  if (in.ok() && !in.Finished()) start.output_encoding = in.Text();
   return start;
 }
 

@@ -59,6 +59,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.job_id = task.job_id;
   start.masked = secrets.masked;
   start.limits = task.limits;
+  start.output_encoding = task.output_encoding;
   if (task.container) {
     start.container =
         StartAttempt::Container{.engine = defaults.container_engine, .definition = *task.container};

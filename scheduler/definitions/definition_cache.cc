@@ -64,9 +64,10 @@ size_t BytesOf(const JobVersionRecord& record) {
   const JobDefinition& job = record.definition;
   size_t bytes = kEntryBytes + record.job_id.value().size() + job.name.size() + job.command.size() +
                  job.time_zone.size() + job.description.size() + job.user_id.size() +
-                 job.run_as.size() + job.working_directory.size() + job.executor_id.size() +
-                 2 * job.executor_selector.size() + job.retry_intervals_s.size() * sizeof(int64_t) +
-                 BytesOf(job.env) + BytesOf(job.labels) + BytesOf(job.parameters);
+                 job.run_as.size() + job.working_directory.size() + job.output_encoding.size() +
+                 job.executor_id.size() + 2 * job.executor_selector.size() +
+                 job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
+                 BytesOf(job.labels) + BytesOf(job.parameters);
   for (const ScheduleSpec& spec : job.schedules) {
     bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size() +
              BytesOf(spec.parameters);

@@ -84,6 +84,7 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   task->limits = job.limits;
   task->run_as = job.run_as;
   task->working_directory = job.working_directory;
+  task->output_encoding = job.output_encoding;
   if (job.script) task->interpreter = job.script->interpreter;
   if (!job.handler.empty()) {
     task->handler =
@@ -135,7 +136,7 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
 
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() +
-                 task.working_directory.size() + task.trace_id.size();
+                 task.working_directory.size() + task.output_encoding.size() + task.trace_id.size();
   if (task.http) bytes += HttpBytes(*task.http);
   if (task.handler) bytes += task.handler->name.size() + task.handler->parameters_json.size();
   if (task.container) {

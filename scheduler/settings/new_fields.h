@@ -35,6 +35,8 @@ inline constexpr int kFireDateMigration = 2;
 inline constexpr std::array kNewFields = {
     NewField{"working_directory", 2,
              [](const JobDefinition& job) { return !job.working_directory.empty(); }},
+    NewField{"output_encoding", 2,
+             [](const JobDefinition& job) { return !job.output_encoding.empty(); }},
     NewField{"schedules", 2, &UsesNewCron},
     NewField{"fire_date", kFireDateMigration, &UsesFireDate},
 };

@@ -104,6 +104,9 @@ struct JobDefinition {
   std::string run_as = {};  // of shell and script jobs: IsUserName; "" = the executor's own user
   // Of shell and script jobs: "~", "~/…" or absolute; "" = a fresh one for each attempt.
   std::string working_directory = {};
+  // Of shell, script and container jobs: IsCharset (common/base/charset.h), of both output streams;
+  // "" = UTF-8.
+  std::string output_encoding = {};
   std::map<std::string, std::string> labels = {};  // <= 32
   int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
   std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for

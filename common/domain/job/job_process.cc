@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/charset.h"
 #include "common/domain/job/job_types.h"
 
 namespace carillon {
@@ -41,11 +42,25 @@ Status CheckWorkingDirectory(const JobDefinition& job) {
   return fault.empty() ? Status() : refuse(std::move(fault));
 }
 
+Status CheckOutputEncoding(const JobDefinition& job) {
+  if (job.output_encoding.empty()) return {};
+  const auto refuse = [](std::string fault) {
+    return InvalidAt("/output_encoding", std::move(fault));
+  };
+  if (!StartsProcess(job.type))
+    return refuse(fmt::format("a {} job starts no process", Name(job.type)));
+  if (IsCharset(job.output_encoding)) return {};
+  return refuse(
+      "is not the name of a character set (e.g. gb18030, big5, shift_jis, euc-jp, euc-kr, "
+      "iso-8859-15, windows-1252, koi8-r, utf-16le)");
+}
+
 }  // namespace
 
 Status CheckProcess(const JobDefinition& job) {
   CARILLON_TRY(CheckLimitsAndUser(job));
-  return CheckWorkingDirectory(job);
+  CARILLON_TRY(CheckWorkingDirectory(job));
+  return CheckOutputEncoding(job);
 }
 
 }  // namespace carillon

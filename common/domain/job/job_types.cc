@@ -57,6 +57,7 @@ Features NeedsOf(const JobDefinition& job) {
   if (job.limits && !job.container) needs = needs.With(NeedsOf(*job.limits));
   if (!job.run_as.empty()) needs.Add(Feature::kRunAs);
   if (!job.working_directory.empty()) needs.Add(Feature::kWorkingDirectory);
+  if (!job.output_encoding.empty()) needs.Add(Feature::kOutputEncoding);
   return needs;
 }
 

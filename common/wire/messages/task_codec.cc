@@ -5,6 +5,7 @@
 
 #include "carillon/v1/task.pb.h"
 #include "common/base/ascii.h"
+#include "common/base/charset.h"
 #include "common/base/check.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_types.h"
@@ -126,6 +127,9 @@ Status DecodeIsolation(const v1::Task& from, TaskMessage& task) {
   if (!directory.empty() && !WorkingDirectoryFault(directory).empty())
     return Corrupt("working_directory");
   task.working_directory = directory;
+  if (!from.output_encoding().empty() && !IsCharset(from.output_encoding()))
+    return Corrupt("output_encoding");
+  task.output_encoding = from.output_encoding();
   return {};
 }
 
@@ -173,6 +177,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   if (task.limits) wire::EncodeLimits(*task.limits, *to.mutable_limits());
   to.set_run_as(task.run_as);
   to.set_working_directory(task.working_directory);
+  to.set_output_encoding(task.output_encoding);
   if (task.container) wire::EncodeContainer(*task.container, *to.mutable_container());
   if (task.http) wire::EncodeHttpCall(*task.http, *to.mutable_http());
   if (task.handler) {

@@ -51,6 +51,7 @@ struct TaskMessage {
   std::optional<Limits> limits = {};                  // of a process
   std::string run_as = {};                            // likewise; "" = the executor's own user
   std::string working_directory = {};                 // likewise; as in JobDefinition
+  std::string output_encoding = {};                   // likewise, also of a container
   std::map<std::string, std::string> env;
   SecretVariables secret_env = {};  // variables with secrets, which are not in env
   int64_t timeout_s = 3600;

@@ -149,6 +149,7 @@ Status LiveRun::Spawn(const Files& files, const Host& host, Now now) {
   spec.user_directory = files.user_directory;
   if (start_.limits && !in_container)
     limits_not_enforced_ = NotEnforced(*start_.limits, host.features);
+  OpenDecoders(now);
   started_wall_ = now.wall;
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
@@ -194,11 +195,27 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
   return grown_[which] || writers_gone;
 }
 
-// Masks secrets before anything else sees the output.
+// The process matters more than its output: what cannot be converted is kept as it is.
+void LiveRun::OpenDecoders(Now now) {
+  if (start_.output_encoding.empty()) return;
+  for (auto& decoder : decoders_) {
+    auto opened = CharsetDecoder::Open(start_.output_encoding);
+    if (!opened.ok()) return Note("the output is not converted: " + opened.error().message, now);
+    decoder = *std::move(opened);
+  }
+}
+
 void LiveRun::Keep(OutputStream stream, std::string_view bytes, Now now) {
+  auto& decoder = decoders_[static_cast<size_t>(stream)];
+  if (decoder) return KeepText(stream, decoder->Feed(bytes), now);
+  KeepText(stream, bytes, now);
+}
+
+// Masks secrets before anything else sees the output.
+void LiveRun::KeepText(OutputStream stream, std::string_view text, Now now) {
   auto& masker = maskers_[static_cast<size_t>(stream)];
-  if (masker) return KeepMasked(stream, masker->Feed(bytes), now);
-  KeepMasked(stream, bytes, now);
+  if (masker) return KeepMasked(stream, masker->Feed(text), now);
+  KeepMasked(stream, text, now);
 }
 
 void LiveRun::KeepMasked(OutputStream stream, std::string_view bytes, Now now) {
@@ -352,6 +369,8 @@ AttemptEnded LiveRun::Finish(Now now) {
     // from ending.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
+    auto& decoder = decoders_[static_cast<size_t>(stream)];
+    if (decoder) KeepText(stream, decoder->End(), now);
     auto& masker = maskers_[static_cast<size_t>(stream)];
     if (masker) KeepMasked(stream, masker->End(), now);
   }

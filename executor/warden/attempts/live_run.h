@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/charset.h"
 #include "common/base/file_descriptor.h"
 #include "common/ports/executor_host.h"
 #include "executor/output/attempt_log.h"
@@ -114,7 +115,9 @@ class LiveRun {
   bool over() const { return spawn_failure_ || wait_status_ || keeper_killed_; }
   bool waits_for_outputs() const;
 
+  void OpenDecoders(Now now);
   void Keep(OutputStream stream, std::string_view bytes, Now now);
+  void KeepText(OutputStream stream, std::string_view text, Now now);
   void KeepMasked(OutputStream stream, std::string_view bytes, Now now);
   void Kill(SteadyTime now);
   void TakeReport(const ShimReport& report, std::string_view text, SteadyTime now);
@@ -130,7 +133,8 @@ class LiveRun {
   std::string script_file_;
   std::string cgroup_;
   std::vector<std::string> limits_not_enforced_;
-  std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
+  std::array<std::optional<CharsetDecoder>, 2> decoders_;  // unset for UTF-8
+  std::array<std::optional<SecretMasker>, 2> maskers_;     // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
   FileDescriptor report_;

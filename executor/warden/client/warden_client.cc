@@ -94,13 +94,16 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
   return {};
 }
 
-// A warden of the version before cannot read the frame, and would start the process elsewhere.
+// A warden of the version before cannot read the frame, and would start the process elsewhere or
+// lose its output.
 Status WardenClient::EnqueueStart(const StartAttempt& start) {
-  const bool understood =
-      start.working_directory.empty() ||
-      (welcome_ && Features::FromBits(welcome_->features).Has(Feature::kWorkingDirectory));
-  if (!understood) {
-    return {ErrorCode::kUnavailable, "the warden is of a version without working directories"};
+  Features needed;
+  if (!start.working_directory.empty()) needed.Add(Feature::kWorkingDirectory);
+  if (!start.output_encoding.empty()) needed.Add(Feature::kOutputEncoding);
+  const Features offered = welcome_ ? Features::FromBits(welcome_->features) : Features{};
+  if (!offered.HasAll(needed)) {
+    return {ErrorCode::kUnavailable, fmt::format("the warden is of a version without {}",
+                                                 fmt::join(needed.Without(offered).Names(), ", "))};
   }
   return Enqueue(warden_message::Start{start});
 }

@@ -126,7 +126,8 @@ Status WardenServer::PrepareCore(warden_message::Welcome* welcome) {
                           .isolation = isolation,
                           .containers = std::filesystem::absolute(containers),
                           .warden_id = id});
-  welcome->features = isolation.features.With({Feature::kWorkingDirectory}).bits();
+  welcome->features =
+      isolation.features.With({Feature::kWorkingDirectory, Feature::kOutputEncoding}).bits();
   welcome->checks = isolation.checks;
   if (had_work) core_->running().RemoveInBackground({old});
   if (!isolation.leftovers.empty()) core_->running().RemoveInBackground({isolation.leftovers});

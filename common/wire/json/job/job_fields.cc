@@ -391,6 +391,7 @@ constexpr std::array kFields = {
     Entry<&Job::limits>("limits"),
     Entry<&Job::run_as>("run_as"),
     Entry<&Job::working_directory>("working_directory"),
+    Entry<&Job::output_encoding>("output_encoding"),
     Entry<&Job::labels>("labels"),
     Entry<&Job::retention_days>("retention_days"),
     Entry<&Job::notify>("notify"),
@@ -454,6 +455,7 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.limits) body.erase("limits");
   if (job.run_as.empty()) body.erase("run_as");
   if (job.working_directory.empty()) body.erase("working_directory");
+  if (job.output_encoding.empty()) body.erase("output_encoding");
   return body;
 }
 

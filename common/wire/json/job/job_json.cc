@@ -148,7 +148,7 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 21> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 22> kDependences = {{{"/command", "/type"},
                                                       {"/limits", "/type"},
                                                       {"/run_as", "/type"},
                                                       {"/script", "/type"},
@@ -168,7 +168,8 @@ constexpr std::array<Dependence, 21> kDependences = {{{"/command", "/type"},
                                                       {"/command", "/parameters"},
                                                       {"/env", "/parameters"},
                                                       {"/cron_expression", "/schedules"},
-                                                      {"/working_directory", "/type"}}};
+                                                      {"/working_directory", "/type"},
+                                                      {"/output_encoding", "/type"}}};
 
 // True if the mistake `found` is probably a consequence of the mistake `known`, so that it is not
 // reported: a part that could not be read has its default value, which may not fit other parts.

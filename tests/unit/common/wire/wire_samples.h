@@ -101,6 +101,7 @@ inline TaskMessage RandomTask(Rng& rng) {
                          .enforce = static_cast<Enforce>(rng.Below(2))};
     task.run_as = rng.Chance(0.5) ? "alice" : "";
     if (task.type != JobType::kContainer && rng.Chance(0.5)) task.working_directory = "~/data";
+    if (rng.Chance(0.5)) task.output_encoding = "gb18030";
   }
   for (size_t n = rng.Below(4); n > 0; --n) task.env[RandomName(rng)] = RandomText(rng, 10);
   for (size_t n = rng.Below(3); n > 0; --n) {
@@ -221,6 +222,7 @@ inline JobDefinition RandomJob(Rng& rng) {
   }
   if (rng.Chance(0.3)) job.run_as = "alice";
   if (rng.Chance(0.3)) job.working_directory = "/srv/" + RandomName(rng);
+  if (rng.Chance(0.3)) job.output_encoding = "Shift_JIS";
   for (size_t n = rng.Below(3); n > 0; --n) job.labels[RandomName(rng)] = RandomName(rng);
   return job;
 }
