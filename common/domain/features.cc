@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 18> kFeatures{
+constexpr std::array<NameOf<Feature>, 19> kFeatures{
     {{Feature::kSecrets, "secrets"},
      {Feature::kScriptSh, "script:sh"},
      {Feature::kScriptBash, "script:bash"},
@@ -25,7 +25,8 @@ constexpr std::array<NameOf<Feature>, 18> kFeatures{
      {Feature::kWorkingDirectory, "working_directory"},
      {Feature::kOutputEncoding, "output_encoding"},
      {Feature::kCheckpoints, "checkpoints"},
-     {Feature::kContainer, "container"}}};
+     {Feature::kContainer, "container"},
+     {Feature::kErrorCodes, "error_codes"}}};
 
 }  // namespace
 

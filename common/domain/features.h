@@ -32,6 +32,7 @@ enum class Feature : uint8_t {
   kOutputEncoding = 22,    // Task.output_encoding
   kCheckpoints = 24,       // ClaimAnswer.checkpoint
   kContainer = 25,         // Task.container
+  kErrorCodes = 28,        // TaskResult.error_code
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

@@ -117,6 +117,7 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->slots = rooms_.gate.slots();
   heartbeat->config_version = ports_.settings.version();
   heartbeat->features = CurrentFeatures();
+  heartbeat->features.Add(Feature::kErrorCodes);
   if (ports_.files != nullptr) heartbeat->features.Add(Feature::kCheckpoints);
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();

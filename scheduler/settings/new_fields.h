@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/domain/job/job.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/schedule/cron.h"
 #include "common/domain/template/job_templates.h"
 
@@ -38,6 +39,9 @@ inline constexpr std::array kNewFields = {
     NewField{"output_encoding", 2,
              [](const JobDefinition& job) { return !job.output_encoding.empty(); }},
     NewField{"schedules", 2, &UsesNewCron},
+    NewField{"retry_on", 2, [](const JobDefinition& job) { return HasNewCondition(job.retry_on); }},
+    NewField{"no_retry_on", 2,
+             [](const JobDefinition& job) { return HasNewCondition(job.no_retry_on); }},
     NewField{"fire_date", kFireDateMigration, &UsesFireDate},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }

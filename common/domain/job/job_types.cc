@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/domain/enum_names.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/template/template.h"
 
 namespace carillon {
@@ -58,6 +59,9 @@ Features NeedsOf(const JobDefinition& job) {
   if (!job.run_as.empty()) needs.Add(Feature::kRunAs);
   if (!job.working_directory.empty()) needs.Add(Feature::kWorkingDirectory);
   if (!job.output_encoding.empty()) needs.Add(Feature::kOutputEncoding);
+  if (NamesErrorCode(job.retry_on) || NamesErrorCode(job.no_retry_on)) {
+    needs.Add(Feature::kErrorCodes);
+  }
   return needs;
 }
 

@@ -6,7 +6,7 @@
 
 namespace carillon {
 
-// The longest wait that a response to a request can ask for.
+// The longest wait that a response to a request, or a function, can ask for.
 inline constexpr Duration kRetryAfterMax = 1h;
 
 // A job's rules for further attempts, as in JobDefinition.

@@ -8,13 +8,16 @@
 
 #include "common/domain/isolation.h"
 #include "common/domain/job/retry.h"
+#include "common/domain/run/retry_conditions.h"
 
 namespace carillon {
 namespace {
 
 constexpr std::string_view kUsage = "usage";
 constexpr std::string_view kHttp = "http";
-constexpr std::string_view kRetry = "retry";          // seconds
+constexpr std::string_view kRetry = "retry";  // seconds
+constexpr std::string_view kErrorCode = "code";
+constexpr std::string_view kNoRetry = "no_retry";     // 1
 constexpr std::string_view kUnlimited = "unlimited";  // "memory_mb+cpu"
 
 std::optional<int> ReadNumber(std::string_view text, int least, int64_t most) {
@@ -43,6 +46,10 @@ void ReadPart(std::string_view name, std::string_view value, AttemptResult& resu
   } else if (name == kRetry) {
     const auto seconds = ReadNumber(value, 0, kRetryAfterMax / std::chrono::seconds(1));
     if (seconds) result.retry_after = std::chrono::seconds(*seconds);
+  } else if (name == kErrorCode) {
+    if (IsErrorCode(value)) result.error_code = value;
+  } else if (name == kNoRetry) {
+    result.no_retry = value == "1";
   } else if (name == kUnlimited) {
     result.limits_not_enforced = ReadLimitNames(value);
   }
@@ -58,6 +65,8 @@ std::string DetailToText(const AttemptResult& result) {
   if (result.usage) add(kUsage, UsageToText(*result.usage));
   if (result.http_status) add(kHttp, *result.http_status);
   if (result.retry_after) add(kRetry, *result.retry_after / std::chrono::seconds(1));
+  if (!result.error_code.empty()) add(kErrorCode, result.error_code);
+  if (result.no_retry) add(kNoRetry, 1);
   if (!result.limits_not_enforced.empty()) {
     add(kUnlimited, fmt::format("{}", fmt::join(result.limits_not_enforced, "+")));
   }

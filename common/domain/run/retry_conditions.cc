@@ -15,13 +15,15 @@ namespace {
 
 constexpr std::string_view kExitPrefix = "exit:";
 constexpr std::string_view kHttpPrefix = "http:";
+constexpr std::string_view kErrorPrefix = "error:";
 constexpr int kExitCodeMax = 255;
 
 struct Named {
   std::string_view name;
   RetryCondition::Kind kind;
 };
-constexpr std::array<Named, 4> kNamed{{{"signal", RetryCondition::Kind::kSignal},
+constexpr std::array<Named, 5> kNamed{{{"signal", RetryCondition::Kind::kSignal},
+                                       {"oom", RetryCondition::Kind::kOom},
                                        {"timeout", RetryCondition::Kind::kTimeout},
                                        {"spawn", RetryCondition::Kind::kSpawn},
                                        {"http:error", RetryCondition::Kind::kHttpError}}};
@@ -36,6 +38,14 @@ std::optional<int> ReadCode(std::string_view text) {
 }
 
 }  // namespace
+
+bool IsErrorCode(std::string_view text) {
+  return !text.empty() && text.size() <= kErrorCodeMax &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '.' || c == '-';
+         });
+}
 
 Result<RetryCondition> ParseRetryCondition(std::string_view text) {
   for (const Named& named : kNamed) {
@@ -57,10 +67,15 @@ Result<RetryCondition> ParseRetryCondition(std::string_view text) {
           .kind = RetryCondition::Kind::kHttp, .first = range->first, .last = range->last};
     }
   }
+  if (text.starts_with(kErrorPrefix) && IsErrorCode(text.substr(kErrorPrefix.size()))) {
+    return RetryCondition{.kind = RetryCondition::Kind::kError,
+                          .code = std::string(text.substr(kErrorPrefix.size()))};
+  }
   return Error{ErrorCode::kInvalid,
-               fmt::format("'{}' is not one of exit:N and exit:N-M (1 to 255), signal, timeout, "
-                           "spawn, http:503, http:500-599, http:5xx, http:error",
-                           text.substr(0, 64))};
+               fmt::format("'{}' is not one of exit:N and exit:N-M (1 to 255), signal, oom, "
+                           "timeout, spawn, http:503, http:500-599, http:5xx, http:error, "
+                           "error:CODE (up to {} letters, digits, '_', '.' and '-')",
+                           text.substr(0, 64), kErrorCodeMax)};
 }
 
 bool RetryCondition::Matches(const AttemptResult& result) const {
@@ -75,6 +90,8 @@ bool RetryCondition::Matches(const AttemptResult& result) const {
     case Kind::kHttp:
       return result.http_status && *result.http_status >= first && *result.http_status <= last;
     case Kind::kHttpError: return result.reason == reason::kHttpError;
+    case Kind::kOom: return result.reason == reason::kOom;
+    case Kind::kError: return result.reason == reason::kHandlerError && result.error_code == code;
     case Kind::kSpawn: return result.reason == reason::kSpawn || result.reason == reason::kHost;
   }
   return false;
@@ -82,6 +99,7 @@ bool RetryCondition::Matches(const AttemptResult& result) const {
 
 bool RetryConditions::Allow(const AttemptResult& result) const {
   const auto matches = [&](const RetryCondition& condition) { return condition.Matches(result); };
+  if (result.no_retry) return false;
   if (std::any_of(no_retry_on.begin(), no_retry_on.end(), matches)) return false;
   return retry_on.empty() || std::any_of(retry_on.begin(), retry_on.end(), matches);
 }
@@ -90,7 +108,17 @@ bool RetryConditions::Names(const AttemptResult& result) {
   return result.state == RunState::kTimedOut || result.reason == reason::kExitCode ||
          result.reason == reason::kSignal || result.reason == reason::kSpawn ||
          result.reason == reason::kHost || result.reason == reason::kHttpStatus ||
-         result.reason == reason::kHttpBody || result.reason == reason::kHttpError;
+         result.reason == reason::kHttpBody || result.reason == reason::kHttpError ||
+         result.reason == reason::kOom || result.reason == reason::kHandlerError;
+}
+
+bool NamesErrorCode(const std::vector<std::string>& texts) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [](const std::string& text) { return text.starts_with(kErrorPrefix); });
+}
+
+bool HasNewCondition(const std::vector<std::string>& texts) {
+  return NamesErrorCode(texts) || std::find(texts.begin(), texts.end(), "oom") != texts.end();
 }
 
 std::vector<Error> FindConditionMistakes(std::string_view field,
@@ -101,6 +129,16 @@ std::vector<Error> FindConditionMistakes(std::string_view field,
         {ErrorCode::kInvalid,
          fmt::format("has {} entries; at most {} are allowed", texts.size(), kRetryConditionsMax),
          fmt::format("/{}", field)});
+    return mistakes;
+  }
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size() + 1;
+  if (bytes > kRetryConditionsBytesMax) {
+    mistakes.push_back({ErrorCode::kInvalid,
+                        fmt::format("its entries and a comma after each have {} characters; at "
+                                    "most {} are allowed",
+                                    bytes, kRetryConditionsBytesMax),
+                        fmt::format("/{}", field)});
     return mistakes;
   }
   for (size_t i = 0; i < texts.size(); ++i) {

@@ -80,7 +80,8 @@ inline constexpr std::string_view kWorkerStopped = "worker_stopped";
 // LOST: the attempt provably never began, which gives the run back (returns.h).
 inline constexpr std::string_view kNotStarted = "not_started";
 inline constexpr std::string_view kTimeout = "timeout";  // TIMED_OUT
-// FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure.
+// FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure,
+// or its function did.
 inline constexpr std::string_view kNotRetryable = "not_retryable";
 inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
 // LOST, FAILED, HELD or CANCELLED (DecideLost): the lease ended.
@@ -184,10 +185,11 @@ struct AttemptResult {
   std::optional<ResourceUsage> usage = {};            // nullopt: no process, or not known
   std::vector<std::string> limits_not_enforced = {};  // fields of its job's limits: "memory_mb", …
   std::optional<int> http_status = {};                // 100-599, of the last response to a request
-  // The server asked for this wait before the next attempt (Retry-After); not stored.
+  // The server or the function asked for this wait before the next attempt.
   std::optional<Duration> retry_after = {};
-  bool saved =
-      false;  // progress or a checkpoint of the run may be stored; not stored with the result
+  std::string error_code = {};  // of a function's failure (retry_conditions.h); empty = none
+  bool no_retry = false;        // the function asked for no further attempt
+  bool saved = false;  // progress or a checkpoint of the run may be stored; not stored itself
 
   bool operator==(const AttemptResult&) const = default;
 };

@@ -11,6 +11,7 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/retry.h"
 #include "common/domain/job_text.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/trace.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/messages/bundle_items.h"
@@ -264,6 +265,9 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
     if (std::chrono::seconds(from.retry_after()) > kRetryAfterMax) return Corrupt("retry_after");
     result.retry_after = std::chrono::seconds(from.retry_after());
   }
+  if (!from.error_code().empty() && !IsErrorCode(from.error_code())) return Corrupt("error_code");
+  result.error_code = from.error_code();
+  result.no_retry = from.no_retry();
   auto not_enforced = wire::DecodeNotEnforced(from);
   if (!not_enforced) return Corrupt("limits_not_enforced");
   result.limits_not_enforced = *std::move(not_enforced);
@@ -327,6 +331,8 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   if (result.retry_after) {
     to.set_retry_after(static_cast<uint32_t>(*result.retry_after / std::chrono::seconds(1)));
   }
+  to.set_error_code(result.error_code);
+  to.set_no_retry(result.no_retry);
   for (const std::string& name : result.limits_not_enforced) to.add_limits_not_enforced(name);
   to.set_saved(result.saved);
   for (const auto& [name, value] : result.outputs) {

@@ -1,7 +1,11 @@
 #include "common/wire/messages/worker_codec.h"
 
+#include <algorithm>
+
 #include "carillon/v1/worker.pb.h"
 #include "common/domain/job/job.h"
+#include "common/domain/job/retry.h"
+#include "common/domain/run/retry_conditions.h"
 #include "common/domain/run/run_save.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job/job_json.h"
@@ -64,6 +68,15 @@ void DecodeDone(const worker::v1::Done& from, std::vector<WorkerDone>& all,
   done.error = ToValidUtf8(from.error().substr(0, kDoneErrorBytesMax));
   done.outputs = {from.outputs().begin(), from.outputs().end()};
   done.never_began = done.state == RunState::kLost && from.never_began();
+  if (done.state == RunState::kFailed) {
+    if (IsErrorCode(from.code())) done.code = from.code();
+    if (done.code != from.code()) Drop(dropped, from.ticket(), "a wrong code of an error");
+    done.no_retry = from.no_retry();
+    if (from.has_retry_after()) {
+      done.retry_after =
+          std::min<Duration>(std::chrono::seconds(from.retry_after()), kRetryAfterMax);
+    }
+  }
   if (!state) done.error = "the worker reported an end of an unknown kind";
 }
 
@@ -73,6 +86,11 @@ void EncodeDone(const WorkerDone& from, worker::v1::Done& to) {
   to.set_error(from.error);
   for (const auto& [name, value] : from.outputs) (*to.mutable_outputs())[name] = value;
   to.set_never_began(from.never_began);
+  to.set_code(from.code);
+  to.set_no_retry(from.no_retry);
+  if (from.retry_after) {
+    to.set_retry_after(static_cast<uint32_t>(*from.retry_after / std::chrono::seconds(1)));
+  }
 }
 
 Result<WorkerHello> DecodeHello(const worker::v1::Hello& from,
@@ -247,6 +265,7 @@ std::string EncodeToWorker(const ToWorkerMessage& message) {
                                                    : worker::v1::Ask::TIMEOUT);
   }
   for (const WorkerTicket& ticket : message.done_stored) to.add_done_stored(ticket);
+  to.set_drained(message.drained);
   return to.SerializeAsString();
 }
 

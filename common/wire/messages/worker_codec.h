@@ -34,6 +34,10 @@ struct WorkerDone {
   std::string error = {};
   Outputs outputs = {};
   bool never_began = false;  // kLost: the function was not called
+  // kFailed, as in AttemptResult:
+  std::string code = {};
+  bool no_retry = false;
+  std::optional<Duration> retry_after = {};
 };
 struct WorkerLogLine {
   WorkerTicket ticket;
@@ -109,9 +113,11 @@ struct ToWorkerMessage {
   std::vector<WorkerLease> leases = {};
   std::vector<WorkerAsk> asks = {};
   std::vector<WorkerTicket> done_stored = {};
+  bool drained = false;
 
   bool empty() const {
-    return !welcome && runs.empty() && leases.empty() && asks.empty() && done_stored.empty();
+    return !welcome && runs.empty() && leases.empty() && asks.empty() && done_stored.empty() &&
+           !drained;
   }
 };
 

@@ -138,6 +138,8 @@ inline ResultMessage RandomResult(Rng& rng) {
   if (rng.Chance(0.3)) result.limits_not_enforced = {"memory_mb", "pids"};
   if (rng.Chance(0.3)) result.http_status = static_cast<int>(100 + rng.Below(500));
   if (rng.Chance(0.3)) result.retry_after = std::chrono::seconds(rng.Below(3601));
+  if (rng.Chance(0.3)) result.error_code = "ValueError";
+  result.no_retry = rng.Chance(0.3);
   const bool exited = result.exit_code &&
                       (result.state == RunState::kCompleted || result.state == RunState::kFailed);
   for (size_t n = exited ? rng.Below(5) : 0; n > 0; --n) {
