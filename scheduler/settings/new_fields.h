@@ -23,10 +23,10 @@ struct NewField {
   bool (*is_used)(const JobDefinition&) = nullptr;
 };
 
-// Cron expressions with a year, or with a day such as 30L.
+// Cron expressions with a year, or with a day such as 30L, 25< or C#1.
 inline bool UsesNewCron(const JobDefinition& job) {
   return std::any_of(job.schedules.begin(), job.schedules.end(), [](const ScheduleSpec& spec) {
-    return UsesYearOrDayOrLast(spec.cron_expression);
+    return UsesNewCronForm(spec.cron_expression);
   });
 }
 

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "common/domain/schedule/zone.h"
 
 namespace carillon {
 namespace {
@@ -32,6 +36,12 @@ struct Shape {
 
   int WeekdayOf(int day) const { return (first_weekday + day - 1) % 7; }
 };
+
+// A day that moves by at most kCronMoveDaysMax gets no farther than to the second month from its own.
+constexpr size_t kMonthsMoved = 2;
+// The days that matter for the moves into one month: those of five months, and a move before and
+// after them.
+constexpr size_t kDaysKnown = 5 * 31 + 2 * kCronMoveDaysMax;
 
 constexpr uint32_t Bit(int day) { return uint32_t{1} << day; }
 
@@ -83,13 +93,21 @@ uint32_t DaysOfWeekItem(const Shape& shape, const CronItem& item) {
   return days;
 }
 
+bool DependsOnCalendars(const CronItem& item) {
+  return item.move != CronMove::kNone || item.kind == CronItemKind::kNthInCalendar;
+}
+
 uint32_t MatchingDays(const CronExpression& expression, const Shape& shape) {
   const CronField& of_month = expression.field(CronUnit::kDayOfMonth);
   const CronField& of_week = expression.field(CronUnit::kDayOfWeek);
   uint32_t by_month = 0;
   uint32_t by_week = 0;
-  for (const CronItem& item : of_month.items) by_month |= DaysOfMonthItem(shape, item);
-  for (const CronItem& item : of_week.items) by_week |= DaysOfWeekItem(shape, item);
+  for (const CronItem& item : of_month.items) {
+    if (!DependsOnCalendars(item)) by_month |= DaysOfMonthItem(shape, item);
+  }
+  for (const CronItem& item : of_week.items) {
+    if (!DependsOnCalendars(item)) by_week |= DaysOfWeekItem(shape, item);
+  }
   const bool either = !of_month.starred && !of_week.starred;
   return either ? by_month | by_week : by_month & by_week;
 }
@@ -135,17 +153,51 @@ struct CronPattern::Month {
   }
 };
 
-CronPattern::CronPattern(const CronExpression& expression)
+// Asks about each day once.
+class CronPattern::Known {
+ public:
+  // `first`: the earliest day that is asked about.
+  Known(const CronDays* days, int64_t first) : days_(days), first_(first) {}
+
+  bool Has(int64_t day) {
+    if (days_ == nullptr) return true;
+    Answer& answer = answers_[static_cast<size_t>(day - first_)];
+    if (answer == Answer::kUnknown) answer = days_->Has(day) ? Answer::kYes : Answer::kNo;
+    return answer == Answer::kYes;
+  }
+  // The day itself or, as `move` says, the nearest other one that is in the calendars.
+  std::optional<int64_t> Moved(int64_t day, CronMove move) {
+    for (int i = 0; i <= kCronMoveDaysMax; ++i) {
+      const int64_t moved = move == CronMove::kNext ? day + i : day - i;
+      if (Has(moved)) return moved;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class Answer : uint8_t { kUnknown, kNo, kYes };
+  const CronDays* const days_;
+  const int64_t first_;
+  std::array<Answer, kDaysKnown> answers_{};
+};
+
+CronPattern::CronPattern(const CronExpression& expression, std::shared_ptr<const CronDays> days)
     : seconds_(ValuesOf(expression.field(CronUnit::kSecond))),
       minutes_(ValuesOf(expression.field(CronUnit::kMinute))),
       hours_(ValuesOf(expression.field(CronUnit::kHour))),
       months_(ValuesOf(expression.field(CronUnit::kMonth))),
       has_years_(expression.has_years),
+      calendars_(std::move(days)),
       names_hour_(!expression.field(CronUnit::kHour).starred) {
   for (int weekday = 0; weekday < 7; ++weekday) {
     for (int extra = 0; extra < 4; ++extra) {
       days_[static_cast<size_t>(weekday)][static_cast<size_t>(extra)] =
           MatchingDays(expression, {.first_weekday = weekday, .length = 28 + extra});
+    }
+  }
+  for (const CronUnit unit : {CronUnit::kDayOfMonth, CronUnit::kDayOfWeek}) {
+    for (const CronItem& item : expression.field(unit).items) {
+      if (DependsOnCalendars(item)) moved_.push_back({item, unit == CronUnit::kDayOfWeek});
     }
   }
   for (const CronItem& item : expression.field(CronUnit::kYear).items) {
@@ -156,13 +208,61 @@ CronPattern::CronPattern(const CronExpression& expression)
   fires_per_day_ = std::popcount(seconds_) * std::popcount(minutes_) * std::popcount(hours_);
 }
 
-uint32_t CronPattern::DaysOf(const Month& month) const {
-  if (!Has(months_, month.month)) return 0;
+bool CronPattern::HasMonth(const Month& month) const {
+  if (!Has(months_, month.month)) return false;
   const bool known = month.year >= kCronYearFirst && month.year <= kCronYearLast;
-  if (has_years_ && !(known && years_.test(static_cast<size_t>(month.year - kCronYearFirst)))) {
-    return 0;
+  return !has_years_ || (known && years_.test(static_cast<size_t>(month.year - kCronYearFirst)));
+}
+
+uint32_t CronPattern::DaysOf(const Month& month) const {
+  uint32_t days = 0;
+  if (HasMonth(month)) {
+    days = days_[static_cast<size_t>(month.first_weekday)][static_cast<size_t>(month.length - 28)];
   }
-  return days_[static_cast<size_t>(month.first_weekday)][static_cast<size_t>(month.length - 28)];
+  return moved_.empty() ? days : days | MovedDays(month);
+}
+
+// The days of `month` to which days of the month itself and of its neighbours move, and those that
+// are counted. The month and year fields decide about the day before it moves.
+uint32_t CronPattern::MovedDays(const Month& month) const {
+  std::array<Month, 2 * kMonthsMoved + 1> around;
+  around[kMonthsMoved] = month;
+  for (size_t i = kMonthsMoved; i > 0; --i) around[i - 1] = Month::Of(around[i].first_day - 1);
+  for (size_t i = kMonthsMoved; i + 1 < around.size(); ++i) {
+    around[i + 1] = around[i];
+    around[i + 1].Advance();
+  }
+  Known known(calendars_.get(), around.front().first_day - kCronMoveDaysMax);
+  uint32_t days = 0;
+  for (const auto& [item, of_week] : moved_) {
+    if (item.kind == CronItemKind::kNthInCalendar) {
+      if (HasMonth(month)) days |= NthDay(month, item.n, &known);
+      continue;
+    }
+    const size_t first = item.move == CronMove::kNext ? 0 : kMonthsMoved;
+    for (size_t i = first; i <= first + kMonthsMoved; ++i) {
+      const Month& from = around[i];
+      if (!HasMonth(from)) continue;
+      const Shape shape{.first_weekday = from.first_weekday, .length = from.length};
+      uint32_t left = of_week ? DaysOfWeekItem(shape, item) : DaysOfMonthItem(shape, item);
+      for (; left != 0; left &= left - 1) {
+        const auto moved = known.Moved(from.first_day + std::countr_zero(left) - 1, item.move);
+        const int64_t day = moved.value_or(month.first_day - 1) - month.first_day + 1;
+        if (day >= 1 && day <= month.length) days |= Bit(static_cast<int>(day));
+      }
+    }
+  }
+  return days;
+}
+
+// The `n`th day of the month in the calendars, counted from its end if `n` is negative.
+uint32_t CronPattern::NthDay(const Month& month, int n, Known* known) {
+  int left = std::abs(n);
+  for (int i = 1; i <= month.length; ++i) {
+    const int day = n > 0 ? i : month.length + 1 - i;
+    if (known->Has(month.first_day + day - 1) && --left == 0) return Bit(day);
+  }
+  return 0;
 }
 
 int CronPattern::fires_per_minute() const { return std::popcount(seconds_); }

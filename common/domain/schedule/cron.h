@@ -13,6 +13,8 @@
 //   - a field that begins with '*' or '?' is unrestricted; if both day fields are restricted, a day
 //     that satisfies either matches, otherwise it must satisfy both;
 //   - "a/n" means from a to the field's maximum in steps of n;
+//   - C#n and the suffixes '<' and '>' ask which days are in the calendars of the schedule
+//     (docs/adr/0043-days-of-calendars.md). The other day field must then allow every day;
 //   - H is a value of its field that a seed decides. The parsed expression has the value, so
 //     nothing else knows H. For the day of month it is at most 28, which every month has.
 #pragma once
@@ -20,6 +22,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,7 +48,14 @@ enum class CronItemKind {
   kWorkdays,        // W: every Monday to Friday
   kLastWeekday,     // 5L: the last `from` (a weekday) of the month
   kNthWeekday,      // 5#2: the `n`th `from` (a weekday) of the month
+  kNthInCalendar,   // C#n: the `n`th day of the month in the calendars, from the end if negative
 };
+
+// What happens to a day of an item that is not in the calendars.
+enum class CronMove { kNone, kPrevious, kNext };  // 25 (nothing happens), 25<, 25>
+
+// The farthest that a day moves. If none of these days is in the calendars, there is no fire.
+inline constexpr int kCronMoveDaysMax = 31;
 
 // One comma-separated item of a field. `kind` determines which members are used.
 struct CronItem {
@@ -54,6 +64,7 @@ struct CronItem {
   int to = 0;
   int step = 1;
   int n = 0;
+  CronMove move = CronMove::kNone;
 
   bool operator==(const CronItem&) const = default;
 };
@@ -85,8 +96,12 @@ bool UsesSpread(std::string_view text);
 // The number of its fields; a macro is one. The text need not be valid.
 size_t CronFieldCount(std::string_view text);
 
-// True if the text has seven fields or a day such as 30L, which release 0.1.0 cannot read.
-bool UsesYearOrDayOrLast(std::string_view text);
+// True if the text has seven fields, or a day such as 30L, 25< or C#1, which release 0.1.0 cannot
+// read.
+bool UsesNewCronForm(std::string_view text);
+
+// True if an item depends on the calendars of the schedule.
+bool UsesCalendarDays(const CronExpression& expression);
 
 // The expression in its canonical spelling: numbers for names and H, '*' for '?', macros expanded.
 // Parsing the result gives an equal expression.
@@ -102,11 +117,20 @@ CronBounds BoundsOf(CronUnit unit);
 // The greatest value that H alone may become.
 int SpreadMost(CronUnit unit);
 
+// The days that are in the calendars of a schedule. Immutable, safe to share between threads.
+class CronDays {
+ public:
+  virtual ~CronDays() = default;
+  // `day` counts from 1970-01-01, on a calendar without zones.
+  virtual bool Has(int64_t day) const = 0;
+};
+
 // The set of local times that match an expression. A local time is a number of seconds since
 // 1970-01-01T00:00:00 on a calendar without zones. Immutable.
 class CronPattern {
  public:
-  explicit CronPattern(const CronExpression& expression);
+  // Without `days`, all days are in the calendars.
+  explicit CronPattern(const CronExpression& expression, std::shared_ptr<const CronDays> days = {});
 
   // The earliest match in [from, until).
   std::optional<int64_t> Next(int64_t from, int64_t until) const;
@@ -127,7 +151,17 @@ class CronPattern {
 
  private:
   struct Month;
+  class Known;
+  struct MovedItem {
+    CronItem item;
+    bool of_week = false;  // of the field of days of the week
+
+    bool operator==(const MovedItem&) const = default;
+  };
+  bool HasMonth(const Month& month) const;
   uint32_t DaysOf(const Month& month) const;
+  uint32_t MovedDays(const Month& month) const;
+  static uint32_t NthDay(const Month& month, int n, Known* known);
   int64_t CountDays(int64_t from_day, int64_t until_day) const;
   int CountBefore(int second_of_day) const;
   int NextInDay(int second_of_day) const;
@@ -141,6 +175,8 @@ class CronPattern {
   // The matching days (bit d: day d) of a month whose first day is weekday [0 = Sunday] and which
   // has 28 + [index] days. Nothing else influences them.
   std::array<std::array<uint32_t, 4>, 7> days_{};
+  std::vector<MovedItem> moved_;  // those that depend on calendars; days_ is without them
+  std::shared_ptr<const CronDays> calendars_;  // shared: copied with the pattern
   int fires_per_day_ = 0;
   bool names_hour_ = false;
 };

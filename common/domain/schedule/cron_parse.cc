@@ -121,6 +121,7 @@ class FieldParser {
     if (unit_ != CronUnit::kYear && Take('H')) return ParseSpread();
     if (is_day_of_month() && Peek() == 'L') return ParseLast();
     if (is_day_of_month() && Take('W')) return CronItem{.kind = CronItemKind::kWorkdays};
+    if (is_day_of_month() && Peek() == 'C') return ParseNthInCalendar();
     if (is_day_of_week() && Peek() == 'L') {
       return Fail("'L' needs a weekday before it, for example 5L for the last Friday");
     }
@@ -146,18 +147,45 @@ class FieldParser {
     return item;
   }
 
-  // L, L-n, LW, L-nW.
+  // L, L-n, LW, L-nW; L<, L-n<.
   Result<CronItem> ParseLast() {
     ++pos_;
     CronItem item{.kind = CronItemKind::kLastDay};
     if (Take('-')) {
       CARILLON_ASSIGN_OR_RETURN(item.n, ParseNumber(0, kDaysBeforeLastMax));
     }
-    if (Take('W')) item.kind = CronItemKind::kLastWorkday;
+    if (Take('W')) {
+      item.kind = CronItemKind::kLastWorkday;
+      return item;
+    }
+    return Movable(item);
+  }
+
+  // C#n, C#-n.
+  Result<CronItem> ParseNthInCalendar() {
+    if (!Rest().starts_with("C#")) {
+      return Fail(
+          "'C' needs a number: C#1 is the first day of the month in the calendar, C#-1 "
+          "the last");
+    }
+    pos_ += 2;
+    const bool from_end = Take('-');
+    CronItem item{.kind = CronItemKind::kNthInCalendar};
+    CARILLON_ASSIGN_OR_RETURN(item.n, ParseNumber(1, bounds_.most));
+    if (from_end) item.n = -item.n;
     return item;
   }
 
-  // a, a-b, a-b/n, a/n, and the suffixes of a single day: 15W, 5L, 5#2.
+  // Reads the suffix '<' or '>' of a single day.
+  CronItem Movable(CronItem item) {
+    if (Take('<'))
+      item.move = CronMove::kPrevious;
+    else if (Take('>'))
+      item.move = CronMove::kNext;
+    return item;
+  }
+
+  // a, a-b, a-b/n, a/n, and the suffixes of a single day: 15W, 5L, 5#2, 25<.
   Result<CronItem> ParseValues() {
     const size_t first = pos_;
     CronItem item;
@@ -168,11 +196,17 @@ class FieldParser {
     }
     if (is_day_of_month() && Peek() == 'L') return ParseDayOrLast(item.from);
     if (is_day_of_week() && Take('L')) {
-      return CronItem{.kind = CronItemKind::kLastWeekday, .from = item.from % 7};
+      return Movable({.kind = CronItemKind::kLastWeekday, .from = item.from % 7});
     }
     if (is_day_of_week() && Take('#')) {
       CARILLON_ASSIGN_OR_RETURN(const int nth, ParseNumber(1, kNthMax));
-      return CronItem{.kind = CronItemKind::kNthWeekday, .from = item.from % 7, .n = nth};
+      return Movable({.kind = CronItemKind::kNthWeekday, .from = item.from % 7, .n = nth});
+    }
+    if (is_day_of_month() && Peek() == 'C') {
+      return Fail(fmt::format("write {0}> for day {0} or the next day in the calendar", item.from));
+    }
+    if ((is_day_of_month() || is_day_of_week()) && (Peek() == '<' || Peek() == '>')) {
+      return Movable(item);
     }
     if (Peek() == '-') {
       CARILLON_TRY(ParseRangeEnd(first, item));
@@ -188,7 +222,7 @@ class FieldParser {
     if (day <= kDaysOfEveryMonth)
       return Fail(fmt::format("every month has a day {0}; write {0}", day));
     ++pos_;
-    return CronItem{.kind = CronItemKind::kDayOrLast, .n = day};
+    return Movable({.kind = CronItemKind::kDayOrLast, .n = day});
   }
 
   Status ParseRangeEnd(size_t first, CronItem& item) {
@@ -276,6 +310,30 @@ Result<std::string_view> ExpandMacro(std::string_view text, const Span& span) {
   return Bad("unknown macro " + Quoted(name) + " (use e.g. @daily)");
 }
 
+bool FieldUsesCalendar(const CronField& field) {
+  return std::any_of(field.items.begin(), field.items.end(), [](const CronItem& item) {
+    return item.move != CronMove::kNone || item.kind == CronItemKind::kNthInCalendar;
+  });
+}
+
+bool AllowsEveryDay(const CronField& field, CronUnit unit) {
+  const int last = unit == CronUnit::kDayOfWeek ? 6 : BoundsOf(unit).most;
+  return field.starred && field.items.size() == 1 && field.items[0].step == 1 &&
+         field.items[0].to == last;
+}
+
+// A day that moves has left what the other day field says about it.
+Status CheckCalendarDays(const CronExpression& expression) {
+  for (const auto& [unit, other] : {std::pair(CronUnit::kDayOfMonth, CronUnit::kDayOfWeek),
+                                    std::pair(CronUnit::kDayOfWeek, CronUnit::kDayOfMonth)}) {
+    if (!FieldUsesCalendar(expression.field(unit))) continue;
+    if (AllowsEveryDay(expression.field(other), other)) continue;
+    return Bad(fmt::format("{}: must be * or ?, because {} has '<', '>' or 'C'",
+                           BoundsOf(other).name, BoundsOf(unit).name));
+  }
+  return {};
+}
+
 Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span>& spans,
                                    uint64_t spread) {
   CronExpression expression{.has_seconds = spans.size() > 5, .fields = {}};
@@ -285,6 +343,7 @@ Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span
     FieldParser parser(text, span, static_cast<CronUnit>(unit), spread);
     CARILLON_ASSIGN_OR_RETURN(expression.fields[unit++], parser.Parse());
   }
+  CARILLON_TRY(CheckCalendarDays(expression));
   CronField& years = expression.fields[static_cast<size_t>(CronUnit::kYear)];
   const bool every =
       years.starred &&
@@ -298,7 +357,7 @@ Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span
 
 // Formats an item. With `starred`, an item that spans its field becomes '*'; FormatCron passes the
 // field's flag.
-std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
+std::string FormatUnmoved(const CronItem& item, CronUnit unit, bool starred) {
   switch (item.kind) {
     case CronItemKind::kLastDay: return item.n == 0 ? "L" : fmt::format("L-{}", item.n);
     case CronItemKind::kDayOrLast: return fmt::format("{}L", item.n);
@@ -307,6 +366,7 @@ std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
     case CronItemKind::kWorkdays: return "W";
     case CronItemKind::kLastWeekday: return fmt::format("{}L", item.from);
     case CronItemKind::kNthWeekday: return fmt::format("{}#{}", item.from, item.n);
+    case CronItemKind::kNthInCalendar: return fmt::format("C#{}", item.n);
     case CronItemKind::kValues: break;
   }
   const CronBounds bounds = BoundsOf(unit);
@@ -317,6 +377,12 @@ std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
   if (starred && item.from == bounds.least && item.to == last) text = "*";
   if (item.step != 1) text += fmt::format("/{}", item.step);
   return text;
+}
+
+std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
+  const std::string text = FormatUnmoved(item, unit, starred);
+  if (item.move == CronMove::kNone) return text;
+  return text + (item.move == CronMove::kPrevious ? '<' : '>');
 }
 
 }  // namespace
@@ -338,10 +404,16 @@ bool UsesSpread(std::string_view text) {
 
 size_t CronFieldCount(std::string_view text) { return SplitFields(text).size(); }
 
-bool UsesYearOrDayOrLast(std::string_view text) {
+bool UsesCalendarDays(const CronExpression& expression) {
+  return FieldUsesCalendar(expression.field(CronUnit::kDayOfMonth)) ||
+         FieldUsesCalendar(expression.field(CronUnit::kDayOfWeek));
+}
+
+bool UsesNewCronForm(std::string_view text) {
   if (CronFieldCount(text) > 6) return true;
   const auto parsed = ParseCron(text);
   if (!parsed.ok()) return false;
+  if (UsesCalendarDays(*parsed)) return true;
   const auto& days = parsed->field(CronUnit::kDayOfMonth).items;
   return std::any_of(days.begin(), days.end(),
                      [](const CronItem& item) { return item.kind == CronItemKind::kDayOrLast; });

@@ -161,7 +161,7 @@ std::string TimePhrase(const CronExpression& e) {
   return text;
 }
 
-std::string MonthDayText(const CronItem& item) {
+std::string UnmovedMonthDay(const CronItem& item) {
   const std::string last = "the last day of the month";
   std::string counted = item.n == 0   ? last
                         : item.n == 1 ? "the day before " + last
@@ -176,21 +176,37 @@ std::string MonthDayText(const CronItem& item) {
     case CronItemKind::kNearestWorkday:
       return fmt::format("the working day nearest to the {} of the month", Ordinal(item.n));
     case CronItemKind::kWorkdays: return "every working day";
+    case CronItemKind::kNthInCalendar: {
+      const std::string count = item.n > 0     ? Ordinal(item.n)
+                                : item.n == -1 ? "last"
+                                               : Ordinal(-item.n) + " last";
+      return fmt::format("the {} day of the month in its calendar", count);
+    }
     default: break;
   }
   const std::string days = ItemText(item, "day", [](int v) { return "the " + Ordinal(v); });
   return days + " of the month";
 }
 
+std::string MoveText(CronMove move) {
+  if (move == CronMove::kNone) return {};
+  return move == CronMove::kPrevious ? " or the nearest day before it in its calendar"
+                                     : " or the nearest day after it in its calendar";
+}
+
+std::string MonthDayText(const CronItem& item) {
+  return UnmovedMonthDay(item) + MoveText(item.move);
+}
+
 bool IsPlainValue(const CronItem& item) {
-  return item.kind == CronItemKind::kValues && item.from == item.to;
+  return item.kind == CronItemKind::kValues && item.from == item.to && item.move == CronMove::kNone;
 }
 
 bool AllPlainValues(const CronField& field) {
   return std::all_of(field.items.begin(), field.items.end(), IsPlainValue);
 }
 
-std::string WeekdayText(const CronItem& item) {
+std::string UnmovedWeekday(const CronItem& item) {
   switch (item.kind) {
     case CronItemKind::kLastWeekday:
       return fmt::format("the last {} of the month", WeekdayName(item.from));
@@ -199,6 +215,8 @@ std::string WeekdayText(const CronItem& item) {
     default: return ItemText(item, "weekday", WeekdayName);
   }
 }
+
+std::string WeekdayText(const CronItem& item) { return UnmovedWeekday(item) + MoveText(item.move); }
 
 template <typename TextFn>
 std::string Days(const CronField& field, const TextFn& text, std::string_view last = "and") {

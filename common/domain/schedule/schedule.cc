@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/domain/schedule/calendar_days.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule_cron.h"
 
@@ -270,9 +271,10 @@ class Schedule::Impl {
   // Finds, by binary search, the first instant t with more than `skipped` fires in [from, t].
   std::optional<WallTime> SearchNth(WallTime from, int64_t skipped) const {
     const auto enough = [&](WallTime last) { return CountAny(from, last + Duration(1)) > skipped; };
-    if (from > kLastFire || !enough(kLastFire)) return std::nullopt;
+    if (from > kLastFire) return std::nullopt;
     Duration span = 1h;
     while (kLastFire - from > span && !enough(from + span)) span *= 2;
+    if (kLastFire - from <= span && !enough(kLastFire)) return std::nullopt;
     WallTime low = from;
     WallTime high = std::min(kLastFire, from + span);
     while (low < high) {
@@ -333,7 +335,17 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
   auto zone = Zone::Load(spec.time_zone);
   if (!zone.ok()) return At("/time_zone", zone.error());
   CARILLON_TRY(CheckRepeated(spec));
-  return made(CronSchedule(*expression, **zone, gap, repeat));
+  std::shared_ptr<const CronDays> days;
+  if (UsesCalendarDays(*expression)) {
+    if (!calendars.any() && spec.calendar.empty() && spec.blackout.empty()) {
+      return At("/cron_expression",
+                {ErrorCode::kInvalid, "'<', '>' and 'C' need a calendar or a blackout"});
+    }
+    if (calendars.any()) {
+      days = std::make_shared<const CalendarDays>(*expression, **zone, gap, repeat, calendars);
+    }
+  }
+  return made(CronSchedule(*expression, **zone, gap, repeat, std::move(days)));
 }
 
 std::optional<Fire> Schedule::Next(WallTime after) const { return impl_->Next(after); }

@@ -1,6 +1,7 @@
 #include "common/domain/schedule/schedule_cron.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/domain/schedule/explain.h"
 
@@ -28,9 +29,10 @@ struct CronSchedule::Window {
 };
 
 CronSchedule::CronSchedule(const CronExpression& expression, const Zone& zone, DstGap gap,
-                           DstRepeat repeat)
-    : zone_(zone),
-      pattern_(expression),
+                           DstRepeat repeat, std::shared_ptr<const CronDays> days)
+    : search_seconds_(days == nullptr ? kCronSearchSeconds : kCalendarSearchSeconds),
+      zone_(zone),
+      pattern_(expression, std::move(days)),
       text_(FormatCron(expression)),
       fire_after_gap_(gap == DstGap::kFire),
       keep_first_(repeat != DstRepeat::kLate),
@@ -52,7 +54,7 @@ bool CronSchedule::FiresAfterGap(const ZonePeriod& period) const {
 std::optional<Fire> CronSchedule::Next(WallTime after) const {
   if (after >= FromUnixMicros(kZoneEnd * kMicrosPerSecond)) return std::nullopt;
   const int64_t from = SecondAtOrAfter(after + Duration(1));
-  const int64_t until = std::min(from + kCronSearchSeconds, kZoneEnd);
+  const int64_t until = std::min(from + search_seconds_, kZoneEnd);
   if (from >= until) return std::nullopt;
   for (size_t i = zone_.IndexAt(from); i < zone_.size(); ++i) {
     const ZonePeriod period = zone_.Period(i);
