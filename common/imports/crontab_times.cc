@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "common/base/ascii.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 namespace carillon {
 namespace {

@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "common/domain/cron/cron.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/retry_conditions.h"
-#include "common/domain/schedule/cron.h"
 #include "common/domain/template/job_templates.h"
 
 namespace carillon::scheduler {

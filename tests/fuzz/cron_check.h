@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule.h"
 
 namespace carillon::test {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/stable_hash.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 namespace carillon {
 

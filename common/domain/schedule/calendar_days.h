@@ -9,7 +9,7 @@
 #pragma once
 
 #include "common/domain/calendar/calendar.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule_cron.h"
 
 namespace carillon {

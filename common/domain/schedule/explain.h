@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/base/time.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon {

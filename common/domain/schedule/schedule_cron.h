@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 

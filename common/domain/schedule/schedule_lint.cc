@@ -6,9 +6,9 @@
 #include <optional>
 #include <sstream>
 
+#include "common/domain/cron/cron.h"
+#include "common/domain/cron/cron_dialects.h"
 #include "common/domain/job_text.h"
-#include "common/domain/schedule/cron.h"
-#include "common/domain/schedule/cron_dialects.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 namespace carillon {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/explain.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/job/job_json.h"

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include <nlohmann/json.hpp>
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"

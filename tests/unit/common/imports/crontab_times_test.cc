@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 namespace carillon {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/domain/schedule/schedule.h"
-#include "tests/unit/common/domain/schedule/cron_reference.h"
+#include "tests/unit/common/domain/cron/cron_reference.h"
 
 namespace carillon::test {
 namespace {

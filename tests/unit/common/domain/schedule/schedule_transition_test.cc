@@ -13,7 +13,7 @@
 #include "common/domain/job/job.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
-#include "tests/unit/common/domain/schedule/cron_reference.h"
+#include "tests/unit/common/domain/cron/cron_reference.h"
 
 namespace carillon::test {
 namespace {

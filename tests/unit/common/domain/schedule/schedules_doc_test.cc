@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/cron/cron.h"
 #include "common/domain/job/spread.h"
-#include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/template/template.h"
 #include "tests/support/source_file.h"

@@ -1,7 +1,7 @@
 // Compares CronPattern with a simple evaluation of the same expression.
 #include <gtest/gtest.h>
 
-#include "tests/unit/common/domain/schedule/cron_reference.h"
+#include "tests/unit/common/domain/cron/cron_reference.h"
 
 namespace carillon::test {
 namespace {

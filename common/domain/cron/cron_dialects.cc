@@ -1,4 +1,4 @@
-#include "common/domain/schedule/cron_dialects.h"
+#include "common/domain/cron/cron_dialects.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 #include "common/base/ascii.h"
 #include "common/base/time.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/job_text.h"
-#include "common/domain/schedule/cron.h"
 
 namespace carillon {
 namespace {

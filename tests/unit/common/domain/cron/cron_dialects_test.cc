@@ -1,5 +1,5 @@
 // Schedules in the forms of other tools, and the way to say them here.
-#include "common/domain/schedule/cron_dialects.h"
+#include "common/domain/cron/cron_dialects.h"
 
 #include <gtest/gtest.h>
 

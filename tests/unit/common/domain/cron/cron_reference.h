@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/base/rng.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 namespace carillon::test {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/fuzz/cron_check.h"
-#include "tests/unit/common/domain/schedule/cron_reference.h"
+#include "tests/unit/common/domain/cron/cron_reference.h"
 
 namespace carillon::test {
 namespace {

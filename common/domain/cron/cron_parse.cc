@@ -5,9 +5,9 @@
 
 #include "common/base/ascii.h"
 #include "common/base/stable_hash.h"
+#include "common/domain/cron/cron.h"
+#include "common/domain/cron/cron_dialects.h"
 #include "common/domain/job_text.h"
-#include "common/domain/schedule/cron.h"
-#include "common/domain/schedule/cron_dialects.h"
 
 namespace carillon {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 
 #include <algorithm>
 #include <bit>
