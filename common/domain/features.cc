@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 19> kFeatures{
+constexpr std::array<NameOf<Feature>, 20> kFeatures{
     {{Feature::kSecrets, "secrets"},
      {Feature::kScriptSh, "script:sh"},
      {Feature::kScriptBash, "script:bash"},
@@ -17,6 +17,7 @@ constexpr std::array<NameOf<Feature>, 19> kFeatures{
      {Feature::kScriptPhp, "script:php"},
      {Feature::kScriptPwsh, "script:pwsh"},
      {Feature::kHttp, "http"},
+     {Feature::kHttpExtended, "http:extended"},
      {Feature::kLimits, "limits"},
      {Feature::kMemoryLimit, "limits:memory"},
      {Feature::kCpuLimit, "limits:cpu"},

@@ -23,6 +23,7 @@ enum class Feature : uint8_t {
   kScriptPhp = 6,
   kScriptPwsh = 7,
   kHttp = 8,
+  kHttpExtended = 9,  // HttpCall.poll, client_certificate, null, a Host of its own
   kLimits = 16,       // Task.limits; enforces open_files and file_size_mb
   kMemoryLimit = 17,  // Limits.memory_mb, and likewise the next two
   kCpuLimit = 18,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct StartHttp {
   int64_t follow = 0;
   Duration connect_timeout = 10s;
   bool tls_verify = true;
+  std::string client_certificate = {};  // PEM with the key: not shown to another origin
+  std::optional<HttpPoll> poll = {};
   Duration timeout = 3600s;
   SteadyTime lease_end;            // CLOCK_BOOTTIME
   bool close_at_lease_end = true;  // false (on_lost is hold or fail): the request may finish

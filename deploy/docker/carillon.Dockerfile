@@ -12,7 +12,7 @@ FROM debian:bookworm-slim
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
       ca-certificates tzdata \
-      libabsl20220623 libcurl4 libfmt9 libgrpc++1.51 libgrpc29 libhttp-parser2.9 \
+      libabsl20220623 libcurl4 libfmt9 libgrpc++1.51 libgrpc29 libhttp-parser2.9 libidn2-0 \
       libmariadb3 libmysqlcppconn7v5 libprometheus-cpp-core1.0 libprotobuf32 librdkafka1 libre2-9 libsodium23 libjwt0 \
       libspdlog1.10 libssl3 libyaml-cpp0.7 libzookeeper-mt2 zlib1g \
  && rm -rf /var/lib/apt/lists/*

@@ -24,7 +24,9 @@ bool IsExpectedStatus(const HttpExpect& expect, int status) {
   });
 }
 
-bool Equals(const json& found, const ParameterValue& wanted) {
+bool Equals(const json& found, const ExpectedValue& expected) {
+  if (!expected) return found.is_null();
+  const ParameterValue& wanted = *expected;
   if (const auto* text = std::get_if<std::string>(&wanted)) return found == *text;
   if (const auto* flag = std::get_if<bool>(&wanted)) return found.is_boolean() && found == *flag;
   if (!found.is_number()) return false;

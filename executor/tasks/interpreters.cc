@@ -46,7 +46,7 @@ void OfferCommand(const std::string& directory, std::map<std::string, std::strin
 }
 
 Features FeaturesOf(const Interpreters& interpreters) {
-  Features features{Feature::kSecrets, Feature::kHttp};
+  Features features{Feature::kSecrets, Feature::kHttp, Feature::kHttpExtended};
   for (const auto& [interpreter, program] : interpreters) features.Add(FeatureOf(interpreter));
   return features;
 }

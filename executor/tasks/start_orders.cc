@@ -96,6 +96,7 @@ Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, Stead
                   .follow = call.follow,
                   .connect_timeout = std::chrono::seconds(call.connect_timeout_s),
                   .tls_verify = call.tls_verify,
+                  .poll = call.poll,
                   .timeout = std::chrono::seconds(task.timeout_s),
                   .lease_end = lease_end,
                   .close_at_lease_end = task.on_lost == OnLost::kRetry,
@@ -110,7 +111,10 @@ Result<StartHttp> HttpOf(const TaskMessage& task, const HeldAttempt& held, Stead
                               return EscapeFor(format, value);
                             }));
   start.secret_body = HasSecret(call.body);
+  CARILLON_ASSIGN_OR_RETURN(start.client_certificate,
+                            FillSecretText(call.client_certificate, values));
   std::set<std::string> names = SecretsIn(call.headers);
+  names.merge(SecretsIn({{"client_certificate", call.client_certificate}}));
   names.merge(SecretsIn({{"body", call.body}}));
   for (const std::string& name : names) start.masked.push_back(values.at(name));
   return start;

@@ -22,6 +22,14 @@ size_t BytesOf(const ParameterValue& value) {
 
 size_t BytesOf(const std::string& text) { return text.size(); }
 
+size_t BytesOf(const ExpectedValue& value) { return sizeof(value) + (value ? BytesOf(*value) : 0); }
+
+size_t BytesOf(const std::vector<ExpectedValue>& values) {
+  size_t bytes = 0;
+  for (const ExpectedValue& value : values) bytes += BytesOf(value);
+  return bytes;
+}
+
 template <typename Value>
 size_t BytesOf(const std::map<std::string, Value>& values) {
   size_t bytes = 0;
@@ -57,7 +65,9 @@ size_t BytesOf(const std::vector<std::string>& texts) {
 size_t BytesOf(const HttpDefinition& http) {
   return sizeof(http) + http.url.size() + BytesOf(http.headers) + http.body.size() +
          BytesOf(http.expect.status) + http.expect.contains.size() + http.expect.regex.size() +
-         BytesOf(http.expect.json);
+         BytesOf(http.expect.json) + http.client_certificate.size() +
+         (http.poll ? http.poll->url.size() + http.poll->url_at.size() + BytesOf(http.poll->until)
+                    : 0);
 }
 
 size_t BytesOf(const JobVersionRecord& record) {

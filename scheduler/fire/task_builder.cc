@@ -32,6 +32,10 @@ size_t SecretTextBytes(const SecretText& pieces) {
   return bytes;
 }
 
+size_t ExpectedBytes(std::string_view pointer, const ExpectedValue& value) {
+  return pointer.size() + (value ? ParameterText(*value).size() : 0) + kVariableBytes;
+}
+
 size_t HttpBytes(const HttpCall& http) {
   size_t bytes = http.url.size() + SecretTextBytes(http.body) + http.expect.contains.size() +
                  http.expect.regex.size() + kTaskBytes;
@@ -39,7 +43,13 @@ size_t HttpBytes(const HttpCall& http) {
     bytes += name.size() + kVariableBytes + SecretTextBytes(pieces);
   }
   for (const auto& [pointer, value] : http.expect.json) {
-    bytes += pointer.size() + ParameterText(value).size() + kVariableBytes;
+    bytes += ExpectedBytes(pointer, value);
+  }
+  bytes += SecretTextBytes(http.client_certificate);
+  if (!http.poll) return bytes;
+  bytes += http.poll->url.size() + http.poll->url_at.size() + kVariableBytes;
+  for (const auto& [pointer, values] : http.poll->until) {
+    for (const ExpectedValue& value : values) bytes += ExpectedBytes(pointer, value);
   }
   return bytes;
 }

@@ -33,6 +33,10 @@ inline bool UsesNewCron(const JobDefinition& job) {
 // Runs keep the time zone of their fire from this one on, too.
 inline constexpr int kFireDateMigration = 2;
 
+inline bool UsesNewHttp(const JobDefinition& job) {
+  return job.http && NeedsHttpExtended(*job.http);
+}
+
 inline constexpr std::array kNewFields = {
     NewField{"working_directory", 2,
              [](const JobDefinition& job) { return !job.working_directory.empty(); }},
@@ -42,6 +46,7 @@ inline constexpr std::array kNewFields = {
     NewField{"retry_on", 2, [](const JobDefinition& job) { return HasNewCondition(job.retry_on); }},
     NewField{"no_retry_on", 2,
              [](const JobDefinition& job) { return HasNewCondition(job.no_retry_on); }},
+    NewField{"http", 2, &UsesNewHttp},
     NewField{"fire_date", kFireDateMigration, &UsesFireDate},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }

@@ -30,8 +30,10 @@ constexpr size_t kRegexBytesMax = 1'024;
 constexpr size_t kPointerBytesMax = 1'024;
 constexpr std::string_view kContentType = "content-type";
 // They say where the request goes and where it ends, which libcurl decides.
-constexpr std::array<std::string_view, 5> kReservedHeaders = {"content-length", "transfer-encoding",
-                                                              "connection", "host", "expect"};
+constexpr std::array<std::string_view, 4> kReservedHeaders = {"content-length", "transfer-encoding",
+                                                              "connection", "expect"};
+constexpr std::string_view kHost = "host";
+constexpr std::string_view kPlaceholder = "{{";
 
 std::optional<int> ReadStatus(std::string_view text) {
   int status = 0;
@@ -70,12 +72,35 @@ class Mistakes {
 
 bool HasControl(std::string_view text) { return std::any_of(text.begin(), text.end(), IsControl); }
 
-void CheckUrl(const std::string& url, Mistakes& mistakes) {
-  const std::string pointer = "/http/url";
-  if (url.empty()) return mistakes.Note(pointer, "an http job needs a URL");
+void CheckUrl(const std::string& pointer, const std::string& url, Mistakes& mistakes) {
   if (!mistakes.CheckText(pointer, url, kHttpUrlBytesMax)) return;
   const Status checked = CheckHttpUrl(url);
   if (!checked.ok()) mistakes.Note(pointer, checked.error().message);
+}
+
+// A template is checked once it is rendered, as far as its placeholders decide.
+void CheckSendable(const std::string& pointer, const std::string& url, Mistakes& mistakes) {
+  const size_t host = url.find("://") + 3;
+  const size_t placeholder = url.find(kPlaceholder);
+  if (placeholder < url.find_first_of("/?#", host)) return;
+  const auto sent = SendableUrl(url);
+  if (!sent.ok()) return mistakes.Note(pointer, sent.error().message);
+  if (placeholder != std::string::npos || sent->size() <= kHttpUrlBytesMax) return;
+  mistakes.Note(pointer, fmt::format("has {} bytes when it is percent-encoded; at most {} are sent",
+                                     sent->size(), kHttpUrlBytesMax));
+}
+
+void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
+  const std::string pointer = "/http/client_certificate";
+  if (certificate.empty()) return;
+  if (!mistakes.CheckText(pointer, certificate, kHttpHeaderBytesMax)) return;
+  // The key would be stored in clear.
+  if (certificate.find("PRIVATE KEY-") != std::string::npos ||
+      certificate.find(kPlaceholder) == std::string::npos) {
+    mistakes.Note(pointer,
+                  "must name the secret with the PEM of the certificate and its key, such "
+                  "as {{secrets.CLIENT_PEM}}");
+  }
 }
 
 void CheckHeaders(const HttpDefinition& http, Mistakes& mistakes) {
@@ -95,9 +120,39 @@ void CheckHeaders(const HttpDefinition& http, Mistakes& mistakes) {
     if (!names.insert(lower).second) {
       mistakes.Note(pointer, "stands twice; the names of headers have no case");
     }
-    if (mistakes.CheckText(pointer, value, kHttpHeaderBytesMax) && HasControl(value)) {
-      mistakes.Note(pointer, "contains a control character");
+    if (!mistakes.CheckText(pointer, value, kHttpHeaderBytesMax)) continue;
+    if (HasControl(value)) mistakes.Note(pointer, "contains a control character");
+    if (lower == kHost && value.find(kPlaceholder) == std::string::npos) {
+      const Status host = CheckHostHeader(value);
+      if (!host.ok()) mistakes.Note(pointer, host.error().message);
     }
+  }
+}
+
+// Returns false if it is none.
+bool CheckPointer(const std::string& place, const std::string& pointer, Mistakes& mistakes) {
+  if (!mistakes.CheckText(place, pointer, kPointerBytesMax)) return false;
+  if (pointer.empty() || pointer.front() == '/') return true;
+  mistakes.Note(place, "is not a JSON pointer such as /status or /items/0/name");
+  return false;
+}
+
+void CheckValue(const std::string& place, const ExpectedValue& value, Mistakes& mistakes) {
+  const auto* text = value ? std::get_if<std::string>(&*value) : nullptr;
+  if (text != nullptr) mistakes.CheckText(place, *text, kContainsBytesMax);
+}
+
+void CheckPoll(const HttpPoll& poll, Mistakes& mistakes) {
+  if (!poll.url.empty()) CheckUrl("/http/poll/url", poll.url, mistakes);
+  CheckPointer("/http/poll/url_at", poll.url_at, mistakes);
+  mistakes.CheckRange("/http/poll/interval", poll.interval_s, 1, kHttpPollIntervalMax_s);
+  mistakes.CheckCount("/http/poll/until", poll.until.size(), kHttpExpectMax);
+  for (const auto& [pointer, values] : poll.until) {
+    const std::string place = "/http/poll/until/" + EscapePointer(pointer);
+    CheckPointer(place, pointer, mistakes);
+    if (values.empty()) mistakes.Note(place, "has no value to wait for");
+    mistakes.CheckCount(place, values.size(), kHttpExpectMax);
+    for (const ExpectedValue& value : values) CheckValue(place, value, mistakes);
   }
 }
 
@@ -117,13 +172,7 @@ void CheckExpect(const HttpExpect& expect, HttpMethod method, Mistakes& mistakes
   mistakes.CheckCount("/http/expect/json", expect.json.size(), kHttpExpectMax);
   for (const auto& [pointer, value] : expect.json) {
     const std::string place = "/http/expect/json/" + EscapePointer(pointer);
-    if (!mistakes.CheckText(place, pointer, kPointerBytesMax)) continue;
-    if (!pointer.empty() && pointer.front() != '/') {
-      mistakes.Note(place, "is not a JSON pointer such as /status or /items/0/name");
-    }
-    if (const auto* text = std::get_if<std::string>(&value)) {
-      mistakes.CheckText(place, *text, kContainsBytesMax);
-    }
+    if (CheckPointer(place, pointer, mistakes)) CheckValue(place, value, mistakes);
   }
   if (method == HttpMethod::kHead && expect.LooksAtBody()) {
     mistakes.Note("/http/expect", "a response to HEAD has no body");
@@ -214,31 +263,39 @@ bool IsHttpToken(std::string_view text) {
   return !text.empty() && text.size() <= 256 && std::all_of(text.begin(), text.end(), fits);
 }
 
-Status CheckHttpUrl(std::string_view url) {
-  const auto wrong = [](std::string why) -> Status {
-    return {ErrorCode::kInvalid, std::move(why)};
-  };
-  const size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
-  if (scheme == 0) return wrong("must begin with http:// or https://");
-  if (HasControl(url)) return wrong("contains a control character");
-  const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);
-  if (host.empty()) return wrong("has no host");
-  // It would be stored and logged in clear.
-  if (host.find('@') != std::string_view::npos) {
-    return wrong("must not contain a user or a password; use a header with a secret");
-  }
-  return {};
-}
-
-std::vector<Error> FindHttpMistakes(const HttpDefinition& http) {
+std::vector<Error> FindHttpCallMistakes(const HttpDefinition& http) {
   Mistakes mistakes;
-  CheckUrl(http.url, mistakes);
+  if (http.url.empty()) {
+    mistakes.Note("/http/url", "an http job needs a URL");
+  } else {
+    CheckUrl("/http/url", http.url, mistakes);
+  }
   CheckHeaders(http, mistakes);
   mistakes.CheckText("/http/body", http.body, kHttpBodyBytesMax);
   CheckExpect(http.expect, http.method, mistakes);
   mistakes.CheckRange("/http/follow", http.follow, 0, kHttpFollowMax);
   mistakes.CheckRange("/http/connect_timeout", http.connect_timeout_s, 1, kHttpConnectTimeoutMax_s);
+  if (http.poll) CheckPoll(*http.poll, mistakes);
   return mistakes.Take();
+}
+
+std::vector<Error> FindHttpMistakes(const HttpDefinition& http) {
+  std::vector<Error> mistakes = FindHttpCallMistakes(http);
+  if (!mistakes.empty()) return mistakes;
+  Mistakes further;
+  CheckSendable("/http/url", http.url, further);
+  if (http.poll && !http.poll->url.empty()) {
+    CheckSendable("/http/poll/url", http.poll->url, further);
+  }
+  CheckCertificate(http.client_certificate, further);
+  return further.Take();
+}
+
+bool NeedsHttpExtended(const HttpDefinition& http) {
+  return http.poll || !http.client_certificate.empty() ||
+         std::ranges::any_of(http.headers,
+                             [](const auto& one) { return LowerCase(one.first) == kHost; }) ||
+         std::ranges::any_of(http.expect.json, [](const auto& one) { return !one.second; });
 }
 
 }  // namespace carillon

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/domain/job/http_url.h"
 #include "common/domain/schedule/schedule_spec.h"
 #include "common/domain/secret_text.h"
 
@@ -29,15 +31,30 @@ struct HttpStatusRange {
 // kInvalid: not such a text, or outside 100 to 599.
 Result<HttpStatusRange> ParseHttpStatusRange(std::string_view text);
 
+// A value in a JSON document; nullopt: null.
+using ExpectedValue = std::optional<ParameterValue>;
+
 // All conditions must hold.
 struct HttpExpect {
   std::vector<std::string> status = {"2xx"};  // 1-16 ranges, of which one must match
   std::string contains = {};                  // a part of the body, <= 8,192 bytes; "" = any body
   std::string regex = {};                     // RE2, found somewhere in the body, <= 1,024 bytes
-  std::map<std::string, ParameterValue> json = {};  // values by their JSON pointer, <= 16
+  std::map<std::string, ExpectedValue> json = {};  // values by their JSON pointer, <= 16
 
   bool LooksAtBody() const { return !contains.empty() || !regex.empty() || !json.empty(); }
   bool operator==(const HttpExpect&) const = default;
+};
+
+// How to wait for work that the server has only accepted: its status is asked for with GET while a
+// response has the status 202, or not yet a value of `until`.
+struct HttpPoll {
+  std::string url = {};     // a template without secrets; "" = the Location of the response
+  std::string url_at = {};  // JSON pointer of the URL in the response, which is relative to `url`
+  int64_t interval_s = 10;  // 1-3,600
+  // By JSON pointer, <= 16: the values of which one stands there at the end, 1-16 each.
+  std::map<std::string, std::vector<ExpectedValue>> until = {};
+
+  bool operator==(const HttpPoll&) const = default;
 };
 
 struct HttpDefinition {
@@ -49,16 +66,19 @@ struct HttpDefinition {
   int64_t follow = 0;              // 0-5 redirects
   int64_t connect_timeout_s = 10;  // 1-60
   bool tls_verify = true;          // false: any certificate is accepted
+  // PEM of the certificate and its key that are shown to the server: a template that names secrets.
+  std::string client_certificate = {};
+  std::optional<HttpPoll> poll = {};
 
   bool operator==(const HttpDefinition&) const = default;
 };
 
-inline constexpr size_t kHttpUrlBytesMax = 8'192;
 inline constexpr size_t kHttpHeadersMax = 64;
 inline constexpr size_t kHttpHeaderBytesMax = 8'192;
 // Not more, because a record of the bus with a whole task has at most 1 MiB.
 inline constexpr size_t kHttpBodyBytesMax = 256u << 10;
 inline constexpr size_t kHttpExpectMax = 16;
+inline constexpr int64_t kHttpPollIntervalMax_s = 3'600;
 inline constexpr int64_t kHttpFollowMax = 5;
 inline constexpr int64_t kHttpConnectTimeoutMax_s = 60;
 
@@ -72,6 +92,8 @@ struct HttpCall {
   int64_t follow = 0;
   int64_t connect_timeout_s = 10;
   bool tls_verify = true;
+  SecretText client_certificate = {};
+  std::optional<HttpPoll> poll = {};
 
   bool operator==(const HttpCall&) const = default;
 };
@@ -91,11 +113,13 @@ std::string PercentEncoded(std::string_view text);
 // True for a name of RFC 9110, 5.6.2.
 bool IsHttpToken(std::string_view text);
 
-// kInvalid, with the end of a sentence: no URL that a request may have.
-Status CheckHttpUrl(std::string_view url);
-
 // The mistakes of a request, each with a pointer such as "/http/url". The placeholders are checked
 // by ValidateTemplates.
 std::vector<Error> FindHttpMistakes(const HttpDefinition& http);
+// The mistakes for which an executor refuses a request. A URL that cannot be sent is none of them:
+// only its own run fails.
+std::vector<Error> FindHttpCallMistakes(const HttpDefinition& http);
+// True if only executors with Feature::kHttpExtended send the request as it is meant.
+bool NeedsHttpExtended(const HttpDefinition& http);
 
 }  // namespace carillon

@@ -15,7 +15,11 @@ Features NeedsInterpreter(const JobDefinition& job) {
   return {FeatureOf(job.script ? job.script->interpreter : Interpreter::kSh)};
 }
 
-Features NeedsHttp(const JobDefinition&) { return {Feature::kHttp}; }
+Features NeedsHttp(const JobDefinition& job) {
+  Features needs{Feature::kHttp};
+  if (job.http && NeedsHttpExtended(*job.http)) needs.Add(Feature::kHttpExtended);
+  return needs;
+}
 
 Features NeedsContainer(const JobDefinition&) { return {Feature::kContainer}; }
 

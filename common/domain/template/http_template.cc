@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/base/lower_case.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/template_text.h"
 
@@ -41,13 +42,13 @@ Result<std::string> RenderUrl(std::string_view url, const TemplateValues& values
     return {};
   };
   CARILLON_TRY(ScanTemplate(url, add, fill));
-  if (rendered.size() > kHttpUrlBytesMax) {
+  // An executor could not read the task, nor the others of its bundle.
+  auto sent = SendableUrl(rendered);
+  if (!sent.ok()) return TemplateError("the URL " + sent.error().message);
+  if (sent->size() > kHttpUrlBytesMax) {
     return TemplateError(fmt::format("the URL has more than {} bytes", kHttpUrlBytesMax));
   }
-  // An executor could not read the task, nor the others of its bundle.
-  const Status readable = CheckHttpUrl(rendered);
-  if (!readable.ok()) return TemplateError("the URL " + readable.error().message);
-  return rendered;
+  return *std::move(sent);
 }
 
 using EscapeFn = std::function<Result<std::string>(std::string_view value)>;
@@ -85,6 +86,17 @@ Result<std::string> CheckHeaderValue(std::string_view value) {
   return TemplateError("a value with a line break or control character does not fit into a header");
 }
 
+// An executor would refuse the task.
+Status CheckRenderedHeader(std::string_view name, const SecretText& rendered) {
+  if (LowerCase(name) != "host") return {};
+  if (rendered.size() == 1 && rendered[0].secret.empty()) {
+    const Status host = CheckHostHeader(rendered[0].text);
+    if (host.ok()) return {};
+    return TemplateError("the header Host " + host.error().message);
+  }
+  return TemplateError("the header Host is empty or names a secret");
+}
+
 }  // namespace
 
 Result<HttpCall> RenderHttp(const HttpDefinition& http, const AttemptFacts& facts) {
@@ -93,12 +105,23 @@ Result<HttpCall> RenderHttp(const HttpDefinition& http, const AttemptFacts& fact
                 .expect = http.expect,
                 .follow = http.follow,
                 .connect_timeout_s = http.connect_timeout_s,
-                .tls_verify = http.tls_verify};
+                .tls_verify = http.tls_verify,
+                .poll = http.poll};
   CARILLON_ASSIGN_OR_RETURN(call.url, RenderUrl(http.url, values));
   for (const auto& [name, value] : http.headers) {
-    CARILLON_ASSIGN_OR_RETURN(call.headers[name],
+    SecretText& rendered = call.headers[name];
+    CARILLON_ASSIGN_OR_RETURN(rendered,
                               RenderText(value, values, kHttpHeaderBytesMax, CheckHeaderValue));
+    CARILLON_TRY(CheckRenderedHeader(name, rendered));
   }
+  if (call.poll && !call.poll->url.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(call.poll->url, RenderUrl(http.poll->url, values));
+  }
+  const auto keep = [](std::string_view value) -> Result<std::string> {
+    return std::string(value);
+  };
+  CARILLON_ASSIGN_OR_RETURN(call.client_certificate,
+                            RenderText(http.client_certificate, values, kHttpHeaderBytesMax, keep));
   const BodyFormat format = BodyFormatOf(ContentTypeOf(http.headers));
   const auto escape = [&](std::string_view value) -> Result<std::string> {
     return EscapeFor(format, value);
@@ -115,11 +138,15 @@ std::set<std::string> PlainHttpParameters(const HttpDefinition& http) {
     return Status();
   };
   // A malformed text was refused when the job was written; it has the names before its end.
-  static_cast<void>(
-      ScanTemplate(
-          http.url, [&](std::string_view text) { before += text; },
-          [&](std::string_view name) { return IsPastHost(before) ? Status() : note(name); })
-          .ok());
+  for (const std::string* url : {&http.url, http.poll ? &http.poll->url : nullptr}) {
+    if (url == nullptr) continue;
+    before.clear();
+    static_cast<void>(
+        ScanTemplate(
+            *url, [&](std::string_view text) { before += text; },
+            [&](std::string_view name) { return IsPastHost(before) ? Status() : note(name); })
+            .ok());
+  }
   if (BodyFormatOf(ContentTypeOf(http.headers)) == BodyFormat::kPlain) {
     static_cast<void>(ScanTemplate(
                           http.body, [](std::string_view) {}, note)

@@ -58,6 +58,11 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
     found.push_back({value, TemplatePlace::kVariable, "/http/headers/" + EscapePointer(name)});
   }
   found.push_back({job.http->body, TemplatePlace::kVariable, "/http/body"});
+  found.push_back(
+      {job.http->client_certificate, TemplatePlace::kVariable, "/http/client_certificate"});
+  if (job.http->poll) {
+    found.push_back({job.http->poll->url, TemplatePlace::kUrl, "/http/poll/url"});
+  }
   return found;
 }
 

@@ -13,7 +13,8 @@ constexpr size_t kNamesOfSecrets = 2;  // factor
 
 bool ContainsNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-void EncodeValue(const ParameterValue& value, v1::HttpCall::Value& to) {
+void EncodeValue(const ExpectedValue& value, v1::HttpCall::Value& to) {
+  if (!value) return to.set_null(true);
   std::visit(
       [&to](const auto& one) {
         using T = std::decay_t<decltype(one)>;
@@ -27,16 +28,36 @@ void EncodeValue(const ParameterValue& value, v1::HttpCall::Value& to) {
           to.set_flag(one);
         }
       },
-      value);
+      *value);
 }
 
-ParameterValue DecodeValue(const v1::HttpCall::Value& from) {
+ExpectedValue DecodeValue(const v1::HttpCall::Value& from) {
   switch (from.value_case()) {
     case v1::HttpCall::Value::kWhole: return from.whole();
     case v1::HttpCall::Value::kNumber: return from.number();
     case v1::HttpCall::Value::kFlag: return from.flag();
+    case v1::HttpCall::Value::kNull: return std::nullopt;
     default: return from.text();
   }
+}
+
+void EncodePoll(const HttpPoll& poll, v1::HttpCall::Poll& to) {
+  to.set_url(poll.url);
+  to.set_url_at(poll.url_at);
+  to.set_interval(static_cast<uint32_t>(poll.interval_s));
+  for (const auto& [pointer, values] : poll.until) {
+    v1::HttpCall::Values& all = (*to.mutable_until())[pointer];
+    for (const ExpectedValue& value : values) EncodeValue(value, *all.add_values());
+  }
+}
+
+HttpPoll DecodePoll(const v1::HttpCall::Poll& from) {
+  HttpPoll poll{.url = from.url(), .url_at = from.url_at(), .interval_s = from.interval()};
+  for (const auto& [pointer, values] : from.until()) {
+    std::vector<ExpectedValue>& all = poll.until[pointer];
+    for (const v1::HttpCall::Value& value : values.values()) all.push_back(DecodeValue(value));
+  }
+  return poll;
 }
 
 }  // namespace
@@ -81,10 +102,14 @@ void EncodeHttpCall(const HttpCall& call, v1::HttpCall& to) {
   to.set_follow(static_cast<uint32_t>(call.follow));
   to.set_connect_timeout(static_cast<uint32_t>(call.connect_timeout_s));
   to.set_any_certificate(!call.tls_verify);
+  if (!call.client_certificate.empty()) {
+    EncodeSecretText(call.client_certificate, *to.mutable_client_certificate());
+  }
+  if (call.poll) EncodePoll(*call.poll, *to.mutable_poll());
 }
 
 std::optional<HttpCall> DecodeHttpCall(const v1::HttpCall& from) {
-  // The limits of a definition: FindHttpMistakes checks the bytes that it also checks there.
+  // The limits of a definition: FindHttpCallMistakes checks the bytes that it also checks there.
   HttpDefinition plain;
   const auto method = ParseHttpMethod(from.method());
   if (!method.ok()) return std::nullopt;
@@ -99,12 +124,14 @@ std::optional<HttpCall> DecodeHttpCall(const v1::HttpCall& from) {
   plain.follow = from.follow();
   plain.connect_timeout_s = from.connect_timeout();
   plain.tls_verify = !from.any_certificate();
+  if (from.has_poll()) plain.poll = DecodePoll(from.poll());
   HttpCall call{.method = plain.method,
                 .url = plain.url,
                 .expect = plain.expect,
                 .follow = plain.follow,
                 .connect_timeout_s = plain.connect_timeout_s,
-                .tls_verify = plain.tls_verify};
+                .tls_verify = plain.tls_verify,
+                .poll = plain.poll};
   for (const auto& [name, text] : from.headers()) {
     // A header has its text without the secrets, which the receiver checks once they are filled in.
     auto pieces = DecodeSecretText(text, kHttpHeaderBytesMax * kNamesOfSecrets);
@@ -114,8 +141,11 @@ std::optional<HttpCall> DecodeHttpCall(const v1::HttpCall& from) {
     call.headers[name] = std::move(*pieces);
   }
   auto body = DecodeSecretText(from.body(), kHttpBodyBytesMax * kNamesOfSecrets);
-  if (!body || !FindHttpMistakes(plain).empty()) return std::nullopt;
+  auto certificate =
+      DecodeSecretText(from.client_certificate(), kHttpHeaderBytesMax * kNamesOfSecrets);
+  if (!body || !certificate || !FindHttpCallMistakes(plain).empty()) return std::nullopt;
   call.body = std::move(*body);
+  call.client_certificate = std::move(*certificate);
   return call;
 }
 

@@ -26,11 +26,71 @@ Status ReadHeaders(const json& value, const std::string& pointer,
   return {};
 }
 
-Status ReadExpectedJson(const json& value, const std::string& pointer,
-                        std::map<std::string, ParameterValue>& out) {
+Status ReadExpectedValue(const json& value, const std::string& pointer, ExpectedValue& out) {
+  out.reset();
+  if (value.is_null()) return {};
+  return ReadParameterValue(value, pointer, out.emplace());
+}
+
+json ExpectedToJson(const ExpectedValue& value) {
+  return value ? WriteParameterValue(*value) : json(nullptr);
+}
+
+Status ReadUntil(const json& value, const std::string& pointer,
+                 std::map<std::string, std::vector<ExpectedValue>>& out) {
   if (!value.is_object()) return WrongHttp(pointer, "must be an object of JSON pointers");
   for (const auto& [name, entry] : value.items()) {
-    CARILLON_TRY(ReadParameterValue(entry, JsonPointer(pointer, name), out[name]));
+    const std::string place = JsonPointer(pointer, name);
+    if (!entry.is_array()) return WrongHttp(place, "must be a list of values");
+    std::vector<ExpectedValue>& values = out[name];
+    for (size_t i = 0; i < entry.size(); ++i) {
+      CARILLON_TRY(ReadExpectedValue(entry[i], JsonPointer(place, std::to_string(i)),
+                                     values.emplace_back()));
+    }
+  }
+  return {};
+}
+
+Status ReadPoll(const json& value, const std::string& pointer, std::optional<HttpPoll>& out) {
+  out.reset();
+  if (value.is_null()) return {};
+  if (!value.is_object()) return WrongHttp(pointer, "must be an object");
+  HttpPoll& poll = out.emplace();
+  for (const auto& [name, entry] : value.items()) {
+    const std::string at = JsonPointer(pointer, name);
+    if (name == "url") {
+      CARILLON_TRY(Read(entry, at, poll.url));
+    } else if (name == "url_at") {
+      CARILLON_TRY(Read(entry, at, poll.url_at));
+    } else if (name == "interval") {
+      CARILLON_TRY(Read(entry, at, poll.interval_s));
+    } else if (name == "until") {
+      CARILLON_TRY(ReadUntil(entry, at, poll.until));
+    } else {
+      return WrongHttp(at, "unknown field '" + name + "' in poll" +
+                               DidYouMean(name, {"url", "url_at", "interval", "until"}));
+    }
+  }
+  return {};
+}
+
+json PollToJson(const HttpPoll& poll) {
+  json until = json::object();
+  for (const auto& [pointer, values] : poll.until) {
+    json& all = until[pointer] = json::array();
+    for (const ExpectedValue& value : values) all.push_back(ExpectedToJson(value));
+  }
+  return {{"url", poll.url},
+          {"url_at", poll.url_at},
+          {"interval", poll.interval_s},
+          {"until", std::move(until)}};
+}
+
+Status ReadExpectedJson(const json& value, const std::string& pointer,
+                        std::map<std::string, ExpectedValue>& out) {
+  if (!value.is_object()) return WrongHttp(pointer, "must be an object of JSON pointers");
+  for (const auto& [name, entry] : value.items()) {
+    CARILLON_TRY(ReadExpectedValue(entry, JsonPointer(pointer, name), out[name]));
   }
   return {};
 }
@@ -72,9 +132,12 @@ Status ReadHttpField(const std::string& name, const json& value, const std::stri
   if (name == "follow") return Read(value, pointer, http.follow);
   if (name == "connect_timeout") return Read(value, pointer, http.connect_timeout_s);
   if (name == "tls_verify") return Read(value, pointer, http.tls_verify);
+  if (name == "client_certificate") return Read(value, pointer, http.client_certificate);
+  if (name == "poll") return ReadPoll(value, pointer, http.poll);
   return WrongHttp(pointer, "unknown field '" + name + "' in http" +
                                 DidYouMean(name, {"method", "url", "headers", "body", "expect",
-                                                  "follow", "connect_timeout", "tls_verify"}));
+                                                  "follow", "connect_timeout", "tls_verify",
+                                                  "client_certificate", "poll"}));
 }
 
 }  // namespace
@@ -95,20 +158,24 @@ Status ReadHttp(const json& value, const std::string& pointer, std::optional<Htt
 json HttpToJson(const HttpDefinition& http) {
   json expected = json::object();
   for (const auto& [pointer, value] : http.expect.json) {
-    std::visit([&, &at = pointer](const auto& one) { expected[at] = one; }, value);
+    expected[pointer] = ExpectedToJson(value);
   }
-  return {{"method", Name(http.method)},
-          {"url", http.url},
-          {"headers", http.headers},
-          {"body", http.body},
-          {"expect",
-           {{"status", http.expect.status},
-            {"contains", http.expect.contains},
-            {"regex", http.expect.regex},
-            {"json", std::move(expected)}}},
-          {"follow", http.follow},
-          {"connect_timeout", http.connect_timeout_s},
-          {"tls_verify", http.tls_verify}};
+  json body{{"method", Name(http.method)},
+            {"url", http.url},
+            {"headers", http.headers},
+            {"body", http.body},
+            {"expect",
+             {{"status", http.expect.status},
+              {"contains", http.expect.contains},
+              {"regex", http.expect.regex},
+              {"json", std::move(expected)}}},
+            {"follow", http.follow},
+            {"connect_timeout", http.connect_timeout_s},
+            {"tls_verify", http.tls_verify}};
+  // Members of the previous release do not know them.
+  if (!http.client_certificate.empty()) body["client_certificate"] = http.client_certificate;
+  if (http.poll) body["poll"] = PollToJson(*http.poll);
+  return body;
 }
 
 }  // namespace carillon

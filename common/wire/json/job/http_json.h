@@ -1,5 +1,5 @@
 // The JSON form of an http job's request: {"method", "url", "headers", "body", "expect", "follow",
-// "connect_timeout", "tls_verify"}. Only "url" is required.
+// "connect_timeout", "tls_verify", "client_certificate", "poll"}. Only "url" is required.
 //
 // Errors   kInvalid with the pointer of the wrong field, below the given one.
 #pragma once

@@ -40,7 +40,18 @@ inline HttpCall RandomCall(Rng& rng) {
       .tls_verify = rng.Chance(0.5)};
   call.headers["X-A"] = {{.text = "a"}, {.secret = "s" + std::to_string(rng.Below(9))}};
   call.body = {{.text = RandomText(rng, 10)}, {.secret = "t"}};
-  call.expect.json = {{"/a", std::string("x")}, {"/b", int64_t{3}}, {"/c", 1.5}, {"/d", true}};
+  call.expect.json = {{"/a", std::string("x")},
+                      {"/b", int64_t{3}},
+                      {"/c", 1.5},
+                      {"/d", true},
+                      {"/e", std::nullopt}};
+  if (rng.Chance(0.5)) call.client_certificate = {{.secret = "pem"}, {.text = "\n"}};
+  if (rng.Chance(0.5)) {
+    call.poll = {.url = "https://a.example/s",
+                 .url_at = "/id",
+                 .interval_s = static_cast<int64_t>(1 + rng.Below(3600)),
+                 .until = {{"/s", {std::string("done"), std::nullopt, int64_t{3}}}}};
+  }
   return call;
 }
 

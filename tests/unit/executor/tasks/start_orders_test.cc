@@ -117,8 +117,8 @@ TEST(StartOrdersTest, InterpretersAreProgramsInAbsoluteDirectories) {
   const Interpreters found = FindInterpreters("bin:" + first + "::" + second);
   EXPECT_EQ(found, (Interpreters{{Interpreter::kPerl, second + "/perl"},
                                  {Interpreter::kPhp, first + "/php"}}));
-  EXPECT_EQ(FeaturesOf(found), Features({Feature::kSecrets, Feature::kHttp, Feature::kScriptPerl,
-                                         Feature::kScriptPhp}));
+  EXPECT_EQ(FeaturesOf(found), Features({Feature::kSecrets, Feature::kHttp, Feature::kHttpExtended,
+                                         Feature::kScriptPerl, Feature::kScriptPhp}));
 }
 
 TEST(StartOrdersTest, ThePathOfTheHostTakesThePlaceOfTheStatedOne) {

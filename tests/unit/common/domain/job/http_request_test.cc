@@ -57,7 +57,7 @@ TEST(HttpRequestTest, MistakesNameTheirPlace) {
   EXPECT_EQ(Pointer({.url = "http://a/?{{secrets.KEY}}"}), "/http/url") << "URLs are logged";
   EXPECT_EQ(Pointer({.url = "http://a/" + std::string(kHttpUrlBytesMax, 'x')}), "/http/url");
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"A b", "c"}}}), "/http/headers/A b");
-  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "b"}}}), "/http/headers/Host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "b/c"}}}), "/http/headers/Host");
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"X", "a\r\nY: b"}}}), "/http/headers/X");
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"X-a", "1"}, {"x-A", "2"}}}),
             "/http/headers/x-A");
@@ -67,6 +67,58 @@ TEST(HttpRequestTest, MistakesNameTheirPlace) {
   EXPECT_EQ(Pointer({.url = "http://a", .body = "{{env.A}}"}), "/http/body");
   EXPECT_EQ(Pointer({.url = "http://a", .follow = 6}), "/http/follow");
   EXPECT_EQ(Pointer({.url = "http://a", .connect_timeout_s = 0}), "/http/connect_timeout");
+}
+
+TEST(HttpRequestTest, AUrlThatCannotBeSentIsRefusedWhenItIsWritten) {
+  EXPECT_EQ(Pointer({.url = "http://a b/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a:99999/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a b/{{params.x}}"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a/?q=" + std::string(kHttpUrlBytesMax / 2, ' ')}), "/http/url")
+      << "too long once it is encoded";
+  EXPECT_EQ(Pointer({.url = "http://a/b c?x=你好"}), "");
+  EXPECT_EQ(Pointer({.url = "http://例子.测试/"}), "");
+}
+
+TEST(HttpRequestTest, UrlsAreRenderedAsTheyAreSent) {
+  EXPECT_EQ(Rendered({.url = "http://例子.测试:81/a b?x=你&y={{{{z}}"}).value().url,
+            "http://xn--fsqu00a.xn--0zwm56d:81/a%20b?x=%E4%BD%A0&y=%7B%7Bz%7D%7D");
+  const auto port = Rendered({.url = "http://a:{{params.port}}/"}, {{"port", int64_t{99'999}}});
+  ASSERT_FALSE(port.ok());
+  EXPECT_NE(port.error().message.find("port"), std::string::npos);
+}
+
+TEST(HttpRequestTest, AHostOfItsOwnIsAHost) {
+  const auto render = [](const char* host, const char* value) {
+    return Rendered({.url = "http://a/", .headers = {{"host", host}}}, {{"h", std::string(value)}});
+  };
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "b.example:81"}}}), "");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "例子.测试"}}}), "/http/headers/host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", ""}}}), "/http/headers/host");
+  EXPECT_EQ(PlainText(render("{{params.h}}.example", "b").value().headers.at("host")), "b.example");
+  EXPECT_FALSE(render("{{params.h}}", "b/c").ok());
+  EXPECT_FALSE(render("{{params.h}}", "").ok());
+  EXPECT_FALSE(render("{{secrets.H}}", "").ok());
+}
+
+TEST(HttpRequestTest, MistakesOfPollsAndCertificates) {
+  const auto poll = [](HttpPoll value) { return Pointer({.url = "http://a", .poll = value}); };
+  EXPECT_EQ(poll({}), "");
+  EXPECT_EQ(poll({.url = "http://a/{{params.x}}"}), "/http/poll/url") << "no such parameter";
+  EXPECT_EQ(poll({.url = "http://a/{{secrets.X}}"}), "/http/poll/url");
+  EXPECT_EQ(poll({.url = "/status"}), "/http/poll/url");
+  EXPECT_EQ(poll({.url = "http://a b/"}), "/http/poll/url");
+  EXPECT_EQ(poll({.url_at = "id"}), "/http/poll/url_at");
+  EXPECT_EQ(poll({.interval_s = 0}), "/http/poll/interval");
+  EXPECT_EQ(poll({.until = {{"s", {int64_t{1}}}}}), "/http/poll/until/s");
+  EXPECT_EQ(poll({.until = {{"/s", {}}}}), "/http/poll/until/~1s");
+  EXPECT_EQ(Pointer({.url = "http://a", .client_certificate = "-----BEGIN CERTIFICATE-----"}),
+            "/http/client_certificate")
+      << "with the key it would be stored in clear";
+  JobDefinition job =
+      Request({.url = "https://a", .client_certificate = "{{secrets.CERT}}\n{{secrets.KEY}}"});
+  EXPECT_EQ(Pointer(job), "");
+  EXPECT_EQ(SecretsOf(job).size(), 2u);
+  EXPECT_EQ(NeedsOf(job), (Features{Feature::kHttp, Feature::kHttpExtended, Feature::kSecrets}));
 }
 
 TEST(HttpRequestTest, MistakesOfExpectations) {

@@ -23,18 +23,25 @@ std::string FailsAt(const json& http) {
 }
 
 TEST(HttpJsonTest, ARequestIsReadAndShownWhole) {
-  const json http = {{"method", "POST"},
-                     {"url", "https://a.example/x"},
-                     {"headers", {{"X-Key", "{{secrets.KEY}}"}}},
-                     {"body", "{}"},
-                     {"expect",
-                      {{"status", {"200-204"}},
-                       {"contains", "done"},
-                       {"regex", "\\d+"},
-                       {"json", {{"/n", 3}, {"/ok", true}, {"/s", "x"}, {"/f", 1.5}}}}},
-                     {"follow", 2},
-                     {"connect_timeout", 5},
-                     {"tls_verify", false}};
+  const json http = {
+      {"method", "POST"},
+      {"url", "https://a.example/x"},
+      {"headers", {{"X-Key", "{{secrets.KEY}}"}}},
+      {"body", "{}"},
+      {"expect",
+       {{"status", {"200-204"}},
+        {"contains", "done"},
+        {"regex", "\\d+"},
+        {"json", {{"/n", 3}, {"/ok", true}, {"/s", "x"}, {"/f", 1.5}, {"/e", nullptr}}}}},
+      {"follow", 2},
+      {"connect_timeout", 5},
+      {"tls_verify", false},
+      {"client_certificate", "{{secrets.PEM}}"},
+      {"poll",
+       {{"url", "https://a.example/jobs/"},
+        {"url_at", "/id"},
+        {"interval", 5},
+        {"until", {{"/state", {"done", 3, nullptr}}}}}}};
   const auto parsed = ParseJob({{"name", "n"}, {"type", "http"}, {"http", http}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(Shown(parsed->definition)["http"], http);
@@ -66,8 +73,12 @@ TEST(HttpJsonTest, MistakesNameTheirPlace) {
   EXPECT_EQ(FailsAt({{"url", "http://a"}, {"method", "get"}}), "/http/method");
   EXPECT_EQ(FailsAt({{"url", "http://a"}, {"headers", {{"A", 1}}}}), "/http/headers/A");
   EXPECT_EQ(FailsAt({{"url", "http://a"}, {"expect", {{"state", 1}}}}), "/http/expect/state");
-  EXPECT_EQ(FailsAt({{"url", "http://a"}, {"expect", {{"json", {{"/a", nullptr}}}}}}),
+  EXPECT_EQ(FailsAt({{"url", "http://a"}, {"expect", {{"json", {{"/a", json::array()}}}}}}),
             "/http/expect/json/~1a");
+  EXPECT_EQ(FailsAt({{"url", "http://a"}, {"poll", 3}}), "/http/poll");
+  EXPECT_EQ(FailsAt({{"url", "http://a"}, {"poll", {{"every", 3}}}}), "/http/poll/every");
+  EXPECT_EQ(FailsAt({{"url", "http://a"}, {"poll", {{"until", {{"/a", 3}}}}}}),
+            "/http/poll/until/~1a");
 }
 
 TEST(ParseJobTest, DoesNotGuessAboutAPartThatItCouldNotRead) {
@@ -81,6 +92,9 @@ TEST(ParseJobTest, DoesNotGuessAboutAPartThatItCouldNotRead) {
   };
   const std::vector<std::string> url = {"/http/urll"};
   EXPECT_EQ(mistakes({{"type", "http"}, {"http", {{"url", "http://vm/"}, {"urll", 1}}}}), url);
+  const std::vector<std::string> value = {"/http/expect/json/~1a"};
+  const json nested = {{"url", "http://vm/"}, {"expect", {{"json", {{"/a", json::array()}}}}}};
+  EXPECT_EQ(mistakes({{"type", "http"}, {"http", nested}}), value);
   const std::vector<std::string> type = {"/type"};
   EXPECT_EQ(mistakes({{"type", "htpp"}, {"http", {{"url", "http://vm/"}}}}), type);
   EXPECT_EQ(mistakes({{"type", "handle"}, {"handler", "app/work"}}), type);
