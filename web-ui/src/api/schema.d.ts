@@ -445,6 +445,7 @@ export interface components {
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;
       working_directory?: string;
+      output_encoding?: string;
       command?: string;
       cron_expression?: string | null;
       schedules?: components['schemas']['ScheduleWrite'][];
@@ -556,6 +557,7 @@ export interface components {
       limits?: components['schemas']['Limits'] | null;
       run_as?: string;
       working_directory?: string;
+      output_encoding?: string;
       command: string;
       cron_expression: string | null;
       schedules: components['schemas']['Schedule'][];

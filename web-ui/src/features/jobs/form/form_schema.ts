@@ -92,6 +92,7 @@ export const formSchema = z
     limit_enforce: z.string(),
     run_as: z.string(),
     working_directory: z.string(),
+    output_encoding: z.string(),
     workflow: z.string(),
     labels: lines,
     env: lines,

@@ -209,6 +209,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
     if (text) out[name] = text;
     else delete out[name];
   }
+  const encoding = isIsolated(values.type) ? values.output_encoding.trim() : '';
+  if (encoding) out.output_encoding = encoding;
+  else delete out.output_encoding;
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;

@@ -33,6 +33,8 @@ export const en = {
   'form.run_as_hint': 'A user whom the executor allows; only administrators can set it',
   'form.working_directory': 'Working directory',
   'form.working_directory_hint': 'Absolute, ~ or ~/…; empty: a fresh one for each attempt',
+  'form.output_encoding': 'Encoding of the output',
+  'form.output_encoding_hint': 'e.g. gb18030, shift_jis; empty: UTF-8',
   'form.script_interpreter': 'Interpreter',
   'form.script_body': 'Script',
   'form.script_body_hint':

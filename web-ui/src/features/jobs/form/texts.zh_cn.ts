@@ -34,6 +34,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.run_as_hint': '执行器允许的用户；只有管理员可以设置',
   'form.working_directory': '工作目录',
   'form.working_directory_hint': '绝对路径、~ 或 ~/…；留空则每次尝试使用新的空目录',
+  'form.output_encoding': '输出编码',
+  'form.output_encoding_hint': '例如 gb18030、shift_jis；留空则为 UTF-8',
   'form.script_interpreter': '解释器',
   'form.script_body': '脚本',
   'form.script_body_hint': '在装有该解释器的执行器上运行。参数位于 $CARILLON_PARAM_NAME。',

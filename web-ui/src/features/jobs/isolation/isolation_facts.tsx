@@ -1,4 +1,4 @@
-// The limits, the user and the working directory of a job on its page, as rows of a list of facts.
+// The limits, the user, the directory and the encoding of a job on its page, as rows of a list of facts.
 import '../form/texts.en';
 import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
@@ -13,7 +13,7 @@ export function isolationFacts(job: Job, t: TFunction): (readonly [string, React
     ...(set.length > 0
       ? [[t('form.limit_enforce'), t(`option.limit_enforce.${limits.enforce ?? 'required'}`)] as const]
       : []),
-    ...(['run_as', 'working_directory'] as const)
+    ...(['run_as', 'working_directory', 'output_encoding'] as const)
       .filter((name) => job[name])
       .map(
         (name) =>

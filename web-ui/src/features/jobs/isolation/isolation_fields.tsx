@@ -1,4 +1,4 @@
-// Fields of the job form for the limits of its processes, the user as whom they run, and their directory.
+// Fields of the job form for the limits of its processes, their user, directory and encoding.
 import '../form/texts.en';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Choose, Text } from '../form/form_fields';
@@ -30,6 +30,12 @@ export function IsolationFields({ contained }: { contained: boolean }) {
           />
         </>
       )}
+      <Text
+        name="output_encoding"
+        label={t('form.output_encoding')}
+        mono
+        hint={t('form.output_encoding_hint')}
+      />
     </>
   );
 }

@@ -11,7 +11,10 @@ const job = {
   limits,
   run_as: 'alice',
   working_directory: '~/app',
+  output_encoding: 'gb18030',
 };
+
+const NAMES = ['limits', 'run_as', 'working_directory', 'output_encoding'];
 
 const wrongAt = (changes: Partial<typeof DEFAULTS>) => {
   const values = { ...DEFAULTS, name: 'n', command: 'true', cron_expression: '@daily', ...changes };
@@ -27,16 +30,19 @@ describe('isolation', () => {
     expect(saved.limits).toEqual(limits);
     expect(saved.run_as).toBe('alice');
     expect(saved.working_directory).toBe('~/app');
+    expect(saved.output_encoding).toBe('gb18030');
+    const contained = definitionFrom({ ...values, type: 'container' }, job);
+    expect([contained.working_directory, contained.output_encoding]).toEqual([undefined, 'gb18030']);
   });
 
   it('the form leaves out empty limits, and all limits for types without a process', () => {
     const emptied = definitionFrom(
-      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '', working_directory: ' ' },
+      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '', working_directory: ' ', output_encoding: '' },
       job,
     );
-    for (const name of ['limits', 'run_as', 'working_directory']) expect(name in emptied).toBe(false);
+    for (const name of NAMES) expect(name in emptied).toBe(false);
     const noop = definitionFrom({ ...valuesOf(job), type: 'noop' }, job);
-    for (const name of ['limits', 'run_as', 'working_directory']) expect(name in noop).toBe(false);
+    for (const name of NAMES) expect(name in noop).toBe(false);
   });
 
   it('the form validates the bounds of each limit', () => {

@@ -1,4 +1,4 @@
-// Converts between the limits, user and working directory of a definition and the fields of the form. Pure.
+// Converts between the limits, user, directory and encoding of a definition and the fields of the form. Pure.
 import type { Definition } from '../form/definition';
 
 export const ENFORCE = ['required', 'best_effort'] as const;
@@ -12,6 +12,7 @@ export const ISOLATION_DEFAULTS = {
   limit_enforce: 'required',
   run_as: '',
   working_directory: '',
+  output_encoding: '',
 };
 export type IsolationValues = typeof ISOLATION_DEFAULTS;
 
@@ -36,7 +37,7 @@ export const isIsolated = (type: string): boolean => ['shell', 'script', 'contai
 
 export function isolationValuesOf(definition: Definition): Partial<IsolationValues> {
   const values: Partial<IsolationValues> = {};
-  for (const name of ['run_as', 'working_directory'] as const) {
+  for (const name of ['run_as', 'working_directory', 'output_encoding'] as const) {
     const text = definition[name];
     if (typeof text === 'string') values[name] = text;
   }
