@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-std::string SkipSentence(std::string_view why) {
+std::string SkipSentence(std::string_view why, std::string_view error) {
   if (why == reason::kOverlap) {
     return "Skipped: the job already had as many active runs as max_running allows, and its "
            "overlap_policy did not let this one wait.";
@@ -25,7 +25,8 @@ std::string SkipSentence(std::string_view why) {
   if (why == reason::kEdited) {
     return "Skipped: an edit removed the schedule before the run could start.";
   }
-  return fmt::format("Skipped ({}).", why);
+  return error.empty() ? fmt::format("Skipped ({}).", why)
+                       : fmt::format("Skipped ({}): {}", why, error);
 }
 
 std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
@@ -36,7 +37,7 @@ std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
     case RunState::kHeld: return "The run is held: its executor was lost. Retry or cancel it.";
     case RunState::kCompleted: return fmt::format("The run of {} completed.", when);
     case RunState::kCancelled: return "The run was cancelled.";
-    case RunState::kSkipped: return SkipSentence(run.result.reason);
+    case RunState::kSkipped: return SkipSentence(run.result.reason, run.result.error);
     case RunState::kFailed:
     case RunState::kTimedOut:
     case RunState::kLost:

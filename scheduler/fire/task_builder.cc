@@ -3,6 +3,7 @@
 #include "common/base/stable_hash.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/job/parameter_rules.h"
 #include "common/domain/template/command_parameters.h"
 #include "common/domain/template/template.h"
 #include "common/wire/json/job/given_parameters.h"
@@ -77,6 +78,8 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
     if (!given.time_zone.empty()) facts.time_zone = given.time_zone;
     facts.parameters = MergeParameters(std::move(facts.parameters), given.values);
   }
+  // Each was refused when it was given; the job may have been edited since, or be older.
+  CARILLON_TRY(CheckParameterCase(job, facts.parameters));
   return facts;
 }
 

@@ -135,16 +135,31 @@ Status CheckRule(const std::string& name, const ParameterRule& rule) {
   return CheckChoices(rule, name, pointer + "/choices");
 }
 
-// Both would set the same variable CARILLON_PARAM_….
-Status CheckCase(const JobDefinition& job) {
-  std::map<std::string, std::string> names;
-  for (const auto& [name, value] : job.parameters) names.emplace(AsciiUpper(name), name);
-  for (const auto& [name, rule] : job.parameter_rules) {
-    const auto [known, added] = names.emplace(AsciiUpper(name), name);
-    if (added || known->second == name) continue;
-    return InvalidAt("/parameter_rules/" + name,
-                     fmt::format("differs from '{}' only by case; both would be CARILLON_PARAM_{}",
-                                 known->second, known->first));
+// Two of one name in capitals would set the same variable CARILLON_PARAM_….
+using NamesByVariable = std::map<std::string, std::string>;
+
+template <typename ByName>
+void AddNames(const ByName& values, NamesByVariable& names) {
+  for (const auto& [name, value] : values) names.emplace(AsciiUpper(name), name);
+}
+
+NamesByVariable NamesOf(const JobDefinition& job) {
+  NamesByVariable names;
+  AddNames(job.parameters, names);
+  AddNames(job.parameter_rules, names);
+  return names;
+}
+
+// `place`: the pointer of the values, without a slash at its end.
+template <typename ByName>
+Status CheckCase(const NamesByVariable& names, const ByName& values, std::string_view place) {
+  for (const auto& [name, value] : values) {
+    const auto known = names.find(AsciiUpper(name));
+    if (known == names.end() || known->second == name) continue;
+    return InvalidAt(
+        fmt::format("{}/{}", place, name),
+        fmt::format("'{}' differs from '{}' only by case; both would be CARILLON_PARAM_{}", name,
+                    known->second, known->first));
   }
   return {};
 }
@@ -160,9 +175,11 @@ Status CheckDefaults(const JobDefinition& job) {
 }
 
 Status CheckScheduleValues(const JobDefinition& job) {
+  const NamesByVariable names = NamesOf(job);
   for (size_t i = 0; i < job.schedules.size(); ++i) {
     const Values& values = job.schedules[i].parameters;
     const std::string place = fmt::format("/schedules/{}/parameters", i);
+    CARILLON_TRY(CheckCase(names, values, place));
     CARILLON_TRY(CheckValues(job, values, place, ErrorCode::kConflict));
     if (const std::string* missing = FindMissing(job, values)) {
       return Error{
@@ -184,12 +201,20 @@ Status ValidateParameterRules(const JobDefinition& job) {
                                                      job.parameter_rules.size(), kRulesMax));
   }
   for (const auto& [name, rule] : job.parameter_rules) CARILLON_TRY(CheckRule(name, rule));
-  CARILLON_TRY(CheckCase(job));
+  CARILLON_TRY(CheckCase(NamesOf(job), job.parameter_rules, "/parameter_rules"));
   CARILLON_TRY(CheckDefaults(job));
   return CheckScheduleValues(job);
 }
 
+Status CheckParameterCase(const JobDefinition& job, const Values& given) {
+  if (given.empty()) return {};
+  NamesByVariable names = NamesOf(job);
+  AddNames(given, names);
+  return CheckCase(names, given, "/parameters");
+}
+
 Status CheckGivenParameters(const JobDefinition& job, const Values& given) {
+  CARILLON_TRY(CheckParameterCase(job, given));
   CARILLON_TRY(CheckValues(job, given, "/parameters", ErrorCode::kInvalid));
   const std::string* missing = FindMissing(job, given);
   if (missing == nullptr) return {};

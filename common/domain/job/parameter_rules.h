@@ -13,14 +13,20 @@
 
 namespace carillon {
 
-// Checks the rules themselves: names, bounds, and no two parameters whose names differ only in
-// case. kInvalid. kConflict: choices do not have the type of their rule; a default does not fit its
+// Checks the rules themselves: names, bounds, and no two parameters, those of schedules included,
+// whose names differ only by case. kInvalid. kConflict: choices do not have the type of their rule; a default does not fit its
 // rule, or a required parameter has one; a schedule gives a parameter a value that does not fit, or
 // gives a required one none.
 Status ValidateParameterRules(const JobDefinition& job);
 
-// Checks the values that an execute request gives: those with a rule fit it, and none is missing
-// that the job requires. kInvalid. A parameter without a rule may have any value.
+// Checks that no name of `given` differs only by case from another one there or in the job: both
+// would set the same variable CARILLON_PARAM_…, and one of the values would be lost. kInvalid.
+Status CheckParameterCase(const JobDefinition& job,
+                          const std::map<std::string, ParameterValue>& given);
+
+// Checks the values that an execute request, a backfill or a node of a workflow gives: their names
+// (CheckParameterCase), those with a rule fit it, and none is missing that the job requires.
+// kInvalid. A parameter without a rule may have any value.
 Status CheckGivenParameters(const JobDefinition& job,
                             const std::map<std::string, ParameterValue>& given);
 

@@ -70,6 +70,7 @@ struct WorkflowJob {
   bool visible = true;                               // the writer may know of it
   bool may_run = true;                               // the writer, with parameters of their choice
   std::set<std::string> command_parameters = {};     // command_parameters.h
+  std::set<std::string> parameters = {};             // those of the job and of its rules
   std::optional<std::vector<JobId>> node_jobs = {};  // of a workflow: the jobs of its nodes
 };
 

@@ -57,6 +57,7 @@ class JobsChecker {
                        "use the variable CARILLON_PARAM_{} in the command instead",
                        node.job.value(), AsciiUpper(name)));
     }
+    CheckCase(i, **job);
     CARILLON_TRY(CheckGiven(i));
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
@@ -67,6 +68,19 @@ class JobsChecker {
                        node.job.value(), depth, kWorkflowDepthMax));
     }
     return {};
+  }
+
+  // Both would set the same variable CARILLON_PARAM_….
+  void CheckCase(size_t i, const WorkflowJob& job) {
+    std::map<std::string, std::string> names;
+    for (const std::string& name : job.parameters) names.emplace(AsciiUpper(name), name);
+    for (const auto& [name, value] : workflow_.nodes[i].parameters) {
+      const auto known = names.find(AsciiUpper(name));
+      if (known == names.end() || known->second == name) continue;
+      Note(WorkflowMistake::kBadField, i, "parameters/" + EscapePointer(name),
+           fmt::format("differs from the parameter '{}' of job '{}' only by case", known->second,
+                       workflow_.nodes[i].job.value()));
+    }
   }
 
   // The parameters of a node that is a workflow reach the jobs of its nodes, and theirs.

@@ -27,7 +27,7 @@ std::string ParametersToText(const Parameters& parameters) {
 }
 
 Status CheckParametersText(const JobDefinition& job, std::string_view text) {
-  if (job.parameter_rules.empty()) return {};
+  if (job.parameter_rules.empty() && text.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given, GivenFromText(text));
   return CheckGivenParameters(job, given.values);
 }

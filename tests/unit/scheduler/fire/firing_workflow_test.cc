@@ -84,5 +84,27 @@ TEST_F(FiringWorkflowTest, TextFromOutsideBecomesNoCommand) {
   EXPECT_EQ(skips[1].reason, reason::kBadDefinition);
 }
 
+// A job that is older than the rule, or was edited after the parameters were given.
+TEST_F(FiringWorkflowTest, NoValueIsLostBetweenNamesThatDifferByCase) {
+  JobDefinition job;
+  job.command = "true";
+  job.parameters["Day"] = int64_t{1};
+  const StoredJob stored = CreateJob("job", job);
+  PendingRun run = Pending(stored, 1ms);
+  auto extras = std::make_shared<RunExtras>();
+  extras->request_loaded = true;
+  extras->request.parameters_json = R"({"day": 2})";
+  run.extras = extras;
+  Beat("x1", 4);
+  Feed({run});
+  Step(10ms);
+  EXPECT_TRUE(Tasks().empty());
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kBadDefinition);
+  EXPECT_EQ(skips[0].error,
+            "'day' differs from 'Day' only by case; both would be CARILLON_PARAM_DAY");
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -133,5 +133,28 @@ TEST(ParameterRulesTest, AMessageNamesTheFirstChoices) {
   EXPECT_LT(message.size(), 300u);
 }
 
+// Both would set CARILLON_PARAM_DAY, and one value would be lost.
+TEST(ParameterRulesTest, NamesThatDifferByCaseAreRefusedWhereverParametersEnter) {
+  JobDefinition by_default = JobWith({});
+  by_default.parameters["Day"] = int64_t{1};
+  const JobDefinition by_rule = JobWith({{"Day", {}}});
+  for (const JobDefinition& job : {by_default, by_rule}) {
+    EXPECT_EQ(GivenRefusedAt(job, {{"day", int64_t{2}}}), "/parameters/day");
+    EXPECT_EQ(GivenRefusedAt(job, {{"Day", std::string("2")}}), "");
+    JobDefinition scheduled = job;
+    scheduled.schedules = {{.kind = ScheduleKind::kCron, .cron_expression = "@daily"}};
+    scheduled.schedules[0].parameters = {{"Day", std::string("2")}};
+    EXPECT_EQ(InvalidAt(scheduled), "");
+    scheduled.schedules[0].parameters = {{"dAY", std::string("2")}};
+    EXPECT_EQ(InvalidAt(scheduled), "/schedules/0/parameters/dAY");
+  }
+  // Those of a backfill are its schedule's and its own.
+  EXPECT_EQ(GivenRefusedAt(JobWith({}), {{"Day", int64_t{1}}, {"day", int64_t{2}}}),
+            "/parameters/day");
+  const Status told = CheckGivenParameters(by_default, {{"day", int64_t{2}}});
+  EXPECT_EQ(told.error().message,
+            "'day' differs from 'Day' only by case; both would be CARILLON_PARAM_DAY");
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -215,6 +215,16 @@ TEST(WorkflowJobsCheckTest, NoOutputBecomesPartOfACommand) {
   EXPECT_EQ(ProblemText(*problems), "unsafe_parameter /nodes/1/parameters/path");
 }
 
+TEST(WorkflowJobsCheckTest, NoParameterDiffersOnlyByCaseFromOneOfTheJob) {
+  KnownJobs known;
+  known.jobs["load"] = {.parameters = {"Day", "path"}};
+  WorkflowNode node = Runs("a", "load");
+  node.parameters = {{"day", std::string("1")}, {"path", std::string("/")}};
+  const auto problems = CheckWorkflowJobs({.nodes = {node}}, JobId("self"), known);
+  ASSERT_TRUE(problems.ok());
+  EXPECT_EQ(ProblemText(*problems), "bad_field /nodes/0/parameters/day");
+}
+
 TEST(WorkflowJobsCheckTest, WorkflowsDoNotContainThemselves) {
   KnownJobs known;
   known.jobs["report"] = KnownJobs::Workflow({"load", "nightly"});

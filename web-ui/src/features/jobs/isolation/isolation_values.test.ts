@@ -37,7 +37,14 @@ describe('isolation', () => {
 
   it('the form leaves out empty limits, and all limits for types without a process', () => {
     const emptied = definitionFrom(
-      { ...valuesOf(job), limit_memory_mb: '', limit_cpu: ' ', run_as: '', working_directory: ' ', output_encoding: '' },
+      {
+        ...valuesOf(job),
+        limit_memory_mb: '',
+        limit_cpu: ' ',
+        run_as: '',
+        working_directory: ' ',
+        output_encoding: '',
+      },
       job,
     );
     for (const name of NAMES) expect(name in emptied).toBe(false);
