@@ -1,6 +1,7 @@
 // Checks of any text given as a cron expression; shared by the fuzzer and the unit test.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -29,13 +30,22 @@ inline bool SuggestsAValidOne(const std::string& refusal) {
   return ParseCron(refusal.substr(begin, refusal.find('\'', begin) - begin)).ok();
 }
 
+// Without holidays, the forms that ask calendars would fire as plain ones.
+inline ScheduleCalendars CalendarsFor(std::string_view text) {
+  const auto expression = ParseCron(text);
+  if (!expression.ok() || !UsesCalendarDays(*expression)) return {};
+  const CalendarDefinition weekdays{.weekdays = 0b0111110};
+  return {.calendar = std::make_shared<const Calendar>(Calendar::Compile(weekdays).value())};
+}
+
 // A refusal has a code and a reason, and an expression that it suggests is valid. An accepted text
 // has ascending fires that Count and Nth confirm, an explanation, and a normal form that fires at
 // the same times.
 inline CronCheck CheckCronText(std::string_view text) {
   constexpr int kFires = 5;
+  const ScheduleCalendars calendars = CalendarsFor(text);
   const auto schedule =
-      Schedule::Compile(CronSpec(std::string(text)), DstGap::kFire, DstRepeat::kAuto);
+      Schedule::Compile(CronSpec(std::string(text)), DstGap::kFire, DstRepeat::kAuto, calendars);
   if (!schedule.ok()) {
     const bool told = schedule.code() == ErrorCode::kInvalid && !schedule.error().message.empty();
     if (!told) return {.accepted = false, .complaint = "refused without a reason"};
@@ -44,7 +54,8 @@ inline CronCheck CheckCronText(std::string_view text) {
   }
   CronCheck check{.accepted = true};
   const std::string spelled = FormatCron(ParseCron(text).value());
-  const auto again = Schedule::Compile(CronSpec(spelled), DstGap::kFire, DstRepeat::kAuto);
+  const auto again =
+      Schedule::Compile(CronSpec(spelled), DstGap::kFire, DstRepeat::kAuto, calendars);
   if (!again.ok()) return {.accepted = true, .complaint = "own spelling refused: " + spelled};
   if (schedule->Explain().empty()) check.complaint = "no explanation";
   const WallTime start = FromUnixMicros(1'772'960'399'000'000);  // 2026-03-08, before a DST gap

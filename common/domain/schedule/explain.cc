@@ -180,7 +180,7 @@ std::string UnmovedMonthDay(const CronItem& item) {
       const std::string count = item.n > 0     ? Ordinal(item.n)
                                 : item.n == -1 ? "last"
                                                : Ordinal(-item.n) + " last";
-      return fmt::format("the {} day of the month in its calendar", count);
+      return fmt::format("the {} day of the month that its calendars allow", count);
     }
     default: break;
   }
@@ -190,8 +190,8 @@ std::string UnmovedMonthDay(const CronItem& item) {
 
 std::string MoveText(CronMove move) {
   if (move == CronMove::kNone) return {};
-  return move == CronMove::kPrevious ? " or the nearest day before it in its calendar"
-                                     : " or the nearest day after it in its calendar";
+  return move == CronMove::kPrevious ? " or the nearest day before it that its calendars allow"
+                                     : " or the nearest day after it that its calendars allow";
 }
 
 std::string MonthDayText(const CronItem& item) {

@@ -11,7 +11,7 @@ namespace carillon::test {
 namespace {
 
 std::string Mutated(std::string text, Rng& rng) {
-  static const std::string kBytes = "0123456789*?,-/#LW @lwMONjanFRI\t=";
+  static const std::string kBytes = "0123456789*?,-/#LWC<> @lwMONjanFRI\t=";
   for (uint64_t edits = rng.Below(3) + rng.Below(2); edits > 0; --edits) {
     const size_t at = rng.Below(text.size() + 1);
     const char byte =

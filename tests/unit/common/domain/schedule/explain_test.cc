@@ -41,6 +41,16 @@ TEST(ExplainTest, CronReadsAsOneSentence) {
       {"0 9 LW * *", "At 09:00 on the last working day of the month, UTC"},
       {"0 9 15W * *", "At 09:00 on the working day nearest to the 15th of the month, UTC"},
       {"0 9 W * *", "At 09:00 on every working day, UTC"},
+      {"0 9 C#1,C#-2 * *",
+       "At 09:00 on the 1st day of the month that its calendars allow and the 2nd last day of the "
+       "month that its calendars allow, UTC"},
+      {"0 9 C#-1 * *", "At 09:00 on the last day of the month that its calendars allow, UTC"},
+      {"0 9 25< * *",
+       "At 09:00 on the 25th of the month or the nearest day before it that its calendars allow, "
+       "UTC"},
+      {"0 9 * 3 5#2>",
+       "At 09:00 on the 2nd Friday of the month or the nearest day after it that its calendars "
+       "allow in March, UTC"},
       {"0 9 * * 5L", "At 09:00 on the last Friday of the month, UTC"},
       {"0 9 * * 1#1", "At 09:00 on the 1st Monday of the month, UTC"},
       {"0 9 * JAN-MAR,DEC *", "At 09:00 every day in January to March and December, UTC"},
