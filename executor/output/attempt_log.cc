@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/domain/line_ends.h"
+#include "executor/output/log_limit.h"
 
 namespace carillon::executor {
 
@@ -42,9 +43,7 @@ void AttemptLog::CloseLine(OutputStream stream) {
   if (line.text.empty() || full_) return line.text.clear();
   if (total_ + line.text.size() > limits_.log_bytes_max) {
     full_ = true;
-    AddMarker(fmt::format("the log has reached its limit of {} bytes: the rest is not stored, "
-                          "except its end in the run's output",
-                          limits_.log_bytes_max),
+    AddMarker(LogLimitText(limits_.log_bytes_max) + ", except its end in the run's output",
               line.begun);
     return line.text.clear();
   }

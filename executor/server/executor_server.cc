@@ -61,9 +61,11 @@ Result<std::unique_ptr<HandlerRunner>> OpenHandlers(const ExecutorServer::Ports&
   const Status watch = CheckProcessWatch();
   *check = DecideWorkersCheck(socket, watch);
   if (!watch.ok()) return std::unique_ptr<HandlerRunner>(std::make_unique<NoHandlers>());
-  auto runner = WorkerRunner::Open(
-      {.socket = socket, .directory = home + "/starts", .users = options.worker_users},
-      ports.open_worker_door, ports.clock, ports.metrics);
+  auto runner = WorkerRunner::Open({.socket = socket,
+                                    .directory = home + "/starts",
+                                    .users = options.worker_users,
+                                    .log_bytes_max = options.log_bytes_max},
+                                   ports.open_worker_door, ports.clock, ports.metrics);
   if (runner.ok()) return std::unique_ptr<HandlerRunner>(*std::move(runner));
   if (asked) return runner.error();
   *check = DecideWorkersCheck(socket, runner.error());

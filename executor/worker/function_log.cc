@@ -3,10 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/output/log_limit.h"
+
 namespace carillon::executor {
 
+const LogEntry* FunctionLog::Limited(const LogEntry& entry, size_t bytes_max, LogEntry& marker) {
+  if (entry.stream == LogStream::kCarillon) return &entry;
+  if (full_) return nullptr;
+  if (bytes_ + entry.text.size() <= bytes_max) {
+    bytes_ += entry.text.size();
+    return &entry;
+  }
+  full_ = true;
+  marker = {
+      .time = entry.time, .stream = LogStream::kCarillon, .text = LogLimitText(bytes_max) + "\n"};
+  return &marker;
+}
+
 std::vector<LogChunk> FunctionLog::Add(const std::vector<LogEntry>& entries, bool last,
-                                       SteadyTime now) {
+                                       SteadyTime now, size_t bytes_max) {
   if (std::exchange(continues_, false)) {
     next_seq_ = static_cast<uint64_t>(std::max<int64_t>((now - begun_).count(), 1)) + 1;
   }
@@ -18,9 +33,12 @@ std::vector<LogChunk> FunctionLog::Add(const std::vector<LogEntry>& entries, boo
     chunks.push_back(std::exchange(chunk, {}));
     chunk.first_seq = next_seq_;
   };
-  for (const LogEntry& entry : entries) {
+  LogEntry marker;
+  for (const LogEntry& one : entries) {
+    const LogEntry* entry = Limited(one, bytes_max, marker);
+    if (entry == nullptr) continue;
     if (chunk.entries.size() > kLogChunkBytesMax - 2 * kLogEntryBytesMax) flush(false);
-    AppendEntry(chunk.entries, entry);
+    AppendEntry(chunk.entries, *entry);
     ++chunk.count;
   }
   if (last || chunk.count > 0) flush(last);

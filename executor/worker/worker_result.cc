@@ -24,32 +24,36 @@ size_t BytesOf(const AttemptEvent& event) {
   return bytes;
 }
 
-AttemptResult ResultOf(WorkerDone done, bool lease_over,
-                       const std::shared_ptr<const SecretPatterns>& patterns) {
-  AttemptResult result{.state = done.state, .error = Masked(patterns, done.error)};
+WorkerEnd ResultOf(WorkerDone done, bool lease_over,
+                   const std::shared_ptr<const SecretPatterns>& patterns) {
+  WorkerEnd end{.result = {.state = done.state, .error = Masked(patterns, done.error)}};
+  AttemptResult& result = end.result;
   switch (done.state) {
     case RunState::kCompleted: {
       for (auto& [name, value] : done.outputs) value = Masked(patterns, value);
       const Status outputs = CheckOutputs(done.outputs);
+      // The work of the function is done, and another attempt would do it twice.
       if (outputs.ok()) {
         result.outputs = std::move(done.outputs);
-        return result;
+      } else {
+        end.note = "no output was kept: " + outputs.error().message;
       }
-      result.state = RunState::kFailed;
-      result.reason = reason::kBadOutputs;
-      result.error = outputs.error().message;
-      return result;
+      return end;
     }
-    case RunState::kCancelled: result.reason = reason::kCancelRequested; return result;
-    case RunState::kTimedOut: result.reason = reason::kTimeout; return result;
+    case RunState::kCancelled: result.reason = reason::kCancelRequested; return end;
+    case RunState::kTimedOut: result.reason = reason::kTimeout; return end;
     case RunState::kLost:
-      if (done.never_began) {
-        result.reason = reason::kNotStarted;
-        return result;
-      }
-      result.reason = lease_over ? reason::kLeaseEnded : reason::kWorkerStopped;
-      return result;
-    default: result.reason = reason::kHandlerError; return result;
+      result.reason = done.never_began ? reason::kNotStarted
+                      : lease_over     ? reason::kLeaseEnded
+                                       : reason::kWorkerStopped;
+      return end;
+    default:
+      result.reason = reason::kHandlerError;
+      // A part of a secret is no name.
+      if (Masked(patterns, done.code) == done.code) result.error_code = std::move(done.code);
+      result.no_retry = done.no_retry;
+      result.retry_after = done.retry_after;
+      return end;
   }
 }
 

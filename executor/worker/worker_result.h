@@ -18,8 +18,12 @@ LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPa
 // The memory that the event holds, about.
 size_t BytesOf(const AttemptEvent& event);
 
+struct WorkerEnd {
+  AttemptResult result;
+  std::string note = {};  // for its log
+};
 // `lease_over`: the lease of the attempt had ended, or nearly so.
-AttemptResult ResultOf(WorkerDone done, bool lease_over,
-                       const std::shared_ptr<const SecretPatterns>& patterns);
+WorkerEnd ResultOf(WorkerDone done, bool lease_over,
+                   const std::shared_ptr<const SecretPatterns>& patterns);
 
 }  // namespace carillon::executor

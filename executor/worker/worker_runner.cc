@@ -115,7 +115,8 @@ WorkerRunner::WorkerRunner(const Options& options, const Clock& clock, Metrics& 
       users_(options.users),
       outbox_bytes_max_(options.outbox_bytes_max),
       records_(std::move(records)),
-      wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      wake_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      book_(options.log_bytes_max) {}
 
 WorkerRunner::~WorkerRunner() {
   {
@@ -339,6 +340,7 @@ std::vector<std::string> WorkerRunner::Encode(WorkerTable::Session session,
     message.leases.push_back({.tickets = std::move(tickets), .end_us = MonotonicOf(end)});
   }
   message.asks = std::move(outgoing.asks);  // after the runs that they are about
+  message.drained = outgoing.drained;       // likewise
   encoded.push_back(EncodeToWorker(message));
   return encoded;
 }

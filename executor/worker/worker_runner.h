@@ -44,6 +44,7 @@ class WorkerRunner final : public HandlerRunner {
     std::string socket;                             // path
     std::string directory;                          // of the records
     std::map<std::string, std::string> users = {};  // worker_users.h
+    size_t log_bytes_max = size_t{16} << 20;        // of one attempt
     // What all workers have not read yet. One of them may have a quarter; above the limit, a share
     // of kWorkersMax.
     size_t outbox_bytes_max = size_t{256} << 20;

@@ -5,7 +5,6 @@
 
 #include "common/base/failpoint.h"
 #include "executor/leases/lease_watch.h"
-#include "executor/worker/worker_result.h"
 #include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor {
@@ -79,7 +78,7 @@ void WorkerTable::Attach(Session session, const WorkerId& id, uint64_t image, Wo
   worker.session = session;
   worker.image = image;
   worker.app = hello.app;
-  worker.draining = hello.draining;
+  worker.draining = false;
   worker.offers.clear();
   for (const auto& [name, concurrency] : hello.handlers) {
     worker.offers[hello.app + "/" + name] = concurrency;
@@ -111,6 +110,7 @@ void WorkerTable::Attach(Session session, const WorkerId& id, uint64_t image, Wo
     if (attempt->timeout_asked) out.asks.push_back({ticket, WorkerAsk::Why::kTimeout});
   }
   for (WorkerDone& done : hello.done) TakeDone(id, std::move(done), now);
+  if (hello.draining) Drain(id, now);
   TakeUnnamed(id, named, now);
   RebuildOffers();
   Tick(now);
@@ -154,9 +154,21 @@ void WorkerTable::Take(Session session, FromWorkerMessage message, Now now) {
   TakeSaves(id, std::move(message.saves));
   TakeDropped(id, message.dropped, now);
   for (WorkerDone& done : message.done) TakeDone(id, std::move(done), now);
-  Worker& worker = workers_[id];
-  if (message.draining && !std::exchange(worker.draining, true)) RebuildOffers();
+  if (message.draining) Drain(id, now);
   Tick(now);
+}
+
+// Gives back what the worker was not sent yet, and tells it that nothing is on its way any more.
+void WorkerTable::Drain(const WorkerId& id, Now now) {
+  if (std::exchange(workers_[id].draining, true)) return;
+  for (auto& [key, attempt] : attempts_) {
+    const bool unsent = attempt.stage == Stage::kRecording || attempt.stage == Stage::kRecorded;
+    if (attempt.worker == id && unsent) {
+      Lose(attempt, reason::kNotStarted, "its worker stopped before the attempt reached it", now);
+    }
+  }
+  if (Outgoing* out = To(id)) out->drained = true;
+  RebuildOffers();
 }
 
 void WorkerTable::Detach(Session session, Now now) {
@@ -357,81 +369,13 @@ void WorkerTable::Release(Attempt& attempt) {
   DropIfOver(attempt.worker);
 }
 
-void WorkerTable::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
-  const std::optional<HeldAttempt> held = AttemptOf(done.ticket);
-  if (!held) return;
-  if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
-  Attempt* attempt = FindOf(id, done.ticket);
-  if (attempt == nullptr || attempt->stage == Stage::kDone) return;
-  const SteadyTime end =
-      attempt->start.lease_end;  // zero: adopted and not renewed yet, so only its worker knows
-  const bool lease_over =
-      end == SteadyTime{} ? !workers_[id].draining : now.steady >= end - kLeaseMargin;
-  End(*attempt, ResultOf(std::move(done), lease_over, attempt->patterns), now);
-}
-
-// The record of the attempt was removed when the database had its result, and only the confirmation
-// was lost. If an earlier daemon removed it, to report it again is harmless, and brings the
-// confirmation.
-void WorkerTable::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done,
-                                  Now now) {
-  if (forgotten_.contains(done.ticket)) {
-    if (Outgoing* out = To(id)) out->done_stored.push_back(done.ticket);
-    return;
-  }
-  Worker& worker = workers_[id];
-  const auto patterns = worker.unknown.Take(done.ticket);
-  if (!patterns) return;
-  Attempt& attempt = attempts_[IdOf(held)];
-  attempt.start.attempt = held;
-  attempt.stage = Stage::kSent;
-  attempt.worker = id;
-  attempt.started = now.wall;
-  ++worker.busy[attempt.start.handler];
-  ++worker.open;
-  End(attempt, ResultOf(std::move(done), false, *patterns), now);
-}
-
-void WorkerTable::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {
-  std::map<Attempt*, std::vector<LogEntry>> entries;
-  for (WorkerLogLine& line : lines) {
-    Attempt* attempt = FindOf(id, line.ticket);
-    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
-    entries[attempt].push_back(EntryOf(line, attempt->patterns));
-  }
-  for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
-}
-
-void WorkerTable::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
-  for (WorkerSave& save : saves) {
-    Attempt* attempt = FindOf(id, save.ticket);
-    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
-    if (save.progress) save.progress = Masked(attempt->patterns, *save.progress);
-    events_.push_back(AttemptContent{.attempt = attempt->start.attempt,
-                                     .progress = std::move(save.progress),
-                                     .checkpoint = std::move(save.checkpoint)});
-  }
-}
-
-// Notes them in the logs of their attempts, once for each kind.
-void WorkerTable::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
-                              Now now) {
-  std::set<std::pair<const Attempt*, std::string_view>> noted;
-  for (const WorkerDropped& item : dropped) {
-    Attempt* attempt = FindOf(id, item.ticket);
-    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
-    if (noted.insert({attempt, item.what}).second)
-      Note(*attempt, "dropped " + item.what + " from the worker", now);
-  }
-}
-
 void WorkerTable::Note(Attempt& attempt, std::string text, Now now) {
   Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false,
        now);
 }
 
 void WorkerTable::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now) {
-  for (LogChunk& chunk : attempt.log.Add(entries, last, now.steady)) {
+  for (LogChunk& chunk : attempt.log.Add(entries, last, now.steady, log_bytes_max_)) {
     events_.push_back(AttemptOutput{attempt.start.attempt, attempt.start.job_id, std::move(chunk)});
   }
 }

@@ -84,6 +84,9 @@ class WorkerTable {
     WallTime wall;
   };
 
+  // `log_bytes_max`: what is kept of the log of a function.
+  explicit WorkerTable(size_t log_bytes_max = size_t{16} << 20) : log_bytes_max_(log_bytes_max) {}
+
   // ---- after a restart of the daemon, before everything else
   void Adopt(const StartRecord& record, Now now);
 
@@ -119,6 +122,7 @@ class WorkerTable {
     std::map<SteadyTime, std::vector<WorkerTicket>> leases;  // by their end
     std::vector<WorkerAsk> asks;
     std::vector<WorkerTicket> done_stored;
+    bool drained = false;               // after all runs
     std::vector<SteadyTime> deadlines;  // of runs
   };
   std::map<Session, Outgoing> TakeOutgoing() { return std::exchange(outgoing_, {}); }
@@ -164,6 +168,7 @@ class WorkerTable {
     bool timeout_asked = false;
     bool silent = false;
     FunctionLog log;
+    std::set<std::string> dropped;  // kinds of items that were left out and noted
     std::shared_ptr<const SecretPatterns> patterns;
   };
 
@@ -177,6 +182,7 @@ class WorkerTable {
   }
   void TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done, Now now);
   void TakeUnnamed(const WorkerId& id, const std::set<const Attempt*>& named, Now now);
+  void Drain(const WorkerId& id, Now now);
   void SetSilent(Attempt& attempt, bool silent, Now now);
   void TakeAbsences(Now now);
   bool Place(Attempt& attempt, Now now);
@@ -193,6 +199,7 @@ class WorkerTable {
   void Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now);
   void RebuildOffers();
 
+  size_t log_bytes_max_;
   std::map<WorkerId, Worker> workers_;
   std::map<Session, WorkerId> sessions_;
   ForgottenTickets forgotten_;

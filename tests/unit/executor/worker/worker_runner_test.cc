@@ -42,7 +42,10 @@ class FakeStream final : public WorkerStream {
   }
   bool Write(const std::string& bytes) override {
     std::unique_lock lock(mu_);
+    is_writing_ = true;
+    changed_.notify_all();
     changed_.wait(lock, [this] { return closed_ || !is_full_; });
+    is_writing_ = false;
     written_.push_back(bytes);
     changed_.notify_all();
     return !closed_;
@@ -51,6 +54,11 @@ class FakeStream final : public WorkerStream {
   void Fill() {
     std::lock_guard lock(mu_);
     is_full_ = true;
+  }
+  // Waits until a message is in the hands of its writer.
+  bool AwaitWriting() {
+    std::unique_lock lock(mu_);
+    return changed_.wait_for(lock, kPatience, [&] { return is_writing_; });
   }
   bool closed() {
     std::lock_guard lock(mu_);
@@ -79,6 +87,7 @@ class FakeStream final : public WorkerStream {
   std::vector<std::string> written_;
   bool closed_ = false;
   bool is_full_ = false;
+  bool is_writing_ = false;
   std::atomic<bool> known_ = false;
 };
 
@@ -296,12 +305,17 @@ TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
     ASSERT_TRUE(streams[i].AwaitWritten(1));
     streams[i].Fill();
   }
-  for (uint64_t number = 0; number < 2 * streams.size(); ++number) {
-    runner_->Start({.attempt = Held(number),
-                    .job_id = JobId("job"),
-                    .handler = "good/work",
-                    .lease_end = clock_.Steady() + 20s,
-                    .checkpoint = std::string(200'000, 'c')});
+  // One for each, and the next ones when those are being written: two that wait are more than a
+  // quarter.
+  for (uint64_t round = 0; round < 2; ++round) {
+    for (uint64_t i = 0; i < streams.size(); ++i) {
+      runner_->Start({.attempt = Held(round * streams.size() + i),
+                      .job_id = JobId("job"),
+                      .handler = "good/work",
+                      .lease_end = clock_.Steady() + 20s,
+                      .checkpoint = std::string(200'000, 'c')});
+    }
+    for (FakeStream& stream : streams) ASSERT_TRUE(stream.AwaitWriting());
   }
   EXPECT_TRUE(test::WaitUntil([&] {
     return std::any_of(streams.begin(), streams.end(),

@@ -55,6 +55,7 @@ class WorkerTableTest : public testing::Test {
       for (StartHandler& run : out.runs) all.runs.push_back(std::move(run));
       for (WorkerAsk& ask : out.asks) all.asks.push_back(std::move(ask));
       for (WorkerTicket& ticket : out.done_stored) all.done_stored.push_back(std::move(ticket));
+      all.drained = all.drained || out.drained;
       for (auto& [end, tickets] : out.leases) all.leases[end] = tickets;
     }
     for (AttemptEvent& event : book_.TakeEvents()) events_.push_back(std::move(event));
@@ -70,6 +71,19 @@ class WorkerTableTest : public testing::Test {
   void Start(uint64_t number) {
     book_.Start(Begin(number), Now());
     Write();
+  }
+  // The lines in the logs of the attempts, of all together.
+  std::vector<LogEntry> Lines() {
+    Collect();
+    std::vector<LogEntry> lines;
+    for (const AttemptEvent& event : events_) {
+      const auto* output = std::get_if<AttemptOutput>(&event);
+      if (output == nullptr) continue;
+      const auto entries = DecodeEntries(output->chunk.entries, output->chunk.count);
+      EXPECT_TRUE(entries.ok());
+      if (entries.ok()) lines.insert(lines.end(), entries->begin(), entries->end());
+    }
+    return lines;
   }
   std::vector<AttemptEnded> Ends() {
     Collect();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/job/retry.h"
+#include "common/domain/run/retry_conditions.h"
+
 namespace carillon::result_detail_test {
 namespace {
 
@@ -20,6 +23,26 @@ TEST(ResultDetailTest, SurvivesTheText) {
   result.limits_not_enforced = {"memory_mb", "cpu"};
   EXPECT_EQ(DetailToText(result), "usage=1,2,3,4;http=503;retry=30;unlimited=memory_mb+cpu");
   EXPECT_EQ(Read(DetailToText(result)), result);
+}
+
+TEST(ResultDetailTest, HasWhatAFunctionAsksForItsRetry) {
+  AttemptResult result;
+  result.error_code = "Out.of_stock-1";
+  result.no_retry = true;
+  EXPECT_EQ(DetailToText(result), "code=Out.of_stock-1;no_retry=1");
+  EXPECT_EQ(Read(DetailToText(result)), result);
+  EXPECT_EQ(Read("code=a b;no_retry=2"), AttemptResult{});
+}
+
+TEST(ResultDetailTest, IsNeverTooLongForItsColumn) {
+  AttemptResult result;
+  result.usage = ResourceUsage{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+  result.http_status = 599;
+  result.retry_after = kRetryAfterMax;
+  result.error_code = std::string(kErrorCodeMax, 'x');
+  result.no_retry = true;
+  result.limits_not_enforced = {"memory_mb", "cpu", "pids"};
+  EXPECT_LE(DetailToText(result).size(), 200u);
 }
 
 TEST(ResultDetailTest, WhatItDoesNotKnowIsSkipped) {

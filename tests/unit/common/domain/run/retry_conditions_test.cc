@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/domain/job/job.h"
+#include "common/domain/job/job_types.h"
 
 namespace carillon::test {
 namespace {
@@ -57,10 +58,52 @@ TEST(RetryConditionsTest, ExclusionsGoFirst) {
   EXPECT_TRUE(Conditions({}, {"signal"}).Allow(Exit(2)));
 }
 
+AttemptResult Error(const std::string& code) {
+  return {
+      .state = RunState::kFailed, .reason = std::string(reason::kHandlerError), .error_code = code};
+}
+
+TEST(RetryConditionsTest, ErrorsOfFunctionsAreNamedByTheirCode) {
+  EXPECT_TRUE(Conditions({"error:TimeoutError"}).Allow(Error("TimeoutError")));
+  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(Error("timeouterror")));
+  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(Error(""))) << "an SDK without codes";
+  EXPECT_FALSE(Conditions({"timeout"}).Allow(Error("TimeoutError")));
+  EXPECT_FALSE(Conditions({}, {"error:no.stock-1"}).Allow(Error("no.stock-1")));
+  EXPECT_TRUE(Conditions({}, {"error:no.stock-1"}).Allow(Error("other")));
+  EXPECT_TRUE(RetryConditions::Names(Error("")));
+}
+
+TEST(RetryConditionsTest, AFunctionCanRefuseItsRetry) {
+  AttemptResult refused = Error("NoRetry");
+  refused.no_retry = true;
+  EXPECT_FALSE(Conditions({}).Allow(refused));
+  EXPECT_FALSE(Conditions({"error:NoRetry"}).Allow(refused));
+}
+
+TEST(RetryConditionsTest, TooMuchMemoryHasAName) {
+  const AttemptResult oom{.state = RunState::kFailed, .reason = std::string(reason::kOom)};
+  EXPECT_TRUE(Conditions({"oom"}).Allow(oom));
+  EXPECT_FALSE(Conditions({"signal"}).Allow(oom));
+  EXPECT_FALSE(Conditions({}, {"oom"}).Allow(oom));
+  EXPECT_TRUE(RetryConditions::Names(oom));
+}
+
+TEST(RetryConditionsTest, WhatTheReleaseBeforeDoesNotKnow) {
+  EXPECT_TRUE(HasNewCondition({"exit:1", "oom"}));
+  EXPECT_TRUE(HasNewCondition({"error:X"}));
+  EXPECT_FALSE(HasNewCondition({"exit:1", "timeout", "http:error"}));
+  JobDefinition job{.name = "a", .command = "true", .retry_on = {"oom"}};
+  EXPECT_FALSE(NeedsOf(job).Has(Feature::kErrorCodes));
+  job.no_retry_on = {"error:X"};
+  EXPECT_TRUE(NeedsOf(job).Has(Feature::kErrorCodes));
+}
+
 TEST(RetryConditionsTest, OtherTextsAreRefused) {
   for (const char* text :
-       {"", "exit", "exit:", "exit:0", "exit:256", "exit:9-1", "exit:075", "exit:1-09", "exit:1-",
-        "exit:-1", "exit: 1", "exit:1x", "exit:1-2-3", "Signal", "lost", "exit:99999999999"}) {
+       {"",           "exit",      "exit:",   "exit:0",           "exit:256", "exit:9-1",
+        "exit:075",   "exit:1-09", "exit:1-", "exit:-1",          "exit: 1",  "exit:1x",
+        "exit:1-2-3", "Signal",    "lost",    "exit:99999999999", "error:",   "error:a b",
+        "error:a,b",  "error:a;b", "oom:"}) {
     EXPECT_FALSE(ParseRetryCondition(text).ok()) << text;
   }
 }
@@ -73,6 +116,14 @@ TEST(RetryConditionsTest, MistakesOfAJobNameTheirPlace) {
   job.no_retry_on = std::vector<std::string>(kRetryConditionsMax + 1, "signal");
   EXPECT_EQ(ValidateJob(job).error().pointer, "/no_retry_on");
   job.no_retry_on.pop_back();
+  EXPECT_TRUE(ValidateJob(job).ok());
+  EXPECT_FALSE(ParseRetryCondition("error:" + std::string(kErrorCodeMax + 1, 'x')).ok());
+  // As many names as the column of the database holds beside the longest other list.
+  job.no_retry_on = std::vector<std::string>(9, "error:" + std::string(kErrorCodeMax - 1, 'x'));
+  EXPECT_TRUE(ValidateJob(job).ok());
+  job.no_retry_on.emplace_back("signal");
+  EXPECT_EQ(ValidateJob(job).error().pointer, "/no_retry_on");
+  job.no_retry_on = std::vector<std::string>(kRetryConditionsMax, "exit:100-110");
   EXPECT_TRUE(ValidateJob(job).ok());
 }
 

@@ -49,6 +49,25 @@ TEST(RunConditionsTest, AFailureThatItsJobExcludesIsNotRetried) {
   EXPECT_EQ(After(job, Exit(1)).reason, "exit_code") << "no retry was left anyway";
 }
 
+TEST(RunConditionsTest, AFunctionDecidesAboutItsRetry) {
+  JobRow job;
+  job.version = 5;
+  job.retry = {.retry_count = 3, .interval = 5s};
+  AttemptResult failed{.state = RunState::kFailed, .reason = std::string(reason::kHandlerError)};
+  EXPECT_EQ(After(job, failed).due, kNow + 5s);
+  failed.retry_after = 60s;
+  EXPECT_EQ(After(job, failed).due, kNow + 60s);
+  failed.retry_after = 1s;
+  EXPECT_EQ(After(job, failed).due, kNow + 5s) << "never earlier than its job says";
+  failed.no_retry = true;
+  const RunChange ended = After(job, failed);
+  EXPECT_EQ(ended.state, RunState::kFailed);
+  EXPECT_EQ(ended.reason, "not_retryable");
+  EXPECT_TRUE(ended.dead_letter);
+  job.retry.retry_count = 0;
+  EXPECT_EQ(After(job, failed).reason, "handler_error") << "no retry was left anyway";
+}
+
 TEST(RunConditionsTest, AWorkflowRunBeginsWhateverItsPin) {
   RunRow row = Row(RunState::kPending);
   row.pinned_executor = ExecutorId("e2");
