@@ -13,6 +13,8 @@ struct ExcludedFire {
   WallTime time;         // when the job would have fired without its calendars
   std::string calendar;  // the name of the calendar that excludes it
   bool blackout = false;
+  // Where it fires instead, if its day has a suffix '<' or '>'.
+  std::optional<WallTime> moved_to = {};
 };
 
 // The first fire in [from, until) that a calendar excludes. Only the present versions of calendars

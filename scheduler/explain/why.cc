@@ -69,6 +69,15 @@ std::string GapSentence(GapReason why, bool paused) {
   return {};
 }
 
+std::string ExcludedSentence(const ExcludedFire& excluded) {
+  return fmt::format(
+      "Not scheduled: {} calendar {} excludes {}.{}",
+      excluded.blackout ? "the blackout" : "the schedule fires only in its calendar, and",
+      excluded.calendar, ReadableTime(excluded.time),
+      excluded.moved_to ? fmt::format(" It fires at {} instead.", ReadableTime(*excluded.moved_to))
+                        : "");
+}
+
 // "starts after job nightly on success"; empty without such a schedule.
 std::string AfterSentence(const JobDefinition& definition) {
   std::string text;
@@ -107,12 +116,7 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (!evidence.due && !evidence.problem.empty()) return {"not_planned", evidence.problem};
   const std::string upstream = AfterSentence(*evidence.definition);
   if (!evidence.due && evidence.excluded) {
-    return {"excluded",
-            fmt::format("Not scheduled: {} calendar {} excludes {}.",
-                        evidence.excluded->blackout ? "the blackout"
-                                                    : "the schedule fires only in "
-                                                      "its calendar, and",
-                        evidence.excluded->calendar, ReadableTime(evidence.excluded->time))};
+    return {"excluded", ExcludedSentence(*evidence.excluded)};
   }
   if (!evidence.due && evidence.definition->schedules.size() == 1 && !upstream.empty()) {
     return {"not_due", fmt::format("Not started in that minute. The job {}.", upstream)};

@@ -112,5 +112,53 @@ TEST_F(CalendarRoutesTest, WhyNamesTheCalendarThatExcludes) {
   EXPECT_NE(why["explanation"].get<std::string>().find("office"), std::string::npos);
 }
 
+TEST_F(CalendarRoutesTest, ADayOutsideTheCalendarMovesAndWhySaysWhere) {
+  {
+    MutexLock lock(stores_.tables.mu);
+    stores_.tables.schema = {.known = 2, .applied = 2, .finished = 2};
+  }
+  clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
+  upgrade_.Step(clock_.Steady());
+  // 1 March 2026 is a Sunday.
+  Put("office", {{"time_zone", "UTC"}, {"weekdays", {"mon", "tue", "wed", "thu", "fri"}}});
+  const auto schedules = [](const std::string& cron) {
+    return json::array({{{"kind", "cron"}, {"cron_expression", cron}, {"calendar", "office"}}});
+  };
+  const json preview =
+      Post("/api/schedules/preview", {{"schedules", schedules("0 9 C#1,L< * *")}, {"n", 3}}).body();
+  ASSERT_EQ(preview["items"].size(), 3u) << preview;
+  EXPECT_EQ(preview["items"][0]["fire_time"], "2026-03-02T09:00:00.000000Z");
+  EXPECT_EQ(preview["items"][1]["fire_time"], "2026-03-31T09:00:00.000000Z");
+  EXPECT_EQ(preview["items"][2]["fire_time"], "2026-04-01T09:00:00.000000Z");
+
+  const json job = Create(
+      {{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", schedules("0 9 1>,14< * *")}});
+  EXPECT_EQ(job["next_fire_time"], "2026-03-02T09:00:00.000000Z");
+  EXPECT_EQ(job["schedules"][0]["cron_expression"], "0 9 1>,14< * *");
+  const auto why = [this](const std::string& id, const std::string& at) {
+    return Get("/api/jobs/" + id + "/why?at=" + at).body()["explanation"].get<std::string>();
+  };
+  EXPECT_EQ(why("j", "2026-03-01T09:00:00Z"),
+            "Not scheduled: the schedule fires only in its calendar, and calendar office excludes "
+            "2026-03-01 09:00:00 UTC.")
+      << "its days move both ways";
+  Create(
+      {{"job_id", "next"}, {"cron_expression", nullptr}, {"schedules", schedules("0 9 1> * *")}});
+  Create({{"job_id", "previous"},
+          {"cron_expression", nullptr},
+          {"schedules", schedules("0 9 14< * *")}});
+  EXPECT_TRUE(why("next", "2026-03-01T09:00:00Z")
+                  .ends_with("It fires at 2026-03-02 09:00:00 UTC "
+                             "instead."));
+  EXPECT_TRUE(why("previous", "2026-03-14T09:00:00Z")
+                  .ends_with("It fires at 2026-03-13 09:00:00 "
+                             "UTC instead."));
+
+  const Answer refused =
+      Post("/api/jobs", {{"name", "j"}, {"command", "true"}, {"cron_expression", "0 9 25< * *"}});
+  EXPECT_EQ(refused.pointer(), "/cron_expression") << refused.text;
+  EXPECT_NE(refused.text.find("need a calendar or a blackout"), std::string::npos) << refused.text;
+}
+
 }  // namespace
 }  // namespace carillon::test
