@@ -58,6 +58,8 @@ export type JobQueue = Schemas['JobQueue'];
 export type JobVersion = Schemas['JobVersion'];
 export type FieldChange = Schemas['Change'];
 export type Notify = Schemas['Notify'];
+export type Imported = Schemas['Imported'];
+export type ImportedRow = Schemas['ImportedRow'];
 export type Why = Schemas['WhyJob'];
 
 export type Schedule = Schemas['Schedule'] | AfterSchedule;

@@ -1,18 +1,23 @@
 // Page that imports jobs from files. It first shows what would happen to each job. Then it applies exactly
-// what it has shown.
+// what it has shown. Definitions of other schedulers have a form of their own.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Upload } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { Suspense, lazy, useRef, useState } from 'react';
 import { ApiError, call } from '../../../api/client';
 import { newKey } from '../../../api/keys';
 import { useNamespaces } from '../../../api/queries';
 import { useMay } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
-import { Card, PageHeader, explain } from '../../../ui/ui';
+import { Card, Loading, PageHeader, Segments } from '../../../ui/ui';
+import { KINDS, NAMES, type Kind } from '../imports/kinds';
+import { Failed } from './failed';
 import { ImportResult } from './import_result';
 import { asSeen, queryOf, readJobs, type Applied, type Options, type Unread } from './import_values';
+
+const ForeignImport = lazy(() => import('../imports/foreign_import'));
+const FILES = 'files'; // job files of Carillon
 
 interface Seen {
   of: string;
@@ -21,6 +26,34 @@ interface Seen {
 } // `of`: the text and options for which the preview was made
 
 export function ImportPage() {
+  const { t } = useTranslation();
+  const [kind, setKind] = useState<Kind | typeof FILES>(FILES);
+  return (
+    <>
+      <PageHeader title={t('import.title')} documentTitle={t('import.title')} under={t('import.under')} />
+      <div className="mb-4">
+        <Segments
+          label={t('import.source')}
+          value={kind}
+          choices={[
+            { value: FILES, label: t('import.source_files') },
+            ...KINDS.map((value) => ({ value, label: NAMES[value] })),
+          ]}
+          onChange={(next) => setKind(next as Kind | typeof FILES)}
+        />
+      </div>
+      {kind === FILES ? (
+        <JobFiles />
+      ) : (
+        <Suspense fallback={<Loading />}>
+          <ForeignImport key={kind} kind={kind} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function JobFiles() {
   const { t } = useTranslation();
   const client = useQueryClient();
   const may = useMay('jobs:write');
@@ -75,7 +108,6 @@ export function ImportPage() {
   const failure = apply.error ?? look.error;
   return (
     <>
-      <PageHeader title={t('import.title')} documentTitle={t('import.title')} under={t('import.under')} />
       <form
         className="grid gap-4"
         onSubmit={(event) => {
@@ -135,23 +167,6 @@ export function ImportPage() {
 
 const doesSomething = ({ counts }: Applied) =>
   ['created', 'updated', 'pruned'].some((result) => (counts[result] ?? 0) > 0);
-
-function Failed({ error }: { error: unknown }) {
-  const { t } = useTranslation();
-  const fields = error instanceof ApiError ? error.errors : [];
-  return (
-    <div role="alert" className="mt-4 rounded-md bg-bad-soft px-3 py-2 text-bad">
-      <p>{explain(error, t)}</p>
-      <ul>
-        {fields.map((one) => (
-          <li key={one.pointer + one.code}>
-            <span className="mono">{one.pointer}</span> {one.detail}
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
 
 function Source({
   text,

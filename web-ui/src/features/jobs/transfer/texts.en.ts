@@ -3,7 +3,9 @@ import { addEnglish } from '../../../i18n';
 export const en = {
   // Importing jobs from files.
   'import.title': 'Import jobs',
-  'import.under': 'Job files in YAML or JSON, such as an export or files for carillon apply',
+  'import.under': 'From files of jobs, such as an export, or from another scheduler',
+  'import.source': 'Import from',
+  'import.source_files': 'Job files',
   'import.files': 'Files',
   'import.text': 'Jobs',
   'import.text_hint':

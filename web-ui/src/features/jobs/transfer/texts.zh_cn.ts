@@ -4,7 +4,9 @@ import type { en } from './texts.en';
 export const zhCN: TwinOf<typeof en> = {
   // Importing jobs from files.
   'import.title': '导入任务',
-  'import.under': 'YAML 或 JSON 格式的任务文件，例如导出的文件或 carillon apply 使用的文件',
+  'import.under': '来自任务文件（例如导出的文件），或来自其他调度系统',
+  'import.source': '导入来源',
+  'import.source_files': '任务文件',
   'import.files': '文件',
   'import.text': '任务',
   'import.text_hint': '一个任务、任务列表或多个文档。按 job_id 查找任务，或在命名空间内按名称查找。',
