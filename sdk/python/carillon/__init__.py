@@ -12,10 +12,11 @@
 """
 
 from .capture import LogHandler
-from .run import Cancelled, Draining, LeaseLost, Run, Stopped, TimedOut
+from .run import Cancelled, Draining, Failure, LeaseLost, NoRetry, RetryAfter, Run, Stopped, TimedOut
 from .worker import Refused, Worker
 
 __all__ = [
-    "Worker", "Run", "LogHandler", "Stopped", "Cancelled", "TimedOut", "LeaseLost", "Draining", "Refused",
+    "Worker", "Run", "LogHandler", "Stopped", "Cancelled", "TimedOut", "LeaseLost", "Draining", "Failure", "NoRetry",
+    "RetryAfter", "Refused",
 ]
 __version__ = "0.1.0"

@@ -4,16 +4,20 @@ import asyncio
 import collections.abc
 import inspect
 import json
+import math
 import re
 from typing import Any, Callable, Dict, Tuple
 
 from . import capture
 from . import worker_pb2 as pb
 from .outbox import cut
-from .run import Cancelled, Draining, LeaseLost, Run, TimedOut
+from .run import Cancelled, Draining, Failure, LeaseLost, NoRetry, RetryAfter, Run, TimedOut
 
 OUTPUTS_BYTES_MAX = 16 << 10
 OUTPUTS_MAX = 64
+CODE_MAX = 48
+RETRY_AFTER_MAX_S = 3600
+_NO_CODE = re.compile(r"[^A-Za-z0-9_.-]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 
 
@@ -106,6 +110,27 @@ def state_of(error: BaseException) -> "pb.Done.State":
     if isinstance(error, (LeaseLost, Draining)):
         return pb.Done.LOST
     return pb.Done.FAILED
+
+
+def code_of(error: BaseException) -> str:
+    """Returns the name of a failure for the retry conditions of jobs."""
+    return _NO_CODE.sub("_", _name_of(error))[:CODE_MAX]
+
+
+def _name_of(error: BaseException) -> str:
+    given = error.code if isinstance(error, Failure) else None
+    return str(given or type(error).__name__)
+
+
+def failure_of(error: BaseException) -> Dict[str, Any]:
+    """Returns the error, and what it asks for the retry, as fields of Done."""
+    name, text = _name_of(error), message_of(error)
+    fields: Dict[str, Any] = {"error": f"{name}: {text}" if text else name, "code": code_of(error)}
+    if isinstance(error, NoRetry):
+        fields["no_retry"] = True
+    if isinstance(error, RetryAfter):
+        fields["retry_after"] = math.ceil(min(max(error.seconds, 0), RETRY_AFTER_MAX_S))
+    return fields
 
 
 def message_of(error: BaseException) -> str:

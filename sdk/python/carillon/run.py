@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Union
 
 from .capture import write_record
 
@@ -36,6 +36,36 @@ class LeaseLost(Stopped):
 
 class Draining(Stopped):
     """The worker is about to end, and its time for that is over."""
+
+
+class Failure(Exception):
+    """The attempt failed. Conditions of its job such as retry_on know it as "error:CODE".
+
+    code  up to 48 letters, digits, "_", "." and "-"; else the name of the class, as for every other exception
+    """
+
+    def __init__(self, message: str = "", *, code: Optional[str] = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class NoRetry(Failure):
+    """The attempt failed, and another one would fail as well."""
+
+
+class RetryAfter(Failure):
+    """The attempt failed; the next one, if its job allows one, is not to begin before `seconds`, at most an hour.
+
+    Raises TypeError or ValueError for what is not a number or a timedelta.
+    """
+
+    def __init__(
+        self, seconds: Union[float, datetime.timedelta], message: str = "", *, code: Optional[str] = None
+    ) -> None:
+        super().__init__(message, code=code)
+        self.seconds = seconds.total_seconds() if isinstance(seconds, datetime.timedelta) else float(seconds)
+        if math.isnan(self.seconds):
+            raise ValueError("the seconds are not a number")
 
 
 class _RunLog(logging.Handler):

@@ -36,6 +36,7 @@ _VERSION_BYTES_MAX = 64
 _RECENT_TICKETS_MAX = 10_000
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.1, 5.0
 _LAST_WORDS_S = 10.0  # for the confirmation of the last results
+_ANSWER_S = 2.0  # for the answer to `draining`, which an older executor does not give
 _WARN_EVERY_S = 60.0
 _MESSAGE_BYTES_MAX = 16 << 20
 _INSTANCE_BYTES = 16
@@ -86,13 +87,15 @@ class Worker:
         self._changed = threading.Condition(threading.RLock())
         # ---- guarded by _changed
         self._session: Optional[int] = None  # None: no session, and no Run is obeyed
+        self._streams = False  # there is a stream, perhaps without a session yet
         self._call: Any = None
         self._held: Dict[bytes, Run] = {}  # the attempts whose functions run
         self._outbox = Outbox()
         self._masked: Dict[bytes, List[str]] = {}
         self._recent: "collections.OrderedDict[bytes, None]" = collections.OrderedDict()
         self._draining = False
-        self._told_draining = False  # to the current session
+        self._told_draining: Optional[float] = None  # to the current session: when, by time.monotonic()
+        self._drained = False  # the executor has answered: no Run of the current session is on its way
         self._stopping = False  # the time to drain has ended: what comes now does not begin
         self._stopped = False
         self._refused: Optional[Refused] = None
@@ -171,7 +174,7 @@ class Worker:
             self._stopping = True
             for run in self._held.values():
                 run._ask(Draining)
-            self._changed.wait_for(lambda: self._is_drained() or self._refused, _LAST_WORDS_S)
+            self._wait_until_drained()
             self._stopped = True
             self._changed.notify_all()
             call = self._call
@@ -188,9 +191,20 @@ class Worker:
         if ends:
             capture.uninstall()
 
-    def _is_drained(self) -> bool:
-        told = self._session is None or self._told_draining
-        return told and not self._held and self._outbox.all_confirmed()
+    def _wait_until_drained(self) -> None:
+        begun = time.monotonic()
+        end = begun + _LAST_WORDS_S
+        while not self._refused:
+            now = time.monotonic()
+            answer_due = min((self._told_draining or begun) + _ANSWER_S, end)
+            if now >= end or self._is_drained(now >= answer_due):
+                return
+            self._changed.wait((answer_due if now < answer_due else end) - now)
+
+    def _is_drained(self, answer_overdue: bool) -> bool:
+        """True if nothing is on its way from this worker or to it: a Run that it never read would count as lost."""
+        nothing_comes = not self._streams or self._drained or answer_overdue
+        return nothing_comes and not self._held and self._outbox.all_confirmed()
 
     # ---- the connection
 
@@ -249,6 +263,7 @@ class Worker:
         try:
             with self._changed:
                 first = self._hello()
+                self._streams = True
             attach = channel.stream_stream(
                 _METHOD,
                 request_serializer=pb.FromWorker.SerializeToString,
@@ -268,6 +283,7 @@ class Worker:
         finally:
             with self._changed:
                 self._session = None
+                self._streams = False
                 self._call = None
                 over.set()
                 self._changed.notify_all()
@@ -283,7 +299,8 @@ class Worker:
         self._outbox.describe(hello)
         for ticket, values in self._masked.items():
             hello.masked.add(ticket=ticket, values=values)
-        self._told_draining = False  # the executor reads only Hello in the first message
+        self._told_draining = None  # the executor reads only Hello in the first message
+        self._drained = False
         return pb.FromWorker(hello=hello)
 
     def _messages(self, first: pb.FromWorker, over: threading.Event) -> Iterator[pb.FromWorker]:
@@ -300,8 +317,8 @@ class Worker:
                 return
             with self._changed:
                 message = pb.FromWorker(draining=self._draining)
-                if self._draining and not self._told_draining:
-                    self._told_draining = True
+                if self._draining and self._told_draining is None:
+                    self._told_draining = time.monotonic()
                     self._changed.notify_all()
                 self._outbox.take_batch(message)
             yield message
@@ -309,7 +326,7 @@ class Worker:
     def _has_news(self) -> bool:
         if self._session is None:
             return False
-        return self._outbox.has_batch() or (self._draining and not self._told_draining)
+        return self._outbox.has_batch() or (self._draining and self._told_draining is None)
 
     def _take(self, message: pb.ToWorker) -> None:
         with self._changed:
@@ -328,7 +345,8 @@ class Worker:
             for ticket in message.done_stored:
                 self._outbox.confirm(ticket)
                 self._masked.pop(ticket, None)
-            if message.done_stored:
+            self._drained = self._drained or message.drained
+            if message.done_stored or message.drained:
                 self._changed.notify_all()
         for ticket, call in calls:
             try:
@@ -388,29 +406,22 @@ class Worker:
     def _work(self, ticket: bytes, function: Function, run: Run) -> None:
         """Calls the function of an attempt. Runs on a thread that the attempt has for itself."""
         threading.current_thread().name = f"carillon-{run.run_id}"
-        outputs: Dict[str, str] = {}
+        fields: Dict[str, Any] = {}
         try:
-            outputs, problem = outcome.kept(outcome.call(function, run, self._capture))
-            state, text = pb.Done.COMPLETED, ""
+            fields["outputs"], problem = outcome.kept(outcome.call(function, run, self._capture))
+            state = pb.Done.COMPLETED
             if problem:
                 self._write(ticket, f"carillon: {problem}", True)
         except BaseException as error:  # also SystemExit: only this attempt ends with it
-            state, text = outcome.state_of(error), outcome.message_of(error)
+            state = outcome.state_of(error)
+            fields = {"error": outcome.message_of(error)}
             if state == pb.Done.FAILED:
-                text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+                fields = outcome.failure_of(error)
                 self._write(ticket, _trace_of(error), True)
-        self._end(ticket, state, text, outputs)
+        self._end(ticket, state, **fields)
 
-    def _end(
-        self,
-        ticket: bytes,
-        state: "pb.Done.State",
-        error: str,
-        outputs: Optional[Dict[str, str]] = None,
-        never_began: bool = False,
-    ) -> None:
-        text = cut(error, ERROR_BYTES_MAX)
-        done = pb.Done(ticket=ticket, state=state, error=text, outputs=outputs, never_began=never_began)
+    def _end(self, ticket: bytes, state: "pb.Done.State", error: str = "", **fields: Any) -> None:
+        done = pb.Done(ticket=ticket, state=state, error=cut(error, ERROR_BYTES_MAX), **fields)
         with self._changed:
             self._held.pop(ticket, None)
             self._outbox.add_end(done)

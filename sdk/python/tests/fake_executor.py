@@ -15,13 +15,15 @@ FAR_US = 10**15  # of CLOCK_MONOTONIC: 31 years after the start of the host
 class FakeExecutor:
     """Welcomes workers, and confirms ends only when confirm() is called.
 
-    `refusal` is None or (status code, text), which ends each new stream. `lines` has the log lines so far, as
+    `refusal` is None or (status code, text), which ends each new stream. Only a newer executor answers `draining`, so
+    `answers_draining` may be false. `lines` has the log lines so far, as
     (ticket, text).
     """
 
     def __init__(self, path):
         self.session = 0
         self.refusal = None
+        self.answers_draining = True
         self.lines = []
         self._hellos = queue.Queue()
         self._messages = queue.Queue()
@@ -48,8 +50,12 @@ class FakeExecutor:
         out.put(pb.ToWorker(welcome=pb.Welcome(session=self.session)))
 
         def read():
+            answered = False
             try:
                 for message in messages:
+                    if message.draining and self.answers_draining and not answered:
+                        answered = True
+                        out.put(pb.ToWorker(drained=True))
                     (self._hellos if message.HasField("hello") else self._messages).put(message)
             except Exception:  # the stream broke
                 pass

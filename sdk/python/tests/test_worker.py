@@ -17,7 +17,8 @@ import grpc
 from fake_executor import FAR_US, LIMIT_S, FakeExecutor
 from worker_case import WorkerCase, now_us
 
-from carillon import Cancelled, LeaseLost, Refused, Stopped, TimedOut, Worker, testing
+from carillon import Cancelled, Failure, LeaseLost, NoRetry, Refused, RetryAfter, Stopped, TimedOut, Worker, testing
+from carillon import worker as worker_module
 from carillon import worker_pb2 as pb
 from carillon.outbox import BATCH_MAX, WAITING_BYTES_MAX, Outbox
 from carillon.threads import Threads
@@ -89,6 +90,36 @@ class WorkerTest(WorkerCase):
             done = self.executor.done()
             self.assertEqual((done.ticket, done.state), (what.encode(), state))
             self.assertLessEqual(len(done.error), 4096)
+
+    def test_what_a_failure_says_about_its_retry(self):
+        class OutOfStock(Exception):
+            pass
+
+        long = "x" * 60
+        errors = {
+            "plain": (OutOfStock("no"), "OutOfStock: no", "OutOfStock", False, None),
+            "other": (type("Größe", (Exception,), {})(), "Größe", "Gr__e", False, None),
+            "named": (Failure("no", code="out-of.stock"), "out-of.stock: no", "out-of.stock", False, None),
+            "wrong": (Failure("no", code="a b,c" + long), None, ("a_b_c" + long)[:48], False, None),
+            "final": (NoRetry("never"), "NoRetry: never", "NoRetry", True, None),
+            "after": (RetryAfter(1.2, "later"), "RetryAfter: later", "RetryAfter", False, 2),
+            "span": (RetryAfter(datetime.timedelta(minutes=2), code="busy"), "busy", "busy", False, 120),
+            "long": (RetryAfter(float("inf")), None, "RetryAfter", False, 3600),
+            "past": (RetryAfter(-5), None, "RetryAfter", False, 0)}
+
+        def fail(run):
+            raise errors[run.parameters["what"]][0]
+
+        self.begin(fail)
+        for what, (_, text, code, no_retry, retry_after) in errors.items():
+            self.executor.run(what.encode(), parameters_json='{"what": "%s"}' % what)
+            done = self.executor.done()
+            after = done.retry_after if done.HasField("retry_after") else None
+            self.assertEqual((done.state, done.code, done.no_retry, after), (pb.Done.FAILED, code, no_retry, retry_after))
+            if text is not None:
+                self.assertEqual(done.error, text)
+        for wrong in ("soon", None, float("nan")):
+            self.assertRaises((TypeError, ValueError), RetryAfter, wrong)
 
     def test_wrong_results_complete_the_attempt_and_are_explained(self):
         class Broken(dict):
@@ -443,6 +474,26 @@ class WorkerTest(WorkerCase):
         self.assertTrue(self.calls.empty())
         self.executor.confirm(b"1", b"2")
         self.ends(drained)
+
+    def test_a_drain_waits_for_what_is_on_its_way(self):
+        self.executor.answers_draining = False
+        self.begin(lambda run: None)
+        drained = self.drain(LIMIT_S)
+        self.executor.wait_for_draining()
+        self.executor.run(b"1")  # crossed the message
+        done = self.executor.done()
+        self.assertEqual((done.state, done.never_began), (pb.Done.LOST, True))
+        self.executor.confirm(b"1")
+        self.executor.send(drained=True)
+        self.ends(drained)
+
+    def test_a_drain_does_not_wait_long_for_an_executor_that_does_not_answer(self):
+        self.executor.answers_draining = False
+        self.begin(lambda run: None)
+        begun = time.monotonic()
+        with unittest.mock.patch.object(worker_module, "_ANSWER_S", 0.2):
+            self.worker.drain(LIMIT_S)
+        self.assertGreaterEqual(time.monotonic() - begun, 0.2)
 
     def test_run_drains_on_signals(self):
         for number in (signal.SIGTERM, signal.SIGINT):

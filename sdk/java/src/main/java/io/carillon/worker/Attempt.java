@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /** An attempt whose function runs: what its function sees, and how its result becomes a Done. */
 final class Attempt implements Run {
@@ -21,6 +22,10 @@ final class Attempt implements Run {
   private static final int ERROR_BYTES_MAX = 4 * 1024;
   private static final int CHECKPOINT_BYTES_MAX = 1024 * 1024;
   private static final int PROGRESS_TEXT_BYTES_MAX = 2000;
+
+  private static final int CODE_MAX = 48;
+  private static final int RETRY_AFTER_MAX_S = 3600;
+  private static final Pattern NO_CODE = Pattern.compile("[^A-Za-z0-9_.-]");
 
   private enum Stop {
     TIMEOUT,
@@ -292,10 +297,37 @@ final class Attempt implements Run {
   }
 
   private Done thrown(Throwable e) {
-    String type = e.getClass().getSimpleName();
-    if (type.isEmpty()) {
-      type = e.getClass().getName(); // an anonymous class
+    String type = nameOf(e);
+    Done.Builder hints = Done.newBuilder();
+    hints.setCode(NO_CODE.matcher(type.substring(0, Math.min(type.length(), CODE_MAX))).replaceAll("_"));
+    hints.setNoRetry(e instanceof NoRetryException);
+    if (e instanceof RetryAfterException) {
+      hints.setRetryAfter(seconds(((RetryAfterException) e).waitTime()));
     }
+    return failure(e, type).toBuilder().mergeFrom(hints.buildPartial()).build();
+  }
+
+  private static String nameOf(Throwable e) {
+    String code = e instanceof FailureException ? ((FailureException) e).code() : null;
+    if (code != null && !code.isEmpty()) {
+      return code;
+    }
+    String type = e.getClass().getSimpleName();
+    return type.isEmpty() ? e.getClass().getName() : type; // an anonymous class
+  }
+
+  /** Rounds up, so that the attempt never begins too early. */
+  private static int seconds(Duration wait) {
+    if (wait.isNegative()) {
+      return 0;
+    }
+    if (wait.getSeconds() >= RETRY_AFTER_MAX_S) {
+      return RETRY_AFTER_MAX_S;
+    }
+    return (int) wait.getSeconds() + (wait.getNano() > 0 ? 1 : 0);
+  }
+
+  private Done failure(Throwable e, String type) {
     try {
       StringWriter trace = new StringWriter();
       e.printStackTrace(new PrintWriter(trace, true));

@@ -42,6 +42,9 @@ final class WorkerState {
   private static final int PROTOCOL = 1;
   private static final int INSTANCE_BYTES = 16;
 
+  /** For the answer that the worker drains; older executors do not give one. */
+  private static final long ANSWER_NS = TimeUnit.SECONDS.toNanos(2);
+
   // Constant after construction.
   private final String app;
   private final String version;
@@ -63,6 +66,8 @@ final class WorkerState {
   private Long session = null; // null until Welcome
   private boolean draining = false;
   private boolean drainingTold = false; // in the current stream
+  private long drainingSinceNs = 0; // since when it is known that an answer is missing
+  private boolean nothingComes = false; // answered: no Run of the current stream is on its way
   private boolean stopping = false; // the drain timeout has ended
   private boolean drained = false;
   private Status refusal = null;
@@ -98,7 +103,9 @@ final class WorkerState {
     try {
       stream = newStream;
       session = null;
+      nothingComes = false;
       drainingTold = draining;
+      drainingSinceNs = System.nanoTime();
       return FromWorker.newBuilder().setHello(hello()).setDraining(draining).build();
     } finally {
       lock.unlock();
@@ -124,7 +131,10 @@ final class WorkerState {
         boolean tell = draining && !drainingTold;
         if (session != null && (tell || outbox.hasBatch()) && current.isReady()) {
           FromWorker.Builder message = FromWorker.newBuilder().setDraining(tell);
-          drainingTold = draining;
+          if (tell) {
+            drainingTold = true;
+            drainingSinceNs = System.nanoTime();
+          }
           outbox.takeBatch(message);
           return message.build();
         }
@@ -221,6 +231,7 @@ final class WorkerState {
         outbox.confirm(ticket);
         masked.remove(ticket);
       }
+      nothingComes |= message.getDrained();
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -283,20 +294,20 @@ final class WorkerState {
 
   /**
    * Stops taking runs, waits up to {@code timeout} for the functions, asks them to stop, and waits
-   * up to {@code confirmTimeout} more until the executor has confirmed all ends.
+   * up to {@code confirmTimeout} more until the executor has confirmed all ends and sends no Run.
    */
   void drain(Duration timeout, Duration confirmTimeout) throws InterruptedException {
     lock.lock();
     try {
       draining = true;
+      drainingSinceNs = System.nanoTime();
       changed.signalAll();
       try {
         waitUntil(running::isEmpty, timeout);
       } finally {
         askToStop();
       }
-      waitUntil(
-          () -> running.isEmpty() && (outbox.allConfirmed() || refusal != null), confirmTimeout);
+      waitUntilDrained(confirmTimeout);
     } finally {
       drained = true;
       changed.signalAll();
@@ -409,6 +420,21 @@ final class WorkerState {
     long left = MonotonicClock.nanos(timeout);
     while (!condition.getAsBoolean() && left > 0) {
       left = changed.awaitNanos(left);
+    }
+  }
+
+  private void waitUntilDrained(Duration timeout) throws InterruptedException {
+    long end = System.nanoTime() + MonotonicClock.nanos(timeout);
+    for (; ; ) {
+      long now = System.nanoTime();
+      long answer = drainingSinceNs + ANSWER_NS - now;
+      // A Run that this worker has never read would count as lost.
+      boolean silent = stream == null || nothingComes || answer <= 0;
+      boolean over = running.isEmpty() && (refusal != null || (outbox.allConfirmed() && silent));
+      if (over || end - now <= 0) {
+        return;
+      }
+      changed.awaitNanos(answer > 0 ? Math.min(answer, end - now) : end - now);
     }
   }
 

@@ -42,6 +42,9 @@ public final class FakeExecutor implements AutoCloseable {
   private static final EventLoopGroup GROUP =
       new EpollEventLoopGroup(1, new DefaultThreadFactory("fake-executor", true));
 
+  /** False for an executor of an older version. */
+  volatile boolean answersDraining = true;
+
   private final BlockingQueue<Session> streams = new LinkedBlockingQueue<>();
   private final Server server;
 
@@ -94,7 +97,7 @@ public final class FakeExecutor implements AutoCloseable {
   }
 
   /** One stream of the worker. */
-  public static final class Session implements StreamObserver<FromWorker> {
+  public final class Session implements StreamObserver<FromWorker> {
     private final StreamObserver<ToWorker> toWorker;
     private final BlockingQueue<FromWorker> messages = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> ends = new LinkedBlockingQueue<>();
@@ -110,7 +113,7 @@ public final class FakeExecutor implements AutoCloseable {
       this.toWorker = toWorker;
     }
 
-    void send(ToWorker message) {
+    synchronized void send(ToWorker message) {
       toWorker.onNext(message);
     }
 
@@ -187,6 +190,9 @@ public final class FakeExecutor implements AutoCloseable {
 
     @Override
     public void onNext(FromWorker message) {
+      if (message.getDraining() && answersDraining) {
+        send(ToWorker.newBuilder().setDrained(true).build());
+      }
       messages.add(message);
     }
 

@@ -18,10 +18,13 @@ import io.grpc.Status;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -171,6 +174,45 @@ class WorkerTest {
     List<String> trace = texts(session, true);
     assertEquals("java.lang.IllegalStateException: no ledger", trace.get(0));
     assertTrue(trace.get(1).contains("at io.carillon.worker.WorkerTest"), trace.get(1));
+  }
+
+  @Test
+  void failureSaysHowItIsToBeRetried() throws Exception {
+    Map<String, RuntimeException> thrown = new LinkedHashMap<>();
+    thrown.put("plain", new IllegalStateException("no"));
+    thrown.put("named", new FailureException("no", "out-of.stock", null));
+    thrown.put("wrong", new FailureException("no", "a b,c" + String.join("", Collections.nCopies(60, "x")), null));
+    thrown.put("final", new NoRetryException("never"));
+    thrown.put("after", new RetryAfterException(Duration.ofMillis(1200), "later"));
+    thrown.put("long", new RetryAfterException(Duration.ofDays(2), "later", "busy", null));
+    thrown.put("past", new RetryAfterException(Duration.ofSeconds(-5), "now"));
+    startWorker(
+        run -> {
+          throw thrown.get(run.runId().substring(4));
+        });
+    FakeExecutor.Session session = executor.welcome(1);
+    List<String> found = new ArrayList<>();
+    for (String what : thrown.keySet()) {
+      session.start(what);
+      Done done = session.storeDone();
+      assertEquals(Done.State.FAILED, done.getState());
+      found.add(
+          done.getCode() + " " + done.getNoRetry() + " "
+              + (done.hasRetryAfter() ? done.getRetryAfter() : "-"));
+      if (what.equals("named")) {
+        assertEquals("out-of.stock: no", done.getError());
+      }
+    }
+    assertEquals(
+        Arrays.asList(
+            "IllegalStateException false -",
+            "out-of.stock false -",
+            "a_b_c" + String.join("", Collections.nCopies(43, "x")) + " false -",
+            "NoRetryException true -",
+            "RetryAfterException false 2",
+            "busy false 3600",
+            "RetryAfterException false 0"),
+        found);
   }
 
   @Test
@@ -595,6 +637,33 @@ class WorkerTest {
     session.storeDone();
     drain.join(60_000);
     assertFalse(drain.isAlive());
+  }
+
+  @Test
+  void drainWaitsForWhatIsOnItsWay() throws Exception {
+    executor.answersDraining = false;
+    startWorker(LONG, run -> Outputs.none());
+    FakeExecutor.Session session = executor.welcome(1);
+    Thread drain = new Thread(worker::drain);
+    drain.start();
+    session.takeDraining();
+    session.start("a"); // crossed the message
+    Done done = session.storeDone();
+    assertEquals(Done.State.LOST, done.getState());
+    assertTrue(done.getNeverBegan());
+    session.send(ToWorker.newBuilder().setDrained(true).build());
+    drain.join(60_000);
+    assertFalse(drain.isAlive());
+  }
+
+  @Test
+  void drainDoesNotWaitLongForAnExecutorThatDoesNotAnswer() throws Exception {
+    executor.answersDraining = false;
+    startWorker(LONG, run -> Outputs.none());
+    executor.welcome(1);
+    long begun = System.nanoTime();
+    worker.drain();
+    assertTrue(System.nanoTime() - begun >= TimeUnit.SECONDS.toNanos(2));
   }
 
   @Test
