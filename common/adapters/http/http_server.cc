@@ -148,6 +148,12 @@ HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request
   return codings == 0 || chunked ? HttpDefect::kNone : HttpDefect::kUnknownCoding;
 }
 
+bool IsLargeBodyPath(const HttpRequest& request, const HttpServerOptions& options) {
+  const auto& below = options.large_bodies_below;
+  return !below.empty() && request.segments.size() > below.size() &&
+         std::equal(below.begin(), below.end(), request.segments.begin());
+}
+
 HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOptions& options) {
   HttpRequest request;
   const auto& header = source.header();
@@ -168,7 +174,7 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   } else {
     request.defect = HttpDefect::kBadTarget;
   }
-  if (source.body().size() <= options.body_bytes_max) {
+  if (source.body().size() <= options.body_bytes_max || IsLargeBodyPath(request, options)) {
     request.body = source.body();
   } else if (request.defect == HttpDefect::kNone) {
     request.defect = HttpDefect::kBodyTooLarge;

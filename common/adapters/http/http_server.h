@@ -61,6 +61,8 @@ struct HttpServerOptions {
   size_t header_count_max = 100;
   uint64_t body_bytes_max = 1u << 20;   // longer: HttpDefect::kBodyTooLarge
   uint64_t body_bytes_hard = 8u << 20;  // longer: closed
+  // Segments of a path below which a body may have body_bytes_hard bytes; empty = none.
+  std::vector<std::string> large_bodies_below = {};
   Duration read_timeout = 5s;
   Duration write_timeout = 10s;
   Duration queue_wait_max = 10s;  // requests that waited longer get Overloaded()

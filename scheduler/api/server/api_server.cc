@@ -25,7 +25,9 @@ Result<std::unique_ptr<ApiServer>> ApiServer::Start(const ApiOptions& options,
                                        .advertise = options.advertise,
                                        .workers = options.workers,
                                        .address_connections_max = options.address_connections_max,
-                                       .trusted_proxies = options.trusted_proxies},
+                                       .trusted_proxies = options.trusted_proxies,
+                                       // A dump of thousands of jobs, which are converted together.
+                                       .large_bodies_below = {"api", "imports"}},
                                       *api->handler_, context.clock));
   return api;
 }

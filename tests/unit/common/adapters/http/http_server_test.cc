@@ -148,6 +148,20 @@ TEST(HttpServerTest, ADrippedBodyDoesNotExtendTheDeadline) {
   EXPECT_LT(sent, 1000);
 }
 
+TEST(HttpServerTest, OnePathMayHaveBodiesUpToTheHardLimit) {
+  EchoServer server({.large_bodies_below = {"api", "imports"}});
+  const auto sizes = [&server](const std::string& target, size_t bytes) {
+    return BodyOf(Ask(server, "POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+                                  std::to_string(bytes) + "\r\n\r\n" + std::string(bytes, 'x')))
+        .size();
+  };
+  const size_t refused = std::string("body too large").size();
+  EXPECT_GT(sizes("/api/imports/crontab", 8u << 20), 8u << 20);
+  for (const char* other : {"/api/imports", "/api/apply", "/imports/api/x", "/x/api/imports/y"}) {
+    EXPECT_EQ(sizes(other, (1u << 20) + 1), refused) << other;
+  }
+}
+
 TEST(HttpServerTest, BodiesOverTheSoftLimitReachTheHandlerEmptyOverTheHardLimitTheyAreCut) {
   EchoServer server;
   const auto post = [](size_t bytes) {

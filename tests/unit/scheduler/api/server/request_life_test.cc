@@ -76,6 +76,15 @@ TEST_F(RequestLifeTest, ABodyOverOneMebibyteIsAnswered) {
             "/command");
 }
 
+TEST_F(RequestLifeTest, ATextToImportMayBeLarger) {
+  const json body = {{"text", std::string(2u << 20, '#')}, {"time_zone", "UTC"}};
+  EXPECT_EQ(Post("/api/imports/crontab", body).pointer(), "/text");
+  EXPECT_EQ(SendOn(client_, "POST", "/api/imports/crontab", body.dump(),
+                   {{"Content-Type", "application/json"}})
+                .status,
+            413);
+}
+
 // The sender is unknown, so the body is refused before it is parsed. (It is not even JSON.)
 TEST_F(RequestLifeTest, ABodyOverFourKibibytesNeedsAToken) {
   const std::string large(4097, '[');

@@ -30,7 +30,7 @@ export function joined(kind: Kind, files: readonly SourceFile[]): string {
   return files.map(({ text }) => text).join(kind === 'cronjob' ? '\n---\n' : '\n');
 }
 
-export const BODY_BYTES_MAX = 1_000_000; // slightly less than the server's limit of 1 MiB
+export const BODY_BYTES_MAX = 8_000_000; // slightly less than the server's limit of 8 MiB
 
 export const textOf = (kind: Kind, { text, files }: { text: string; files: readonly SourceFile[] }) =>
   files.length > 0 ? joined(kind, files) : text;
