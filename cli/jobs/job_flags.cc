@@ -46,7 +46,7 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--retry-backoff", "retry_backoff", Kind::kText,
               "Growth of the retry delay: fixed or exponential"},
     FieldFlag{"--retry-on", "retry_on", Kind::kTextList,
-              "Failures to retry, e.g. exit:75,exit:100-110,signal,timeout,spawn; '' = all"},
+              "Failures to retry, e.g. exit:75,exit:100-110,signal,oom,timeout,error:X; '' = all"},
     FieldFlag{"--no-retry-on", "no_retry_on", Kind::kTextList,
               "Failures not to retry, like --retry-on"},
     FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},

@@ -326,7 +326,7 @@ export const en = {
   'form.catch_up_max_hint': 'Applies if missed fires are set to “Run all”.',
   'form.retry_on': 'Retry only after',
   'form.retry_on_hint':
-    'exit:N, exit:N-M, signal, timeout, spawn, http:5xx, http:error; empty for every failure',
+    'exit:N, exit:N-M, signal, oom, timeout, spawn, http:5xx, http:error, error:CODE; empty for every failure',
   'form.no_retry_on': 'Never retry after',
   'form.no_retry_on_hint': 'The same; goes before the list of failures to retry',
   'form.retry_intervals': 'Delays per retry (seconds)',
@@ -334,7 +334,7 @@ export const en = {
   'form.owner_hint': 'The owner determines which secrets and shares apply.',
   'form.owner_me': 'Creator of the job',
   'invalid.conditions':
-    'Enter exit:N or exit:N-M (1 to 255), signal, timeout, spawn, http:503, http:5xx or http:error, comma-separated.',
+    'Enter exit:N or exit:N-M (1 to 255), signal, oom, timeout, spawn, http:503, http:5xx, http:error or error:CODE, comma-separated.',
   'invalid.intervals': 'Enter comma-separated whole numbers up to 86400, at most 100 of them.',
   // Fires removed by a clock change.
   'skipped.title': 'Skipped because of daylight saving',

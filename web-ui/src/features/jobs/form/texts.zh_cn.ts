@@ -319,7 +319,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.catch_up_max': '最多补跑次数',
   'form.catch_up_max_hint': '“错过的触发”设为“全部运行”时有效。',
   'form.retry_on': '仅在以下失败后重试',
-  'form.retry_on_hint': 'exit:N、exit:N-M、signal、timeout、spawn、http:5xx、http:error；留空表示任何失败',
+  'form.retry_on_hint':
+    'exit:N、exit:N-M、signal、oom、timeout、spawn、http:5xx、http:error、error:CODE；留空表示任何失败',
   'form.no_retry_on': '以下失败不重试',
   'form.no_retry_on_hint': '格式相同；优先于上面的列表',
   'form.retry_intervals': '逐次重试间隔（秒）',
@@ -327,7 +328,7 @@ export const zhCN: TwinOf<typeof en> = {
   'form.owner_hint': '所有者决定适用的机密和共享。',
   'form.owner_me': '任务创建者',
   'invalid.conditions':
-    '请输入 exit:N 或 exit:N-M（1 到 255）、signal、timeout、spawn、http:503、http:5xx 或 http:error，以逗号分隔。',
+    '请输入 exit:N 或 exit:N-M（1 到 255）、signal、oom、timeout、spawn、http:503、http:5xx、http:error 或 error:CODE，以逗号分隔。',
   'invalid.intervals': '以逗号分隔的整数，每个不超过 86400，最多 100 个。',
   // Fires removed by a clock change.
   'skipped.title': '因夏令时而跳过',

@@ -59,7 +59,19 @@ describe('retry conditions', () => {
     ]);
     expect(conditionsOf(' ')).toEqual([]);
     expect(conditionsOf('http:503 http:5xx, http:400-499,http:error')).toHaveLength(4);
-    for (const wrong of ['http:', 'http:6xx', 'http:99', 'exit', 'exit:0', 'exit:1-', 'lost', 'exit:1;2'])
+    expect(conditionsOf('oom, error:TimeoutError error:out-of.stock_1')).toHaveLength(3);
+    for (const wrong of [
+      'http:',
+      'http:6xx',
+      'http:99',
+      'exit',
+      'exit:0',
+      'exit:1-',
+      'lost',
+      'exit:1;2',
+      'error:',
+      'error:a;b',
+    ])
       expect(conditionsOf(wrong)).toBeNull();
   });
 

@@ -43,7 +43,7 @@ export function scriptFieldOf(part: string | undefined): keyof ScriptValues {
 }
 
 const CONDITION =
-  /^(exit:[1-9]\d{0,2}(-[1-9]\d{0,2})?|signal|timeout|spawn|http:(error|[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?))$/;
+  /^(exit:[1-9]\d{0,2}(-[1-9]\d{0,2})?|signal|oom|timeout|spawn|http:(error|[1-5]xx|[1-5]\d\d(-[1-5]\d\d)?)|error:[\w.-]{1,48})$/;
 
 // Reads conditions separated by commas or spaces; null if one of them is not valid.
 export function conditionsOf(text: string): string[] | null {
