@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "executor/output/secret_forms.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -18,6 +20,9 @@ std::string_view Trimmed(std::string_view text) {
 
 SecretPatterns::SecretPatterns(const std::vector<std::string>& values) {
   for (const std::string& value : values) AddLines(value);
+  std::vector<std::string> trimmed;
+  for (const std::string& value : values) trimmed.emplace_back(Trimmed(value));
+  for (const std::string& form : FormsOf(trimmed)) Add(form);
   Connect();
 }
 
@@ -88,24 +93,80 @@ std::string SecretMasker::Feed(std::string_view bytes) {
   uint64_t at = shown_ + held_.size();
   held_ += bytes;
   for (const char byte : bytes) {
+    const bool escape = IsEscape(byte);
+    if (state_ == SecretPatterns::kStart && !viewing_ && !escape && !patterns_->Begins(byte)) {
+      ++at;  // most bytes
+      continue;
+    }
+    if (viewing_ || escape) {
+      for (View& view : views_) {
+        if (view.active || view.escapes.Begins(byte)) Look(view, byte, at);
+      }
+    }
     state_ = patterns_->Next(state_, byte);
     ++at;
     const size_t match = patterns_->match(state_);
     if (match > 0) Cover({at - match, at});
+    if (viewing_ || escape) {
+      for (View& view : views_) view.active = view.active && !SameAsStream(view, at);
+      viewing_ = views_[0].active || views_[1].active;
+    }
   }
-  return ShowUntil(at - patterns_->depth(state_));
+  return ShowUntil(Undecided(at));
+}
+
+// Takes the byte at `at` before the stream itself does.
+void SecretMasker::Look(View& view, char byte, uint64_t at) {
+  if (!view.active) {
+    view.active = true;
+    view.state = state_;
+    view.from.clear();
+    for (size_t depth = patterns_->depth(state_); depth > 0; --depth) {
+      view.from.push_back(at - depth);
+    }
+  }
+  view.escapes.Step(byte, at, [&](char read, uint64_t from, uint64_t to) {
+    view.state = patterns_->Next(view.state, read);
+    view.from.push_back(from);
+    while (view.from.size() > patterns_->depth(view.state)) view.from.pop_front();
+    const size_t match = patterns_->match(view.state);
+    if (match > 0) Cover({view.from[view.from.size() - match], to});
+  });
+}
+
+// True if the view will find the same as the stream from here on, if no escape follows.
+bool SecretMasker::SameAsStream(const View& view, uint64_t at) const {
+  const bool same = !view.escapes.within() && view.state == state_;
+  return same && (view.from.empty() || view.from.front() + view.from.size() == at);
+}
+
+// The position from which on bytes may still belong to a value.
+uint64_t SecretMasker::Undecided(uint64_t at) const {
+  uint64_t undecided = at - patterns_->depth(state_);
+  for (const View& view : views_) {
+    if (!view.active) continue;
+    if (view.escapes.within()) undecided = std::min(undecided, view.escapes.from());
+    if (!view.from.empty()) undecided = std::min(undecided, view.from.front());
+  }
+  return undecided;
 }
 
 std::string SecretMasker::End() {
   state_ = SecretPatterns::kStart;
+  for (View& view : views_) {
+    view.active = false;
+    view.escapes.Reset();
+  }
+  viewing_ = false;
   return ShowUntil(shown_ + held_.size());
 }
 
-// Merges `found` with the stretches that it touches. `found` ends at the last byte read, so only
-// the most recent stretches can touch it.
+// Merges `found` with the stretches that it touches. `found` ends at the last byte read, or within
+// an escape's length before it, so only the most recent stretches can touch it.
 void SecretMasker::Cover(Stretch found) {
   while (!covered_.empty() && covered_.back().to >= found.from) {
     found.from = std::min(found.from, covered_.back().from);
+    found.to = std::max(found.to, covered_.back().to);
     covered_.pop_back();
   }
   covered_.push_back(found);

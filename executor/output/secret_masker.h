@@ -6,11 +6,12 @@
 //
 //   values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
 //
-// Only the literal value is found, not its base64 or quoted form.
+// A value is also found where it is escaped as in JSON, C, a shell or a URL, in any mixture of the
+// possible escapes, and in the forms of secret_forms.h (quoted for a shell, base64).
 //
 // Place    Between the pipes of a running attempt and everything that keeps its output.
 // Threads  SecretPatterns is immutable; a masker has one owner.
-// Owns     Held-back output: at most as many bytes as the longest value has.
+// Owns     Held-back output: at most as many bytes as the longest value or form of one has, escaped.
 #pragma once
 
 #include <array>
@@ -20,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "executor/output/escape_view.h"
 
 namespace carillon::executor {
 
@@ -34,6 +37,8 @@ class SecretPatterns {
   using State = uint32_t;
   static constexpr State kStart = 0;
   State Next(State state, char byte) const;
+  // True if a pattern begins with `byte`.
+  bool Begins(char byte) const { return first_[static_cast<unsigned char>(byte)] != 0; }
   // The number of bytes up to here that may be the beginning of a pattern.
   size_t depth(State state) const { return nodes_[state].depth; }
   // The length of the longest pattern that ends here; 0 = none.
@@ -77,12 +82,29 @@ class SecretMasker {
     uint64_t from = 0;
     uint64_t to = 0;
   };
+  // The stream with one kind of escapes taken back. Where it has none, it would read the same as
+  // the stream itself, and rests.
+  struct View {
+    EscapeView escapes;
+    bool active = false;
+    SecretPatterns::State state = SecretPatterns::kStart;
+    std::deque<uint64_t> from = {};  // of each byte that may belong to a pattern: where it begins
+  };
+  bool IsEscape(char byte) const {
+    return views_[0].escapes.Begins(byte) || views_[1].escapes.Begins(byte);
+  }
+  void Look(View& view, char byte, uint64_t at);
+  bool SameAsStream(const View& view, uint64_t at) const;
+  uint64_t Undecided(uint64_t at) const;
   void Cover(Stretch found);
   std::string ShowUntil(uint64_t end);
   void Show(std::string_view bytes, bool covered, std::string& out);
 
   const std::shared_ptr<const SecretPatterns> patterns_;
   SecretPatterns::State state_ = SecretPatterns::kStart;
+  std::array<View, 2> views_{View{EscapeView(EscapeView::Kind::kBackslash)},
+                             View{EscapeView(EscapeView::Kind::kPercent)}};
+  bool viewing_ = false;  // a view is active
   std::string held_;
   uint64_t shown_ = 0;           // bytes of the stream before held_
   std::deque<Stretch> covered_;  // ascending, disjoint; not yet fully shown
