@@ -1,6 +1,9 @@
 import com.google.gson.Gson;
+import io.carillon.worker.FailureException;
 import io.carillon.worker.HandlerFunction;
+import io.carillon.worker.NoRetryException;
 import io.carillon.worker.Outputs;
+import io.carillon.worker.RetryAfterException;
 import io.carillon.worker.Run;
 import io.carillon.worker.RunLogHandler;
 import io.carillon.worker.StoppedException;
@@ -85,6 +88,25 @@ public class JournalWorker {
     }));
     worker.handler("fail_once").concurrency(concurrency).run(noted(run -> {
       if (run.attempt() == 1) throw new IllegalStateException("the first attempt fails");
+      return Outputs.none();
+    }));
+    worker.handler("never_again").concurrency(concurrency).run(noted(run -> {
+      throw new NoRetryException("the file is empty");
+    }));
+    worker.handler("later").concurrency(concurrency).run(noted(run -> {
+      if (run.attempt() == 1) throw new RetryAfterException(Duration.ofSeconds(2), "busy");
+      return Outputs.none();
+    }));
+    worker.handler("out_of_stock").concurrency(concurrency).run(noted(run -> {
+      throw new FailureException("none left", "out_of.stock", null);
+    }));
+    // Writes more than the limit of a log: one huge line, or many small ones.
+    worker.handler("talk").concurrency(concurrency).run(noted(run -> {
+      if (Boolean.TRUE.equals(run.parameter("huge"))) {
+        run.print(new String(new char[200_000]).replace('\0', 'x'));
+      } else {
+        for (int i = 0; i < 20_000; i++) run.print("line " + i);
+      }
       return Outputs.none();
     }));
     worker.handler("too_much").concurrency(concurrency).run(noted(run ->

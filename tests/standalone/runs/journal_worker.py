@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 
-from carillon import Stopped, Worker
+from carillon import Failure, NoRetry, RetryAfter, Stopped, Worker
 
 app, journal, concurrency = sys.argv[1], sys.argv[2], int(sys.argv[3])
 functions = []
@@ -67,6 +67,33 @@ def work(run):
 def fail_once(run):
     if run.attempt == 1:
         raise ValueError("the first attempt fails")
+
+
+@handler
+def never_again(run):
+    raise NoRetry("the file is empty")
+
+
+@handler
+def later(run):
+    if run.attempt == 1:
+        raise RetryAfter(2, "busy")
+
+
+@handler
+def out_of_stock(run):
+    raise Failure("none left", code="out_of.stock")
+
+
+@handler
+def talk(run):
+    """Writes more than the limit of a log: one huge line, or many small ones."""
+    if run.parameters["huge"]:
+        run.print("x" * 200_000)
+    else:
+        for i in range(20_000):
+            run.log.info("line %d", i)
+            run.print("printed")
 
 
 @handler

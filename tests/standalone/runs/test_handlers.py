@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from datetime import datetime
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, cli, wait_until  # noqa: E402
@@ -17,6 +18,7 @@ from server_case import FINAL, ServerCase  # noqa: E402
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "journal_worker.py")
 PYTHON = [os.environ["CARILLON_WORKER_PYTHON"], WORKER]
+LOG_BYTES_MAX = 64 << 10
 JAVA_SDK = os.environ["CARILLON_WORKER_JAVA"]
 # The cheapest way to start a JVM, because each test starts one or two.
 JAVA = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx64m",
@@ -64,6 +66,7 @@ class Worker:
 class Conformance:
     command = None
     JOB = {}
+    OPTIONS = {"extra": ["--set", f"executor.log_bytes_max={LOG_BYTES_MAX}"]}
 
     @classmethod
     def setUpClass(cls):
@@ -119,6 +122,39 @@ class Conformance:
         first = run["attempts"][0]
         self.assertEqual((first["state"], first["reason"]), ("FAILED", "handler_error"), first)
         self.assertRegex(first["error"], "^(ValueError|IllegalStateException): the first attempt fails$")
+
+    def test_a_function_decides_about_its_retry(self):
+        worker = self.worker()
+        run = self.ended(self.start(self.create("never_again", retry_count=3)))
+        self.assertEqual((run["state"], run["reason"], run["attempt"]), ("FAILED", "not_retryable", 1), run)
+        self.assertRegex(run["error"], "^NoRetry(Exception)?: the file is empty$")
+        self.assertEqual(len(worker.begun(run["run_id"])), 1)
+        run = self.ended(self.start(self.create("later", retry_count=1, name="later")))
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
+        ended, begun = (datetime.fromisoformat(one.replace("Z", "+00:00"))
+                        for one in (run["attempts"][0]["end_time"], run["start_time"]))
+        self.assertGreaterEqual((begun - ended).total_seconds(), 1.9)
+
+    def test_conditions_know_the_failures_of_functions(self):
+        self.worker()
+        for conditions, attempts, reason in (({"no_retry_on": ["error:out_of.stock"]}, 1, "not_retryable"),
+                                             ({"retry_on": ["error:other", "oom"]}, 1, "not_retryable"),
+                                             ({"retry_on": ["error:out_of.stock"]}, 2, "handler_error")):
+            run = self.ended(self.start(self.create("out_of_stock", name=str(conditions), retry_count=1, **conditions)))
+            self.assertEqual((run["state"], run["reason"], run["attempt"]), ("FAILED", reason, attempts), run)
+            self.assertEqual(run["error"], "out_of.stock: none left")
+        with self.assertRaises(ApiError) as refused:
+            self.create("out_of_stock", name="wrong", retry_on=["error:a b"])
+        self.assertEqual(refused.exception.status, 400)
+
+    def test_a_log_is_cut_at_its_limit(self):
+        self.worker()
+        for huge in (False, True):
+            run = self.ended(self.start(self.create("talk", name=f"talk {huge}", parameters={"huge": huge})))
+            self.assertEqual(run["state"], "COMPLETED", run)
+            text = self.log(run["run_id"])
+            self.assertLess(len(text), 2 * LOG_BYTES_MAX)
+            self.assertEqual(text.count(f"the log has reached its limit of {LOG_BYTES_MAX} bytes: the rest is not stored"), 1)
 
     def test_outputs_that_cannot_be_kept_do_not_repeat_the_work(self):
         worker = self.worker()
