@@ -155,8 +155,10 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->segments.Now());
   CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->settings.ReadSettings());
   settings.Adopt(stored);
+  const config::Config in_force = process::ConfigUnder(stored, config);
   CARILLON_TRY(store->housekeeping.Maintain(
-      now, process::ConfigUnder(stored, config).Time("retention_days")));
+      now, {.runs = in_force.Time("retention_days"),
+            .keep_last = static_cast<int>(in_force.Integer("keep_last_runs"))}));
   return scheduler::EnsureAdminToken(*directory, store->auth, now,
                                      scheduler::TokenOwner::kThisDirectory);
 }

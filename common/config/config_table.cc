@@ -26,6 +26,14 @@ std::vector<Setting> MakeTable() {
        .most = 3650,
        .help = "Days for which runs, their output and gaps are kept.",
        .live = true},
+      {.name = "keep_last_runs",
+       .type = kInteger,
+       .fallback = "3",
+       .most = 20,
+       .help =
+           "Finished runs of each job that stay when they are older than `retention_days`, with "
+           "their result but without their log. 0 = none.",
+       .live = true},
 
       {.name = "rest.listen",
        .type = kAddress,

@@ -27,7 +27,8 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     Look(*cluster_now);
   }
   if (now >= next_) {
-    const auto done = ports_.housekeeping.Maintain(*cluster_now, retention_.load());
+    const auto done = ports_.housekeeping.Maintain(
+        *cluster_now, {.runs = retention_.load(), .keep_last = keep_last_.load()});
     const bool behind = done.ok() && *done == Upkeep::kBehind;
     next_ = now + (behind ? kBehindRetry : done.ok() ? options_.every : kRetry);
     if (done.ok()) {

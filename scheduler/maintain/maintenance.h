@@ -33,15 +33,21 @@ class Maintenance final : public Stepper {
     std::function<bool()> store_trusted = [] { return true; };
   };
   struct Options {
-    Duration every = 5min;          // between two rounds of housekeeping
-    Duration retention = 24h * 14;  // of finished runs
+    Duration every = 5min;  // between two rounds of housekeeping
+    Retention retention = {.runs = 24h * 14};
   };
   Maintenance(const Ports& ports, Options options)
-      : ports_(ports), options_(std::move(options)), retention_(options_.retention) {}
+      : ports_(ports),
+        options_(std::move(options)),
+        retention_(options_.retention.runs),
+        keep_last_(options_.retention.keep_last) {}
 
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe. Takes effect with the next housekeeping.
-  void SetRetention(Duration retention) { retention_ = retention; }
+  void SetRetention(const Retention& retention) {
+    retention_ = retention.runs;
+    keep_last_ = retention.keep_last;
+  }
 
  private:
   void Look(WallTime cluster_now);
@@ -49,6 +55,7 @@ class Maintenance final : public Stepper {
   const Ports ports_;
   const Options options_;
   std::atomic<Duration> retention_;
+  std::atomic<int> keep_last_;
   SteadyTime next_{};
   SteadyTime next_look_{};
 };

@@ -52,7 +52,7 @@ void Member::Tune(const MemberTuning& tuning) {
   rooms_->sweep.SetOverdueAfter(tuning.dispatch_timeout);
   rooms_->firing.SetBusFormat(tuning.bus_format);
   rooms_->backfill.SetRetention(tuning.retention);
-  rooms_->maintenance.SetRetention(tuning.retention);
+  rooms_->maintenance.SetRetention({.runs = tuning.retention, .keep_last = tuning.keep_last_runs});
 }
 
 void Member::Leave() {

@@ -12,6 +12,7 @@ struct MemberTuning {
   Duration dispatch_timeout = 5s;  // a run not claimed within this time is published elsewhere
   BusFormat bus_format = BusFormat::kBinary;
   Duration retention = 24h * 14;  // of finished runs
+  int keep_last_runs = 0;         // finished runs of each job that are kept, however old
 
   bool operator==(const MemberTuning&) const = default;
 };

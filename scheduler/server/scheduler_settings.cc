@@ -41,7 +41,8 @@ MemberTuning MemberTuningOf(const config::Config& config) {
   return {.horizon = config.Time("scheduler.horizon_s"),
           .dispatch_timeout = config.Time("scheduler.dispatch_timeout_ms"),
           .bus_format = BusFormatOf(config.Text("bus.format")),
-          .retention = config.Time("retention_days")};
+          .retention = config.Time("retention_days"),
+          .keep_last_runs = static_cast<int>(config.Integer("keep_last_runs"))};
 }
 
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {

@@ -222,7 +222,7 @@ class PairedCheckpointStore final : public Paired<CheckpointStore> {
 class PairedHousekeeping final : public Paired<Housekeeping> {
  public:
   using Paired::Paired;
-  Result<Upkeep> Maintain(WallTime now, Duration retention) override {
+  Result<Upkeep> Maintain(WallTime now, const Retention& retention) override {
     return Both("Maintain", &Housekeeping::Maintain, now, retention);
   }
 };

@@ -1,5 +1,6 @@
 #include "tests/twins/memory_housekeeping.h"
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -10,9 +11,39 @@ namespace {
 
 constexpr Duration kAuditKept = 24h * 365;
 
+bool IsFinished(const RunRow& row) { return IsFinal(row.state) && row.state != RunState::kSkipped; }
+
 }  // namespace
 
-Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
+void MemoryHousekeeping::KeepLast(const std::vector<RunKey>& dropped, const Retention& retention) {
+  for (const RunKey& key : dropped) {
+    if (retention.keep_last == 0) break;
+    const RunEntry& run = *tables_.FindRun(key);
+    if (!IsFinished(run.row)) continue;
+    RunEntry& kept = tables_.kept[key] = run;
+    kept.attempts.clear();
+  }
+  if (tables_.kept.empty()) return;
+  std::map<JobNo, std::set<RunKey>> newest;
+  for (const auto& [key, run] : tables_.kept) newest[run.row.job_no].insert(key);
+  for (const auto& [key, run] : tables_.runs()) {
+    const auto job = newest.find(run.row.job_no);
+    if (job != newest.end() && IsFinished(run.row)) job->second.insert(key);
+  }
+  for (auto& [job_no, keys] : newest) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    const Duration own = 24h * job.definition.retention_days;
+    const bool keeps = !job.deleted && (own == Duration{} || own >= retention.runs);
+    const auto count = static_cast<size_t>(keeps ? retention.keep_last : 0);
+    while (keys.size() > count) keys.erase(keys.begin());
+  }
+  std::erase_if(tables_.kept, [&](const auto& entry) {
+    return !newest.at(entry.second.row.job_no).contains(entry.first);
+  });
+}
+
+Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, const Retention& limits) {
+  const Duration retention = limits.runs;
   MutexLock lock(tables_.mu);
   std::erase_if(tables_.requests,
                 [now](const auto& entry) { return now - entry.second.begun >= kRequestKeyKept; });
@@ -26,9 +57,9 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
     old.push_back(key);
     if (!IsFinal(entry.row.state)) days_open.insert(day_of(key.fire));
   }
-  for (const RunKey& key : old) {
-    if (!days_open.contains(day_of(key.fire))) tables_.EraseRun(key);
-  }
+  std::erase_if(old, [&](const RunKey& key) { return days_open.contains(day_of(key.fire)); });
+  KeepLast(old, limits);
+  for (const RunKey& key : old) tables_.EraseRun(key);
   std::erase_if(tables_.logs, [&](const auto& log) {
     const auto day_of_run = day_of(log.first.first.fire);
     return day_of_run < first_kept && !days_open.contains(day_of_run);

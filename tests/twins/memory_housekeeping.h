@@ -2,6 +2,7 @@
 #pragma once
 
 #include <set>
+#include <vector>
 
 #include "common/ports/store/housekeeping.h"
 #include "tests/twins/memory_tables.h"
@@ -12,9 +13,13 @@ class MemoryHousekeeping final : public Housekeeping {
  public:
   explicit MemoryHousekeeping(MemoryTables& tables) : tables_(tables) {}
 
-  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
+  Result<Upkeep> Maintain(WallTime now, const Retention& retention) override;
 
  private:
+  // Of the runs that are about to be dropped, keeps the newest finished ones of each job; of the
+  // runs kept before, only those that are still among them.
+  void KeepLast(const std::vector<RunKey>& dropped, const Retention& retention)
+      REQUIRES(tables_.mu);
   void DropCalendarVersions(WallTime before) REQUIRES(tables_.mu);
   // Runs of jobs with a retention of their own.
   void DropShortLived(WallTime now, Duration retention) REQUIRES(tables_.mu);

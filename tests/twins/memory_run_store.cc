@@ -87,7 +87,7 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
 Result<bool> MemoryRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
-  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  if (found == nullptr) return NotOpenable(key);
   const bool done = CancelWithNodes(tables_, key, context);
   ReportEnds(tables_, context);
   return done;
@@ -111,7 +111,7 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   MutexLock lock(tables_.mu);
   const RunKey& key = request.key;
   const RunEntry* found = tables_.FindRun(key);
-  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  if (found == nullptr) return NotOpenable(key);
   WorkflowRetry choice = request.workflow;
   choice.overlap = context.overlap();
   CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, key, choice));
@@ -154,8 +154,21 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
 Result<RunDetail> MemoryRunStore::GetRun(const RunKey& key) {
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
-  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return ToDetail(tables_, *found, true);
+  if (found != nullptr) return ToDetail(tables_, *found, true);
+  const auto kept = tables_.kept.find(key);
+  if (kept == tables_.kept.end()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return KeptDetail(kept->second);
+}
+
+Error MemoryRunStore::NotOpenable(const RunKey& key) {
+  if (tables_.kept.contains(key)) return OnlyKept(key);
+  return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+}
+
+RunDetail MemoryRunStore::KeptDetail(const RunEntry& entry) {
+  RunDetail detail = ToDetail(tables_, entry, false);
+  detail.kept = true;
+  return detail;
 }
 
 Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilter& filter) {
@@ -174,6 +187,16 @@ Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilte
                             .started = entry.result.started,
                             .ended = entry.result.ended});
     }
+    for (const auto& [key, entry] : tables_.kept) {
+      if (entry.row.job_no != job->job_no || key.fire > filter.until) continue;
+      found.runs.push_back({.key = key,
+                            .state = entry.row.state,
+                            .started = entry.result.started,
+                            .ended = entry.result.ended});
+    }
+    std::sort(found.runs.begin(), found.runs.end(),
+              [](const RunSummary& a, const RunSummary& b) { return b.key < a.key; });
+    if (found.runs.size() > filter.runs_max) found.runs.resize(filter.runs_max);
   }
   return recent;
 }
@@ -196,6 +219,29 @@ bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, Wal
 
 Result<RunPage> MemoryRunStore::ListRuns(const RunFilter& filter, WallTime now) {
   MutexLock lock(tables_.mu);
+  RunPage page = ListStored(filter, now);
+  if (filter.job_id) AddKept(filter, now, page);
+  return page;
+}
+
+void MemoryRunStore::AddKept(const RunFilter& filter, WallTime now, RunPage& page) {
+  const auto comes_before = [&](const RunKey& a, const RunKey& b) {
+    return filter.oldest_first ? a < b : b < a;
+  };
+  for (const auto& [key, entry] : tables_.kept) {
+    if (filter.before && !comes_before(*filter.before, key)) continue;
+    if (page.searched_to && comes_before(*page.searched_to, key)) continue;
+    if (Matches(entry, filter, now)) page.runs.push_back(KeptDetail(entry));
+  }
+  std::sort(page.runs.begin(), page.runs.end(), [&](const RunDetail& a, const RunDetail& b) {
+    return comes_before(a.row.key, b.row.key);
+  });
+  if (page.runs.size() < filter.limit) return;
+  page.runs.resize(filter.limit);
+  page.searched_to.reset();
+}
+
+RunPage MemoryRunStore::ListStored(const RunFilter& filter, WallTime now) {
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
   RunPage page;
   const bool searches = filter.looks_at_runs() || !filter.states.empty();

@@ -32,6 +32,11 @@ class MemoryRunStore final : public RunStore {
   Status DiscardDeadLetter(uint64_t id) override;
 
  private:
+  // The error of a request to change a run that is not in `runs`.
+  Error NotOpenable(const RunKey& key) REQUIRES(tables_.mu);
+  RunDetail KeptDetail(const RunEntry& entry) REQUIRES(tables_.mu);
+  RunPage ListStored(const RunFilter& filter, WallTime now) REQUIRES(tables_.mu);
+  void AddKept(const RunFilter& filter, WallTime now, RunPage& page) REQUIRES(tables_.mu);
   bool Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -143,6 +143,8 @@ class MemoryTables {
   // By attempt, then by the first sequence number.
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
   std::map<RunKey, SavedEntry> saved GUARDED_BY(mu);
+  // Runs that outlived their day. They are not in `runs`.
+  std::map<RunKey, RunEntry> kept GUARDED_BY(mu);
   // By id. Those of the target kWorkflow are the wake-ups; the key is that of any node.
   std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);
   uint64_t last_completion_id GUARDED_BY(mu) = 0;

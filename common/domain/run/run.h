@@ -243,6 +243,9 @@ struct RunDetail {
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};
   JobType job_type = JobType{};  // of its job now
+  // Its day is gone: attempts, logs and the runs of its nodes are no longer stored
+  // (Retention::keep_last).
+  bool kept = false;
 };
 
 }  // namespace carillon

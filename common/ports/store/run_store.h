@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/run/run_state.h"
+#include "common/domain/run_id.h"
 #include "common/domain/workflow/workflow_retry.h"
 #include "common/ports/store/bounded_count.h"
 #include "common/ports/store/idempotency_store.h"
@@ -159,6 +160,13 @@ struct DeadLetterJobPage {
   std::optional<uint64_t> next = {};  // cursor; nullopt on the last page
 };
 
+// The error of a write to a run that is only kept.
+inline Error OnlyKept(const RunKey& key) {
+  return {ErrorCode::kConflict,
+          "run " + EncodeRunId(key) +
+              " is older than the retention: only its result is kept; run its job instead"};
+}
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -171,7 +179,7 @@ class RunStore {
                                         const WriteContext& context) = 0;
 
   // Applies DecideCancel with context.cancel_mode. A kill replaces a graceful request, never the
-  // reverse. True if the run was cancelled or received a request; the run's `error` gives the
+  // reverse. kConflict: the run is only kept (RunDetail::kept). True if the run was cancelled or received a request; the run's `error` gives the
   // reason, if there is one. Of a workflow's run, the nodes follow before the call returns, level
   // by level: none of them is claimed after that.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
@@ -180,7 +188,7 @@ class RunStore {
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // Applies DecideRetryByHand. A late report of the attempt that was given up counts as the end of
   // that attempt. Deletes the run's dead letters, since the run has another attempt. kConflict also
-  // as ExecuteJob. Of a workflow's run that has begun: applies PlanRetry to its nodes; a run that
+  // as ExecuteJob and as CancelRun. Of a workflow's run that has begun: applies PlanRetry to its nodes; a run that
   // has ended, in whatever state, begins again. The retry of a node's run is one of its workflow
   // run from that node. kConflict, with a sentence that names the run or the nodes: the workflow
   // run is itself a node of another one, is being cancelled, or some of the nodes are open or may
@@ -190,12 +198,13 @@ class RunStore {
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
   // names PENDING (run_listing.h). A page may hold fewer runs than its limit, even none, although
-  // more exist. Then searched_to says where the search stopped.
+  // more exist. Then searched_to says where the search stopped. Lists of one job include the runs
+  // that are only kept.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
   // Like ListRuns, examines at most filter.search_max runs (and at most kRunCountLookedAtMax).
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
   // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
-  // out. Reads `runs_max` runs per job, however long its history.
+  // out. Reads `runs_max` runs per job, however long its history, and those that are only kept.
   virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
   // Returns a number that changes when a run begins, ends or changes. Covers the open due runs (the
   // first 1,000) and the kMarkedRuns newest runs. The cost does not grow with the history.

@@ -307,7 +307,7 @@ TYPED_TEST(AuthStoreContract, RefreshTokensExpireAndAreCleanedAway) {
   EXPECT_FALSE(s.v(s.auth.FindSession("f1", kT0 + 1h)).has_value());
   EXPECT_EQ(s.v(s.auth.RotateSession("r1", "r2", kT0 + 1h, kT0 + 2h)).verdict,
             RefreshVerdict::kExpired);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 1h, 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 1h, {.runs = 24h}));
   EXPECT_FALSE(s.v(s.auth.EndSession("r1")).has_value());
 }
 

@@ -150,9 +150,9 @@ TYPED_TEST(BackfillContract, OldOnesAreDeletedAfterTheirEnd) {
   s.Make();
   s.Begin(s.Terms(0, 3));
   s.v(s.backfills.CancelBackfill(s.number, {.now = s.kNow}));
-  s.v(s.housekeeping.Maintain(s.kNow + 24h, 48h));
+  s.v(s.housekeeping.Maintain(s.kNow + 24h, {.runs = 48h}));
   EXPECT_OK(s.backfills.GetBackfill(s.number));
-  s.v(s.housekeeping.Maintain(s.kNow + 72h, 48h));
+  s.v(s.housekeeping.Maintain(s.kNow + 72h, {.runs = 48h}));
   EXPECT_CODE(s.backfills.GetBackfill(s.number), ErrorCode::kNotFound);
 }
 

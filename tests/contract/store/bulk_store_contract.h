@@ -267,9 +267,9 @@ TYPED_TEST(BulkStoreContract, TheyAreKeptForAWhileAfterTheirEnd) {
   this->Create(s, "old", 3);
   this->Create(s, "open", 3);
   s.v(s.bulk.CancelBulk("old", kT0 + 1h));
-  s.v(s.housekeeping.Maintain(kT0 + 1h + kBulkKept, 24h * 14));
+  s.v(s.housekeeping.Maintain(kT0 + 1h + kBulkKept, {.runs = 24h * 14}));
   EXPECT_EQ(s.v(s.bulk.GetBulk("old")).total, 3);
-  s.v(s.housekeeping.Maintain(kT0 + 2h + kBulkKept, 24h * 14));
+  s.v(s.housekeeping.Maintain(kT0 + 2h + kBulkKept, {.runs = 24h * 14}));
   EXPECT_CODE(s.bulk.GetBulk("old"), ErrorCode::kNotFound);
   EXPECT_EQ(s.v(s.bulk.ListBulkItems("open", {})).size(), 3u);
 }

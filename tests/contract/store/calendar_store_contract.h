@@ -211,16 +211,17 @@ TYPED_TEST(CalendarContract, VersionsThatNothingNeedsAreDeleted) {
   const auto since = [&](int64_t version) {
     return s.v(s.calendars.LoadCalendars()).ChangedSince({.calendar = put[0].number}, version);
   };
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(since(0), put[0].effective) << "all are younger than the retention";
-  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, 14 * 24h));
+  for (int i = 0; i < 2; ++i)
+    ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(since(0), put[2].effective) << "the first after the version of the paused job";
   EXPECT_EQ(since(3), put[5].effective) << "the newest";
   const CalendarSet set = s.v(s.calendars.LoadCalendars());
   EXPECT_EQ(set.version(), 6);
   EXPECT_EQ(set.Find("a")->definition, this->Weekday(5));
   s.Resume(paused, kT0 + 15 * 24h);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 16 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 16 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(since(0), put[5].effective);
 }
 

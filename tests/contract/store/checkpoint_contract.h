@@ -200,9 +200,9 @@ TYPED_TEST(CheckpointContract, RowGoesWithItsRun) {
   const RunRow row = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   EXPECT_EQ(this->Save(s, this->SaveOf(row, 1, "x"), fence), SaveVerdict::kKept);
   s.Apply(s.ReportOf(row, RunState::kFailed, kT0 + 3s), fence, kT0 + 4s);
-  EXPECT_OK(s.housekeeping.Maintain(kT0 + 24h, 240h));
+  EXPECT_OK(s.housekeeping.Maintain(kT0 + 24h, {.runs = 240h}));
   EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(row.key)), "x");
-  EXPECT_OK(s.housekeeping.Maintain(kT0 + 72h, 240h));
+  EXPECT_OK(s.housekeeping.Maintain(kT0 + 72h, {.runs = 240h}));
   EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(row.key)), std::nullopt);
 }
 
@@ -213,7 +213,8 @@ TYPED_TEST(CheckpointContract, RowOfAPastDayGoesWithItsRun) {
   const RunRow row = this->Running(s, fence);
   EXPECT_EQ(this->Save(s, this->SaveOf(row, 1, "x"), fence), SaveVerdict::kKept);
   s.Apply(s.ReportOf(row, RunState::kCompleted, kT0 + 3s), fence, kT0 + 4s);
-  for (int i = 0; i < 2; ++i) EXPECT_OK(s.housekeeping.Maintain(kT0 + 20 * 24h, 14 * 24h));
+  for (int i = 0; i < 2; ++i)
+    EXPECT_OK(s.housekeeping.Maintain(kT0 + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(row.key), ErrorCode::kNotFound);
   EXPECT_EQ(s.v(s.checkpoints.ReadCheckpoint(row.key)), std::nullopt);
 }

@@ -156,7 +156,7 @@ TYPED_TEST(DeliveryContract, OldOnesGoWithTheHistory) {
                                       .asked = due[0].asked,
                                       .state = DeliveryState::kDelivered},
                                      fence, kT0 + 3s));
-  s.v(s.housekeeping.Maintain(kT0 + 48h, 24h));
+  s.v(s.housekeeping.Maintain(kT0 + 48h, {.runs = 24h}));
   const auto kept = s.v(s.notices.ListDeliveries({}));
   ASSERT_EQ(kept.size(), 1u) << "one is under way";
   EXPECT_EQ(kept[0].id, due[1].id);

@@ -12,7 +12,7 @@ TYPED_TEST_SUITE(HousekeepingContract, StoreFactories);
 TYPED_TEST(HousekeepingContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   const StoredJob job = s.Create("a", s.Manual());
   const auto finished = [&](WallTime at, uint64_t token) {
     const RunRow row = s.Start(s.Execute(job, at), token, fence, at);
@@ -24,7 +24,8 @@ TYPED_TEST(HousekeepingContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) 
   const RunRow open = s.Execute(job, kT0 + 26h);
   const RunKey recent = finished(kT0 + 49h, 3);
   // Members call it at any time, so a second call must do no harm.
-  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 16 * 24h + 1h, 14 * 24h));
+  for (int i = 0; i < 2; ++i)
+    ASSERT_OK(s.housekeeping.Maintain(kT0 + 16 * 24h + 1h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
   EXPECT_EQ(s.Get(beside_open).row.state, RunState::kCompleted);
   EXPECT_EQ(s.Get(open.key).row, open);
@@ -34,7 +35,7 @@ TYPED_TEST(HousekeepingContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) 
 TYPED_TEST(HousekeepingContract, StoreTakesRunsOfTheDaysAheadAfterMaintenance) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   JobDefinition definition = s.Manual();
   for (const Duration ahead : {1h, 30h, 72h, 24h * 400}) {
     definition.schedules.push_back({.kind = ScheduleKind::kOnce, .at = kT0 + ahead});
@@ -60,10 +61,10 @@ TYPED_TEST(HousekeepingContract, OldVersionsGoExceptTheNewest) {
     return versions;
   };
   // Version 3 was superseded at 2 h.
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 14 * 24h + 2h + 1min, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 14 * 24h + 2h + 1min, {.runs = 14 * 24h}));
   EXPECT_EQ(kept().size(), 103u);
   EXPECT_EQ(kept().front(), 4);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 100 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 100 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(kept().size(), 100u);
   EXPECT_EQ(kept().front(), 7);
 }
@@ -78,9 +79,9 @@ TYPED_TEST(HousekeepingContract, ExecutorsThatAreGoneForLongAreForgotten) {
     ASSERT_OK(s.executors.UpdateExecutors({record}));
   }
   s.v(s.executors.SetExecutorEnabled(ExecutorId("off"), false));
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 13 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 13 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(s.v(s.executors.ListExecutors()).size(), 3u);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(s.v(s.executors.ListExecutors()).size(), 2u);
   EXPECT_CODE(s.executors.GetExecutor(ExecutorId("gone")), ErrorCode::kNotFound);
 }
@@ -91,14 +92,14 @@ TYPED_TEST(HousekeepingContract, OldDeadLettersGo) {
   const RunRow run = s.Start(s.Execute(s.Create("a", s.Manual()), kT0), 1, fence, kT0 + 1s);
   s.Apply(s.ReportOf(run, RunState::kFailed), fence, kT0 + 2s);
   ASSERT_EQ(s.v(s.runs.ListDeadLetters({.limit = 10})).size(), 1u);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 15 * 24h, {.runs = 14 * 24h}));
   EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
 TYPED_TEST(HousekeepingContract, JobsMayKeepTheirRunsForLess) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   JobDefinition brief = s.Manual();
   brief.retention_days = 3;
   JobDefinition lasting = s.Manual();
@@ -119,9 +120,9 @@ TYPED_TEST(HousekeepingContract, JobsMayKeepTheirRunsForLess) {
   log.chunk = {.first_seq = 1, .count = 1, .last = true};
   AppendEntry(log.chunk.entries, {.time = kT0, .text = "line"});
   ASSERT_OK(s.logs.AppendLogs({log}));
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 3, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 3, {.runs = 14 * 24h}));
   EXPECT_EQ(s.Get(gone).row.state, RunState::kFailed);  // an hour to go
-  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 4, 14 * 24h));
+  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 4, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(gone), ErrorCode::kNotFound);
   EXPECT_TRUE(s.v(s.logs.ReadLog(gone, 1, 1, 1u << 20)).empty());
   EXPECT_EQ(s.Get(open.key).row, open);
@@ -133,21 +134,21 @@ TYPED_TEST(HousekeepingContract, JobsMayKeepTheirRunsForLess) {
   // A job that is changed to keep its runs no longer than configured loses none.
   brief.retention_days = 0;
   s.Replace(job, brief, kT0 + 24h * 4);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 6, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 6, {.runs = 14 * 24h}));
   EXPECT_EQ(s.Get(late).row.state, RunState::kCompleted);
 }
 
 TYPED_TEST(HousekeepingContract, RunsOfADeletedJobGoToo) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   JobDefinition brief = s.Manual();
   brief.retention_days = 1;
   const StoredJob job = s.Create("brief", brief);
   const RunRow row = s.Start(s.Execute(job, kT0), 1, fence, kT0);
   s.Apply(s.ReportOf(row, RunState::kCompleted, kT0), fence, kT0);
   ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 1h}));
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 25h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 25h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(row.key), ErrorCode::kNotFound);
 }
 

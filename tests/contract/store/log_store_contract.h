@@ -121,9 +121,9 @@ TYPED_TEST(LogStoreContract, LogGoesWithTheDayOfItsRun) {
   StoreDriver s = this->driver();
   LogRecord old = this->Piece(1, 1);
   old.key.fire = kT0 - 24h * 10;
-  ASSERT_OK(s.housekeeping.Maintain(kT0 - 24h * 10, 24h * 30));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 - 24h * 10, {.runs = 24h * 30}));
   ASSERT_OK(s.logs.AppendLogs({old, this->Piece(1, 1)}));
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 24h * 7));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 24h * 7}));
   EXPECT_EQ(s.v(s.logs.GetLogExtent(old.key, 1)).last_seq, 0u);
   EXPECT_EQ(s.v(s.logs.GetLogExtent(this->Key(), 1)).last_seq, 1u);
 }

@@ -426,10 +426,10 @@ TYPED_TEST(NoticeStoreContract, ASuccessIsWaitedForAYear) {
   const auto found = [&] {
     return s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.size();
   };
-  s.v(s.housekeeping.Maintain(kT0 + 48h, 24h));
+  s.v(s.housekeeping.Maintain(kT0 + 48h, {.runs = 24h}));
   this->Succeed(s, job, fence, kT0 + 49h, 2);
   EXPECT_EQ(found(), 1u);
-  s.v(s.housekeeping.Maintain(kT0 + 24h * 366, 24h * 1000));
+  s.v(s.housekeeping.Maintain(kT0 + 24h * 366, {.runs = 24h * 1000}));
   EXPECT_EQ(found(), 0u);
 }
 

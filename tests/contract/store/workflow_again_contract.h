@@ -279,7 +279,7 @@ TYPED_TEST(WorkflowAgainContract, NodesOfABackfillAreBackfilled) {
 
 TYPED_TEST(WorkflowAgainContract, RetentionDeletesTheNodesFromBefore) {
   AgainDriver s = this->again_driver();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   s.Create("a", s.Manual());
   s.Create("b", s.Manual());
   JobDefinition brief = s.Hourly();
@@ -294,7 +294,7 @@ TYPED_TEST(WorkflowAgainContract, RetentionDeletesTheNodesFromBefore) {
   s.ExpectKind(key, s.kNow + 2s, BeginKind::kAnew);
   const RunKey node = s.RowOf(key, "a").key;
   s.Completes(key, s.kNow + 3s);
-  for (int i = 0; i < 3; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 4 * 24h, 14 * 24h));
+  for (int i = 0; i < 3; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 4 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.workflows.GetWorkflowRun(key), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(node), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(before), ErrorCode::kNotFound);

@@ -307,13 +307,14 @@ TYPED_TEST(WorkflowContract, DeadlineDoesNotMatterOnceAllNodesHaveEnded) {
 
 TYPED_TEST(WorkflowContract, HousekeepingDeletesWorkflowRunsWithTheirRuns) {
   WorkflowDriver s = this->workflow_driver();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   const StoredJob flow = s.CreateFlow(s.Flow({s.Node("a")}));
   const RunKey old = s.Begun(flow, kT0 + 1h);
   s.Finish(old, "a", kT0 + 2h);
   const RunKey node = s.RowOf(old, "a").key;
   const RunKey open = s.Begun(flow, kT0 + 25h);
-  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 20 * 24h, 14 * 24h));
+  for (int i = 0; i < 2; ++i)
+    ASSERT_OK(s.housekeeping.Maintain(kT0 + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.workflows.GetWorkflowRun(old), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(node), ErrorCode::kNotFound);
   EXPECT_EQ(s.States(open), "a PENDING");
@@ -327,7 +328,7 @@ TYPED_TEST(WorkflowContract, TheVersionOfAWorkflowRunIsKept) {
   const JobVersionKey begun{flow.job_no, flow.version};
   const RunKey key = s.Begun(flow, kT0);
   for (int i = 0; i < 105; ++i) flow = s.Replace(flow, flow.definition, kT0 + i * 1min);
-  ASSERT_OK(s.housekeeping.Maintain(kT0 + 6 * 24h, 2 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 6 * 24h, {.runs = 2 * 24h}));
   EXPECT_EQ(s.v(s.firing.LoadDefinitions({begun})).size(), 1u);
   EXPECT_TRUE(s.v(s.firing.LoadDefinitions({{flow.job_no, begun.version + 1}})).empty());
   s.Finish(key, "a", kT0 + 6 * 24h);
@@ -351,7 +352,7 @@ TYPED_TEST(WorkflowContract, NodeWhoseJobCannotBeReadWaitsWithoutAskingForMoreSt
 
 TYPED_TEST(WorkflowContract, NodesAreKeptAsLongAsTheWorkflowRun) {
   WorkflowDriver s = this->workflow_driver();
-  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(kT0, {.runs = 14 * 24h}));
   JobDefinition brief = s.Manual();
   brief.retention_days = 1;
   s.Create("a", brief);
@@ -362,7 +363,7 @@ TYPED_TEST(WorkflowContract, NodesAreKeptAsLongAsTheWorkflowRun) {
   const RunKey gone = s.Begun(s.CreateFlow(brief_flow, "brief"), kT0 + 1h);
   s.Finish(gone, "b", kT0 + 2h);
   const RunKey node = s.RowOf(gone, "b").key;
-  for (int i = 0; i < 3; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 4 * 24h, 14 * 24h));
+  for (int i = 0; i < 3; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 4 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(s.States(kept), "a COMPLETED");
   EXPECT_CODE(s.workflows.GetWorkflowRun(gone), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(node), ErrorCode::kNotFound);

@@ -71,7 +71,7 @@ class BackupTest : public ::testing::Test {
   }
   // Runs the maintenance as if 20 days had passed, which drops the four days.
   Result<Upkeep> Maintain() {
-    return handle_->housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
+    return handle_->housekeeping().Maintain(today_ + 20 * 24h, {.runs = 14 * 24h});
   }
   int64_t Runs(const MariadbDatabase& database) {
     return Number(*database.Connect(), "SELECT COUNT(*) FROM job_runs");

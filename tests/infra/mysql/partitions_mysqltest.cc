@@ -46,10 +46,10 @@ class PartitionTest : public SchemaTest {
 TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   StoreDriver s = driver();
   const size_t before = Names().size();
-  ASSERT_OK(s.housekeeping.Maintain(today_, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_, {.runs = 14 * 24h}));
   EXPECT_EQ(Names().size(), before);  // the partitions already exist
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 24h, 14 * 24h));
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 48h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 24h, {.runs = 14 * 24h}));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 48h, {.runs = 14 * 24h}));
   EXPECT_EQ(Names().size(), before + 2);
   EXPECT_EQ(Names("run_attempts"), Names());
   const Fence fence = s.Take();
@@ -71,7 +71,8 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // locks the table until its end
   std::atomic<bool> ended = false;
   std::thread upkeep([&] {
-    EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+    EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}),
+                ErrorCode::kUnavailable);
     ended = true;
   });
   int64_t queued = 0;
@@ -86,7 +87,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   EXPECT_TRUE(queued == 0 || OnMysql())
       << queued;  // whose LOCK TABLES has no NOWAIT: it queues for a second
   ASSERT_OK(reader->Commit());
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
@@ -108,7 +109,7 @@ TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   bool queued = false;
   for (; refusals < 20 && !queued; ++refusals) {
     auto upkeep = std::async(std::launch::async, [&] {
-      return handle_.housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
+      return handle_.housekeeping().Maintain(today_ + 20 * 24h, {.runs = 14 * 24h});
     });
     while (!queued && upkeep.wait_for(0s) != std::future_status::ready) queued = is_queued();
     if (queued) {
@@ -119,7 +120,7 @@ TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   }
   EXPECT_TRUE(queued);
   EXPECT_GT(refusals, OnMysql() ? 0 : mysql::kRefusalsBeforeQueueing);
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
   EXPECT_EQ(Names("run_attempts"), Names());
 }
@@ -137,7 +138,7 @@ TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {
   const Fence fence = s.Take();
   const StoredJob job = s.Create("a", s.Manual());
   s.Execute(job, today_ + 100 * 24h);  // waits in p_future
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 400 * 24h, 1000 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 400 * 24h, {.runs = 1000 * 24h}));
   EXPECT_LE(Names().size(), 60u);
   EXPECT_EQ(RowsIn("p_future"), 0);
   EXPECT_EQ(s.Pending(today_ + 400 * 24h).size(), 1u);
@@ -151,12 +152,12 @@ TEST_F(PartitionTest, RetentionDropsOldDaysButNotOnesWithSomethingOpen) {
   const RunKey second = Finished(s, job, fence, today_ + 25h);
   const RunRow open = s.Execute(job, today_ + 26h);
   const size_t before = Names().size();
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
   EXPECT_EQ(s.Get(second).row.state, RunState::kCompleted);
   EXPECT_EQ(s.Get(open.key).row, open);
   EXPECT_TRUE(s.v(s.runs.CancelRun(open.key, {.now = today_ + 26h})));
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(second), ErrorCode::kNotFound);
   EXPECT_LT(Names().size(), before + 20);
   EXPECT_EQ(Names("run_attempts"), Names());
@@ -190,13 +191,13 @@ TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
     s.Apply(s.ReportOf(row, RunState::kCompleted), fence, today_ + 2s);
   }
   s.Lose(held, fence, today_ + 1min);
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 1h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 1h, {.runs = 14 * 24h}));
   EXPECT_EQ(count(), 3);
   // Incarnation x1 is deleted. x2 stays because it has an open run, x3 because it is current.
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(count(), 2);
   s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_EQ(count(), 1);
 }
 
@@ -208,12 +209,85 @@ TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
   ASSERT_OK(LetIdleInTransactions(*outside_));
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
-  EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+  EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}),
+              ErrorCode::kUnavailable);
   EXPECT_EQ(s.Get(old).row.state, RunState::kCompleted);
   Finished(s, job, fence, today_ + 2h);  // writers continue
   ASSERT_OK(outside_->Commit());
-  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, {.runs = 14 * 24h}));
   EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
+}
+
+// The copy of a run is made before its day is dropped. Meanwhile the run may change.
+TEST_F(PartitionTest, CopiesOfKeptRunsAreThoseOfTheDrop) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  const RunRow run = s.Start(s.Execute(job, today_ + 1h), ++tokens_, fence, today_ + 1h);
+  s.Apply(s.ReportOf(run, RunState::kFailed, today_ + 1h), fence, today_ + 1h);
+  const WallTime later = today_ + 20 * 24h;
+  const auto maintain = [&] {
+    return s.housekeeping.Maintain(later, {.runs = 14 * 24h, .keep_last = 3});
+  };
+  ASSERT_OK(LetIdleInTransactions(*outside_));
+  ASSERT_OK(outside_->Begin());
+  ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
+  EXPECT_CODE(maintain(), ErrorCode::kUnavailable);
+  const auto reader = database_.Connect();
+  EXPECT_EQ(Number(*reader, "SELECT COUNT(*) FROM kept_runs"), 1);
+  const RunFilter of_job{.job_id = job.job_id};
+  EXPECT_EQ(s.v(s.runs.ListRuns(of_job, later)).runs.size(), 1u);
+  EXPECT_EQ(s.v(s.runs.CountRuns(of_job, later)).seen, 1u);
+  EXPECT_FALSE(s.Get(run.key).kept);
+  s.v(s.runs.RetryRun({.key = run.key}, {.now = later}));
+  EXPECT_EQ(s.v(s.runs.ListRuns(of_job, later)).runs[0].row.state, RunState::kPending);
+  const RunRow again = s.Start(s.Get(run.key).row, ++tokens_, fence, later);
+  s.Apply(s.ReportOf(again, RunState::kCompleted, later), fence, later);
+  ASSERT_OK(outside_->Commit());
+  EXPECT_EQ(s.v(maintain()), Upkeep::kBehind);  // the copy is of the first attempt
+  EXPECT_EQ(s.v(maintain()), Upkeep::kDone);
+  const RunDetail kept = s.Get(run.key);
+  EXPECT_TRUE(kept.kept);
+  EXPECT_EQ(kept.row.state, RunState::kCompleted);
+  EXPECT_EQ(kept.row.attempt, 2);
+}
+
+TEST_F(PartitionTest, LastRunsAreKeptInBoundedSteps) {
+  StoreDriver s = driver();
+  const StoredJob job = s.Create("a", s.Manual());
+  s.Execute(job, today_ + 48h);  // the row that is copied; it stays open
+  // A job for each run, so that each is the last one of its job.
+  const auto fill = [&](const std::string& table, const std::string& columns,
+                        const std::string& values) {
+    ASSERT_OK(outside_->Execute(
+        "INSERT INTO " + table + " (" + columns + ") SELECT " + values + " FROM " +
+            Sequence(2'500) + " n JOIN jobs j ON j.job_no = " + std::to_string(job.job_no.value()),
+        {}));
+  };
+  std::string columns;
+  {
+    mysql::Rows rows = s.v(outside_->Ask(
+        "SELECT GROUP_CONCAT(COLUMN_NAME SEPARATOR ', ') FROM information_schema.COLUMNS WHERE "
+        "TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'jobs' AND COLUMN_NAME NOT IN ('job_no', "
+        "'job_id') AND EXTRA NOT LIKE '%GENERATED%'"));
+    ASSERT_TRUE(rows.Next());
+    columns = rows.Text(1);
+  }
+  fill("jobs", "job_no, job_id, " + columns, "1000000 + n.seq, CONCAT('copy-', n.seq), " + columns);
+  const std::string fire = std::to_string(ToUnixMicros(today_)) + " + n.seq";
+  fill("job_runs",
+       "fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, def_version, ended_us",
+       fire + ", 9000000 + n.seq, 0, 1000000 + n.seq, 0, 'MANUAL', 'COMPLETED', " + fire + ", 1, " +
+           fire);
+  const WallTime later = today_ + 20 * 24h;
+  int behind = 0;
+  while (s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h, .keep_last = 1})) ==
+         Upkeep::kBehind) {
+    ++behind;
+  }
+  EXPECT_EQ(behind, 2);  // kKeptJobsPerCall
+  EXPECT_EQ(Number(*outside_, "SELECT COUNT(*) FROM kept_runs"), 2'500);
+  EXPECT_EQ(Number(*outside_, "SELECT COUNT(*) FROM job_runs"), 1);
 }
 
 TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
@@ -227,7 +301,7 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
     auto retried = std::async(std::launch::async, [&] {
       return handle_.runs().RetryRun({.key = row.key}, {.now = day + 20 * 24h});
     });
-    const Result<Upkeep> kept = s.housekeeping.Maintain(day + 20 * 24h, 14 * 24h);
+    const Result<Upkeep> kept = s.housekeeping.Maintain(day + 20 * 24h, {.runs = 14 * 24h});
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {
@@ -267,10 +341,10 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
     return Number(*outside_, std::string("SELECT COUNT(*) FROM ") + table);
   };
   const WallTime later = today_ + 3 * 24h;
-  EXPECT_EQ(s.v(s.housekeeping.Maintain(later, 14 * 24h)), Upkeep::kBehind);
+  EXPECT_EQ(s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})), Upkeep::kBehind);
   EXPECT_EQ(left("job_runs"), 2202 - mysql::kShortLivedRunsPerCall);
   EXPECT_EQ(left("run_attempts"), 2202 - mysql::kShortLivedRunsPerCall);
-  while (s.v(s.housekeeping.Maintain(later, 14 * 24h)) == Upkeep::kBehind) continue;
+  while (s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})) == Upkeep::kBehind) continue;
   EXPECT_EQ(left("job_runs"), 2);  // the open ones
   EXPECT_EQ(left("run_attempts"), 2);
 }
@@ -301,7 +375,7 @@ TEST_F(PartitionTest, RetryDuringShortRetentionWinsOrLosesWhole) {
     auto retried = std::async(std::launch::async, [&] {
       return handle_.runs().RetryRun({.key = row.key}, {.now = at + 25h});
     });
-    const Result<Upkeep> kept = s.housekeeping.Maintain(at + 25h, 14 * 24h);
+    const Result<Upkeep> kept = s.housekeeping.Maintain(at + 25h, {.runs = 14 * 24h});
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {

@@ -168,7 +168,7 @@ class FaultSettingsStore : public FaultStore<SettingsStore> {
 class FaultHousekeeping : public FaultStore<Housekeeping> {
  public:
   using FaultStore::FaultStore;
-  Result<Upkeep> Maintain(WallTime now, Duration retention) override {
+  Result<Upkeep> Maintain(WallTime now, const Retention& retention) override {
     return Call("Maintain", &Housekeeping::Maintain, now, retention);
   }
 };

@@ -113,16 +113,17 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
   {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
-        session.Query(
-            fmt::format("SELECT {} FROM job_runs r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
-                        "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
-                        "job_versions v ON v.job_no = r.job_no AND v.version = "
-                        "r.def_version WHERE {} ORDER BY {} LIMIT ?",
-                        kDetailColumns, query.index, query.where, RunOrder(query.oldest_first)),
-            params));
+        session.Query(fmt::format("SELECT {} FROM {} r FORCE INDEX ({}) STRAIGHT_JOIN jobs j "
+                                  "FORCE INDEX (PRIMARY) ON j.job_no = r.job_no LEFT JOIN "
+                                  "job_versions v ON v.job_no = r.job_no AND v.version = "
+                                  "r.def_version WHERE {} ORDER BY {} LIMIT ?",
+                                  kDetailColumns, query.table, query.index, query.where,
+                                  RunOrder(query.oldest_first)),
+                      params));
     while (rows.Next()) {
       StoredRun run;
       RunDetail detail = ReadOne(session, rows, &run);
+      detail.kept = query.table == kKeptRuns;
       if (!NoteIfUnreadable(session, run)) {
         ++read.left_out;
         continue;
@@ -162,15 +163,28 @@ Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& 
 }
 
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(
-      ReadRows found,
-      ReadSome(session, {.where = std::string(kIsRun), .params = ParamsOf(key)}, 1, incarnations));
+  DetailQuery query{.where = std::string(kIsRun), .params = ParamsOf(key)};
+  CARILLON_ASSIGN_OR_RETURN(ReadRows found, ReadSome(session, query, 1, incarnations));
+  if (found.details.empty() && found.left_out == 0) {
+    query.table = kKeptRuns;
+    CARILLON_ASSIGN_OR_RETURN(found, ReadSome(session, query, 1, incarnations));
+  }
   if (found.left_out > 0) {
     return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
   }
   if (found.details.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  CARILLON_ASSIGN_OR_RETURN(found.details.front().attempts, ReadAttempts(session, key));
-  return std::move(found.details.front());
+  RunDetail& detail = found.details.front();
+  if (detail.kept) return std::move(detail);
+  CARILLON_ASSIGN_OR_RETURN(detail.attempts, ReadAttempts(session, key));
+  return std::move(detail);
+}
+
+Result<bool> IsOnlyKept(Session& session, const RunKey& key) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(fmt::format("SELECT 1 FROM {} r WHERE {} AND {}", kKeptRuns, kIsRun,
+                                           kIsOnlyKept),
+                               ParamsOf(key)));
+  return rows.Next();
 }
 
 }  // namespace carillon::mysql

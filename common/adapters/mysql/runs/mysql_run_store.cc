@@ -89,6 +89,13 @@ Result<RunDetail> AnswerRetry(Session& session, const RetryRequest& request,
   return retried;
 }
 
+// The error of a request to change a run that is not in job_runs.
+Error NotOpenable(Session& session, const RunKey& key) {
+  const Result<bool> kept = IsOnlyKept(session, key);
+  if (!kept.ok()) return kept.error();
+  return *kept ? OnlyKept(key) : Error{ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+}
+
 Error Unreadable(const RunKey& key) {
   return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
@@ -209,7 +216,7 @@ Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& con
       InTransaction(db_.pool(), {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                                   LockRuns(session, {key}, db_.caches().incarnations));
-        if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+        if (runs.empty()) return NotOpenable(session, key);
         StoredRun& run = runs.begin()->second;
         if (!run.readable) return Unreadable(key);
         maybe_workflow = MayHaveNodes(run);
@@ -277,7 +284,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
         CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                                   LockRuns(session, {key}, db_.caches().incarnations));
-        if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+        if (runs.empty()) return NotOpenable(session, key);
         StoredRun& run = runs.begin()->second;
         if (!run.readable) return Unreadable(key);
         // Reads the run again, because a report of the attempt may have arrived between the first
@@ -311,7 +318,9 @@ Result<RunDetail> MysqlRunStore::GetRun(const RunKey& key) {
   return InRead(db_.pool(), "get run", [&](Session& session) -> Result<RunDetail> {
     CARILLON_ASSIGN_OR_RETURN(RunDetail detail,
                               ReadDetail(session, key, db_.caches().incarnations));
-    CARILLON_ASSIGN_OR_RETURN(detail.saved, ReadSaved(session, key));
+    if (!detail.kept) {
+      CARILLON_ASSIGN_OR_RETURN(detail.saved, ReadSaved(session, key));
+    }
     return detail;
   });
 }

@@ -27,6 +27,7 @@ constexpr size_t kSortedMax = 20'000;
 
 // A walk along an index, in the order of the list.
 struct Walk {
+  std::string table = "job_runs";
   std::string index;
   Conditions within;  // a range of the index
   Conditions wanted;  // checked in each row
@@ -198,6 +199,20 @@ std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState
   return walks;
 }
 
+// Returns the walk along the kept runs of the filter's job, which are few.
+Walk KeptOf(const RunFilter& filter, const Conditions& wanted) {
+  Walk walk{.table = std::string(kKeptRuns),
+            .index = "by_job",
+            .within = RangeOf(filter),
+            .wanted = wanted};
+  AddJob(walk.within, *filter.job_id);
+  if (!filter.states.empty()) {
+    walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(filter.states)));
+  }
+  walk.wanted.Add(std::string(kIsOnlyKept));
+  return walk;
+}
+
 // True if there are more open runs than are sorted for a page.
 Result<bool> HasManyOpen(Session& session, const SearchScope& scope) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -227,9 +242,8 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   return {std::move(due), std::move(ended_early)};
 }
 
-Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
-                                  const SearchScope& scope) {
-  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
+Result<std::vector<Walk>> WalksOfRuns(Session& session, const RunFilter& filter,
+                                      const Conditions& wanted, const SearchScope& scope) {
   const std::set<RunState> states(filter.states.begin(), filter.states.end());
   if (states.empty()) return WalksOfAll(filter, wanted, scope);
   bool many_open = false;
@@ -239,9 +253,18 @@ Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
   return WalksOfStates(filter, states, wanted, scope, many_open);
 }
 
+Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
+                                  const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOfRuns(session, filter, wanted, scope));
+  // Last: a run whose day is dropped between two walks is then found by one of them.
+  if (filter.job_id) walks.push_back(KeptOf(filter, wanted));
+  return walks;
+}
+
 // Counts the runs that one walk finds. Without a bound, the order and the cursor do not matter.
 Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& filter) {
-  CountedRows rows{.from = "job_runs r FORCE INDEX (" + walk.index + ")",
+  CountedRows rows{.from = walk.table + " r FORCE INDEX (" + walk.index + ")",
                    .order = std::string(RunOrder(filter.oldest_first)),
                    .within = std::move(walk.within)};
   if (filter.looks_at_jobs()) {
@@ -331,7 +354,8 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
     walk.within.Add(walk.wanted);
     CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> found,
                               ReadDetails(session,
-                                          {.index = walk.index,
+                                          {.table = walk.table,
+                                           .index = walk.index,
                                            .where = walk.within.text(),
                                            .params = walk.within.params(),
                                            .limit = filter.limit,

@@ -112,9 +112,12 @@ Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before) {
     std::set<uint64_t> old;
     {
       CARILLON_ASSIGN_OR_RETURN(
-          Rows rows, session.Query("SELECT u.incarnation_no FROM incarnation_uses u WHERE "
-                                   "u.seen_us < ? LIMIT ?",
-                                   {ToUnixMicros(before), kIncarnationsPerCall}));
+          Rows rows,
+          session.Query(
+              "SELECT u.incarnation_no FROM incarnation_uses u WHERE u.seen_us < ? AND NOT "
+              "EXISTS (SELECT 1 FROM kept_runs k WHERE k.incarnation_no = "
+              "u.incarnation_no) LIMIT ?",
+              {ToUnixMicros(before), kIncarnationsPerCall}));
       while (rows.Next()) old.insert(rows.Unsigned(1));
     }
     if (old.empty()) return {};

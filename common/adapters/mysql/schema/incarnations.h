@@ -23,7 +23,7 @@ inline constexpr size_t kIncarnationsKept = 32'768;
 
 // Deletes the numbers of old incarnations, at most kIncarnationsPerCall of them. An incarnation is
 // old if it was last seen before `before` as the current incarnation of its executor. Numbers that
-// an open run refers to are kept.
+// an open run or a kept one refers to stay.
 Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before);
 
 class Incarnations {

@@ -146,15 +146,27 @@ Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
 
 // Checks again with the table locked for writing, so that no run can be reopened between the check
 // and the drop.
-Status DropDay(Session& session, const std::string& partition, Duration queue) {
-  CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
-  if (open_before) return {};
-  return WithTableAlone(session, "job_runs", queue, [&]() -> Status {
-    CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, partition));
+// Returns false if the keeper is not done.
+Result<bool> DropDay(Session& session, const OldDay& day, DayKeeper* keeper, Duration queue) {
+  CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, day.partition));
+  if (open_before) return true;
+  if (keeper != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(const bool kept, keeper->Keep(session, day));
+    if (!kept) return false;
+  }
+  bool current = true;
+  const std::string tables = keeper == nullptr ? "job_runs" : "kept_runs READ, job_runs";
+  CARILLON_TRY(WithTableAlone(session, tables, queue, [&]() -> Status {
+    CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, day.partition));
     if (open_now) return {};
-    log::Info("mysql", "dropping the runs of {}", partition);
-    return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", partition));
-  });
+    if (keeper != nullptr) {
+      CARILLON_ASSIGN_OR_RETURN(current, keeper->IsCurrent(session, day));
+      if (!current) return {};
+    }
+    log::Info("mysql", "dropping the runs of {}", day.partition);
+    return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", day.partition));
+  }));
+  return current;
 }
 
 // Deletes old runs from p_past row by row, because p_past itself is never dropped. If a day has an
@@ -180,12 +192,30 @@ Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
   });
 }
 
-Status DropOldDays(Session& session, WallTime before, Duration queue) {
+Result<DroppedDays> DropOldDays(Session& session, WallTime before, DayKeeper* keeper,
+                                Duration queue) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> days, ReadPartitions(session, "job_runs"));
+  DroppedDays dropped{.past_kept = true};
+  int64_t from_us = 0;
   for (const Partition& day : days) {
-    if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
-    CARILLON_TRY(DropDay(session, day.name, queue));
+    if (!day.below_us) break;
+    const OldDay old{.partition = day.name, .from_us = from_us, .below_us = *day.below_us};
+    from_us = *day.below_us;
+    if (day.name == "p_past") {
+      const int64_t below_us = std::min(*day.below_us, StartOf(DayOf(before)));
+      if (keeper == nullptr) continue;
+      CARILLON_ASSIGN_OR_RETURN(
+          dropped.past_kept, keeper->Keep(session, {.partition = day.name, .below_us = below_us}));
+      continue;
+    }
+    if (*day.below_us > ToUnixMicros(before)) continue;
+    CARILLON_ASSIGN_OR_RETURN(const bool done, DropDay(session, old, keeper, queue));
+    if (!done) {
+      dropped.behind = true;
+      break;
+    }
   }
+  dropped.behind = dropped.behind || !dropped.past_kept;
   // Drops a day of the other tables only after the day of job_runs, so that no run loses its
   // attempts or logs.
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
@@ -199,7 +229,7 @@ Status DropOldDays(Session& session, WallTime before, Duration queue) {
       CARILLON_TRY(AlterAlone(session, table, queue, "DROP PARTITION " + day.name));
     }
   }
-  return {};
+  return dropped;
 }
 
 std::string DeleteOrphansOf(std::string_view table) {
@@ -226,10 +256,13 @@ Status AddPartitions(Pool& pool, WallTime now, Duration queue) {
   });
 }
 
-Status DropPartitions(Pool& pool, WallTime before, Duration queue) {
-  return Exclusively(pool, "retention", [before, queue](Session& session) -> Status {
-    return DropOldDays(session, before, queue);
-  });
+Result<DroppedDays> DropPartitions(Pool& pool, WallTime before, DayKeeper* keeper, Duration queue) {
+  DroppedDays dropped;  // if another member has the lock
+  CARILLON_TRY(Exclusively(pool, "retention", [&](Session& session) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(dropped, DropOldDays(session, before, keeper, queue));
+    return {};
+  }));
+  return dropped;
 }
 
 Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
@@ -271,6 +304,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
     if (!deleted.ok()) return deleted.error();
     if (*deleted >= kDeletedRowsPerCall) upkeep = Upkeep::kBehind;
   }
+  if (!old.past_too) return upkeep;
   CARILLON_ASSIGN_OR_RETURN(const int64_t runs, DeletePast(pool, day_us));
   return runs >= kDeletedRowsPerCall ? Upkeep::kBehind : upkeep;
 }

@@ -35,11 +35,35 @@ inline constexpr Duration kQueueLongest = 100ms;
 Duration QueueFor(int refusals);
 
 Status AddPartitions(Pool& pool, WallTime now, Duration queue = {});
-// Drops the days that ended at or before `before`.
-Status DropPartitions(Pool& pool, WallTime before, Duration queue = {});
+
+// The runs of a partition with fires in [from_us, below_us), which are about to be deleted.
+struct OldDay {
+  std::string partition;
+  int64_t from_us = 0;
+  int64_t below_us = 0;
+};
+
+// Saves some runs of a day before it is dropped.
+class DayKeeper {
+ public:
+  virtual ~DayKeeper() = default;
+  // Runs in autocommit mode. False: it is not done yet, so the day must stay.
+  virtual Result<bool> Keep(Session& session, const OldDay& day) = 0;
+  // Called while job_runs is locked. False: a run has changed since Keep, so the day must stay.
+  virtual Result<bool> IsCurrent(Session& session, const OldDay& day) = 0;
+};
+
+struct DroppedDays {
+  bool behind = false;     // a day stays because its keeper is not done
+  bool past_kept = false;  // the keeper is done with the old runs of p_past
+};
+// Drops the days that ended at or before `before`. `keeper` may be null.
+Result<DroppedDays> DropPartitions(Pool& pool, WallTime before, DayKeeper* keeper,
+                                   Duration queue = {});
 
 struct OldRows {
   WallTime runs_before;
+  bool past_too = true;  // whether rows of p_past may be deleted
   WallTime request_keys_before;
   WallTime audit_before;
   WallTime sessions_before;

@@ -69,7 +69,7 @@ class BehindStore final : public Housekeeping {
   int calls = 0;
   int behind = 0;  // the number of calls after which rows are still left
   bool away = false;
-  Result<Upkeep> Maintain(WallTime, Duration) override {
+  Result<Upkeep> Maintain(WallTime, const Retention&) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
     return ++calls <= behind ? Upkeep::kBehind : Upkeep::kDone;
   }
