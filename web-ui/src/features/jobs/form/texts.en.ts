@@ -308,7 +308,8 @@ export const en = {
   'form.upstream_n': 'Upstream job of schedule {{n}} (ID)',
   'form.on_n': 'Schedule {{n}} starts on',
   'form.calendar_n': 'Calendar of schedule {{n}}',
-  'form.calendar_hint': 'Fires only at times in this calendar.',
+  'form.calendar_hint':
+    'Fires only at times in this calendar. In a cron expression, C#1 and C#-1 are the first and last day of the month in it; 25< is the 25th or the day in it before, 25> the day after.',
   'form.blackout_n': 'Blackout of schedule {{n}}',
   'form.blackout_hint': 'Does not fire at times in this calendar.',
   'form.parameters_n': 'Parameters of schedule {{n}}',

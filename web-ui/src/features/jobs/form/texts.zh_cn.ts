@@ -302,7 +302,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.upstream_n': '计划 {{n}} 的上游任务（ID）',
   'form.on_n': '计划 {{n}} 的启动条件',
   'form.calendar_n': '计划 {{n}} 的日历',
-  'form.calendar_hint': '仅在此日历中的时间触发。',
+  'form.calendar_hint':
+    '仅在此日历中的时间触发。Cron 表达式中，C#1 和 C#-1 是当月日历内的第一天和最后一天；25< 是 25 日或之前最近的日历内日期，25> 则是之后最近的。',
   'form.blackout_n': '计划 {{n}} 的禁止时段',
   'form.blackout_hint': '在此日历中的时间不触发。',
   'form.parameters_n': '计划 {{n}} 的参数',
