@@ -26,5 +26,7 @@ std::string ScheduleSummary(const nlohmann::json& job);
 // Prints the old or the new value of a change. Each line of `value` becomes one line: "  - 60".
 void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value);
 void PrintJob(Session& session, const nlohmann::json& job);
+// Says the warnings about schedules of an answer, each after `place` ("jobs.yaml:3: ").
+void SayWarnings(Session& session, const nlohmann::json& answer, const std::string& place = "");
 
 }  // namespace carillon::cli

@@ -167,11 +167,13 @@ Outcome<json> SendAll(Session& session, const Documents& documents, const Applyi
   return applied;
 }
 
-// Reports each error with its file and line. Returns the exit code of the first error.
+// Reports each error and warning with its file and line. Returns the exit code of the first error.
 ExitCode PrintErrors(Session& session, const json& applied, const Documents& documents) {
   ExitCode exit = ExitCode::kDone;
   for (const json& item : applied["items"]) {
-    if (!item.is_object() || !item.value("error", json()).is_object()) continue;
+    if (!item.is_object()) continue;
+    SayWarnings(session, item, Cell(item.value("place", json())) + ": ");
+    if (!item.value("error", json()).is_object()) continue;
     const json& problem = item["error"];
     Failure failure =
         FailureOf(ApiResponse{.status = problem.value("status", 500), .body = problem});

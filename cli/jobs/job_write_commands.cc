@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
@@ -44,6 +45,7 @@ Outcome<ExitCode> Create(Session& session, const WriteArguments& arguments) {
       session.Call(
           {.method = "POST", .path = "/api/jobs", .body = std::move(body), .idempotent = true}));
   PrintJob(session, job.body);
+  SayWarnings(session, job.body);
   return ExitCode::kDone;
 }
 
@@ -56,6 +58,7 @@ Outcome<ExitCode> Put(Session& session, const WriteArguments& arguments, const j
       session.Call(
           {.method = "PUT", .path = JobPath(arguments.id), .body = body, .if_match = tag}));
   PrintJob(session, job.body);
+  SayWarnings(session, job.body);
   return ExitCode::kDone;
 }
 
@@ -85,15 +88,16 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
                                                                  .body = std::move(patch),
                                                                  .if_match = tag}));
   PrintJob(session, job.body);
+  SayWarnings(session, job.body);
   return ExitCode::kDone;
 }
 
 // Returns the job for the editor: without read-only fields. The schedules are in one form only,
 // `cron_expression` or `schedules`.
 json Editable(json job) {
-  constexpr std::array kReadOnly = {"version",         "state",           "next_fire_time",
-                                    "create_time",     "update_time",     "pause_reason",
-                                    "allowed_actions", "schedule_problem"};
+  constexpr std::array kReadOnly = {
+      "version",      "state",           "next_fire_time",   "create_time", "update_time",
+      "pause_reason", "allowed_actions", "schedule_problem", "warnings"};
   for (const char* name : kReadOnly) job.erase(name);
   if (job.contains("cron_expression") && !job["cron_expression"].is_null()) {
     job.erase("schedules");
@@ -152,6 +156,17 @@ Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) 
 }
 
 }  // namespace
+
+void SayWarnings(Session& session, const json& answer, const std::string& place) {
+  if (!answer.is_object()) return;
+  const json warnings = answer.value("warnings", json::array());
+  if (!warnings.is_array()) return;
+  for (const json& one : warnings) {
+    if (!one.is_object()) continue;
+    session.Say(fmt::format("{}warning: schedule {}: {}", place,
+                            one.value("schedule", int64_t{0}) + 1, one.value("detail", "")));
+  }
+}
 
 void AddJobWriteCommands(CLI::App& job, Session& session) {
   const auto created = std::make_shared<WriteArguments>();  // shared with the callback

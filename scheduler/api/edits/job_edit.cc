@@ -18,6 +18,7 @@
 #include "scheduler/api/edits/dependency_check.h"
 #include "scheduler/api/edits/edit_rules.h"
 #include "scheduler/api/http/page.h"
+#include "scheduler/explain/schedule_warnings.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -109,10 +110,33 @@ json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
   return shown;
 }
 
-HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now) {
-  HttpResponse response = JsonResponse(status, ShowJob(call, job, now));
+namespace {
+
+HttpResponse Tagged(int status, const StoredJob& job, const json& shown) {
+  HttpResponse response = JsonResponse(status, shown);
   response.headers.emplace_back("ETag", VersionTag(job.version));
   return response;
+}
+
+}  // namespace
+
+HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now) {
+  return Tagged(status, job, ShowJob(call, job, now));
+}
+
+json WarningsAbout(const Call& call, const JobId& id, const JobDefinition& definition,
+                   WallTime now) {
+  const auto calendars = CalendarsFor(call, definition);
+  if (!calendars.ok()) return json::array();
+  const auto warnings = ScheduleWarnings(WithSpread(definition, id), **calendars, now);
+  return warnings.ok() ? *warnings : json::array();
+}
+
+HttpResponse WrittenResponse(const Call& call, int status, const StoredJob& job, WallTime now) {
+  json shown = ShowJob(call, job, now);
+  json warnings = WarningsAbout(call, job.job_id, job.definition, now);
+  if (!warnings.empty()) shown["warnings"] = std::move(warnings);
+  return Tagged(status, job, shown);
 }
 
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
@@ -211,6 +235,23 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
   return created;
 }
 
+namespace {
+
+// The way out differs: a job that is there can be edited, the id of a deleted one is gone.
+std::string UsedIdSentence(const Call& call, const JobId& id) {
+  const auto found = call.stores.jobs.GetJob(id);
+  if (found.ok() || found.code() == ErrorCode::kCorrupt) {
+    return "This job_id is already used. Edit that job, or choose another job_id.";
+  }
+  if (found.code() != ErrorCode::kNotFound) {
+    return "This job_id is already used, possibly by a deleted job. Choose another.";
+  }
+  return "This job_id belonged to a job that was deleted, and its runs keep it: it cannot be used "
+         "again. Choose another job_id. To change a job, edit it instead of deleting it.";
+}
+
+}  // namespace
+
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& wanted,
                             WallTime now) {
   const JobDefinition definition = WithSpread(wanted, id);
@@ -228,11 +269,10 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
     created = std::move(found);
   }
   if (!created.ok() && created.code() == ErrorCode::kExists) {
-    return Problem{
-        .status = 409,
-        .code = "exists",
-        .detail = "This job_id is already used, possibly by a deleted job. Choose another.",
-        .errors = {{"/job_id", "exists", "This job_id is already used."}}};
+    return Problem{.status = 409,
+                   .code = "exists",
+                   .detail = UsedIdSentence(call, id),
+                   .errors = {{"/job_id", "exists", "This job_id is already used."}}};
   }
   if (!created.ok()) return DependencyProblem(created.error());
   call.note.changes_json = JsonToText(AuditedChanges(JobChanges(definition)));
@@ -274,7 +314,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
 Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition& definition,
                       WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written, StoreDefinition(call, base, definition, now));
-  return JobResponse(call, 200, written, now);
+  return WrittenResponse(call, 200, written, now);
 }
 
 Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now, bool force) {

@@ -13,6 +13,12 @@ namespace carillon::scheduler {
 nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
 // An answer with the job and its ETag.
 HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now);
+// The same after a write: with the warnings about its schedules, if there are any.
+HttpResponse WrittenResponse(const Call& call, int status, const StoredJob& job, WallTime now);
+// What a preview warns of, except crowded_minute, which costs more; an empty list if the calendars
+// cannot be read.
+nlohmann::json WarningsAbout(const Call& call, const JobId& id, const JobDefinition& definition,
+                             WallTime now);
 
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The present job if the caller's precondition names its version; otherwise 412.

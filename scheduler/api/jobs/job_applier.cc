@@ -241,6 +241,7 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
   if (!given.empty()) fate.id = JobId(given);
   if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
+  fate.warnings = WarningsAbout(call_, id, definition, now_);
   if (options_.dry_run) {
     CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), documented_));
     return fate;
@@ -356,6 +357,7 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
                                                 const JobDefinition& definition) {
   const StoredJob& job = base.job;
   Applied fate{.result = "updated", .id = job.job_id, .version = job.version};
+  fate.warnings = WarningsAbout(call_, job.job_id, definition, now_);
   if (base.readable && definition == job.definition) {
     fate.result = "unchanged";
     return fate;
@@ -460,6 +462,7 @@ void JobApplier::Add(const json& index, const json& id, const json& name,
     if (fate->id) item["job_id"] = fate->id->value();
     if (fate->version > 0) item["version"] = fate->version;
     item["changes"] = Bounded(fate->changes);
+    if (!fate->warnings.empty()) item["warnings"] = fate->warnings;
   } else {
     Problem problem = fate.error();
     const std::string place = index.is_null() ? "" : "/" + JsonToText(index);

@@ -53,6 +53,7 @@ class JobApplier {
     std::optional<JobId> id = {};
     int64_t version = 0;  // 0 = none yet
     nlohmann::json changes = nlohmann::json::array();
+    nlohmann::json warnings = nlohmann::json::array();
   };
 
   // A job to be created together with the others of its piece.

@@ -41,7 +41,7 @@ Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
 }
 
 HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
-  HttpResponse response = JobResponse(call, 201, job, now);
+  HttpResponse response = WrittenResponse(call, 201, job, now);
   response.headers.emplace_back("Location", "/api/jobs/" + job.job_id.value());
   return response;
 }

@@ -534,6 +534,7 @@ export interface components {
       create_time?: unknown;
       update_time?: unknown;
       allowed_actions?: unknown;
+      warnings?: unknown;
     };
     Namespace: string;
     Shares: {
@@ -641,6 +642,7 @@ export interface components {
       pause_reason: string | null;
       next_fire_time: components['schemas']['TimeOrNull'];
       schedule_problem?: string;
+      warnings?: components['schemas']['ScheduleWarning'][];
       create_time: components['schemas']['Time'];
       update_time: components['schemas']['Time'];
       allowed_actions: (
@@ -689,6 +691,7 @@ export interface components {
       result: 'created' | 'updated' | 'unchanged' | 'pruned' | 'error';
       version: number | null;
       changes: components['schemas']['FieldChange'][] | null;
+      warnings?: components['schemas']['ScheduleWarning'][];
       error: null | components['schemas']['Problem'];
     };
     Bulk: {

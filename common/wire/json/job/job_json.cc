@@ -49,11 +49,11 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
   return FormatRfc3339(least);
 }
 
-// Fields of `body` that only a GET fills in.
+// Fields of `body` that only an answer has.
 bool IsReadOnly(std::string_view name) {
   constexpr std::array kNames = {
       "version",      "state",           "next_fire_time",   "create_time", "update_time",
-      "pause_reason", "allowed_actions", "schedule_problem", "problem"};
+      "pause_reason", "allowed_actions", "schedule_problem", "problem",     "warnings"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

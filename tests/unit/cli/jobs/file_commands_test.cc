@@ -100,6 +100,18 @@ TEST_F(FileCommandsTest, AProblemIsReportedOnceAndFurtherOnesWithTheirLine) {
       << err();
 }
 
+TEST_F(FileCommandsTest, WarningsNameTheirFileAndAreNoErrors) {
+  const std::string file = Write("j.yaml", "name: A\n---\nname: B\n");
+  json warned = Item(1, "unchanged");
+  warned["warnings"] = {{{"schedule", 0}, {"code", "calendar_ends"}, {"detail", "It ends."}}};
+  Answer("POST /api/apply", Answered({Item(0, "created"), warned}));
+  EXPECT_EQ(Run({"apply", "-f", file}), 0);
+  EXPECT_TRUE(err().starts_with(file + ":3: warning: schedule 1: It ends.\n")) << err();
+  Answer("POST /api/apply?dry_run=true", Answered({Item(0, "unchanged"), warned}));
+  EXPECT_EQ(Run({"diff", "-f", file}), 0) << "no differences";
+  EXPECT_TRUE(err().starts_with(file + ":3: warning: schedule 1: It ends.\n")) << err();
+}
+
 TEST_F(FileCommandsTest, TheDocumentIsTheServersWithPlaces) {
   const std::string file = Write("j.yaml", "\nname: A\n");
   const json changes = {{{"path", "/timeout"}, {"from", 60}, {"to", 90}}};

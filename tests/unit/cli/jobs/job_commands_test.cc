@@ -164,6 +164,19 @@ TEST_F(JobCommandsTest, CreateSendsWhatTheFlagsSay) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(JobCommandsTest, WritesSayTheWarningsOfTheServer) {
+  json job = JobShown("j");
+  job["warnings"] = {{{"schedule", 1}, {"code", "never_fires"}, {"detail", "It never fires."}}};
+  Answer("POST /api/jobs", job, 201);
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "--command", "true", "--cron", "0 0 30 2 *"}), 0);
+  EXPECT_EQ(err(), "warning: schedule 2: It never fires.\n");
+  Answer("GET /api/jobs/j", JobShown("j"), 200, "\"v3\"");
+  Answer("PATCH /api/jobs/j", job);
+  EXPECT_EQ(Run({"job", "edit", "j", "--timeout", "5m", "-o", "json"}), 0);
+  EXPECT_EQ(err(), "warning: schedule 2: It never fires.\n");
+  EXPECT_EQ(OutJson(), job);
+}
+
 TEST_F(JobCommandsTest, CreateTakesSeveralSchedules) {
   Answer("POST /api/jobs", JobShown("j"), 201);
   EXPECT_EQ(Run({"job", "create", "--name", "n", "--every", "500ms", "--at", "2026-03-01T00:00:00Z",

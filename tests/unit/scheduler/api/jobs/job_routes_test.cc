@@ -326,7 +326,13 @@ TEST_F(JobRoutesTest, DeleteNeedsTheVersionAndIsFinal) {
   EXPECT_EQ(deleted.header("content-length"), "");
   EXPECT_EQ(Get(path).code(), "not_found");
   EXPECT_EQ(Send("DELETE", path, "", {{"If-Match", "\"v1\""}}).status, 404);
-  EXPECT_EQ(Post("/api/jobs", JobBody({{"job_id", "gone"}})).code(), "exists");
+  const Answer gone = Post("/api/jobs", JobBody({{"job_id", "gone"}}));
+  EXPECT_EQ(gone.code(), "exists");
+  EXPECT_NE(gone.text.find("was deleted"), std::string::npos) << gone.text;
+  Create({{"job_id", "here"}});
+  const Answer here = Post("/api/jobs", JobBody({{"job_id", "here"}, {"name", "other"}}));
+  EXPECT_EQ(here.code(), "exists");
+  EXPECT_NE(here.text.find("Edit that job"), std::string::npos) << here.text;
 }
 
 TEST_F(JobRoutesTest, PauseAndResumeMoveStateAndVersion) {

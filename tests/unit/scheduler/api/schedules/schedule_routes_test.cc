@@ -314,8 +314,43 @@ TEST_F(ScheduleRoutesTest, CalendarWhoseListEndsIsToldInPreviewAndJob) {
         std::string::npos);
   };
   told(Post("/api/schedules/preview", {{"schedules", schedules}}).body()["warnings"]);
-  Create({{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", schedules}});
+  told(Create(
+      {{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", schedules}})["warnings"]);
   told(Get("/api/jobs/j/next").body()["warnings"]);
+}
+
+TEST_F(ScheduleRoutesTest, AnswersToWritesHaveTheWarningsOfAPreview) {
+  const auto codes = [](const json& answer) {
+    std::vector<std::string> found;
+    for (const json& one : answer.value("warnings", json::array())) found.push_back(one["code"]);
+    return found;
+  };
+  using Codes = std::vector<std::string>;
+  const json clean = Create({{"job_id", "clean"}, {"cron_expression", "0 3 * * *"}});
+  EXPECT_FALSE(clean.contains("warnings")) << clean;
+  const json created = Create({{"job_id", "j"}, {"cron_expression", "0 0 31 * *"}});
+  EXPECT_EQ(codes(created), Codes{"skips_months"});
+  EXPECT_FALSE(Get("/api/jobs/j").body().contains("warnings"));
+
+  const auto send = [&](const std::string& method, const json& body) {
+    return Send(method, "/api/jobs/j", body.dump(), {{"If-Match", "*"}}).body();
+  };
+  EXPECT_EQ(codes(send("PUT", created)), Codes{"skips_months"}) << "the answer can be sent back";
+  EXPECT_EQ(codes(send("PATCH", {{"cron_expression", "*/7 * * * *"}})), Codes{"uneven_step"});
+  EXPECT_EQ(codes(send("PATCH", {{"cron_expression", "0 3 * * *"}})), Codes());
+
+  const json list = json::array({JobBody({{"job_id", "j"}, {"cron_expression", "0 0 30 2 *"}}),
+                                 JobBody({{"job_id", "new"}, {"cron_expression", "*/7 * * * *"}}),
+                                 JobBody({{"job_id", "fine"}, {"cron_expression", "0 3 * * *"}})});
+  for (const char* query : {"?dry_run=true", "", ""}) {  // the last one changes nothing
+    const json items =
+        Post(std::string("/api/apply") + query, list).body().value("items", json::array());
+    ASSERT_EQ(items.size(), 3u);
+    const Codes first = codes(items[0]);
+    EXPECT_NE(std::find(first.begin(), first.end(), "never_fires"), first.end()) << items[0];
+    EXPECT_EQ(codes(items[1]), Codes{"uneven_step"});
+    EXPECT_FALSE(items[2].contains("warnings"));
+  }
 }
 
 TEST_F(ScheduleRoutesTest, APreviewCountsTheNeighboursOfItsFirstFire) {

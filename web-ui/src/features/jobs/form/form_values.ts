@@ -61,6 +61,7 @@ const NOT_DEFINED = new Set([
   'create_time',
   'update_time',
   'allowed_actions',
+  'warnings',
 ]);
 
 // Each node begins with its id and its job. The server sends the fields in alphabetical order.
