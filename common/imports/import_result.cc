@@ -7,6 +7,9 @@
 
 #include "common/domain/schedule/schedule.h"
 #include "common/imports/crontab.h"
+#include "common/imports/kubernetes_cronjob.h"
+#include "common/imports/systemd/systemd_timer.h"
+#include "common/imports/xxl_job/xxl_job.h"
 #include "common/wire/json/job/job_json.h"
 
 namespace carillon {
@@ -103,8 +106,13 @@ std::string_view Name(Verdict verdict) {
 
 Result<ImportResult> ImportJobs(ImportKind kind, const std::vector<ImportFile>& files,
                                 const ImportOptions& options) {
-  if (kind == ImportKind::kCrontab) return ImportCrontabs(files, options);
-  return Error{ErrorCode::kInvalid, "this kind is not available yet"};
+  switch (kind) {
+    case ImportKind::kCrontab: return ImportCrontabs(files, options);
+    case ImportKind::kCronJob: return ImportCronJobs(files, options);
+    case ImportKind::kSystemd: return ImportSystemdTimers(files, options);
+    case ImportKind::kXxlJob: return ImportXxlJob(files, options);
+  }
+  return Error{ErrorCode::kInvalid, "unknown kind"};
 }
 
 json ImportToJson(const ImportResult& result, WallTime now) {
