@@ -7,9 +7,9 @@
 #include <charconv>
 
 #include "common/base/ascii.h"
+#include "common/domain/cron/cron.h"
+#include "common/domain/cron/cron_dialects.h"
 #include "common/domain/job_text.h"
-#include "common/domain/schedule/cron.h"
-#include "common/domain/schedule/cron_dialects.h"
 #include "common/imports/import_writer.h"
 #include "common/imports/kubernetes_container.h"
 

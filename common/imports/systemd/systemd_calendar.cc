@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/ascii.h"
-#include "common/domain/schedule/cron.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/schedule/zone.h"
 
 namespace carillon {

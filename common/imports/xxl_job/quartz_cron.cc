@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "common/base/ascii.h"
+#include "common/domain/cron/cron.h"
 #include "common/domain/job_text.h"
-#include "common/domain/schedule/cron.h"
 
 namespace carillon {
 namespace {
