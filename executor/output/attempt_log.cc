@@ -29,6 +29,7 @@ void AttemptLog::AddLinePart(OutputStream stream, std::string_view part, Now now
     if (line.text.empty()) {
       line.begun = now.wall;
       line.waiting_since = now.steady;
+      line.order = ++lines_begun_;
     }
     const size_t size = std::min(part.size(), kLogEntryBytesMax - line.text.size());
     line.text += part.substr(0, size);
@@ -89,8 +90,15 @@ void AttemptLog::CloseChunk(bool last) {
   open_since_ = {};
 }
 
+// The streams in the order in which their unfinished lines began.
+std::array<OutputStream, 2> AttemptLog::OldestFirst() const {
+  const bool err_first = lines_[1].order < lines_[0].order;
+  if (err_first) return {OutputStream::kErr, OutputStream::kOut};
+  return {OutputStream::kOut, OutputStream::kErr};
+}
+
 void AttemptLog::CloseOldLines(SteadyTime now) {
-  for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
+  for (const OutputStream stream : OldestFirst()) {
     const Line& line = lines_[static_cast<size_t>(stream)];
     if (line.text.empty() || now < line.waiting_since + kLinePatience) continue;
     CloseLine(stream);
@@ -106,8 +114,7 @@ void AttemptLog::Note(std::string text, Now now) {
 
 void AttemptLog::End(Now now) {
   if (ended_) return;
-  CloseLine(OutputStream::kOut);
-  CloseLine(OutputStream::kErr);
+  for (const OutputStream stream : OldestFirst()) CloseLine(stream);
   if (dropped_ > 0) {
     AddMarker(fmt::format("{} bytes are missing here: the log was not collected in time",
                           std::exchange(dropped_, 0)),

@@ -75,9 +75,11 @@ class AttemptLog {
     std::string text;
     WallTime begun;
     SteadyTime waiting_since;
+    uint64_t order = 0;
   };
 
   void AddLinePart(OutputStream stream, std::string_view part, Now now);
+  std::array<OutputStream, 2> OldestFirst() const;
   void CloseLine(OutputStream stream);
   void AddEntry(LogStream stream, std::string text, WallTime time);
   void AddMarker(std::string text, WallTime time);
@@ -88,6 +90,7 @@ class AttemptLog {
   LogBudget& budget_;
   const Limits limits_;
   std::array<Line, 2> lines_;
+  uint64_t lines_begun_ = 0;
   LogChunk open_;
   SteadyTime open_since_{};
   std::deque<LogChunk> chunks_;  // closed, unconfirmed

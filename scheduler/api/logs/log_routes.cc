@@ -72,6 +72,12 @@ struct Part {
 // began. If the first read does not reach the end of the part, takes a place of LogReads.
 Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   Part part{.last_seq = wanted.offset};
+  std::optional<LogStream> before_it;
+  const auto append = [&](const NumberedEntry& entry) {
+    if (wanted.format == LogFormat::kText) EndOtherLine(part.text, before_it, entry.entry.stream);
+    before_it = entry.entry.stream;
+    AppendLogEntry(part.text, entry, wanted.format);
+  };
   int64_t left = wanted.limit;
   std::unique_ptr<LogReads::Place> place;
   for (;;) {
@@ -87,7 +93,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
           return part;
         }
         part.marked = true;
-        AppendLogEntry(part.text, MissingBefore(chunk.first_seq, part.last_seq), wanted.format);
+        append(MissingBefore(chunk.first_seq, part.last_seq));
         part.last_seq = chunk.first_seq - 1;
       }
       for (const NumberedEntry& entry : EntriesOf(chunk)) {
@@ -99,7 +105,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
         part.last_seq = entry.seq;
         part.marked = part.marked || SaysMissing(entry.entry);
         if (!IsShown(entry.entry, wanted.only)) continue;
-        AppendLogEntry(part.text, entry, wanted.format);
+        append(entry);
         --left;
       }
     }

@@ -42,6 +42,10 @@ void AppendLogEntry(std::string& out, const NumberedEntry& numbered, LogFormat f
              attempt);
 }
 
+void EndOtherLine(std::string& out, const std::optional<LogStream>& last, LogStream next) {
+  if (last && *last != next && !out.empty() && out.back() != '\n') out += '\n';
+}
+
 void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq, LogFormat format,
                   int attempt) {
   if (format == LogFormat::kText) {

@@ -30,6 +30,10 @@ enum class LogFormat { kText, kNdjson, kEvents };
 void AppendLogEntry(std::string& out, const NumberedEntry& entry, LogFormat format,
                     int attempt = 1);
 
+// Ends the last line of the text if it is of another stream and has no end of its own: the prompt
+// on stderr is no part of the line on stdout.
+void EndOtherLine(std::string& out, const std::optional<LogStream>& last, LogStream next);
+
 // Appends the output of an attempt as entries of the stream "output", without times. Used for an
 // attempt without a log: its executor is older, or the log was deleted.
 void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq, LogFormat format,

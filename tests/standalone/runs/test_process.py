@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The process of a run on a standalone server: its variables, its directory, and the commands that it finds."""
+import json
 import os
 import pwd
 import sys
@@ -84,6 +85,49 @@ class ProcessTest(ServerCase):
         path = f"/api/runs/{run['run_id']}/logs"
         wait_until(lambda: said in self.api.raw("GET", path)[2], 30, "the line")
         self.assertEqual(self.api.raw("GET", path)[1]["X-Output-Truncated"], "false", "nothing is missing")
+
+    def test_output_in_another_character_set_is_converted(self):
+        said = r"printf '\326\264\320\320\263\311\271\246\n'"
+        run = self.executed(command=said, output_encoding="gb18030")
+        self.assertEqual((run["state"], run["output"]), ("COMPLETED", "执行成功\n"), run)
+        self.assertIn("执行成功".encode(), self.api.raw("GET", f"/api/runs/{run['run_id']}/logs")[2])
+        self.assertIn("\ufffd", self.executed(command=said)["output"], "it is not UTF-8")
+        status, _, refused = self.api.raw("POST", "/api/jobs", {"name": "n", "command": "true", "output_encoding": "gb"})
+        self.assertEqual((status, json.loads(refused)["errors"][0]["pointer"]), (400, "/output_encoding"), refused)
+        code, _, err = cli(self.server, "job", "create", "--id", "encoded", "--name", "encoded", "--command", said,
+                           "--output-encoding", "GBK", "--manual")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.execute({"job_id": "encoded"})["output"], "执行成功\n")
+        self.assertIn("output_encoding: GBK", cli(self.server, "export", "--job", "encoded")[1])
+
+    def test_a_secret_is_masked_in_the_forms_of_programs(self):
+        self.api.post("/api/secrets", {"name": "ODD", "value": "it's pa\"ss\\word"})
+        run = self.executed(command="set -x; : \"$ODD\"; printf %s \"$ODD\" | base64; python3 -c '"
+                                    "import json, os, urllib.parse as u; o = os.environ[\"ODD\"]; "
+                                    "print(json.dumps([o])); print(u.quote(o)); print(u.quote_plus(o))'",
+                            env={"ODD": "{{secret.ODD}}"})
+        self.assertEqual(run["state"], "COMPLETED", run)
+        self.assertEqual(run["output"].count("***"), 6, run)
+        for part in ("word", "b3Jk"):
+            self.assertNotIn(part, run["output"])
+
+    def test_parameters_whose_names_differ_by_case_are_refused(self):
+        job = self.create(command="echo $CARILLON_PARAM_DAY", parameters={"Day": 1})
+        path = f"/api/jobs/{job['job_id']}/execute"
+        status, _, refused = self.api.raw("POST", path, {"parameters": {"day": 2}})
+        self.assertEqual((status, json.loads(refused)["errors"][0]["pointer"]), (400, "/parameters/day"), refused)
+        self.assertEqual(self.api.raw("POST", path, {"parameters": {"Day": 2}})[0], 202)
+        schedule = {"kind": "cron", "cron_expression": "@daily", "time_zone": "UTC", "parameters": {"dAy": 3}}
+        status, _, refused = self.api.raw("PATCH", f"/api/jobs/{job['job_id']}", {"schedules": [schedule]})
+        self.assertEqual((status, json.loads(refused)["errors"][0]["pointer"]),
+                         (400, "/schedules/0/parameters/dAy"), refused)
+
+    def test_a_run_that_is_too_large_says_so(self):
+        run = self.executed(command="{{params.a}}" * 9 + " # {{params.a}}", parameters={"a": "x" * 32_000})
+        self.assertEqual((run["state"], run["reason"]), ("SKIPPED", "bad_definition"), run)
+        self.assertIn("bytes", run["error"])
+        code, shown, _ = cli(self.server, "run", "show", run["run_id"])
+        self.assertIn(run["error"][:40], shown)
 
     def test_texts_with_the_line_ends_of_windows_run(self):
         body = "\ufeff#!/bin/sh\r\nset -e\r\nprintf 'one\\r\\n'\r\nprintf 'a=1\\r\\n' >> $CARILLON_OUTPUT_FILE\r\n"

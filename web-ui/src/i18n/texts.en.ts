@@ -130,7 +130,7 @@ export const en = {
   'reason.queue_timeout': 'Queue timeout exceeded',
   'reason.misfire': 'Misfire grace exceeded',
   'reason.catch_up_limit': 'Catch-up limit exceeded',
-  'reason.bad_definition': 'Unreadable job definition',
+  'reason.bad_definition': 'Cannot be started as defined',
   'reason.not_selected': 'Not selected',
   'reason.upstream_failed': 'A node before it failed',
   'reason.bad_condition': 'Condition could not be computed',

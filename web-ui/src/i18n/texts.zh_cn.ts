@@ -132,7 +132,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.queue_timeout': '排队超时',
   'reason.misfire': '超过错过宽限时间',
   'reason.catch_up_limit': '超过补跑上限',
-  'reason.bad_definition': '定义无法读取',
+  'reason.bad_definition': '无法按定义启动',
   'reason.not_selected': '未被选中',
   'reason.upstream_failed': '前面的节点失败',
   'reason.bad_condition': '条件无法计算',

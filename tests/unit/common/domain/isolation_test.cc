@@ -73,6 +73,25 @@ TEST(IsolationTest, TheHomeIsThatOfTheProcess) {
             "could not enter its working directory ~/b: HOME is no absolute path");
 }
 
+TEST(IsolationTest, OnlyProcessesHaveAnEncodingOfTheirOutput) {
+  JobDefinition job{.name = "n", .command = "true", .output_encoding = "GBK"};
+  EXPECT_EQ(FailsAt(job), "ok");
+  EXPECT_EQ(NeedsOf(job), Features{Feature::kOutputEncoding});
+  job.output_encoding = "klingon";
+  EXPECT_EQ(FailsAt(job), "/output_encoding");
+  job.output_encoding = "shift_jis";
+  job.command.clear();
+  job.type = JobType::kContainer;
+  job.container = ContainerDefinition{.image = "alpine"};
+  EXPECT_EQ(FailsAt(job), "ok");
+  job.container.reset();
+  for (const JobType type : {JobType::kNoop, JobType::kHandler}) {
+    job.type = type;
+    job.handler = type == JobType::kHandler ? "a/b" : "";
+    EXPECT_EQ(FailsAt(job), "/output_encoding") << Name(type);
+  }
+}
+
 TEST(IsolationTest, OnlyProcessesOfTheHostBeginInADirectory) {
   JobDefinition job{.name = "n", .command = "true", .working_directory = "~/app"};
   EXPECT_EQ(FailsAt(job), "ok");

@@ -85,6 +85,13 @@ TEST(WardenProtocolTest, StartKeepsEverythingThatItMayHave) {
   EXPECT_EQ(back.working_directory, "/srv");
   EXPECT_EQ(EncodeFrame(warden_message::Start{start}).size(), without_directory + 4 + 4)
       << "a start without one is the same as before";
+  StartAttempt encoded;
+  encoded.output_encoding = "gb18030";
+  reader.Feed(EncodeFrame(warden_message::Start{encoded}));
+  WardenMessage other;
+  ASSERT_TRUE(reader.Next(&other).value_or(false));
+  EXPECT_EQ(std::get<warden_message::Start>(other).start.working_directory, "");
+  EXPECT_EQ(std::get<warden_message::Start>(other).start.output_encoding, "gb18030");
   EXPECT_EQ(back.masked, start.masked);
   EXPECT_EQ(back.limits, start.limits);
   EXPECT_EQ(back.script->args, start.script->args);

@@ -94,6 +94,14 @@ TEST_F(AttemptLogTest, PromptWithoutNewlineIsToldAfterAWhile) {
   EXPECT_EQ(Take(log, 1s), (Lines{"2 stdout:ok\n"}));
 }
 
+TEST_F(AttemptLogTest, UnfinishedLinesStayInTheOrderInWhichTheyBegan) {
+  AttemptLog log(budget_, {});
+  log.Append(kErr, "password: ", At(0ms));
+  log.Append(kOut, "x", At(0ms));
+  log.End(At(0ms));
+  EXPECT_EQ(Take(log, 0ms), (Lines{"1 stderr:password: ", "2 stdout:x", "last"}));
+}
+
 TEST_F(AttemptLogTest, LongLineComesInPieces) {
   AttemptLog log(budget_, {});
   const std::string line(kLogEntryBytesMax + 10, 'x');

@@ -48,6 +48,23 @@ TEST_F(WardenSecretTest, TheProcessHasItAndNeitherResultNorLogShowsIt) {
   EXPECT_EQ(LogOf(start), result.output);
 }
 
+// Also where a character is cut by two writes, and at the end of the output.
+TEST_F(WardenSecretTest, OutputIsConvertedBeforeItIsMasked) {
+  StartAttempt start = Command(
+      "printf '\\326\\264\\320'; sleep 0.1; printf '\\320\\263\\311\\271\\246\\n'; "
+      "printf '\\303\\334\\302\\353-hunter\\n\\326' >&2; sleep 0.1");
+  start.output_encoding = "gb18030";
+  start.masked = {"密码-hunter"};
+  const AttemptResult result = Run(start);
+  EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
+  EXPECT_EQ(result.output, "执行成功\n***\n\ufffd");
+  ASSERT_TRUE(test::WaitUntil([&] {
+    Pump();
+    return LogOf(start).find("\ufffd") != std::string::npos;
+  }));
+  EXPECT_EQ(LogOf(start), result.output);
+}
+
 TEST_F(WardenSecretTest, NothingOfItIsOnDiskWhileItRunsAndAfter) {
   const StartAttempt start = WithSecret("echo \"$PASSWORD\"; while [ ! -e " + (scratch_ / "go") +
                                         " ]; do sleep 0.02; done");

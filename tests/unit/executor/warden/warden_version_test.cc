@@ -123,6 +123,11 @@ TEST_F(WardenStandInTest, StartThatItCannotReadIsNotSent) {
   start.attempt.attempt = 2;
   start.working_directory = "/srv";
   EXPECT_EQ(client_->Start(start).code(), ErrorCode::kUnavailable);
+  start.working_directory.clear();
+  start.output_encoding = "gb18030";
+  const Status refused = client_->Start(start);
+  EXPECT_EQ(refused.code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(refused.error().message, "the warden is of a version without output_encoding");
 }
 
 class WardenIdleTest : public WardenFixture {

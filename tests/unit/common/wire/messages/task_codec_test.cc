@@ -191,6 +191,7 @@ TEST(TaskCodecTest, RefusesTextThatAProcessWouldSeeCutShort) {
   EXPECT_TRUE(TaskIsCorruptAfter([&](v1::Task& t) { t.set_command(nul); }));
   EXPECT_TRUE(TaskIsCorruptAfter([&](v1::Task& t) { (*t.mutable_env())["A"] = nul; }));
   EXPECT_TRUE(TaskIsCorruptAfter([](v1::Task& t) { (*t.mutable_env())["A=B"] = ""; }));
+  EXPECT_TRUE(TaskIsCorruptAfter([](v1::Task& t) { t.set_output_encoding("gbk//x"); }));
   EXPECT_TRUE(TaskIsCorruptAfter([](v1::Task& t) { (*t.mutable_env())[""] = ""; }));
   EXPECT_TRUE(TaskIsCorruptAfter([](v1::Task& t) { (*t.mutable_env())["1A"] = ""; }));
 }

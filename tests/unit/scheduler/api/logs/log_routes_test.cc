@@ -70,6 +70,13 @@ TEST_F(LogRoutesTest, TextIsWhatWasWritten) {
   EXPECT_EQ(Logs("?stream=stderr").text, "bad <b>\n");
 }
 
+TEST_F(LogRoutesTest, UnfinishedLinesOfTwoStreamsAreNotJoined) {
+  Append(1, {{kErr, "Password: "}, {kOut, "x"}, {kOut, "y"}, {kErr, "z"}, {kMarker, "over\n"}},
+         true);
+  EXPECT_EQ(Logs().text, "Password: \nxy\nz\n[carillon: over]\n");
+  EXPECT_EQ(Logs("?stream=stderr").text, "Password: z");
+}
+
 TEST_F(LogRoutesTest, OnlyEntriesAboutMissingOutputSayThatItIsTruncated) {
   Append(1, {{kOut, "missing\n"},
              {kMarker,

@@ -29,11 +29,13 @@ TEST(IsolationJsonTest, TheyAreReadShownAndPatched) {
                                 {"command", "true"},
                                 {"limits", limits},
                                 {"run_as", "alice"},
-                                {"working_directory", "~/app"}});
+                                {"working_directory", "~/app"},
+                                {"output_encoding", "Shift_JIS"}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(Shown(parsed->definition)["limits"], limits);
   EXPECT_EQ(Shown(parsed->definition)["run_as"], "alice");
   EXPECT_EQ(Shown(parsed->definition)["working_directory"], "~/app");
+  EXPECT_EQ(Shown(parsed->definition)["output_encoding"], "Shift_JIS") << "as it was written";
   EXPECT_EQ(DefinitionFromText(DefinitionToText(parsed->definition), JobId("j")).value(),
             parsed->definition);
   const auto changed =
@@ -48,6 +50,7 @@ TEST(IsolationJsonTest, AJobWithoutThemHasNoneOfTheFields) {
   EXPECT_FALSE(plain.contains("limits"));
   EXPECT_FALSE(plain.contains("run_as"));
   EXPECT_FALSE(plain.contains("working_directory"));
+  EXPECT_FALSE(plain.contains("output_encoding"));
   const auto added = PatchJob(Stored({.name = "n", .command = "true"}),
                               {{"limits", {{"pids", 9}}}, {"run_as", "alice"}});
   ASSERT_TRUE(added.ok()) << added.error().message;
