@@ -165,7 +165,8 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config,
 
 Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
   CARILLON_ASSIGN_OR_RETURN(auto options, scheduler::NotifyOptionsOf(config));
-  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
+  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"),
+                                              config.Text("notify.proxy"));
   notify_secrets = std::make_unique<scheduler::NotifySecretFiles>(config);
   sender = std::make_unique<scheduler::NoticeSender>(clock, *transport, *notify_secrets,
                                                      std::move(options));

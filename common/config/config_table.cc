@@ -380,6 +380,10 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "File with the secret that signs them, `whsec_…`, and on a second line the "
                "previous one during a rotation. Read for each delivery."},
+      {.name = "notify.proxy",
+       .fallback = "",
+       .help = "Proxy for webhooks beyond loopback, `http://host:port` or `https://host:port`; "
+               "empty = none. The environment's is not read."},
       {.name = "notify.mail_server",
        .fallback = "",
        .help = "SMTP server for notification mails, `host:port`."},

@@ -54,7 +54,24 @@ std::optional<Endpoint> StandaloneExecutors(const Config& config) {
   return ParseEndpoint(config.Text(kStandaloneExecutors));
 }
 
+namespace {
+
+// "http://host:port". Its user and password would stand where settings are shown.
+Status CheckProxy(const Config& config, const char* setting) {
+  const std::string& text = config.Text(setting);
+  if (text.empty()) return {};
+  const size_t scheme = text.starts_with("http://") ? 7 : text.starts_with("https://") ? 8 : 0;
+  const auto endpoint =
+      scheme == 0 ? std::nullopt : ParseEndpoint(std::string_view(text).substr(scheme));
+  if (endpoint && endpoint->port != 0) return {};
+  return Malformed(setting, "http://host:port or https://host:port", text);
+}
+
+}  // namespace
+
 Status CheckEndpoints(const Config& config) {
+  CARILLON_TRY(CheckProxy(config, "executor.http_proxy"));
+  CARILLON_TRY(CheckProxy(config, "notify.proxy"));
   const std::string& members = config.Text(kLinkMembers);
   for (const std::string_view item : ItemsOf(members)) {
     const auto endpoint = ParseEndpoint(item);

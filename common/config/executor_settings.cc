@@ -62,6 +62,14 @@ std::vector<Setting> ExecutorSettings() {
       {.name = "executor.http_ca_file",
        .fallback = "",
        .help = "PEM file with the CAs that requests trust; empty = those of the system."},
+      {.name = "executor.http_proxy",
+       .fallback = "",
+       .help = "Proxy of these requests, `http://host:port` or `https://host:port`; empty = none. "
+               "The variables `http_proxy` and `https_proxy` of the environment are not read."},
+      {.name = "executor.no_proxy",
+       .fallback = "",
+       .help = "What they reach [without it](http.md#proxy), separated by commas: names with those "
+               "below them, addresses, networks."},
       {.name = "executor.worker_socket",
        .fallback = "",
        .help = "Unix socket at which programs with handlers attach; empty = `worker.sock` in "

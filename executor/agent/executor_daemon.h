@@ -73,6 +73,8 @@ struct ExecutorOptions {
   std::vector<IpNetwork> http_allow = {};
   std::vector<IpNetwork> http_deny = {};
   std::string http_ca_file = {};
+  std::string http_proxy = {};
+  std::string no_proxy = {};
   // ---- of workers
   std::string worker_socket = {};  // empty = worker.sock in the executor's directory
   std::map<std::string, std::string> worker_users = {};  // WorkerRunner::Options

@@ -126,16 +126,26 @@ void CurlHttpRunner::Begin(StartHttp start) {
   open.handle = TakeHandle();
   open.exchange = std::make_unique<HttpExchange>(
       std::move(start), open.handle.get(),
-      HttpExchange::Rules{.policy = options_.policy, .ca_file = options_.ca_file}, clock_);
+      HttpExchange::Rules{
+          .policy = options_.policy, .ca_file = options_.ca_file, .proxy = options_.proxy},
+      clock_);
   const auto placed = open_.emplace(id, std::move(open)).first;
+  if (placed->second.exchange->CloseIfDue(clock_.Steady())) return End(placed);
+  Continue(placed);
+}
+
+// Its handle is in no transfer.
+void CurlHttpRunner::Continue(std::map<AttemptId, Open>::iterator open) {
+  HttpExchange& exchange = *open->second.exchange;
   const SteadyTime now = clock_.Steady();
-  if (placed->second.exchange->CloseIfDue(now)) return End(placed);
-  const Status prepared = placed->second.exchange->Prepare(now);
-  if (!prepared.ok()) {
-    placed->second.exchange->Close(RunState::kFailed, reason::kHttpError, prepared.error().message);
-    return End(placed);
+  if (!exchange.ResumesBy(now)) {
+    next_check_ = std::min(next_check_, exchange.NextCheck());
+    // Who looks at the run sees what it waits for.
+    if (auto log = exchange.TakeLog(false)) ended_.push_back(std::move(*log));
+    return;
   }
-  Join(placed->second);
+  if (!exchange.Prepare(now)) return End(open);
+  Join(open->second);
 }
 
 void CurlHttpRunner::Join(Open& open) {
@@ -160,8 +170,9 @@ void CurlHttpRunner::TakeAddresses() {
         open->second.exchange->SetAddresses(*answer.addresses, clock_.Steady());
         Join(open->second);
       } else {
-        open->second.exchange->CloseWithoutAddress(answer.addresses.error().message);
-        End(open);
+        const bool over =
+            !open->second.exchange->GoOnWithoutAddress(answer.addresses.error().message);
+        over ? End(open) : Continue(open);
       }
     }
   }
@@ -181,13 +192,7 @@ void CurlHttpRunner::TakeDone() {
       continue;
     }
     curl_multi_remove_handle(multi_.get(), handle);
-    const Status prepared = exchange->Prepare(clock_.Steady());
-    if (prepared.ok()) {
-      Join(open->second);
-    } else {
-      exchange->Close(RunState::kFailed, reason::kHttpError, prepared.error().message);
-      End(open);
-    }
+    Continue(open);
   }
 }
 
@@ -199,6 +204,8 @@ void CurlHttpRunner::CloseDue() {
     const auto current = open++;
     if (current->second.exchange->CloseIfDue(now)) {
       End(current);
+    } else if (current->second.exchange->ResumesBy(now)) {
+      Continue(current);
     } else {
       next_check_ = std::min(next_check_, current->second.exchange->NextCheck());
     }
@@ -213,7 +220,7 @@ void CurlHttpRunner::End(std::map<AttemptId, Open>::iterator open) {
   }
   // Closes the connection of a transfer that is in progress.
   curl_multi_remove_handle(multi_.get(), open->second.handle.get());
-  if (auto log = open->second.exchange->TakeLog()) ended_.push_back(std::move(*log));
+  if (auto log = open->second.exchange->TakeLog(true)) ended_.push_back(std::move(*log));
   ended_.push_back(open->second.exchange->TakeEnded());
   // The handle refers to the exchange.
   curl_easy_reset(open->second.handle.get());

@@ -34,7 +34,8 @@ class CurlHttpRunner final : public HttpRunner {
  public:
   struct Options {
     AddressPolicy policy = {};
-    std::string ca_file = {};     // PEM, CAs trusted for servers; empty = the system's
+    std::string ca_file = {};  // PEM, CAs trusted for servers; empty = the system's
+    HttpProxy proxy = {};
     long connections_max = 1024;  // further requests wait for one, within their timeout
     long host_connections_max = 64;
   };
@@ -76,6 +77,7 @@ class CurlHttpRunner final : public HttpRunner {
   void Run();
   void Carry(Orders orders);
   void Begin(StartHttp start);
+  void Continue(std::map<AttemptId, Open>::iterator open);
   void Join(Open& open);
   void TakeAddresses();
   void TakeDone();

@@ -1,6 +1,9 @@
 #include "executor/http/redirect.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 
 #include "common/base/lower_case.h"
 #include "executor/http/curl_url.h"
@@ -19,8 +22,64 @@ bool BecomesGet(int status, HttpMethod method) {
   return status == 303 || ((status == 301 || status == 302) && method == HttpMethod::kPost);
 }
 
+struct Move {
+  std::string base;  // the URL to which `target` is relative
+  std::string_view target;
+  std::string_view what;
+};
+
 void DropHeaders(StartHttp& request, const std::function<bool(const std::string&)>& drops) {
   std::erase_if(request.headers, [&](const auto& header) { return drops(header.first); });
+}
+
+Status MoveTo(const Move& move, bool becomes_get, StartHttp& request) {
+  const CurlUrl url = MakeCurlUrl();
+  // The rules of libcurl for what it would send, so that both see the same host.
+  if (curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), 0) != CURLUE_OK) {
+    return {ErrorCode::kInvalid, "the URL cannot be read"};
+  }
+  const std::string origin = OriginOf(url);
+  const std::string target(move.target);
+  if (curl_url_set(url.get(), CURLUPART_URL, move.base.c_str(), 0) != CURLUE_OK ||
+      curl_url_set(url.get(), CURLUPART_URL, target.c_str(), CURLU_URLENCODE) != CURLUE_OK) {
+    return {ErrorCode::kInvalid, fmt::format("the {} is no URL", move.what)};
+  }
+  const std::string scheme = LowerCase(PartOf(url, CURLUPART_SCHEME));
+  if (scheme != "http" && scheme != "https") {
+    return {ErrorCode::kDenied, fmt::format("the {} leads to a URL of {}", move.what, scheme)};
+  }
+  if (!PartOf(url, CURLUPART_USER).empty() || !PartOf(url, CURLUPART_PASSWORD).empty()) {
+    return {ErrorCode::kDenied, fmt::format("the {} leads to a URL with a user", move.what)};
+  }
+  if (becomes_get) {
+    request.method = HttpMethod::kGet;
+    request.body.clear();
+    request.secret_body = false;
+    DropHeaders(request,
+                [](const std::string& name) { return LowerCase(name).starts_with("content-"); });
+  }
+  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  auto sent = SendableUrl(PartOf(url, CURLUPART_URL));
+  if (!sent.ok()) {
+    return {ErrorCode::kInvalid, fmt::format("the {} {}", move.what, sent.error().message)};
+  }
+  // The name in its ASCII form is the one that the origin has.
+  if (curl_url_set(url.get(), CURLUPART_URL, sent->c_str(), 0) != CURLUE_OK) {
+    return {ErrorCode::kInvalid, fmt::format("the {} is no URL", move.what)};
+  }
+  if (OriginOf(url) != origin) {
+    if (request.secret_body) {
+      return {ErrorCode::kDenied, "the redirect would send a secret of the body to another server"};
+    }
+    request.client_certificate.clear();
+    DropHeaders(request, [&](const std::string& name) {
+      const std::string lower = LowerCase(name);
+      return request.secret_headers.contains(name) || lower == "authorization" ||
+             lower == "cookie" || lower == "host";
+    });
+  }
+  request.url = *std::move(sent);
+  return {};
 }
 
 }  // namespace
@@ -30,41 +89,26 @@ bool IsRedirect(int status) {
 }
 
 Status FollowRedirect(int status, std::string_view location, StartHttp& request) {
-  const CurlUrl url = MakeCurlUrl();
-  // The rules of libcurl for what it would send, so that both see the same host.
-  if (curl_url_set(url.get(), CURLUPART_URL, request.url.c_str(), 0) != CURLUE_OK) {
-    return {ErrorCode::kInvalid, "the URL cannot be read"};
+  const bool becomes_get = BecomesGet(status, request.method);
+  return MoveTo({.base = request.url, .target = location, .what = "redirect"}, becomes_get,
+                request);
+}
+
+Status AskForStatus(const HttpPoll& poll, std::string_view named, std::string_view location,
+                    StartHttp& request) {
+  Move move{.base = poll.url.empty() ? request.url : poll.url, .what = "URL of the status"};
+  if (!poll.url_at.empty()) {
+    move.target = named;
+  } else {
+    move.target = poll.url.empty() ? location : std::string_view(poll.url);
   }
-  const std::string origin = OriginOf(url);
-  if (curl_url_set(url.get(), CURLUPART_URL, std::string(location).c_str(), 0) != CURLUE_OK) {
-    return {ErrorCode::kInvalid, "the target of the redirect is no URL"};
+  if (move.target.empty()) {
+    return {ErrorCode::kInvalid,
+            poll.url_at.empty()
+                ? "the response has no Location, at which its status could be asked for"
+                : fmt::format("the response has no URL at {} (poll.url_at)", poll.url_at)};
   }
-  const std::string scheme = LowerCase(PartOf(url, CURLUPART_SCHEME));
-  if (scheme != "http" && scheme != "https") {
-    return {ErrorCode::kDenied, "the redirect leads to a URL of " + scheme};
-  }
-  if (!PartOf(url, CURLUPART_USER).empty() || !PartOf(url, CURLUPART_PASSWORD).empty()) {
-    return {ErrorCode::kDenied, "the redirect leads to a URL with a user"};
-  }
-  if (BecomesGet(status, request.method)) {
-    request.method = HttpMethod::kGet;
-    request.body.clear();
-    request.secret_body = false;
-    DropHeaders(request,
-                [](const std::string& name) { return LowerCase(name).starts_with("content-"); });
-  }
-  if (OriginOf(url) != origin) {
-    if (request.secret_body) {
-      return {ErrorCode::kDenied, "the redirect would send a secret of the body to another server"};
-    }
-    DropHeaders(request, [&](const std::string& name) {
-      const std::string lower = LowerCase(name);
-      return request.secret_headers.contains(name) || lower == "authorization" || lower == "cookie";
-    });
-  }
-  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
-  request.url = PartOf(url, CURLUPART_URL);
-  return {};
+  return MoveTo(move, true, request);
 }
 
 }  // namespace carillon::executor

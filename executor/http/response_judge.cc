@@ -34,6 +34,17 @@ bool Equals(const json& found, const ExpectedValue& expected) {
   return found == std::get<double>(wanted);
 }
 
+// Null if nothing stands there, or the pointer is none.
+const json* At(const json& document, const std::string& pointer) {
+  try {
+    const json::json_pointer at(pointer);
+    if (document.contains(at)) return &document.at(at);
+  } catch (const json::exception&) {
+    // Not a JSON pointer, or one that does not fit the document.
+  }
+  return nullptr;
+}
+
 // A sentence about the first condition on the body that does not hold; empty if all hold.
 std::string ComplaintAboutBody(const HttpExpect& expect, const HttpAnswer& answer) {
   if (!expect.LooksAtBody()) return {};
@@ -56,12 +67,8 @@ std::string ComplaintAboutBody(const HttpExpect& expect, const HttpAnswer& answe
   const json document = json::parse(answer.body, nullptr, false);
   if (document.is_discarded()) return "the response is not JSON";
   for (const auto& [pointer, wanted] : expect.json) {
-    try {
-      const json::json_pointer at(pointer);
-      if (document.contains(at) && Equals(document.at(at), wanted)) continue;
-    } catch (const json::exception&) {
-      // Not a JSON pointer, or one that does not fit the document: nothing stands there.
-    }
+    const json* found = At(document, pointer);
+    if (found != nullptr && Equals(*found, wanted)) continue;
     return fmt::format("the response does not have the expected value at {}", pointer);
   }
   return {};
@@ -84,6 +91,33 @@ AttemptResult JudgeAnswer(const HttpExpect& expect, const HttpAnswer& answer) {
   std::string complaint = ComplaintAboutBody(expect, answer);
   if (!complaint.empty()) return Failed(reason::kHttpBody, std::move(complaint), answer.status);
   return {.state = RunState::kCompleted, .http_status = answer.status};
+}
+
+Result<bool> IsPending(const HttpPoll& poll, const HttpAnswer& answer) {
+  if (answer.status < 200 || answer.status > 299) return false;
+  const bool accepted = answer.status == 202;
+  if (poll.until.empty()) return accepted;
+  const json document =
+      answer.whole ? json::parse(answer.body, nullptr, false) : json(json::value_t::discarded);
+  if (document.is_discarded()) {
+    if (accepted) return true;
+    return Error{ErrorCode::kInvalid, "the response is not JSON, in which poll.until could look"};
+  }
+  return !std::ranges::all_of(poll.until, [&](const auto& condition) {
+    const json* found = At(document, condition.first);
+    return found != nullptr &&
+           std::ranges::any_of(condition.second,
+                               [&](const ExpectedValue& value) { return Equals(*found, value); });
+  });
+}
+
+std::optional<std::string> TextAt(const std::string& pointer, const HttpAnswer& answer) {
+  const json document = json::parse(answer.body, nullptr, false);
+  const json* found = document.is_discarded() ? nullptr : At(document, pointer);
+  if (found == nullptr) return std::nullopt;
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_number_integer()) return found->dump();
+  return std::nullopt;
 }
 
 std::optional<Duration> RetryAfterOf(std::string_view header, WallTime now) {

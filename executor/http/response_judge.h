@@ -20,6 +20,12 @@ struct HttpAnswer {
 // http_status are set.
 AttemptResult JudgeAnswer(const HttpExpect& expect, const HttpAnswer& answer);
 
+// True while the work of `poll` goes on: without `until`, while the status is 202. kInvalid, with a
+// sentence: the answer has a 2xx status other than 202 and is no JSON in which `until` could look.
+Result<bool> IsPending(const HttpPoll& poll, const HttpAnswer& answer);
+// The text, or the whole number as text, at `pointer` in the JSON of a body.
+std::optional<std::string> TextAt(const std::string& pointer, const HttpAnswer& answer);
+
 // The wait that a Retry-After header asks for, in seconds or as a date; nullopt if it is neither.
 // At most kRetryAfterMax.
 std::optional<Duration> RetryAfterOf(std::string_view header, WallTime now);

@@ -100,6 +100,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
       ports.clock, ports.metrics,
       CurlHttpRunner::Options{.policy = AddressPolicy(options.http_allow, options.http_deny),
                               .ca_file = options.http_ca_file,
+                              .proxy = {.url = options.http_proxy, .direct = options.no_proxy},
                               .connections_max = RequestConnections(files)});
   HostCheck workers;
   CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home, &workers));

@@ -51,6 +51,8 @@ ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed) {
   options.light_slots = static_cast<int>(config.Integer("executor.light_slots"));
   options.http_allow = config.Networks("executor.http_allow");
   options.http_deny = config.Networks("executor.http_deny");
+  options.http_proxy = config.Text("executor.http_proxy");
+  options.no_proxy = config.Text("executor.no_proxy");
   options.http_ca_file = config.Text("executor.http_ca_file");
   options.worker_socket = config.Text("executor.worker_socket");
   options.run_as_allowed = ListOf(config.Text("executor.run_as_allowed"));

@@ -59,6 +59,7 @@ Result<int> CurlTransport::Post(const NoticePost& post) {
                      .total_timeout = kNoticeTimeMax,
                      .response_bytes_max = kAnswerBytesMax,
                      .ca_file = ca_file_,
+                     .proxy = proxy_,
                      .stopped = &stopped_});
   HttpClientRequest request{.method = "POST", .url = post.url, .body = post.body};
   for (const auto& [name, value] : post.headers) request.headers.emplace_back(name, value);

@@ -10,8 +10,10 @@ namespace carillon {
 
 class CurlTransport final : public NoticeTransport {
  public:
-  // `ca_file`: the CAs trusted for receivers, as PEM; empty = the system's CAs.
-  explicit CurlTransport(std::string ca_file) : ca_file_(std::move(ca_file)) {}
+  // `ca_file`: the CAs trusted for receivers, as PEM; empty = the system's CAs. `proxy`: of
+  // webhooks beyond loopback; empty = none.
+  explicit CurlTransport(std::string ca_file, std::string proxy = {})
+      : ca_file_(std::move(ca_file)), proxy_(std::move(proxy)) {}
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
@@ -22,6 +24,7 @@ class CurlTransport final : public NoticeTransport {
 
  private:
   const std::string ca_file_;
+  const std::string proxy_;
   std::atomic<bool> stopped_ = false;
 };
 

@@ -128,7 +128,8 @@ class HttpClient::Impl {
   void SetLimits(CURL* handle) const {
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    curl_easy_setopt(handle, CURLOPT_PROXY, options_.proxy.c_str());
+    curl_easy_setopt(handle, CURLOPT_NOPROXY, "localhost,127.0.0.0/8,::1");
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -136,6 +137,8 @@ class HttpClient::Impl {
     if (!options_.ca_file.empty()) {
       curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
       curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
+      curl_easy_setopt(handle, CURLOPT_PROXY_CAINFO, options_.ca_file.c_str());
+      curl_easy_setopt(handle, CURLOPT_PROXY_CAPATH, nullptr);
     }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CurlMilliseconds(options_.connect_timeout));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, CurlMilliseconds(options_.total_timeout));

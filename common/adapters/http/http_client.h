@@ -5,7 +5,7 @@
 //          complete response arrived (the outcome of a write is unknown). kExhausted: the response
 //          is longer than response_bytes_max. kInvalid: the URL or ca_file is invalid. A response
 //          with any status counts as success here.
-// Always   Follows no redirect, uses no proxy, supports http and https only; https requires TLS 1.2
+// Always   Follows no redirect, uses no proxy of the environment, supports http and https only; https requires TLS 1.2
 //          and a server certificate that is trusted and matches the requested host name.
 #pragma once
 
@@ -24,6 +24,7 @@ struct HttpClientOptions {
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
   std::string ca_file = {};  // PEM, CAs trusted for servers; empty = the system's
+  std::string proxy = {};    // "http://host:port", for hosts beyond loopback; empty = none
   // Once `*stopped` is true, a Send in progress ends within about a second, as if no response had
   // arrived. Null = not used. Must outlive the client.
   const std::atomic<bool>* stopped = nullptr;
