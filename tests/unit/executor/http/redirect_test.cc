@@ -29,6 +29,41 @@ TEST(RedirectTest, TargetsAreResolved) {
   EXPECT_EQ(start.headers.size(), 4u) << "443 is the port of https: the same origin";
 }
 
+TEST(RedirectTest, TheHostAndTheCertificateStayWithTheirOrigin) {
+  StartHttp start = Post();
+  start.headers["host"] = "shop.example";
+  start.client_certificate = "pem";
+  ASSERT_TRUE(FollowRedirect(307, "/b", start).ok());
+  EXPECT_TRUE(start.headers.contains("host"));
+  EXPECT_EQ(start.client_certificate, "pem");
+  ASSERT_TRUE(FollowRedirect(307, "https://b.example/", start).ok());
+  EXPECT_FALSE(start.headers.contains("host"));
+  EXPECT_EQ(start.client_certificate, "");
+}
+
+TEST(RedirectTest, TargetsAreEncoded) {
+  StartHttp start = Post();
+  ASSERT_TRUE(FollowRedirect(307, "https://例子.测试/a b", start).ok());
+  EXPECT_EQ(start.url, "https://xn--fsqu00a.xn--0zwm56d/a%20b");
+  EXPECT_FALSE(FollowRedirect(307, "https://a b/", start).ok());
+}
+
+TEST(RedirectTest, TheStatusIsAskedForAtTheStatedPlace) {
+  const auto url = [](const HttpPoll& poll, std::string_view named, std::string_view location) {
+    StartHttp start = Post();
+    const Status found = AskForStatus(poll, named, location, start);
+    EXPECT_EQ(start.method == HttpMethod::kGet && start.body.empty(), found.ok());
+    return found.ok() ? start.url : found.error().message;
+  };
+  EXPECT_EQ(url({}, "", "../s"), "https://a.example/s");
+  EXPECT_EQ(url({.url = "https://b.example/s"}, "", "/other"), "https://b.example/s");
+  EXPECT_EQ(url({.url = "https://a.example/jobs/", .url_at = "/id"}, "17", ""),
+            "https://a.example/jobs/17");
+  EXPECT_EQ(url({.url_at = "/url"}, "https://a.example/s/1", ""), "https://a.example/s/1");
+  EXPECT_NE(url({}, "", "").find("Location"), std::string::npos);
+  EXPECT_NE(url({.url_at = "/id"}, "", "/s").find("/id"), std::string::npos);
+}
+
 TEST(RedirectTest, OthersBecomeGet) {
   for (const int status : {301, 302, 303}) {
     StartHttp start = Post();

@@ -41,6 +41,35 @@ TEST(ResponseJudgeTest, Bodies) {
   EXPECT_EQ(Reason({.json = {{"/a", true}}}, {.status = 200, .body = "{\"a\": tru"}), "http_body");
 }
 
+TEST(ResponseJudgeTest, NullIsAValue) {
+  const HttpExpect expect{.json = {{"/error", std::nullopt}}};
+  EXPECT_EQ(Reason(expect, {.status = 200, .body = R"({"error": null})"}), "");
+  EXPECT_EQ(Reason(expect, {.status = 200, .body = R"({"error": "x"})"}), "http_body");
+  EXPECT_EQ(Reason(expect, {.status = 200, .body = "{}"}), "http_body") << "it must stand there";
+}
+
+TEST(ResponseJudgeTest, WorkIsPendingAsThePollSays) {
+  const auto pending = [](const HttpPoll& poll, int status, const char* body) {
+    const auto known = IsPending(poll, {.status = status, .body = body});
+    return known.ok() ? (*known ? "yes" : "no") : "error";
+  };
+  EXPECT_STREQ(pending({}, 202, ""), "yes");
+  EXPECT_STREQ(pending({}, 200, ""), "no");
+  EXPECT_STREQ(pending({}, 500, ""), "no");
+  const HttpPoll until{.until = {{"/s", {std::string("done"), std::nullopt}}}};
+  EXPECT_STREQ(pending(until, 200, R"({"s": "going"})"), "yes");
+  EXPECT_STREQ(pending(until, 200, R"({"s": "done"})"), "no");
+  EXPECT_STREQ(pending(until, 202, R"({"s": null})"), "no");
+  EXPECT_STREQ(pending(until, 202, "no JSON"), "yes");
+  EXPECT_STREQ(pending(until, 200, "no JSON"), "error");
+  EXPECT_STREQ(pending(until, 404, "no JSON"), "no");
+  const HttpAnswer answer{.status = 200, .body = R"({"a": "x", "b": 3, "c": [1.5]})"};
+  EXPECT_EQ(TextAt("/a", answer), "x");
+  EXPECT_EQ(TextAt("/b", answer), "3");
+  EXPECT_FALSE(TextAt("/c", answer));
+  EXPECT_FALSE(TextAt("/d", answer));
+}
+
 TEST(ResponseJudgeTest, ABodyThatIsNotReadToItsEnd) {
   const HttpAnswer cut{.status = 200, .body = "{\"a\": true", .whole = false};
   EXPECT_EQ(Reason({.contains = "true"}, cut), "");
