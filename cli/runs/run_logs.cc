@@ -102,6 +102,7 @@ class LogReader {
       return Failure{.message = "unexpected answer from the server: no state",
                      .code = "bad_answer"};
     latest_ = body.value("attempt", 1);
+    kept_ = body.value("kept", false);
     if (attempt_ == 0) attempt_ = latest_;
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
@@ -118,6 +119,9 @@ class LogReader {
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
     if (!complete_ && !offset_.empty())
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
+    if (kept_ && offset_.empty()) {
+      session_.Say("The log of this run was removed by the retention; this is its last output.");
+    }
     if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
     return true;
   }
@@ -209,6 +213,7 @@ class LogReader {
   int attempt_;
   // The number of the latest attempt when the run was last read.
   int latest_ = 0;
+  bool kept_ = false;  // the run outlived its log
   // The position after the last printed entry, as sent by the server.
   std::string offset_;
   bool complete_ = false;

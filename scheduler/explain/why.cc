@@ -136,8 +136,9 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
                 ReadableTime(*evidence.paused_since))};
   }
   return {"no_record",
-          "Due, but neither a run nor a gap is on record: the fire is older than retention_days, "
-          "or was due only just now. Anything else is a defect."};
+          "Due, but neither a run nor a gap is on record: the fire is older than retention_days "
+          "and not among the last runs of the job (keep_last_runs), or was due only just now. "
+          "Anything else is a defect."};
 }
 
 }  // namespace carillon::scheduler

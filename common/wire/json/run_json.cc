@@ -131,6 +131,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);
   to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
+  if (run.kept) to["kept"] = true;
   if (!with_attempts) return to;
   to["attempts"] = AttemptsToJson(run);
   to["trigger"] = TriggerToJson(run.trigger);

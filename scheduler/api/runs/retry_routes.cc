@@ -162,6 +162,7 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RetryBody retry, ReadRetry(call));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.stores.runs.GetRun(key));
+  if (before.kept) return ToProblem(OnlyKept(key));
   if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NoNodes(key);
   CARILLON_TRY(CheckWorkflowOf(call, before));
   if (retry.dry_run) return Preview(call, key, retry.workflow);

@@ -97,6 +97,10 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   json actions = AllowedActions(call, Owned::kRun, place);
   if (actions.empty()) return actions;
   AddExecute(call, place, actions);
+  if (run.kept) {
+    for (const char* change : {"cancel", "retry", "skip"}) Keep(actions, change, false);
+    return actions;
+  }
   Keep(actions, "cancel", MayCancel(run.row));
   const WallTime now = TimeOf(call);
   if (run.job_type == JobType::kWorkflow) {

@@ -89,6 +89,14 @@ Problem ExplainNodes(const Call& call, const RunKey& key, const Error& error) {
   if (error.code != ErrorCode::kNotFound) return ToProblem(error);
   const auto run = call.stores.runs.GetRun(key);
   if (!run.ok()) return ToProblem(run.error());
+  if (run->kept) {
+    return {
+        .status = 422,
+        .code = "no_nodes",
+        .detail = fmt::format("Run {} is older than the retention: the runs of its nodes are no "
+                              "longer stored.",
+                              EncodeRunId(key))};
+  }
   return {
       .status = 422,
       .code = "no_nodes",

@@ -852,6 +852,8 @@ export interface components {
       job_type?: components['schemas']['JobType'];
       workflow_run_id?: string | null;
       node?: string | null;
+      /** @constant */
+      kept?: true;
     };
     RunNodes: {
       run_id: components['schemas']['RunId'];
@@ -925,6 +927,8 @@ export interface components {
       job_type?: components['schemas']['JobType'];
       workflow_run_id?: string | null;
       node?: string | null;
+      /** @constant */
+      kept?: true;
       attempts: components['schemas']['Attempt'][];
       trigger?: components['schemas']['RunTrigger'] | null;
       outputs: {

@@ -66,5 +66,33 @@ TEST_F(RunActionsTest, NothingButACancelWhileTheRunIsCancelled) {
   EXPECT_EQ(Post("/api/runs/" + run + "/retry").status, 409);
 }
 
+TEST_F(RunActionsTest, ARunThatOutlivedItsDayIsShownAndCannotBeChanged) {
+  const std::string plain = Execute("load");
+  Finish(plain, {.state = RunState::kFailed, .exit_code = 1, .output = "disk full"});
+  const std::string workflow = Begin("sales");
+  End(workflow, "load", RunState::kFailed, 1);
+  const std::string node = Node(workflow, "load").value("run_id", "");
+  EXPECT_FALSE(Get("/api/runs/" + plain).body().contains("kept"));
+  clock_.Advance(20 * 24h);
+  ASSERT_TRUE(
+      stores_.housekeeping.Maintain(clock_.Wall(), {.runs = 14 * 24h, .keep_last = 2}).ok());
+  for (const std::string& run : {plain, workflow, node}) {
+    const json shown = Get("/api/runs/" + run).body();
+    EXPECT_EQ(shown["state"], "FAILED");
+    EXPECT_EQ(shown["kept"], true);
+    EXPECT_EQ(Of(run), json({"execute"}));
+    const Answer retry = Post("/api/runs/" + run + "/retry");
+    EXPECT_EQ(retry.status, 409);
+    EXPECT_NE(retry.text.find("only its result is kept; run its job instead"), std::string::npos);
+    EXPECT_EQ(Post("/api/runs/" + run + "/cancel").status, 409);
+  }
+  EXPECT_EQ(Get("/api/runs/" + plain + "/logs").text, "disk full");
+  const Answer nodes = Get("/api/runs/" + workflow + "/nodes");
+  EXPECT_EQ(nodes.status, 422);
+  EXPECT_NE(nodes.text.find("older than the retention"), std::string::npos);
+  EXPECT_EQ(Get("/api/jobs/load/history").body()["items"].size(), 2u);
+  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 0u);
+}
+
 }  // namespace
 }  // namespace carillon::test

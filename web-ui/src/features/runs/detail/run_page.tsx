@@ -87,9 +87,10 @@ function Known({ run }: { run: Run }) {
         }
       />
       <Sentence run={run} />
+      {run.kept && <p className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">{t('run.kept')}</p>}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
-          {isWorkflow(run) ? (
+          {isWorkflow(run) && !run.kept ? (
             <Suspense fallback={<Loading />}>
               <NodesCard run={run} />
             </Suspense>

@@ -11,6 +11,7 @@ export const en = {
   'run.retry': 'Retry',
   'run.retry_nodes': 'Retry nodes…',
   'run.part_of': 'Part of',
+  'run.kept': 'Only the result of this old run is kept.',
   'run.workflow_node': 'Workflow run, node {{node}}',
   'run.retry_now': 'Retry now',
   'run.again_with': 'Run again…',
