@@ -13,6 +13,7 @@ namespace carillon::mysql {
 namespace {
 
 constexpr int64_t kMicrosOfDay = 86'400'000'000;
+constexpr int64_t kOftenEnough = 8;  // runs that are skipped, open or planned ahead
 
 constexpr std::string_view kKeptColumns =
     "fire_us, schedule_id, shard, job_no, segment, kind, state, attempt, priority, due_us, "
@@ -49,21 +50,28 @@ Result<JobsToKeep> ReadJobsOf(Session& session, std::string_view table, int64_t 
   return found;
 }
 
-// Reads the newest finished runs of the job with fires at or after `from_us`.
+// Reads the newest finished runs of the job with fires at or after `from_us`. The newest runs of
+// most jobs are finished, so it looks at few runs first.
 Result<std::set<RunKey>> ReadNewest(Session& session, uint64_t job_no, int64_t from_us, int count) {
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM (SELECT y.fire_us, "
-                    "y.schedule_id, y.shard, y.state, y.open_segment FROM job_runs y FORCE INDEX "
-                    "(by_job) WHERE y.job_no = ? AND y.fire_us >= ? ORDER BY y.fire_us DESC, "
-                    "y.schedule_id DESC, y.shard DESC LIMIT ?) r WHERE r.open_segment IS NULL AND "
-                    "r.state <> 'SKIPPED' ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard "
-                    "DESC LIMIT ?",
-                    {job_no, from_us, kNewestSearched, count}));
   std::set<RunKey> keys;
-  while (rows.Next()) {
-    keys.insert(
-        {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+  for (const int64_t limit : {count + kOftenEnough, kNewestSearched}) {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query(
+            "SELECT r.fire_us, r.schedule_id, r.shard, r.open_segment IS NULL AND r.state "
+            "<> 'SKIPPED' FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND "
+            "r.fire_us >= ? ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC "
+            "LIMIT ?",
+            {job_no, from_us, limit}));
+    int64_t read = 0;
+    while (rows.Next()) {
+      ++read;
+      if (rows.Int(4) == 0 || keys.size() == static_cast<size_t>(count)) continue;
+      keys.insert(
+          {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+    }
+    if (read < limit || keys.size() == static_cast<size_t>(count)) break;
+    keys.clear();
   }
   return keys;
 }
