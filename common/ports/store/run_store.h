@@ -179,18 +179,19 @@ class RunStore {
                                         const WriteContext& context) = 0;
 
   // Applies DecideCancel with context.cancel_mode. A kill replaces a graceful request, never the
-  // reverse. kConflict: the run is only kept (RunDetail::kept). True if the run was cancelled or received a request; the run's `error` gives the
+  // reverse. True if the run was cancelled or received a request; the run's `error` gives the
   // reason, if there is one. Of a workflow's run, the nodes follow before the call returns, level
-  // by level: none of them is claimed after that.
+  // by level: none of them is claimed after that. kConflict: the run is only kept
+  // (RunDetail::kept).
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
   // the number of these runs.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // Applies DecideRetryByHand. A late report of the attempt that was given up counts as the end of
   // that attempt. Deletes the run's dead letters, since the run has another attempt. kConflict also
-  // as ExecuteJob and as CancelRun. Of a workflow's run that has begun: applies PlanRetry to its nodes; a run that
-  // has ended, in whatever state, begins again. The retry of a node's run is one of its workflow
-  // run from that node. kConflict, with a sentence that names the run or the nodes: the workflow
+  // as ExecuteJob and CancelRun. Of a workflow's run that has begun: applies PlanRetry to its
+  // nodes; a run that has ended, in whatever state, begins again. The retry of a node's run is one
+  // of its workflow run from that node. kConflict, with a sentence that names the run or the nodes: the workflow
   // run is itself a node of another one, is being cancelled, or some of the nodes are open or may
   // still run.
   virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;

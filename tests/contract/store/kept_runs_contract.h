@@ -1,5 +1,4 @@
-// The contract of the runs that outlive their day (Retention::keep_last), in Housekeeping and in
-// RunStore.
+// The contract of the runs that outlive their day (Retention::keep_last).
 #pragma once
 
 #include "tests/contract/store/store_driver.h"

@@ -1,8 +1,8 @@
 // Copies the newest finished runs of each job to the table kept_runs before their day is dropped,
 // and deletes them there when newer ones take their place.
 //
-// Always   A run is copied before it is dropped, so it is in one table at least. A copy that is made
-//          again replaces the first. While a run is in job_runs, readers ignore its copy.
+// Always   A run is copied before it is dropped, so it is in one table at least. A second copy
+//          replaces the first. While a run is in job_runs, readers ignore its copy.
 #pragma once
 
 #include <cstdint>
