@@ -191,9 +191,9 @@ class RunStore {
   // that attempt. Deletes the run's dead letters, since the run has another attempt. kConflict also
   // as ExecuteJob and CancelRun. Of a workflow's run that has begun: applies PlanRetry to its
   // nodes; a run that has ended, in whatever state, begins again. The retry of a node's run is one
-  // of its workflow run from that node. kConflict, with a sentence that names the run or the nodes: the workflow
-  // run is itself a node of another one, is being cancelled, or some of the nodes are open or may
-  // still run.
+  // of its workflow run from that node. kConflict, with a sentence that names the run or the nodes:
+  // the workflow run is itself a node of another one, is being cancelled, or some of the nodes are
+  // open or may still run.
   virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
