@@ -83,6 +83,7 @@ Result<ImportResult> ImportCrontabs(const std::vector<ImportFile>& files,
   }
   result.jobs = std::move(import.jobs);
   for (auto& [line, row] : rows) result.rows.push_back(std::move(row));
+  if (result.rows.empty()) return Error{ErrorCode::kInvalid, "no entry of a crontab in it"};
   return result;
 }
 

@@ -138,12 +138,13 @@ class CronJobReader {
     }
     std::vector<std::string> words = CronWords(text);
     const bool macro = words.size() == 1 && text.starts_with('@');
-    if ((words.size() != 5 && !macro) || UsesSpread(text)) return Unreadable(text);
+    const bool other = UsesSpread(text) || text.find_first_of("#<>") != std::string::npos;
+    if ((words.size() != 5 && !macro) || other) return Unreadable(text);
     // A stepped star restricts its field there: either day field may match.
     for (const size_t day : {size_t{2}, size_t{4}}) {
       if (macro || !words[day].starts_with("*/")) continue;
-      const std::string_view other = words[day == 2 ? 4 : 2];
-      if (other == "*" || other == "?" || words[day] == "*/1") continue;
+      const std::string_view partner = words[day == 2 ? 4 : 2];
+      if (partner == "*" || partner == "?" || words[day] == "*/1") continue;
       words[day] = (day == 2 ? "1-31" : "0-6") + words[day].substr(1);
     }
     const std::string expression = fmt::format("{}", fmt::join(words, " "));

@@ -52,12 +52,12 @@ struct CalendarBounds {
   int most;
   std::string_view name;
 };
-constexpr CalendarBounds kYears{kCronYearFirst, kCronYearLast, "year"};
-constexpr CalendarBounds kMonths{1, 12, "month"};
-constexpr CalendarBounds kDays{1, kMonthDays, "day"};
-constexpr CalendarBounds kHours{0, 23, "hour"};
-constexpr CalendarBounds kMinutes{0, 59, "minute"};
-constexpr CalendarBounds kSeconds{0, 59, "second"};
+constexpr CalendarBounds kCalendarYears{kCronYearFirst, kCronYearLast, "year"};
+constexpr CalendarBounds kCalendarMonths{1, 12, "month"};
+constexpr CalendarBounds kCalendarDays{1, kMonthDays, "day"};
+constexpr CalendarBounds kCalendarHours{0, 23, "hour"};
+constexpr CalendarBounds kCalendarMinutes{0, 59, "minute"};
+constexpr CalendarBounds kCalendarSeconds{0, 59, "second"};
 
 Error NoCalendar(std::string_view text, std::string_view why) {
   return {ErrorCode::kInvalid, fmt::format("OnCalendar={}: {}", text, why)};
@@ -170,20 +170,20 @@ class CalendarReader {
     const auto before = CalendarSplit(word.substr(0, last), '-');
     if (before.size() > 2) return Fail("systemd cannot read its date");
     if (before.size() == 2) {
-      CARILLON_ASSIGN_OR_RETURN(years_, Parts(before[0], kYears));
+      CARILLON_ASSIGN_OR_RETURN(years_, Parts(before[0], kCalendarYears));
     }
-    CARILLON_ASSIGN_OR_RETURN(months_, Parts(before.back(), kMonths));
-    CARILLON_ASSIGN_OR_RETURN(days_, Parts(word.substr(last + 1), kDays));
+    CARILLON_ASSIGN_OR_RETURN(months_, Parts(before.back(), kCalendarMonths));
+    CARILLON_ASSIGN_OR_RETURN(days_, Parts(word.substr(last + 1), kCalendarDays));
     return {};
   }
 
   Status ReadTime(std::string_view word) {
     auto parts = CalendarSplit(word, ':');
     if (parts.size() < 2 || parts.size() > 3) return Fail("systemd cannot read its time");
-    CARILLON_ASSIGN_OR_RETURN(hours_, Parts(parts[0], kHours));
-    CARILLON_ASSIGN_OR_RETURN(minutes_, Parts(parts[1], kMinutes));
+    CARILLON_ASSIGN_OR_RETURN(hours_, Parts(parts[0], kCalendarHours));
+    CARILLON_ASSIGN_OR_RETURN(minutes_, Parts(parts[1], kCalendarMinutes));
     if (parts.size() == 2) return {};
-    CARILLON_ASSIGN_OR_RETURN(seconds_, Parts(parts[2], kSeconds));
+    CARILLON_ASSIGN_OR_RETURN(seconds_, Parts(parts[2], kCalendarSeconds));
     return {};
   }
 

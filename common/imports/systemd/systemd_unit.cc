@@ -30,7 +30,9 @@ bool IsUnitName(std::string_view name) {
   return name.ends_with(".timer") || name.ends_with(".service");
 }
 
-std::string_view BaseName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+std::string_view UnitBaseName(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
 
 // The unit of a line "# /etc/systemd/system/x.timer.d/y.conf", which `systemctl cat` writes above
 // each file. "" for other lines.
@@ -38,10 +40,10 @@ std::string_view UnitOfHeader(std::string_view line) {
   line = UnitTrimmed(line);
   if (!line.starts_with("# /") || line.find(' ', 2) != std::string_view::npos) return {};
   const std::string_view path = line.substr(2);
-  if (IsUnitName(path)) return BaseName(path);
+  if (IsUnitName(path)) return UnitBaseName(path);
   const size_t folder = path.rfind(".d/");
   if (folder == std::string_view::npos || !path.ends_with(".conf")) return {};
-  const std::string_view unit = BaseName(path.substr(0, folder));
+  const std::string_view unit = UnitBaseName(path.substr(0, folder));
   return IsUnitName(unit) ? unit : std::string_view();
 }
 
@@ -192,7 +194,7 @@ std::map<std::string, SystemdUnit> ReadSystemdUnits(const std::vector<ImportFile
   std::map<std::string, SystemdUnit> units;
   for (const ImportFile& file : files) {
     std::string_view text = file.text;
-    const std::string_view base = BaseName(file.name);
+    const std::string_view base = UnitBaseName(file.name);
     std::string unit(IsUnitName(base) ? base : std::string_view());
     std::string part;
     const auto flush = [&units, &unit, &part] {
