@@ -25,6 +25,10 @@ std::string SkipSentence(std::string_view why, std::string_view error) {
   if (why == reason::kEdited) {
     return "Skipped: an edit removed the schedule before the run could start.";
   }
+  if (why == reason::kMisfire) {
+    return "Skipped: no executor could take the run in time, and misfire_policy does not start one "
+           "that is so late or that a later fire has overtaken.";
+  }
   return error.empty() ? fmt::format("Skipped ({}).", why)
                        : fmt::format("Skipped ({}): {}", why, error);
 }
@@ -58,8 +62,9 @@ std::string GapSentence(GapReason why, bool paused) {
       if (paused) {
         return "Did not run: misfire_policy does not catch up a fire that old or overtaken.";
       }
-      return "Did not run: no scheduler was running, and misfire_policy does not catch up a fire "
-             "that old or overtaken by a later one.";
+      return "Did not run: no scheduler could plan it in time, and misfire_policy does not catch "
+             "up "
+             "a fire that old or overtaken by a later one.";
     case GapReason::kPaused: return "Did not run: the job was paused.";
     case GapReason::kCatchUpLimit:
       return "Did not run: more fires were missed than catch_up_max or catch_up_window allow.";

@@ -54,7 +54,11 @@ Fate FateOfOvertaken(const std::vector<WallTime>& fires, size_t at, const JobDef
 // planning. kEither: the outcome depends on the exact time of planning.
 Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
             const Moments& planned) {
-  if (job.misfire_policy != MisfirePolicy::kAll) return FateOfOvertaken(fires, at, job, planned);
+  const bool queues = job.overlap_policy == OverlapPolicy::kQueueOne ||
+                      job.overlap_policy == OverlapPolicy::kQueueAll;
+  if (job.misfire_policy != MisfirePolicy::kAll && !queues) {
+    return FateOfOvertaken(fires, at, job, planned);
+  }
   const Duration grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), 5s);
   const Duration window = std::chrono::seconds(job.catch_up_window_s);
   const auto before = [&fires](WallTime limit) {
@@ -64,12 +68,19 @@ Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& 
   const WallTime fire = fires[at];
   if (fire >= planned.last - grace) return Fate::kRun;
   if (fire >= planned.first - grace) return Fate::kEither;
+  if (job.misfire_policy == MisfirePolicy::kSkip) return Fate::kMisfireGap;
   const int64_t newer_least = before(planned.first - grace) - place - 1;
   const int64_t newer_most = before(planned.last - grace) - place - 1;
   if (fire < planned.first - window) return Fate::kMisfireGap;
   const bool in_window = fire >= planned.last - window;
-  if (newer_least >= job.catch_up_max) return in_window ? Fate::kLimitGap : Fate::kEither;
-  return newer_most < job.catch_up_max && in_window ? Fate::kRun : Fate::kEither;
+  const bool latest = job.misfire_policy == MisfirePolicy::kLatest;
+  const int64_t most = latest ? 1 : job.catch_up_max;
+  if (newer_least >= most) {
+    // With policy latest only one fire runs, so the fire is a misfire in or out of the window.
+    if (latest) return Fate::kMisfireGap;
+    return in_window ? Fate::kLimitGap : Fate::kEither;
+  }
+  return newer_most < most && in_window ? Fate::kRun : Fate::kEither;
 }
 
 Fate Became(const PausePorts& ports, const std::vector<GapRange>& gaps, ScheduleId id,

@@ -9,6 +9,10 @@ namespace {
 
 WallTime JustAfter(WallTime t) { return t == WallTime::max() ? t : t + Duration(1); }
 
+bool QueuesRuns(OverlapPolicy policy) {
+  return policy == OverlapPolicy::kQueueOne || policy == OverlapPolicy::kQueueAll;
+}
+
 std::optional<WallTime> FirstAtOrAfter(const Schedule& schedule, WallTime t) {
   return schedule.Nth(t, 0);
 }
@@ -31,8 +35,7 @@ struct Misfires {
 Misfires MisfiresOf(const Schedule& schedule, WallTime first, WallTime now,
                     const MisfireRules& rules, const DueTimes& due_times) {
   const WallTime by_grace = due_times.FiresDueBefore(now - rules.grace);
-  const bool one_by_one = rules.policy == MisfirePolicy::kAll;
-  if (one_by_one || failpoint::Broken("misfire.overtaken")) return {.end = by_grace};
+  if (!rules.drops_overtaken() || failpoint::Broken("misfire.overtaken")) return {.end = by_grace};
   const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));
   const WallTime newest = schedule.Nth(first, schedule.Count(first, due_end) - 1).value();
   if (newest < by_grace) return {.end = by_grace};
@@ -95,7 +98,8 @@ MisfireRules MisfireRulesOf(const JobDefinition& job) {
   return {.policy = job.misfire_policy,
           .grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), kMisfireFloor),
           .catch_up_window = std::chrono::seconds(job.catch_up_window_s),
-          .catch_up_max = job.catch_up_max};
+          .catch_up_max = job.catch_up_max,
+          .queues = QueuesRuns(job.overlap_policy)};
 }
 
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
@@ -141,15 +145,16 @@ bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                           schedule.kind() != ScheduleKind::kDelay &&
                           schedule.kind() != ScheduleKind::kAfter;
   if (!has_policy || late <= rules.in_time()) return true;
-  if (rules.policy == MisfirePolicy::kAll) {
-    const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
-    const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);
-    return late <= rules.catch_up_window && newer < rules.catch_up_max;
+  const bool was_queued = run.due > due_times.Of(run.fire);
+  if (rules.drops_overtaken() && !was_queued) {
+    const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));
+    if (schedule.Count(JustAfter(run.fire), due_end) > 0) return false;
   }
-  const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));
-  if (schedule.Count(JustAfter(run.fire), due_end) > 0) return false;  // overtaken
   if (late <= rules.grace) return true;
-  return rules.policy == MisfirePolicy::kLatest && late <= rules.catch_up_window;
+  if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
+  const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
+  const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);
+  return newer < (rules.policy == MisfirePolicy::kLatest ? 1 : rules.catch_up_max);
 }
 
 }  // namespace carillon

@@ -41,11 +41,13 @@ struct MisfireRules {
   Duration grace = 60s;
   Duration catch_up_window = 1h;
   int64_t catch_up_max = 100;
+  // The runs of the job queue, so late ones do not start together: each is wanted, also if a later
+  // one is due.
+  bool queues = false;
 
+  bool drops_overtaken() const { return policy != MisfirePolicy::kAll && !queues; }
   // A fire that is at most this late is no misfire.
-  Duration in_time() const {
-    return policy == MisfirePolicy::kAll ? grace : std::min(grace, kOvertakenAfter);
-  }
+  Duration in_time() const { return drops_overtaken() ? std::min(grace, kOvertakenAfter) : grace; }
 };
 // The rules of the job; the grace is at least kMisfireFloor.
 MisfireRules MisfireRulesOf(const JobDefinition& job);
@@ -60,8 +62,8 @@ struct FirePlan {
 // Plans the fires of `schedule` from `next_fire`, its first unplanned fire, to `horizon_end`; both
 // are included. A call plans at most `fires_max` runs. If there are more, `next` is inside the
 // horizon and the next call continues there. A fire with now - fire > grace is a misfire. So is,
-// unless the policy is all, every fire that a later one has overtaken, if the first unplanned fire
-// is later than rules.in_time(): after a stall, at most the newest due fire is run. The policy
+// if rules.drops_overtaken(), every fire that a later one has overtaken, if the first unplanned
+// fire is later than rules.in_time(): after a stall, at most the newest due fire is run. The policy
 // decides which misfires are run; the other misfires are recorded in gaps:
 //   skip    none is run
 //   latest  the last one is run, if it is inside the catch-up window and not overtaken
@@ -77,15 +79,17 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
 // A planned run, by the times that its row has.
 struct LateRun {
   WallTime fire;
-  WallTime due;
+  WallTime due;  // after it waited in a queue: the time of its admission
 };
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
 // no scheduler or executor was available. Returns true if the run must still be started. A run
 // of a manual or delay schedule always must. Returns false if the run becomes SKIPPED with the
-// reason misfire: with skip and latest, one later than rules.in_time() that was overtaken, or than
-// the grace. The run's own lateness is that of its row, because an edit may have changed the jitter
-// since it was planned; `schedule` only says which newer fires are due or misfires too.
+// reason misfire: one later than the grace, as the policy says, or, if rules.drops_overtaken(), one
+// later than rules.in_time() that was overtaken. A run that was admitted from a queue cannot be
+// overtaken: newer fires are always due there. The run's own lateness is that of its row, because
+// an edit may have changed the jitter since it was planned; `schedule` only says which newer fires
+// are due or misfires too.
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times = {});
 

@@ -128,7 +128,7 @@ export const en = {
   'reason.edited': 'Job was edited',
   'reason.deleted': 'Job was deleted',
   'reason.queue_timeout': 'Queue timeout exceeded',
-  'reason.misfire': 'Misfire grace exceeded',
+  'reason.misfire': 'Too late, or overtaken by a later fire',
   'reason.catch_up_limit': 'Catch-up limit exceeded',
   'reason.bad_definition': 'Cannot be started as defined',
   'reason.not_selected': 'Not selected',

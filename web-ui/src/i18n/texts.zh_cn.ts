@@ -130,7 +130,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.edited': '任务已被修改',
   'reason.deleted': '任务已删除',
   'reason.queue_timeout': '排队超时',
-  'reason.misfire': '超过错过宽限时间',
+  'reason.misfire': '太迟，或已被后一次触发取代',
   'reason.catch_up_limit': '超过补跑上限',
   'reason.bad_definition': '无法按定义启动',
   'reason.not_selected': '未被选中',

@@ -44,14 +44,15 @@ TEST(WhyTest, AGapThatAPauseOfTheClusterLeft) {
   FireEvidence evidence = Evidence();
   evidence.due = kAt;
   evidence.gap.emplace().range.reason = GapReason::kMisfire;
-  EXPECT_NE(ExplainFire(evidence).explanation.find("no scheduler was running"), std::string::npos);
+  EXPECT_NE(ExplainFire(evidence).explanation.find("no scheduler could plan it"),
+            std::string::npos);
   evidence.past_pause = {
       .since = kAt - 1h, .until = kAt + 1h, .by = "user anna", .reason = "a move"};
   const auto answer = ExplainFire(evidence);
   EXPECT_EQ(answer.outcome, "gap");
   EXPECT_NE(answer.explanation.find("(user anna: a move)"), std::string::npos)
       << answer.explanation;
-  EXPECT_EQ(answer.explanation.find("no scheduler was running"), std::string::npos);
+  EXPECT_EQ(answer.explanation.find("no scheduler could plan it"), std::string::npos);
 }
 
 TEST(WhyTest, ARunOnRecordAnswersFirst) {

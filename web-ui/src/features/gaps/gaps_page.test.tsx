@@ -73,7 +73,7 @@ describe('missed fires', () => {
     page();
     await screen.findByText('backup');
     const [first, second] = rows();
-    for (const text of ['7', '1,200', 'Misfire grace exceeded'])
+    for (const text of ['7', '1,200', 'Too late, or overtaken by a later fire'])
       expect(within(first!).getByText(text)).toBeTruthy();
     expect(within(second!).getByText('Job was paused')).toBeTruthy();
     expect([...first!.querySelectorAll('time')].map((time) => time.dateTime)).toEqual([
@@ -101,7 +101,7 @@ describe('missed fires', () => {
       ['misfire', 'edited'],
     ]);
     const reason = screen.getByLabelText<HTMLSelectElement>('Reason');
-    expect(reason.selectedOptions[0]!.text).toBe('Misfire grace exceeded, Job was edited');
+    expect(reason.selectedOptions[0]!.text).toBe('Too late, or overtaken by a later fire, Job was edited');
     fireEvent.change(reason, { target: { value: 'paused' } });
     await screen.findByText('nightly');
     expect(router.state.location.search).toMatchObject({ job_id: 'Backup', reason: 'paused' });

@@ -134,6 +134,29 @@ TEST(MisfireTest, BusyMomentLosesNoFire) {
   }
 }
 
+// Runs that wait one after another do not start together, so nothing is gained by dropping some.
+TEST(MisfireTest, LateRunsOfAJobThatQueuesAreNotOvertaken) {
+  const Schedule rate = Rate(5s);
+  const WallTime now = kStart + 50s;
+  for (const OverlapPolicy overlap : {OverlapPolicy::kQueueOne, OverlapPolicy::kQueueAll}) {
+    JobDefinition job;
+    job.overlap_policy = overlap;
+    const MisfireRules rules = MisfireRulesOf(job);
+    EXPECT_EQ(PlanFires(rate, kStart, now, now, rules, 99).fires.size(), 11u);
+    EXPECT_TRUE(StillWanted(rate, OnTime(kStart), kStart + 60s, rules));
+    EXPECT_FALSE(StillWanted(rate, OnTime(kStart), kStart + 66s, rules)) << "later than the grace";
+  }
+}
+
+// Newer fires are always due when a run leaves a queue, that of a group for example.
+TEST(MisfireTest, RunThatWasAdmittedFromAQueueIsNotOvertaken) {
+  const Schedule rate = Rate(5s);
+  const LateRun admitted{.fire = kStart, .due = kStart + 10min};
+  EXPECT_TRUE(StillWanted(rate, admitted, admitted.due + 20s, {}));
+  EXPECT_FALSE(StillWanted(rate, admitted, admitted.due + 66s, {}));
+  EXPECT_FALSE(StillWanted(rate, OnTime(kStart), kStart + 20s, {}));
+}
+
 TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {
   const MisfireRules rules{.policy = MisfirePolicy::kLatest, .catch_up_window = 1h};
   const FirePlan plan = PlanFires(Cron("0 0 * * *"), kStart, kStart + 26h, kStart + 26h, rules, 10);
@@ -242,7 +265,8 @@ MisfireRules RandomRules(Rng& rng) {
   return {.policy = static_cast<MisfirePolicy>(rng.Below(3)),
           .grace = 1s * rng.Below(300),
           .catch_up_window = 1s * rng.Below(20'000),
-          .catch_up_max = 1 + static_cast<int64_t>(rng.Below(30))};
+          .catch_up_max = 1 + static_cast<int64_t>(rng.Below(30)),
+          .queues = rng.Chance(0.3)};
 }
 
 ScheduleSpec RandomSpec(Rng& rng) {
@@ -283,10 +307,12 @@ struct ReferenceFires {
 bool ReferenceRuns(const ReferenceFires& fires, WallTime fire, WallTime due, WallTime now,
                    const MisfireRules& rules, bool stalled) {
   const Duration late = now - due;
-  if (rules.policy == MisfirePolicy::kAll) {
+  if (rules.policy == MisfirePolicy::kAll || rules.queues) {
+    if (late <= rules.grace) return true;
+    if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
     const Times& misfires = fires.misfires;
     const auto newer = misfires.end() - std::upper_bound(misfires.begin(), misfires.end(), fire);
-    return late <= rules.grace || (late <= rules.catch_up_window && newer < rules.catch_up_max);
+    return newer < (rules.policy == MisfirePolicy::kAll ? rules.catch_up_max : 1);
   }
   const bool overtaken = !fires.due.empty() && fire < fires.due.back();
   if (overtaken && (stalled || late > std::min<Duration>(rules.grace, 15s))) return false;
