@@ -117,6 +117,31 @@ describe('an import', () => {
     assert.deepEqual(left, ['pay-1', 'pay-3']);
   });
 
+  test('a crontab is converted, reported by row, and created as paused jobs', async () => {
+    const crontab = '# tidies up\n0 3 * * * tidy --all\n@reboot warm-up\n';
+    await person({}, async (page) => {
+      await page.goto(server.url + '/import');
+      await page.getByRole('button', { name: 'crontab', exact: true }).click();
+      await page.getByLabel('Text', { exact: true }).fill(crontab);
+      assert.ok(await page.getByRole('button', { name: 'Convert' }).isDisabled());
+      await page.getByLabel('Time zone', { exact: true }).fill('Asia/Tokyo');
+      await page.getByLabel('Prefix of the job IDs').fill('cron-');
+      await page.getByRole('button', { name: 'Convert' }).click();
+      await page.getByText('0 3 * * *', { exact: true }).waitFor();
+      await page.getByText(/ 03:00:00 \+09:00$/).first().waitFor();
+      assert.deepEqual(await look(page, 'the report'), []);
+      await page.getByRole('button', { name: 'Refused 1' }).click();
+      assert.equal(await page.locator('tbody tr').count(), 1);
+      assert.deepEqual((await server.api('GET', 'jobs?q=cron-')).items, []);
+      await page.getByRole('button', { name: 'Create 1 job' }).click();
+      await page.getByText('1 of 1: 1 created, 0 already exist, 0 failed').waitFor();
+      await page.getByRole('link', { name: 'Show these jobs' }).click();
+      await page.locator('[data-row^=cron-]').waitFor();
+    });
+    const [job] = (await server.api('GET', 'jobs?q=cron-')).items;
+    assert.deepEqual([job.enabled, job.time_zone, job.description], [false, 'Asia/Tokyo', 'tidies up']);
+  });
+
   test('an import names the unreadable line, on a phone, in Chinese, dark', async () => {
     await person({ width: 360, locale: 'zh-CN', theme: 'dark' }, async (page) => {
       await page.goto(server.url + '/import');

@@ -101,6 +101,8 @@ describe('an import from another scheduler', () => {
     fireEvent.click(button('Convert'));
     await screen.findByRole('table');
   };
+  const status = (text: string) =>
+    waitFor(() => expect(document.querySelector('p[role=status]')?.textContent).toBe(text));
   const bodyRows = () => [...document.querySelectorAll<HTMLElement>('tbody tr')]; // by role it takes seconds
 
   it('an import demands a time zone, and sends kind, zone and prefix', async () => {
@@ -119,6 +121,23 @@ describe('an import from another scheduler', () => {
       { kind: 'cronjob', body: { text: 'kind: CronJob', time_zone: 'Asia/Shanghai', prefix: 'k8s-' } },
     ]);
     expect(asked).toEqual([]);
+  });
+
+  it('chosen files are sent together with their names, until a text is pasted instead', async () => {
+    answer = () => imported(['a'], [row('a')]);
+    fireEvent.click(await screen.findByRole('button', { name: 'systemd' }));
+    const files = [new File(['[Timer]'], 'a.timer'), new File(['[Service]'], 'a.service')];
+    fireEvent.change(await screen.findByLabelText('Files'), { target: { files } });
+    const paste = await screen.findByRole('button', { name: 'Paste text instead' });
+    expect(screen.queryByLabelText('Text')).toBeNull();
+    fill('Time zone', 'UTC');
+    fireEvent.click(button('Convert'));
+    await screen.findByRole('table');
+    expect(converted[0]!.body.text).toBe('# /a.timer\n[Timer]\n# /a.service\n[Service]');
+    fireEvent.click(paste);
+    expect(screen.getByLabelText('Text')).toBeTruthy();
+    expect(screen.queryByRole('table')).toBeNull();
+    expect(button('Convert').disabled).toBe(true);
   });
 
   it('an import shows what the server refuses at the field', async () => {
@@ -179,7 +198,7 @@ describe('an import from another scheduler', () => {
     fireEvent.click(button('Show more'));
     expect(bodyRows()).toHaveLength(400);
     fireEvent.click(button('Create 6000 jobs'));
-    await screen.findByText('6000 of 6000: 5999 created, 1 already exist, 0 failed');
+    await status('6000 of 6000: 5999 created, 1 already exist, 0 failed');
     expect(asked).toHaveLength(24);
     expect(asked.filter((one) => !one.dry).flatMap((one) => one.ids)).toEqual(
       ids.filter((id) => id !== 'j7'),
@@ -206,7 +225,7 @@ describe('an import from another scheduler', () => {
       });
     await convert();
     fireEvent.click(button('Create 2 jobs'));
-    await screen.findByText('2 of 2: 1 created, 0 already exist, 1 failed');
+    await status('2 of 2: 1 created, 0 already exist, 1 failed');
     expect(asked[1]!.ids).toEqual(['a', 'b']);
     fireEvent.click(button('Not created 1'));
     expect(bodyRows()).toHaveLength(1);
@@ -225,7 +244,7 @@ describe('an import from another scheduler', () => {
     fireEvent.click(button('Create 1 job'));
     await screen.findByText('The server is not responding.');
     fireEvent.click(await screen.findByRole('button', { name: 'Continue' }));
-    await screen.findByText('1 of 1: 1 created, 0 already exist, 0 failed');
+    await status('1 of 1: 1 created, 0 already exist, 0 failed');
     expect(asked.map((one) => one.dry)).toEqual([true, false, false]);
     expect(asked[1]!.key).toBeTruthy();
     expect(asked[2]!.key).toBe(asked[1]!.key);

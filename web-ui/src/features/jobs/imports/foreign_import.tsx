@@ -121,7 +121,7 @@ function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
     },
     onSettled: () => void client.invalidateQueries({ queryKey: ['jobs'] }),
   });
-  const rows = useMemo(() => rowsOf(imported, zone, creation.outcomes), [imported, zone, creation.outcomes]);
+  const rows = useMemo(() => rowsOf(imported, zone), [imported, zone]);
   const done = doneOf(creation);
   const began = done > 0 || creation.sent !== null;
   const { created, exists, failed } = tally(creation.outcomes);
@@ -164,7 +164,7 @@ function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
         )}
       </div>
       {create.error !== null && <Failed error={create.error} />}
-      <ImportReport rows={rows} />
+      <ImportReport rows={rows} outcomes={creation.outcomes} />
     </>
   );
 }

@@ -1,22 +1,23 @@
 // Table of what an import has read: a row for each thing of the other scheduler, with its verdict.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';
 import { absoluteTime } from '../../../lib/format';
 import { DataTable, type Column } from '../../../ui/data_table';
 import { Card, Problem, Segments } from '../../../ui/ui';
-import { countsOf, rowsWith, type ReportRow, type Shown } from './report';
+import type { Outcome } from './create_jobs';
+import { countsOf, outcomeOf, rowsWith, type Outcomes, type ReportRow, type Shown } from './report';
 
 const SHOWN_AT_ONCE = 200; // rows; thousands of them would make the page slow
 const TONES = { mapped: 'text-ok', remarked: 'text-warn', refused: 'text-bad' } as const;
 
-export function ImportReport({ rows }: { rows: readonly ReportRow[] }) {
+export function ImportReport({ rows, outcomes }: { rows: readonly ReportRow[]; outcomes: Outcomes }) {
   const { t } = useTranslation();
   const [shown, setShown] = useState<Shown>('all');
   const [most, setMost] = useState(SHOWN_AT_ONCE);
-  const counts = countsOf(rows);
-  const some = rowsWith(rows, shown);
+  const counts = countsOf(rows, outcomes);
+  const some = rowsWith(rows, shown, outcomes);
   const visible = some.slice(0, most);
   const filters = (['all', 'remarked', 'refused', 'failed'] as const).filter(
     (one) => one === 'all' || one === shown || counts[one] > 0,
@@ -24,7 +25,11 @@ export function ImportReport({ rows }: { rows: readonly ReportRow[] }) {
   const columns: Column<ReportRow>[] = [
     { id: 'name', header: t('imports.row'), cell: (row) => <span className="break-all">{row.source}</span> },
     { id: 'verdict', header: t('imports.verdict'), cell: (row) => <Verdict row={row} /> },
-    { id: 'job', header: t('imports.job'), cell: (row) => <Job row={row} /> },
+    {
+      id: 'job',
+      header: t('imports.job'),
+      cell: (row) => <Job row={row} outcome={outcomeOf(row, outcomes)} />,
+    },
     { id: 'expression', header: t('imports.expression'), cell: (row) => <Expression row={row} /> },
     { id: 'next', header: t('imports.next'), cell: (row) => <Next row={row} /> },
   ];
@@ -64,7 +69,8 @@ export function ImportReport({ rows }: { rows: readonly ReportRow[] }) {
   );
 }
 
-function Verdict({ row }: { row: ReportRow }) {
+// A creation changes the outcomes only, so the other cells are not rendered again.
+const Verdict = memo(function Verdict({ row }: { row: ReportRow }) {
   const { t } = useTranslation();
   return (
     <>
@@ -78,12 +84,11 @@ function Verdict({ row }: { row: ReportRow }) {
       </ul>
     </>
   );
-}
+});
 
-function Job({ row }: { row: ReportRow }) {
+const Job = memo(function Job({ row, outcome }: { row: ReportRow; outcome: Outcome | undefined }) {
   const { t } = useTranslation();
   if (row.job_id === null) return <span className="text-muted">–</span>;
-  const { outcome } = row;
   return (
     <>
       {outcome && outcome.result !== 'failed' ? (
@@ -111,7 +116,7 @@ function Job({ row }: { row: ReportRow }) {
       )}
     </>
   );
-}
+});
 
 const Expression = ({ row }: { row: ReportRow }) =>
   row.expression === null ? (
@@ -120,7 +125,7 @@ const Expression = ({ row }: { row: ReportRow }) =>
     <code className="mono break-all">{row.expression}</code>
   );
 
-function Next({ row }: { row: ReportRow }) {
+const Next = memo(function Next({ row }: { row: ReportRow }) {
   if (row.next.length === 0) return <span className="text-muted">–</span>;
   return (
     <>
@@ -134,4 +139,4 @@ function Next({ row }: { row: ReportRow }) {
       <span className="text-muted">{row.zone}</span>
     </>
   );
-}
+});

@@ -99,9 +99,9 @@ it('a row has the zone of its job and what became of it', () => {
     ['a', { result: 'created', error: null }],
     ['c', { result: 'failed', error: null }],
   ] as const);
-  const rows = rowsOf(imported, 'Europe/Paris', outcomes);
+  const rows = rowsOf(imported, 'Europe/Paris');
   expect(rows.map((one) => one.zone)).toEqual(['Asia/Tokyo', 'UTC', 'Europe/Paris', 'Europe/Paris']);
-  expect(countsOf(rows)).toEqual({ all: 4, remarked: 1, refused: 1, failed: 1 });
-  expect(rowsWith(rows, 'failed').map((one) => one.job_id)).toEqual(['c']);
+  expect(countsOf(rows, outcomes)).toEqual({ all: 4, remarked: 1, refused: 1, failed: 1 });
+  expect(rowsWith(rows, 'failed', outcomes).map((one) => one.job_id)).toEqual(['c']);
   expect(tally(outcomes)).toEqual({ created: 1, exists: 0, failed: 1 });
 });

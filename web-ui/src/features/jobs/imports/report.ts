@@ -6,8 +6,8 @@ import type { Outcome } from './create_jobs';
 export interface ReportRow extends ImportedRow {
   index: number;
   zone: string; // of the job's times
-  outcome: Outcome | undefined;
 }
+export type Outcomes = ReadonlyMap<string, Outcome>; // by job_id
 export type Shown = 'all' | 'remarked' | 'refused' | 'failed';
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -17,36 +17,35 @@ function zoneOf(job: Definition | undefined, usual: string): string {
   return textOf(first?.time_zone) ?? textOf(job?.time_zone) ?? usual;
 }
 
-export function rowsOf(
-  imported: Imported,
-  zone: string,
-  outcomes: ReadonlyMap<string, Outcome>,
-): ReportRow[] {
+export function rowsOf(imported: Imported, zone: string): ReportRow[] {
   const jobs = new Map((imported.jobs as Definition[]).map((job) => [job.job_id, job]));
   return imported.rows.map((row, index) => ({
     ...row,
     index,
     zone: row.job_id === null ? zone : zoneOf(jobs.get(row.job_id), zone),
-    outcome: row.job_id === null ? undefined : outcomes.get(row.job_id),
   }));
 }
 
-const IS: Record<Shown, (row: ReportRow) => boolean> = {
+export const outcomeOf = (row: ReportRow, outcomes: Outcomes): Outcome | undefined =>
+  row.job_id === null ? undefined : outcomes.get(row.job_id);
+
+const IS: Record<Shown, (row: ReportRow, outcomes: Outcomes) => boolean> = {
   all: () => true,
   remarked: (row) => row.verdict === 'remarked',
   refused: (row) => row.verdict === 'refused',
-  failed: (row) => row.outcome?.result === 'failed',
+  failed: (row, outcomes) => outcomeOf(row, outcomes)?.result === 'failed',
 };
-export const rowsWith = (rows: readonly ReportRow[], shown: Shown) => rows.filter(IS[shown]);
+export const rowsWith = (rows: readonly ReportRow[], shown: Shown, outcomes: Outcomes) =>
+  rows.filter((row) => IS[shown](row, outcomes));
 
-export const countsOf = (rows: readonly ReportRow[]): Record<Shown, number> => ({
+export const countsOf = (rows: readonly ReportRow[], outcomes: Outcomes): Record<Shown, number> => ({
   all: rows.length,
-  remarked: rowsWith(rows, 'remarked').length,
-  refused: rowsWith(rows, 'refused').length,
-  failed: rowsWith(rows, 'failed').length,
+  remarked: rowsWith(rows, 'remarked', outcomes).length,
+  refused: rowsWith(rows, 'refused', outcomes).length,
+  failed: rowsWith(rows, 'failed', outcomes).length,
 });
 
-export function tally(outcomes: ReadonlyMap<string, Outcome>): Record<Outcome['result'], number> {
+export function tally(outcomes: Outcomes): Record<Outcome['result'], number> {
   const sums = { created: 0, exists: 0, failed: 0 };
   for (const { result } of outcomes.values()) sums[result]++;
   return sums;

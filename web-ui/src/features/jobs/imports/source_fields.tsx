@@ -1,5 +1,6 @@
 // Fields of an import: the text or the files of the other scheduler, its time zone, and a prefix of ids.
 import './texts.en';
+import { useState } from 'react';
 import type { FieldError } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { bytes } from '../../../lib/format';
@@ -28,6 +29,7 @@ export function SourceFields(props: {
   const { kind, values, onChange } = props;
   const { t } = useTranslation();
   const { language } = usePreferences();
+  const [round, setRound] = useState(0); // a new one empties the field of files
   const errorOf = (pointer: string) => props.errors.find((one) => one.pointer === pointer)?.detail;
   const choose = async (list: FileList | null) => {
     try {
@@ -53,6 +55,7 @@ export function SourceFields(props: {
         error={values.files.length > 0 ? problem : undefined}
       >
         <input
+          key={round}
           type="file"
           className="input"
           multiple={takesSeveral(kind)}
@@ -60,7 +63,18 @@ export function SourceFields(props: {
           onChange={(event) => void choose(event.target.files)}
         />
       </Field>
-      {values.files.length === 0 && (
+      {values.files.length > 0 ? (
+        <button
+          type="button"
+          className="button justify-self-start"
+          onClick={() => {
+            setRound(round + 1);
+            onChange({ ...values, files: [] });
+          }}
+        >
+          {t('imports.paste')}
+        </button>
+      ) : (
         <Field label={t('imports.text')} error={problem}>
           <textarea
             className="input mono min-h-[20dvh]"

@@ -6,6 +6,7 @@ export const en = {
   'imports.files': 'Files',
   'imports.file': 'File',
   'imports.text': 'Text',
+  'imports.paste': 'Paste text instead',
   'imports.unreadable': 'Could not read the file',
   'imports.too_big': 'At most {{size}} at a time. For more, use {{command}}.',
   'imports.zone': 'Time zone',

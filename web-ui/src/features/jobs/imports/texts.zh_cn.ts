@@ -7,6 +7,7 @@ export const zhCN: TwinOf<typeof en> = {
   'imports.files': '文件',
   'imports.file': '文件',
   'imports.text': '文本',
+  'imports.paste': '改为粘贴文本',
   'imports.unreadable': '无法读取文件',
   'imports.too_big': '一次最多 {{size}}。更大的内容请使用 {{command}}。',
   'imports.zone': '时区',
