@@ -33,11 +33,51 @@ Status AddHeader(const std::string& text, json& headers) {
   return {};
 }
 
+bool Polls(const HttpFlags& flags) {
+  return !flags.poll.empty() || !flags.poll_url.empty() || !flags.poll_url_at.empty() ||
+         !flags.poll_until.empty();
+}
+
+Result<int> NumberOf(const char* flag, const std::string& text, int least, int most) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && read == end && number >= least && number <= most) return number;
+  return Wrong(std::string(flag) + " must be a number from " + std::to_string(least) + " to " +
+               std::to_string(most));
+}
+
+// A value that is JSON is read as such; else it is a text.
+Status AddUntil(const std::string& text, json& until) {
+  const size_t equals = text.find('=');
+  if (!text.starts_with('/') || equals == std::string::npos) {
+    return Wrong("--poll-until: '" + text.substr(0, 64) + "' is not '/pointer=value'");
+  }
+  const std::string value = text.substr(equals + 1);
+  json read = json::parse(value, nullptr, false);
+  if (read.is_discarded() || read.is_structured()) read = value;
+  until[text.substr(0, equals)].push_back(std::move(read));
+  return {};
+}
+
+Status ApplyPoll(const HttpFlags& flags, json& http) {
+  if (!Polls(flags)) return {};
+  json& poll = http["poll"];
+  if (!poll.is_object()) poll = json::object();
+  if (!flags.poll.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(poll["interval"], NumberOf("--poll", flags.poll, 1, 3600));
+  }
+  if (!flags.poll_url.empty()) poll["url"] = flags.poll_url;
+  if (!flags.poll_url_at.empty()) poll["url_at"] = flags.poll_url_at;
+  for (const std::string& until : flags.poll_until) CARILLON_TRY(AddUntil(until, poll["until"]));
+  return {};
+}
+
 }  // namespace
 
 bool HttpFlags::empty() const {
   return url.empty() && method.empty() && headers.empty() && data.empty() && statuses.empty() &&
-         contains.empty() && follow.empty();
+         contains.empty() && follow.empty() && client_certificate.empty() && !Polls(*this);
 }
 
 void AddHttpFlags(CLI::App* verb, HttpFlags& flags) {
@@ -55,6 +95,18 @@ void AddHttpFlags(CLI::App* verb, HttpFlags& flags) {
            "Status that counts as success: 2xx (default), 404, 200-204; repeatable");
   verb->add_option("--expect-text", flags.contains, "Text that the response must contain");
   verb->add_option("--follow", flags.follow, "Redirects to follow, 0 (default) to 5");
+  verb->add_option("--client-certificate", flags.client_certificate,
+                   "PEM of the certificate and key that are shown to the server: "
+                   "'{{secrets.NAME}}'");
+  verb->add_option("--poll", flags.poll,
+                   "Asks every so many seconds whether work that the server accepts with 202 is "
+                   "over");
+  verb->add_option("--poll-url", flags.poll_url,
+                   "URL of its status; default: the Location of the response");
+  verb->add_option("--poll-url-at", flags.poll_url_at,
+                   "JSON pointer of that URL, or of its end, in the response");
+  repeated("--poll-until", flags.poll_until,
+           "Value that says that it is over, '/state=done'; repeatable");
 }
 
 Status ApplyHttpFlags(const HttpFlags& flags, json& body) {
@@ -71,13 +123,10 @@ Status ApplyHttpFlags(const HttpFlags& flags, json& body) {
   if (!flags.statuses.empty()) http["expect"]["status"] = flags.statuses;
   if (!flags.contains.empty()) http["expect"]["contains"] = flags.contains;
   if (!flags.follow.empty()) {
-    int follow = 0;
-    const char* end = flags.follow.data() + flags.follow.size();
-    const auto [read, error] = std::from_chars(flags.follow.data(), end, follow);
-    if (error != std::errc() || read != end) return Wrong("--follow must be a number from 0 to 5");
-    http["follow"] = follow;
+    CARILLON_ASSIGN_OR_RETURN(http["follow"], NumberOf("--follow", flags.follow, 0, 5));
   }
-  return {};
+  if (!flags.client_certificate.empty()) http["client_certificate"] = flags.client_certificate;
+  return ApplyPoll(flags, http);
 }
 
 }  // namespace carillon::cli

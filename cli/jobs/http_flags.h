@@ -21,6 +21,11 @@ struct HttpFlags {
   std::vector<std::string> statuses;
   std::string contains;
   std::string follow;
+  std::string client_certificate;
+  std::string poll;  // seconds
+  std::string poll_url;
+  std::string poll_url_at;
+  std::vector<std::string> poll_until;  // "/pointer=value"
 
   bool empty() const;
 };

@@ -240,7 +240,7 @@ export interface components {
         /** @default  */
         regex?: string;
         json?: {
-          [key: string]: string | number | boolean;
+          [key: string]: components['schemas']['ExpectedValue'];
         };
       };
       /** @default 0 */
@@ -249,7 +249,22 @@ export interface components {
       connect_timeout?: number;
       /** @default true */
       tls_verify?: boolean;
+      /** @default  */
+      client_certificate?: string;
+      poll?: components['schemas']['HttpPoll'] | null;
     };
+    HttpPoll: {
+      /** @default  */
+      url?: string;
+      /** @default  */
+      url_at?: string;
+      /** @default 10 */
+      interval?: number;
+      until?: {
+        [key: string]: components['schemas']['ExpectedValue'][];
+      };
+    };
+    ExpectedValue: string | number | boolean | null;
     HttpStatus: number | null;
     Script: {
       /** @enum {string} */

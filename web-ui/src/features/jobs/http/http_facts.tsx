@@ -26,6 +26,12 @@ export function httpFacts(http: NonNullable<Job['http']>, t: TFunction): (readon
       .filter(([, text]) => text !== undefined && text !== '')
       .map(([label, text]) => [label, <Code key={label} text={text ?? ''} />] as const),
     [t('form.http_follow'), shown.http_follow],
+    ...(shown.http_client_certificate
+      ? [[t('form.http_client_certificate'), <Code key="c" text={shown.http_client_certificate} />] as const]
+      : []),
+    ...(http.poll
+      ? [[t('form.http_poll'), <Code key="p" text={JSON.stringify(http.poll, null, 2)} />] as const]
+      : []),
     ...(shown.http_tls_verify ? [] : [[t('form.http_tls_verify'), t('no')] as const]),
   ];
 }

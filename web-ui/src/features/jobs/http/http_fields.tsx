@@ -11,10 +11,43 @@ const URL_EXAMPLE = 'https://billing.example/days/{{params.day}}/close';
 const HEADERS_EXAMPLE = 'Authorization: Bearer {{secrets.TOKEN}}';
 const JSON_EXAMPLE = '{"/status": "ok"}';
 const STATUS_EXAMPLE = '2xx, 404, 200-204';
+const CERTIFICATE_EXAMPLE = '{{secrets.CLIENT_PEM}}';
+const UNTIL_EXAMPLE = '{"/state": ["succeeded", "failed"]}';
+
+function PollFields() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Text
+        name="http_poll_url"
+        label={t('form.http_poll_url')}
+        mono
+        hint={t('form.http_poll_url_hint')}
+        className="sm:col-span-2"
+      />
+      <Text
+        name="http_poll_url_at"
+        label={t('form.http_poll_url_at')}
+        mono
+        hint={t('form.http_poll_url_at_hint')}
+      />
+      <Text name="http_poll_interval" label={t('form.http_poll_interval')} numeric />
+      <Text
+        name="http_poll_until"
+        label={t('form.http_poll_until')}
+        mono
+        rows={2}
+        placeholder={UNTIL_EXAMPLE}
+        hint={t('form.http_poll_until_hint')}
+      />
+    </>
+  );
+}
 
 export function HttpFields() {
   const { t } = useTranslation();
-  const { register } = useFormContext<FormValues>();
+  const { register, watch } = useFormContext<FormValues>();
+  const polls = watch('http_poll');
   return (
     <>
       <Choose name="http_method" label={t('form.http_method')} values={METHODS} />
@@ -52,6 +85,18 @@ export function HttpFields() {
         <input type="checkbox" className="size-4 accent-accent" {...register('http_tls_verify')} />
         {t('form.http_tls_verify')}
       </label>
+      <Text
+        name="http_client_certificate"
+        label={t('form.http_client_certificate')}
+        mono
+        placeholder={CERTIFICATE_EXAMPLE}
+        hint={t('form.http_client_certificate_hint')}
+      />
+      <label className="flex items-center gap-2 self-center">
+        <input type="checkbox" className="size-4 accent-accent" {...register('http_poll')} />
+        {t('form.http_poll')}
+      </label>
+      {polls && <PollFields />}
     </>
   );
 }

@@ -27,6 +27,19 @@ describe('a request', () => {
     expect(saved.command).toBeUndefined();
   });
 
+  it('the form returns a poll and a certificate unchanged', () => {
+    const poll = {
+      url: 'https://billing.example/jobs/',
+      url_at: '/id',
+      interval: 5,
+      until: { '/state': ['done', null, 3] },
+    };
+    const polled = { ...job, http: { ...http, client_certificate: '{{secrets.PEM}}', poll } };
+    expect(definitionFrom(valuesOf(polled), polled).http).toEqual(polled.http);
+    const values = { ...valuesOf(polled), http_poll: false, http_client_certificate: '' };
+    expect(definitionFrom(values, polled).http).toEqual(http);
+  });
+
   it('the form keeps the line ends of a body unless it is edited', () => {
     const values = { ...valuesOf(job), http_body: '{"a":\n1}' };
     expect(definitionFrom(values, job).http).toMatchObject({ body: http.body });
@@ -52,6 +65,13 @@ describe('a request', () => {
       'http_follow',
       'http_connect_timeout',
     ]);
+    const poll = { http_url, http_poll: true };
+    expect(wrongAt(poll)).toEqual([]);
+    expect(wrongAt({ ...poll, http_poll_interval: '0' })).toEqual(['http_poll_interval']);
+    expect(wrongAt({ ...poll, http_poll_url: '/a' })).toEqual(['http_poll_url']);
+    expect(wrongAt({ ...poll, http_poll_url_at: 'id' })).toEqual(['http_poll_url_at']);
+    expect(wrongAt({ ...poll, http_poll_until: '{"/a": 3}' })).toEqual(['http_poll_until']);
+    expect(wrongAt({ http_url, http_poll_until: 'x' })).toEqual([]);
     expect(wrongAt({ type: 'shell', command: 'true', http_status: '' })).toEqual([]);
   });
 
@@ -62,6 +82,9 @@ describe('a request', () => {
     expect(fieldOf('/http/expect/status/1')).toBe('http_status');
     expect(fieldOf('/http/expect')).toBe('http_status');
     expect(fieldOf('/http/connect_timeout')).toBe('http_connect_timeout');
+    expect(fieldOf('/http/poll/until/~1a')).toBe('http_poll_until');
+    expect(fieldOf('/http/poll')).toBe('http_poll');
+    expect(fieldOf('/http/client_certificate')).toBe('http_client_certificate');
     expect(fieldOf('/http')).toBe('http_url');
   });
 });

@@ -15,6 +15,12 @@ export const HTTP_DEFAULTS = {
   http_follow: '0',
   http_connect_timeout: '10',
   http_tls_verify: true,
+  http_client_certificate: '',
+  http_poll: false,
+  http_poll_interval: '10',
+  http_poll_url: '',
+  http_poll_url_at: '',
+  http_poll_until: '',
 };
 export type HttpValues = typeof HTTP_DEFAULTS;
 
@@ -23,6 +29,17 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const textOf = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
 const numberOf = (value: unknown, otherwise: string) =>
   typeof value === 'number' ? String(value) : otherwise;
+
+function pollValuesOf(poll: unknown): Partial<HttpValues> {
+  if (!isObject(poll)) return {};
+  return {
+    http_poll: true,
+    http_poll_interval: numberOf(poll.interval, HTTP_DEFAULTS.http_poll_interval),
+    http_poll_url: textOf(poll.url, ''),
+    http_poll_url_at: textOf(poll.url_at, ''),
+    http_poll_until: isObject(poll.until) ? parametersText(poll.until) : '',
+  };
+}
 
 export function httpValuesOf(http: unknown): Partial<HttpValues> {
   if (!isObject(http)) return {};
@@ -40,6 +57,8 @@ export function httpValuesOf(http: unknown): Partial<HttpValues> {
     http_follow: numberOf(http.follow, HTTP_DEFAULTS.http_follow),
     http_connect_timeout: numberOf(http.connect_timeout, HTTP_DEFAULTS.http_connect_timeout),
     http_tls_verify: http.tls_verify !== false,
+    http_client_certificate: textOf(http.client_certificate, ''),
+    ...pollValuesOf(http.poll),
   };
 }
 
@@ -69,17 +88,36 @@ export function statusesOf(text: string): string[] | null {
 const isWhole = (text: string, least: number, most: number) =>
   /^\d+$/.test(text) && +text >= least && +text <= most;
 
+// Reads an object of JSON pointers and lists of values; null if it is none.
+export function untilOf(text: string): Record<string, unknown> | null {
+  const until = parametersOf(text);
+  return until && Object.values(until).every((values) => Array.isArray(values) && values.length > 0)
+    ? until
+    : null;
+}
+
+const isWeb = (text: string) => /^https?:\/\//.test(text.trim());
+
 // The fields that are not valid, each with the code of its error.
 export function wrongInHttp(values: HttpValues): [keyof HttpValues, string][] {
   const checks: [keyof HttpValues, boolean, string][] = [
     ['http_url', values.http_url.trim() !== '', 'required'],
-    ['http_url', values.http_url.trim() === '' || /^https?:\/\//.test(values.http_url.trim()), 'http_url'],
+    ['http_url', values.http_url.trim() === '' || isWeb(values.http_url), 'http_url'],
     ['http_headers', headersOf(values.http_headers) !== null, 'http_headers'],
     ['http_status', statusesOf(values.http_status) !== null, 'http_status'],
     ['http_json', parametersOf(values.http_json) !== null, 'json'],
     ['http_follow', isWhole(values.http_follow, 0, 5), 'range:0:5'],
     ['http_connect_timeout', isWhole(values.http_connect_timeout, 1, 60), 'range:1:60'],
   ];
+  if (values.http_poll) {
+    const { http_poll_url, http_poll_url_at } = values;
+    checks.push(
+      ['http_poll_interval', isWhole(values.http_poll_interval, 1, 3600), 'range:1:3600'],
+      ['http_poll_url', http_poll_url.trim() === '' || isWeb(http_poll_url), 'http_url'],
+      ['http_poll_url_at', /^(\/|$)/.test(http_poll_url_at.trim()), 'pointer'],
+      ['http_poll_until', untilOf(values.http_poll_until) !== null, 'http_until'],
+    );
+  }
   return checks.filter(([, right]) => !right).map(([field, , code]) => [field, code]);
 }
 
@@ -104,12 +142,23 @@ export function httpFrom(values: HttpValues, kept: unknown): Definition {
     follow: Number(values.http_follow),
     connect_timeout: Number(values.http_connect_timeout),
     tls_verify: values.http_tls_verify,
+    ...(values.http_client_certificate.trim() !== '' && {
+      client_certificate: values.http_client_certificate.trim(),
+    }),
+    ...(values.http_poll && {
+      poll: {
+        url: values.http_poll_url.trim(),
+        url_at: values.http_poll_url_at.trim(),
+        interval: Number(values.http_poll_interval),
+        until: untilOf(values.http_poll_until) ?? {},
+      },
+    }),
   };
 }
 
 // The field that shows the server's error at /http/`part`/`inner`.
 export function httpFieldOf(part: string | undefined, inner: string | undefined): keyof HttpValues {
   const name = part === 'expect' ? (inner ?? 'status') : part;
-  const field = `http_${name ?? 'url'}`;
+  const field = name === 'poll' && inner ? `http_poll_${inner}` : `http_${name ?? 'url'}`;
   return field in HTTP_DEFAULTS ? (field as keyof HttpValues) : 'http_url';
 }
