@@ -5,6 +5,7 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/job/parameter_rules.h"
 #include "common/domain/template/command_parameters.h"
+#include "common/domain/template/parameter_dates.h"
 #include "common/domain/template/template.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/parameters_json.h"
@@ -80,6 +81,8 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
   }
   // Each was refused when it was given; the job may have been edited since, or be older.
   CARILLON_TRY(CheckParameterCase(job, facts.parameters));
+  CARILLON_ASSIGN_OR_RETURN(facts.parameters, FillDates(std::move(facts.parameters), *untrusted,
+                                                        facts.key.fire, facts.time_zone));
   return facts;
 }
 

@@ -7,6 +7,7 @@
 #include "common/domain/job_text.h"
 #include "common/domain/template/fire_date.h"
 #include "common/domain/template/node_template.h"
+#include "common/domain/template/parameter_dates.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon {
@@ -69,6 +70,11 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
 bool UsesFireDate(const JobDefinition& job) {
   const std::vector<JobTemplate> templates = TemplatesOf(job);
   if (std::ranges::any_of(templates, [](const auto& one) { return HasFireDate(one.text); })) {
+    return true;
+  }
+  if (HasDates(job.parameters)) return true;
+  if (std::ranges::any_of(job.schedules,
+                          [](const auto& schedule) { return HasDates(schedule.parameters); })) {
     return true;
   }
   return job.workflow && std::ranges::any_of(job.workflow->nodes, [](const WorkflowNode& node) {

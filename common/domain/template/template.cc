@@ -11,6 +11,7 @@
 #include "common/domain/template/fire_date.h"
 #include "common/domain/template/http_template.h"
 #include "common/domain/template/job_templates.h"
+#include "common/domain/template/parameter_dates.h"
 #include "common/domain/template/template_text.h"
 
 namespace carillon {
@@ -383,6 +384,11 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 
 Status ValidateTemplates(const JobDefinition& job) {
   for (const JobTemplate& one : TemplatesOf(job)) CARILLON_TRY(CheckTemplate(job, one));
+  CARILLON_TRY(CheckDates(job.parameters, "/parameters"));
+  for (size_t i = 0; i < job.schedules.size(); ++i) {
+    CARILLON_TRY(
+        CheckDates(job.schedules[i].parameters, fmt::format("/schedules/{}/parameters", i)));
+  }
   if (SecretsOf(job).size() <= kJobSecretsMax) return {};
   return Error{ErrorCode::kInvalid, fmt::format("names more than {} secrets", kJobSecretsMax),
                job.http ? "/http/headers" : "/env"};

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from datetime import datetime
+from datetime import datetime, timedelta
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, cli, wait_until  # noqa: E402
-from server_case import FINAL, ServerCase  # noqa: E402
+from server_case import FINAL, ServerCase, local_time, zone_of_another_day  # noqa: E402
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "journal_worker.py")
 PYTHON = [os.environ["CARILLON_WORKER_PYTHON"], WORKER]
@@ -114,6 +114,18 @@ class Conformance:
         self.assertNotIn("open-sesame", text)
         _, listed, _ = cli(self.server, "handler", "list")
         self.assertIn(job["handler"], listed)
+
+    def test_a_parameter_may_be_the_local_date_of_the_fire(self):
+        worker = self.worker()
+        zone, offset = zone_of_another_day()
+        job = self.create(parameters={"day": "{{fire_date - 1d}}", "text": "{{fire_time}}"}, time_zone=zone,
+                          env={"PASSWORD": "none"})
+        run = self.ended(self.start(job, parameters={"given": "{{fire_date}}"}))
+        self.assertEqual(run["state"], "COMPLETED", run)
+        local = local_time(run["fire_time"], offset)
+        begun, = worker.begun(run["run_id"])
+        self.assertEqual(begun["parameters"], {"day": f"{local - timedelta(days=1):%Y-%m-%d}", "text": "{{fire_time}}",
+                                               "given": f"{local:%Y-%m-%d}"})
 
     def test_an_exception_fails_the_attempt_and_is_retried(self):
         self.worker()

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, cli, wait_until  # noqa: E402
-from server_case import OwnServerCase, ServerCase  # noqa: E402
+from server_case import OwnServerCase, ServerCase, local_time, zone_of_another_day  # noqa: E402
 
 
 
@@ -101,6 +101,18 @@ class HttpTest(ServerCase):
         self.assertIn("> POST " + self.called.url, text)
         self.assertIn("< 200", text)
         self.assertNotIn("open-sesame", text)
+
+    def test_a_request_contains_the_local_date_of_its_fire(self):
+        zone, offset = zone_of_another_day()
+        job = self.create("/days/{{fire_date | %Y%m%d}}", time_zone=zone,
+                          http={"method": "PUT", "headers": {"X-Day": "{{fire_date}}"},
+                                "body": '{"until": "{{fire_time.local}}"}'})
+        run = self.ended(self.start(job))
+        self.assertEqual(run["state"], "COMPLETED", run)
+        local = local_time(run["fire_time"], offset)
+        request, = self.called.got(f"/days/{local:%Y%m%d}")
+        self.assertEqual(request["headers"]["x-day"], f"{local:%Y-%m-%d}")
+        self.assertEqual(json.loads(request["body"]), {"until": local.isoformat(timespec="seconds")})
 
     def test_a_busy_server_is_asked_again_when_it_says(self):
         job = self.create("/flaky", retry_count=1, retry_interval=0, retry_on=["http:5xx"])

@@ -6,10 +6,11 @@ import pwd
 import sys
 import tempfile
 import unittest
+from datetime import timedelta
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
-from harness import cli, wait_until  # noqa: E402
-from server_case import ServerCase  # noqa: E402
+from harness import ApiError, cli, wait_until  # noqa: E402
+from server_case import ServerCase, local_time, zone_of_another_day  # noqa: E402
 
 
 class ProcessTest(ServerCase):
@@ -67,6 +68,33 @@ class ProcessTest(ServerCase):
         self.assertEqual(script["outputs"], {"rows": "6"}, script)
         own_path = self.executed(command='"$CARILLON_BIN" output rows 8', env={"PATH": "/usr/bin:/bin"})
         self.assertEqual(own_path["outputs"], {"rows": "8"}, own_path)
+
+    def test_a_run_is_told_the_local_date_of_its_fire(self):
+        zone, offset = zone_of_another_day()
+        command = ("echo {{fire_date}} {{fire_date - 1d | %Y%m%d}} {{fire_time.local}} $CARILLON_FIRE_DATE "
+                   "$CARILLON_TIME_ZONE $CARILLON_PARAM_DAY '{{params.day}}' $MONTH")
+        job = self.create(command=command, time_zone="UTC", parameters={"day": "on {{fire_date + 1d}}"},
+                          env={"MONTH": "{{fire_date | %Y%m}}"},
+                          schedules=[{"kind": "cron", "cron_expression": "* * * * * *", "time_zone": zone}])
+
+        def completed():
+            runs = self.api.get(f"/api/jobs/{job['job_id']}/runs")["items"]
+            return next((one["run_id"] for one in runs if one["state"] == "COMPLETED"), None)
+        run = self.run_of(wait_until(completed, 60, "a scheduled run"))
+        self.api.post(f"/api/jobs/{job['job_id']}/pause", {})
+        local = local_time(run["fire_time"], offset)
+        day, next_day = f"{local:%Y-%m-%d}", f"{local + timedelta(days=1):%Y-%m-%d}"
+        self.assertEqual(run["output"].split(), [
+            day, f"{local - timedelta(days=1):%Y%m%d}", local.isoformat(timespec="seconds"), day, zone,
+            "on", next_day, "on", next_day, f"{local:%Y%m}"], run)
+        self.assertNotEqual(day, run["fire_time"][:10])
+
+    def test_a_wrong_date_is_refused_where_it_stands(self):
+        for place, fields in (("/command", {"command": "echo {{fire_date - 1x}}"}),
+                              ("/parameters/day", {"command": "true", "parameters": {"day": "{{fire_date - 1x}}"}})):
+            with self.assertRaises(ApiError) as refused:
+                self.create(**fields)
+            self.assertEqual((refused.exception.status, refused.exception.body["errors"][0]["pointer"]), (400, place))
 
     def test_a_signal_behind_the_shell_is_explained_and_retried(self):
         job = self.create(command="sh -c 'kill -9 $$'; exit $?", retry_count=1, retry_interval=0, retry_on=["signal"])

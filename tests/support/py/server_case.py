@@ -1,9 +1,22 @@
 """Test cases with a standalone server, and the requests that most of them make."""
 import unittest
+from datetime import datetime, timedelta, timezone
 
 from harness import Standalone, wait_until
 
 FINAL = frozenset({"COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED"})
+
+
+def zone_of_another_day():
+    """A time zone, and its offset, in which the date is another one than in UTC."""
+    if datetime.now(timezone.utc).hour < 10:
+        return "Pacific/Pago_Pago", timedelta(hours=-11)
+    return "Pacific/Kiritimati", timedelta(hours=14)
+
+
+def local_time(fire_time, offset):
+    """The time of a fire as the API shows it, in a zone of this offset."""
+    return datetime.fromisoformat(fire_time.replace("Z", "+00:00")).astimezone(timezone(offset))
 
 
 class Runs:

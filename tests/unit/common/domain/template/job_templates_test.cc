@@ -29,6 +29,13 @@ TEST(JobTemplatesTest, ADateIsFoundWhereverItIs) {
   JobDefinition routed;
   routed.routing_key = "{{fire_date}}";
   EXPECT_TRUE(UsesFireDate(routed));
+  JobDefinition handled;
+  handled.parameters["day"] = std::string("at {{ fire_date }}, {{other}}");
+  EXPECT_TRUE(UsesFireDate(handled));
+  handled.parameters["day"] = std::string("{{fire_time}} fire_date }}");
+  EXPECT_FALSE(UsesFireDate(handled));
+  handled.schedules = {{.kind = ScheduleKind::kRate, .parameters = {{"x", "{{fire_date}}"}}}};
+  EXPECT_TRUE(UsesFireDate(handled));
   JobDefinition flow;
   flow.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = JobId("a")}}};
   EXPECT_FALSE(UsesFireDate(flow));
