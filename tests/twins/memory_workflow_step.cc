@@ -62,12 +62,15 @@ class Step {
   }
 
   void Write(const NodeDecision& decision, const RunRow& own) REQUIRES(tables_.mu) {
-    const RunEntry node = *tables_.FindRun(NodeKeyOf(workflow_, decision.position));
+    RunEntry node = *tables_.FindRun(NodeKeyOf(workflow_, decision.position));
     const WriteContext cancel{.now = now_,
                               .cancel_mode = own.cancel_requested.value_or(CancelMode::kGraceful)};
     switch (decision.action) {
       case NodeAction::kRelease: Release(decision.position, node); break;
-      case NodeAction::kSkip: Skip(decision.position, node, decision.reason); break;
+      case NodeAction::kSkip:
+        node.result.error = decision.error;
+        Skip(decision.position, node, decision.reason);
+        break;
       case NodeAction::kCancel:
       case NodeAction::kStop: Stop(decision.position, node.row.key, cancel); break;
     }

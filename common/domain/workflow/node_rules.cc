@@ -1,5 +1,7 @@
 #include "common/domain/workflow/node_rules.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/base/failpoint.h"
@@ -131,6 +133,20 @@ NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRow
   if (tally.failed > 0) return {.kind = Kind::kSkip, .reason = reason::kUpstreamFailed};
   if (all && tally.met > 0) return {.kind = Kind::kStart};
   return {.kind = Kind::kSkip, .reason = reason::kNotSelected};
+}
+
+std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
+  for (const size_t index : graph.upstream(position)) {
+    const WorkflowGraph::Edge& edge = graph.edges()[index];
+    if (JudgeEdge(graph, edge, rows) != EdgeVerdict::kBroken) continue;
+    const std::string& from = graph.node(edge.from).id;
+    for (const WorkflowEdge& written : graph.node(position).after) {
+      if (written.node != from) continue;
+      return fmt::format("the condition after node {} cannot be computed from its end: {}", from,
+                         written.condition);
+    }
+  }
+  return {};
 }
 
 bool IsSkippedByRule(const NodeRow& row) {

@@ -86,6 +86,9 @@ struct NodeVerdict {
 // Judges a node by its upstream alone, whatever its own state is.
 NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
 
+// Names the first condition of the node that cannot be computed; "" = there is none.
+std::string BrokenConditionOf(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
+
 // True if JudgeNode's verdict, and nobody else, has skipped the node.
 bool IsSkippedByRule(const NodeRow& row);
 

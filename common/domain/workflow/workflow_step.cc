@@ -16,7 +16,10 @@ void DecideSkips(const WorkflowGraph& graph, NodeRows& rows, Decisions& decision
     if (!IsBlocked(rows[i])) continue;
     const NodeVerdict verdict = JudgeNode(graph, i, rows);
     if (verdict.kind != NodeVerdict::Kind::kSkip) continue;
-    decisions.push_back({.position = i, .action = NodeAction::kSkip, .reason = verdict.reason});
+    decisions.push_back({.position = i,
+                         .action = NodeAction::kSkip,
+                         .reason = verdict.reason,
+                         .error = BrokenConditionOf(graph, i, rows)});
     rows[i].state = RunState::kSkipped;
     rows[i].reason = verdict.reason;
   }

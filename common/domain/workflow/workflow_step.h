@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct NodeDecision {
   size_t position = 0;
   NodeAction action = NodeAction::kRelease;
   std::string_view reason = {};  // of kSkip
+  std::string error = {};        // likewise: a sentence, if there is more to say
 
   bool operator==(const NodeDecision&) const = default;
 };

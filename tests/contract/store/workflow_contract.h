@@ -323,6 +323,9 @@ TYPED_TEST(WorkflowContract, ConditionsChooseTheNodesThatRun) {
   EXPECT_EQ(s.States(key),
             "load COMPLETED, big PENDING, small SKIPPED not_selected, after-small SKIPPED "
             "not_selected, odd SKIPPED bad_condition");
+  EXPECT_EQ(s.Get(s.RowOf(key, "odd").key).result.error,
+            "the condition after node load cannot be computed from its end: outputs.missing > 1");
+  EXPECT_EQ(s.Get(s.RowOf(key, "small").key).result.error, "");
   EXPECT_EQ(s.NodeOf(key, "load").row.outputs, (Outputs{{"rows", "250"}}));
   EXPECT_EQ(s.NodeOf(key, "load").row.exit_code, 0);
   EXPECT_EQ(s.Finish(key, "big", kT0 + 2s).ended, RunState::kFailed);

@@ -126,7 +126,7 @@ class StepWriter {
       case NodeAction::kSkip:
         if (!blocked) return {};
         ++effect->skipped;
-        return End(decision.position, run, RunState::kSkipped, decision.reason, {});
+        return End(decision.position, run, RunState::kSkipped, decision.reason, decision.error);
       case NodeAction::kCancel:
         ++effect->cancelled;
         return End(decision.position, run, RunState::kCancelled, CancelReason(run.row), {});
