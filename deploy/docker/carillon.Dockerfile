@@ -17,7 +17,7 @@ RUN apt-get update -q \
       libspdlog1.10 libssl3 libyaml-cpp0.7 libzookeeper-mt2 zlib1g \
  && rm -rf /var/lib/apt/lists/*
 ARG CARILLON_UID=8640
-RUN useradd --uid "$CARILLON_UID" --user-group --no-create-home --home-dir /nonexistent carillon \
+RUN useradd --uid "$CARILLON_UID" --user-group --no-create-home --home-dir /var/lib/carillon carillon \
  && install -d -m 700 -o carillon -g carillon /var/lib/carillon
 COPY --from=build /src/build/dev/bin/carillon /src/build/dev/bin/carillon-* /usr/bin/
 COPY deploy/docker/answers deploy/docker/run-executor /usr/bin/

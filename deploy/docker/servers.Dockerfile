@@ -7,7 +7,7 @@ RUN ./dev jars
 
 FROM debian:bookworm-slim AS base
 ARG CARILLON_UID=8640
-RUN useradd --uid "$CARILLON_UID" --user-group --no-create-home --home-dir /nonexistent carillon \
+RUN useradd --uid "$CARILLON_UID" --user-group --no-create-home --home-dir /var/lib/carillon carillon \
  && install -d -m 700 -o carillon -g carillon /var/lib/carillon
 COPY deploy/docker/answers deploy/docker/start-server /usr/bin/
 ENTRYPOINT ["start-server"]

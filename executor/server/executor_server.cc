@@ -47,6 +47,7 @@ std::vector<HostCheck> CheckHost(const ExecutorOptions& options, const std::stri
     }
   }
   checks.push_back(engine);
+  checks.push_back(CheckHome(users.Own()));
   checks.push_back(CheckRunAs(run_as, options.run_as_allowed, users));
   return checks;
 }

@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kUsersLookEvery = 60s;
+constexpr Duration kOwnLookEvery = 2s;  // until it is found
 constexpr size_t kEntryBytesMax = 1u << 20;
 constexpr int kGroupsMax = 65'536;  // of Linux
 
@@ -48,6 +50,13 @@ Result<ProcessUser> EntryOf(const std::string& who, const Ask& ask) {
   if (found == nullptr) return {ErrorCode::kNotFound, fmt::format("this host has no {}", who)};
   return ProcessUser{
       .name = entry.pw_name, .uid = entry.pw_uid, .gid = entry.pw_gid, .home = entry.pw_dir};
+}
+
+// The entry of the executor's own user is kept for good: its number does not change, and without
+// HOME `rm -rf $HOME/tmp` works on /tmp. A directory that just starts, or a file of users that is
+// being rewritten, answers that there is no such user.
+void LearnOwn(Result<ProcessUser> found, Result<ProcessUser>& known) {
+  if (found.ok() || !known.ok()) known = std::move(found);
 }
 
 // Keeps the user that was found before while the directory does not answer.
@@ -103,9 +112,11 @@ Result<ProcessUser> HostUsers::Own() {
 SteadyTime HostUsers::Step(SteadyTime now) {
   Result<ProcessUser> own = look_up_own_();
   std::vector<std::string> names;
+  Duration again = kUsersLookEvery;
   {
     MutexLock lock(mu_);
-    Learn(std::move(own), own_);
+    LearnOwn(std::move(own), own_);
+    if (!own_.ok()) again = kOwnLookEvery;
     for (const auto& [name, user] : found_) names.push_back(name);
   }
   for (const std::string& name : names) {
@@ -119,7 +130,31 @@ SteadyTime HostUsers::Step(SteadyTime now) {
     MutexLock lock(mu_);
     Learn(std::move(user), found_.at(name));
   }
-  return now + kUsersLookEvery;
+  return now + again;
+}
+
+HostCheck CheckHome(const Result<ProcessUser>& own) {
+  HostCheck check{.name = "home"};
+  if (!own.ok()) {
+    check.state = HostCheckState::kPartly;
+    check.detail = fmt::format("Processes have no HOME: {}.", own.error().message);
+    check.cure = "Give the user of the executor an entry in the user database of the host.";
+    return check;
+  }
+  check.detail = own->home;
+  struct stat found {};
+  const bool is_none = stat(own->home.c_str(), &found) == 0 ? !S_ISDIR(found.st_mode)
+                                                            : errno == ENOENT || errno == ENOTDIR;
+  if (!is_none) return check;
+  check.state = HostCheckState::kPartly;
+  check.detail = fmt::format(
+      "HOME is {}, which is no directory. Jobs whose working_directory begins with ~ fail, as "
+      "those "
+      "of an imported crontab do.",
+      own->home.empty() ? "empty" : own->home);
+  check.cure =
+      fmt::format("Create the directory for user {}, or give that user another one.", own->name);
+  return check;
 }
 
 HostCheck CheckRunAs(const std::optional<HostCheck>& warden,

@@ -43,6 +43,8 @@ class HostUsers final : public ProcessUsers, public Stepper {
   std::map<std::string, Result<ProcessUser>> found_ GUARDED_BY(mu_);  // exactly the allowed names
 };
 
+// The line of the start-up report about the home directory of the executor's own user.
+HostCheck CheckHome(const Result<ProcessUser>& own);
 // The line of the start-up report. `warden` is that of the warden, which says whether it can change
 // users at all. Pure but for users.Find.
 HostCheck CheckRunAs(const std::optional<HostCheck>& warden,

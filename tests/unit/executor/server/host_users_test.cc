@@ -76,9 +76,32 @@ TEST_F(HostUsersTest, ItsOwnUserIsKnownWithoutBeingAllowed) {
   own_fault.reset();
   users.Step(SteadyTime(1s));
   EXPECT_EQ(users.Own()->home, "/var/lib/carillon");
-  own_fault = ErrorCode::kUnavailable;
-  users.Step(SteadyTime(61s));
-  EXPECT_TRUE(users.Own().ok()) << "kept while the directory is silent";
+  for (const ErrorCode fault : {ErrorCode::kUnavailable, ErrorCode::kNotFound}) {
+    own_fault = fault;
+    users.Step(SteadyTime(61s));
+    EXPECT_EQ(users.Own()->home, "/var/lib/carillon") << "kept, or processes would lose HOME";
+  }
+}
+
+TEST_F(HostUsersTest, ItsOwnUserIsLookedUpAgainSoonUntilItIsFound) {
+  HostUsers users({}, &FakeLookUp, &FakeOwn);
+  own_fault = ErrorCode::kNotFound;
+  EXPECT_EQ(users.Step(SteadyTime(1s)), SteadyTime(3s));
+  own_fault.reset();
+  EXPECT_EQ(users.Step(SteadyTime(3s)), SteadyTime(63s));
+}
+
+TEST_F(HostUsersTest, TheReportNamesAHomeThatIsNone) {
+  const auto of = [](std::string home) {
+    return CheckHome(ProcessUser{.name = "carillon", .home = std::move(home)});
+  };
+  EXPECT_EQ(of("/").state, HostCheckState::kWorks);
+  for (const char* home : {"", "/nonexistent", "/etc/hostname", "/etc/hostname/x"}) {
+    EXPECT_EQ(of(home).state, HostCheckState::kPartly) << home;
+    EXPECT_FALSE(of(home).cure.empty());
+  }
+  const HostCheck none = CheckHome(Error{ErrorCode::kNotFound, "this host has no user 7"});
+  EXPECT_EQ(none.detail, "Processes have no HOME: this host has no user 7.");
 }
 
 TEST_F(HostUsersTest, TheHostsOwnDirectoryIsAsked) {
