@@ -1,5 +1,7 @@
 // The planner with schedules that have calendars, and with new versions of these.
+#include <algorithm>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -124,6 +126,49 @@ TEST_F(CalendarPlannerTest, ANewVersionHoldsFromItsEffectiveTime) {
   EXPECT_EQ(CountIn(now + 60s, now + 2min), 0u);
   EXPECT_EQ(CountIn(now + 2min, now + 3min), 60u);
   EXPECT_EQ(CountIn(now + 3min, now + 10min), 0u);
+}
+
+// A fire that moves over the end of a month, or over a nap of the planner, is neither lost nor
+// planned twice.
+TEST_F(CalendarPlannerTest, EachMovedFireOfTwoYearsIsARunOrInAGap) {
+  const CalendarDay first(std::chrono::floor<std::chrono::days>(clock_.Wall().time_since_epoch()));
+  CalendarDefinition office{.weekdays = 0b0111110};
+  for (int day = 50; day < 75; ++day) office.except.push_back(first + std::chrono::days(day));
+  Put(office);
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.misfire_policy = MisfirePolicy::kAll;
+  job.catch_up_window_s = 2 * 86'400;
+  job.schedules = {
+      {.kind = ScheduleKind::kCron, .cron_expression = "0 9 C#1,15<,25<,L> * *", .calendar = "a"}};
+  const WallTime born = clock_.Wall();
+  CreateJob("payday", job);
+  SegmentPlanner planner = Make();
+  for (int step = 0; clock_.Wall() < born + 730 * 24h; ++step) {
+    clock_.Advance(step % 60 == 59 ? 9 * 24h : 5h);
+    SampleClock();
+    Plan(planner);
+  }
+  const ScheduleCalendars limits{
+      .calendar = std::make_shared<const Calendar>(Calendar::Compile(office).value())};
+  const Schedule schedule =
+      Schedule::Compile(job.schedules[0], job.dst_gap, job.dst_repeat, limits).value();
+  std::set<WallTime> runs = Fires();
+  const auto gaps = stores_.runs.ListGaps({.limit = 500})->gaps;
+  EXPECT_FALSE(gaps.empty());
+  size_t missed = 0;
+  for (auto fire = schedule.Next(born); fire && fire->time <= clock_.Wall();
+       fire = schedule.Next(fire->time)) {
+    const auto in_gap = std::count_if(gaps.begin(), gaps.end(), [&](const GapRecord& gap) {
+      return gap.range.from <= fire->time && fire->time <= gap.range.to;
+    });
+    const bool ran = runs.erase(fire->time) > 0;
+    EXPECT_EQ(in_gap + (ran ? 1 : 0), 1) << FormatRfc3339(fire->time);
+    missed += ran ? 0 : 1;
+  }
+  std::erase_if(runs, [this](WallTime fire) { return fire > clock_.Wall(); });
+  EXPECT_TRUE(runs.empty()) << "runs that are no fires";
+  EXPECT_GT(missed, 3u);
 }
 
 // The next fire by the old version was a day away.
