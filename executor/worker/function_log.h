@@ -1,8 +1,8 @@
 // Numbers the lines of the log of one function and gathers them into chunks.
 //
 // Threads  Not thread-safe.
-// Bounds   Only the first `bytes_max` bytes of the function's lines are kept, and a line by Carillon
-//          marks the place. A later daemon counts anew.
+// Bounds   Only the first `bytes_max` bytes of the function's lines are kept, and a line by
+//          Carillon marks the place. A later daemon counts anew.
 // Always   No number is given twice, also not by a later daemon, which does not know how many an
 //          earlier one gave: it goes on at the microseconds since the start, of which there are
 //          more. These are steady ones, because a wall clock may be set back.

@@ -11,6 +11,7 @@
 
 #include "common/wire/messages/worker_codec.h"
 #include "executor/output/secret_masker.h"
+#include "executor/worker/worker_result.h"
 
 namespace carillon::executor {
 
@@ -42,8 +43,7 @@ class UnknownEnds {
   void Add(const WorkerTicket& ticket, const WorkerHello& hello) {
     if (patterns_.size() >= kMax) return;
     const auto masked = hello.masked.find(ticket);
-    const bool masks = masked != hello.masked.end() && !masked->second.empty();
-    patterns_[ticket] = masks ? std::make_shared<SecretPatterns>(masked->second) : nullptr;
+    patterns_[ticket] = masked == hello.masked.end() ? nullptr : PatternsOf(masked->second);
   }
   // nullopt: the Hello did not name it.
   std::optional<std::shared_ptr<const SecretPatterns>> Take(const WorkerTicket& ticket) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/domain/run/run_log.h"
 #include "common/ports/handler_runner.h"
@@ -11,6 +12,11 @@
 #include "executor/output/secret_masker.h"
 
 namespace carillon::executor {
+
+// Finds the values, of which there may be none, then null.
+inline std::shared_ptr<const SecretPatterns> PatternsOf(const std::vector<std::string>& values) {
+  return values.empty() ? nullptr : std::make_shared<SecretPatterns>(values);
+}
 
 // The line as an entry of the log of its attempt.
 LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns);

@@ -5,6 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "executor/leases/lease_watch.h"
+#include "executor/worker/worker_result.h"
 #include "executor/worker/worker_ticket.h"
 
 namespace carillon::executor {
@@ -87,9 +88,7 @@ void WorkerTable::Attach(Session session, const WorkerId& id, uint64_t image, Wo
   outgoing_[session].welcome = session;
   for (const auto& [ticket, values] : hello.masked) {
     Attempt* attempt = FindOf(id, ticket);
-    if (attempt != nullptr && !attempt->patterns && !values.empty()) {
-      attempt->patterns = std::make_shared<SecretPatterns>(values);
-    }
+    if (attempt != nullptr && !attempt->patterns) attempt->patterns = PatternsOf(values);
   }
   worker.unknown = {};
   for (const WorkerDone& done : hello.done) {
@@ -231,9 +230,7 @@ void WorkerTable::Start(StartHandler start, Now now) {
   Attempt& attempt = attempts_[id];
   attempt.start = std::move(start);
   attempt.give_up = now.steady + kPlaceWait;
-  if (!attempt.start.masked.empty()) {
-    attempt.patterns = std::make_shared<SecretPatterns>(attempt.start.masked);
-  }
+  attempt.patterns = PatternsOf(attempt.start.masked);
   if (!Place(attempt, now)) waiting_.push_back(id);
 }
 
@@ -340,11 +337,6 @@ void WorkerTable::Cancel(const HeldAttempt& held, Now now) {
   }
 }
 
-void WorkerTable::Note(const HeldAttempt& held, std::string text, Now now) {
-  Attempt* attempt = Find(held);
-  if (attempt != nullptr && attempt->stage != Stage::kDone) Note(*attempt, std::move(text), now);
-}
-
 void WorkerTable::Forget(const std::vector<HeldAttempt>& attempts) {
   for (const HeldAttempt& held : attempts) {
     Attempt* attempt = Find(held);
@@ -369,6 +361,76 @@ void WorkerTable::Release(Attempt& attempt) {
   DropIfOver(attempt.worker);
 }
 
+void WorkerTable::TakeDone(const WorkerId& id, WorkerDone done, Now now) {
+  const std::optional<HeldAttempt> held = AttemptOf(done.ticket);
+  if (!held) return;
+  if (!attempts_.contains(IdOf(*held))) return TakeUnknownDone(id, *held, std::move(done), now);
+  Attempt* attempt = FindOf(id, done.ticket);
+  if (attempt == nullptr || attempt->stage == Stage::kDone) return;
+  const SteadyTime end =
+      attempt->start.lease_end;  // zero: adopted and not renewed yet, so only its worker knows
+  const bool lease_over =
+      end == SteadyTime{} ? !workers_[id].draining : now.steady >= end - kLeaseMargin;
+  WorkerEnd ended = ResultOf(std::move(done), lease_over, attempt->patterns);
+  if (!ended.note.empty()) Note(*attempt, std::move(ended.note), now);
+  End(*attempt, std::move(ended.result), now);
+}
+
+// The record of the attempt was removed when the database had its result, and only the confirmation
+// was lost. If an earlier daemon removed it, to report it again is harmless, and brings the
+// confirmation.
+void WorkerTable::TakeUnknownDone(const WorkerId& id, const HeldAttempt& held, WorkerDone done,
+                                  Now now) {
+  if (forgotten_.contains(done.ticket)) {
+    if (Outgoing* out = To(id)) out->done_stored.push_back(done.ticket);
+    return;
+  }
+  Worker& worker = workers_[id];
+  const auto patterns = worker.unknown.Take(done.ticket);
+  if (!patterns) return;
+  Attempt& attempt = attempts_[IdOf(held)];
+  attempt.start.attempt = held;
+  attempt.stage = Stage::kSent;
+  attempt.worker = id;
+  attempt.started = now.wall;
+  ++worker.busy[attempt.start.handler];
+  ++worker.open;
+  // The earlier daemon has numbered the lines of its log, so no note can be added.
+  End(attempt, ResultOf(std::move(done), false, *patterns).result, now);
+}
+
+void WorkerTable::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now) {
+  std::map<Attempt*, std::vector<LogEntry>> entries;
+  for (WorkerLogLine& line : lines) {
+    Attempt* attempt = FindOf(id, line.ticket);
+    if (attempt == nullptr || attempt->stage == Stage::kDone || attempt->log.full()) continue;
+    entries[attempt].push_back(EntryOf(line, attempt->patterns));
+  }
+  for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
+}
+
+void WorkerTable::TakeSaves(const WorkerId& id, std::vector<WorkerSave> saves) {
+  for (WorkerSave& save : saves) {
+    Attempt* attempt = FindOf(id, save.ticket);
+    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
+    if (save.progress) save.progress = Masked(attempt->patterns, *save.progress);
+    events_.push_back(AttemptContent{.attempt = attempt->start.attempt,
+                                     .progress = std::move(save.progress),
+                                     .checkpoint = std::move(save.checkpoint)});
+  }
+}
+
+// Notes them in the logs of their attempts, once for each kind, of which there are few.
+void WorkerTable::TakeDropped(const WorkerId& id, const std::vector<WorkerDropped>& dropped,
+                              Now now) {
+  for (const WorkerDropped& item : dropped) {
+    Attempt* attempt = FindOf(id, item.ticket);
+    if (attempt == nullptr || attempt->stage == Stage::kDone) continue;
+    if (attempt->dropped.insert(item.what).second)
+      Note(*attempt, "dropped " + item.what + " from the worker", now);
+  }
+}
+
 void WorkerTable::Note(Attempt& attempt, std::string text, Now now) {
   Emit(attempt, {{.time = now.wall, .stream = LogStream::kCarillon, .text = text + "\n"}}, false,
        now);
@@ -378,11 +440,6 @@ void WorkerTable::Emit(Attempt& attempt, const std::vector<LogEntry>& entries, b
   for (LogChunk& chunk : attempt.log.Add(entries, last, now.steady, log_bytes_max_)) {
     events_.push_back(AttemptOutput{attempt.start.attempt, attempt.start.job_id, std::move(chunk)});
   }
-}
-
-void WorkerTable::Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
-  End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)},
-      now);
 }
 
 void WorkerTable::End(Attempt& attempt, AttemptResult result, Now now) {

@@ -105,7 +105,10 @@ class WorkerTable {
   void Start(StartHandler start, Now now);
   void RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, Now now);
-  void Note(const HeldAttempt& attempt, std::string text, Now now);
+  void Note(const HeldAttempt& held, std::string text, Now now) {
+    Attempt* attempt = Find(held);
+    if (attempt != nullptr && attempt->stage != Stage::kDone) Note(*attempt, std::move(text), now);
+  }
   void Forget(const std::vector<HeldAttempt>& attempts);
   // These records are on disk.
   void Recorded(const std::vector<AttemptId>& ids);
@@ -194,7 +197,10 @@ class WorkerTable {
   void TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines, Now now);
   void Release(Attempt& attempt);
   void End(Attempt& attempt, AttemptResult result, Now now);
-  void Lose(Attempt& attempt, std::string_view reason, std::string error, Now now);
+  void Lose(Attempt& attempt, std::string_view why, std::string error, Now now) {
+    End(attempt, {.state = RunState::kLost, .reason = std::string(why), .error = std::move(error)},
+        now);
+  }
   void Note(Attempt& attempt, std::string text, Now now);
   void Emit(Attempt& attempt, const std::vector<LogEntry>& entries, bool last, Now now);
   void RebuildOffers();

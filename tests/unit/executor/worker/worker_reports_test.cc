@@ -1,4 +1,4 @@
-// What workers say about their attempts: ends, hints for the retry, outputs, and lines of logs.
+// The words of workers about their attempts: ends, hints for the retry, outputs, and lines of logs.
 #include <gtest/gtest.h>
 
 #include "tests/unit/executor/worker/worker_table_fixture.h"

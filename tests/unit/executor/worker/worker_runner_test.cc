@@ -305,8 +305,7 @@ TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
     ASSERT_TRUE(streams[i].AwaitWritten(1));
     streams[i].Fill();
   }
-  // One for each, and the next ones when those are being written: two that wait are more than a
-  // quarter.
+  // The second ones come when the first are being written: two that wait are over a quarter.
   for (uint64_t round = 0; round < 2; ++round) {
     for (uint64_t i = 0; i < streams.size(); ++i) {
       runner_->Start({.attempt = Held(round * streams.size() + i),
