@@ -8,6 +8,7 @@ import { ApiError, call } from '../../../api/client';
 import type { Imported } from '../../../api/types';
 import { useMay } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
+import { Bar } from '../../../ui/bar';
 import { Card } from '../../../ui/ui';
 import type { Definition } from '../form/definition';
 import { Failed } from '../transfer/failed';
@@ -144,14 +145,7 @@ function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
             {t('imports.stop')}
           </button>
         )}
-        {(create.isPending || began) && (
-          <progress
-            aria-label={t('imports.progress')}
-            className="accent-accent"
-            max={jobs.length}
-            value={done}
-          />
-        )}
+        {(create.isPending || began) && <Bar share={done / jobs.length} className="h-1.5 w-40" />}
         <p role="status">
           {began
             ? t('imports.did', { done, of: jobs.length, created, exists, failed })

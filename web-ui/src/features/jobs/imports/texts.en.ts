@@ -19,7 +19,6 @@ export const en = {
   'imports.create_one': 'Create 1 job',
   'imports.continue': 'Continue',
   'imports.stop': 'Stop',
-  'imports.progress': 'Jobs created',
   'imports.paused_hint': 'The jobs are created paused. Jobs whose ID is in use stay unchanged.',
   'imports.did': '{{done}} of {{of}}: {{created}} created, {{exists}} already exist, {{failed}} failed',
   'imports.show_jobs': 'Show these jobs',

@@ -19,7 +19,6 @@ export const zhCN: TwinOf<typeof en> = {
   'imports.create': '创建 {{n}} 个任务',
   'imports.continue': '继续',
   'imports.stop': '停止',
-  'imports.progress': '已创建的任务',
   'imports.paused_hint': '任务创建后处于暂停状态。ID 已被使用的任务保持不变。',
   'imports.did': '{{done}} / {{of}}：已创建 {{created}} 个，已存在 {{exists}} 个，失败 {{failed}} 个',
   'imports.show_jobs': '查看这些任务',
