@@ -58,23 +58,24 @@ TEST(RetryConditionsTest, ExclusionsGoFirst) {
   EXPECT_TRUE(Conditions({}, {"signal"}).Allow(Exit(2)));
 }
 
-AttemptResult Error(const std::string& code) {
+AttemptResult FunctionFailed(const std::string& code) {
   return {
       .state = RunState::kFailed, .reason = std::string(reason::kHandlerError), .error_code = code};
 }
 
 TEST(RetryConditionsTest, ErrorsOfFunctionsAreNamedByTheirCode) {
-  EXPECT_TRUE(Conditions({"error:TimeoutError"}).Allow(Error("TimeoutError")));
-  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(Error("timeouterror")));
-  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(Error(""))) << "an SDK without codes";
-  EXPECT_FALSE(Conditions({"timeout"}).Allow(Error("TimeoutError")));
-  EXPECT_FALSE(Conditions({}, {"error:no.stock-1"}).Allow(Error("no.stock-1")));
-  EXPECT_TRUE(Conditions({}, {"error:no.stock-1"}).Allow(Error("other")));
-  EXPECT_TRUE(RetryConditions::Names(Error("")));
+  EXPECT_TRUE(Conditions({"error:TimeoutError"}).Allow(FunctionFailed("TimeoutError")));
+  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(FunctionFailed("timeouterror")));
+  EXPECT_FALSE(Conditions({"error:TimeoutError"}).Allow(FunctionFailed("")))
+      << "an SDK without codes";
+  EXPECT_FALSE(Conditions({"timeout"}).Allow(FunctionFailed("TimeoutError")));
+  EXPECT_FALSE(Conditions({}, {"error:no.stock-1"}).Allow(FunctionFailed("no.stock-1")));
+  EXPECT_TRUE(Conditions({}, {"error:no.stock-1"}).Allow(FunctionFailed("other")));
+  EXPECT_TRUE(RetryConditions::Names(FunctionFailed("")));
 }
 
 TEST(RetryConditionsTest, AFunctionCanRefuseItsRetry) {
-  AttemptResult refused = Error("NoRetry");
+  AttemptResult refused = FunctionFailed("NoRetry");
   refused.no_retry = true;
   EXPECT_FALSE(Conditions({}).Allow(refused));
   EXPECT_FALSE(Conditions({"error:NoRetry"}).Allow(refused));
