@@ -59,8 +59,11 @@ Status CheckPort(std::string_view text) {
 // "[address]", perhaps with a zone.
 Status CheckBracketed(std::string_view text) {
   const std::string_view inner = text.substr(1, text.find_first_of("%]") - 1);
+  const std::string_view zone = text.substr(inner.size() + 1, text.size() - inner.size() - 2);
   const auto address = IpAddress::Parse(std::string(inner));
-  if (address && inner.find(':') != std::string_view::npos) return {};
+  const bool plain =
+      std::all_of(zone.begin(), zone.end(), [](char c) { return c == '%' || IsNameCharacter(c); });
+  if (address && plain && inner.find(':') != std::string_view::npos) return {};
   return WrongUrl(fmt::format("has {}, which is no IPv6 address", text));
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/rng.h"
+#include "tests/fuzz/http_url_check.h"
+
 namespace carillon::http_url_test {
 namespace {
 
@@ -34,16 +37,43 @@ TEST(HttpUrlTest, InternationalNamesGetTheirAsciiForm) {
 }
 
 TEST(HttpUrlTest, WhatNobodyCanSendIsRefused) {
-  for (const char* url :
-       {"http://",           "http:///x",     "ftp://a/",         "a",
-        "http://a b/",       "http://a%20b/", "http://a\\b/",     "http://a:99999/",
-        "http://a:0/",       "http://a:8x/",  "http://[::1",      "http://[::1]x/",
-        "http://[1.2.3.4]/", "http://[]/",    "http://:80/",      "http://a:1:2/",
-        "http://u@a/",       "http://a\nb/",  "http://\xff\xfe/", "http://\u202E.example/"}) {
+  for (const char* url : {"http://",
+                          "http:///x",
+                          "ftp://a/",
+                          "a",
+                          "http://a b/",
+                          "http://a%20b/",
+                          "http://a\\b/",
+                          "http://a:99999/",
+                          "http://a:0/",
+                          "http://a:8x/",
+                          "http://[::1",
+                          "http://[::1]x/",
+                          "http://[1.2.3.4]/",
+                          "http://[]/",
+                          "http://[fe80::1%ß]/",
+                          "http://:80/",
+                          "http://a:1:2/",
+                          "http://u@a/",
+                          "http://a\nb/",
+                          "http://\xff\xfe/",
+                          "http://\u202E.example/"}) {
     EXPECT_TRUE(Sent(url).starts_with("refused: ")) << url;
   }
   EXPECT_NE(Sent("http://\u202E.example/").find("xn--"), std::string::npos) << "the way out";
   EXPECT_TRUE(Sent("http://" + std::string(254, 'a')).starts_with("refused: "));
+}
+
+TEST(HttpUrlMutationTest, WhateverIsSentIsAUrl) {
+  constexpr std::string_view kPieces[] = {
+      "http://", "https://", "例", "a", ".",  ":", "80", "/",    "?",    "#", "@",  "%",
+      "[",       "]",        "::", " ", "\\", "ß", "。", "\xff", "xn--", "-", "{{", "İ"};
+  Rng rng(20'261'129);
+  for (int round = 0; round < 5'000; ++round) {
+    std::string url(kPieces[rng.Below(2)]);
+    for (size_t n = rng.Below(12); n > 0; --n) url += kPieces[rng.Below(std::size(kPieces))];
+    ASSERT_EQ(test::CheckHttpUrlText(url), "") << url;
+  }
 }
 
 TEST(HttpUrlTest, AHostHeaderIsAHost) {
