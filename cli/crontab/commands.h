@@ -1,4 +1,4 @@
-// `carillon import crontab`.
+// `carillon import`.
 #pragma once
 
 #include "cli/terminal/session.h"
@@ -6,5 +6,7 @@
 namespace carillon::cli {
 
 void AddImportCommands(CLI::App& app, Session& session);
+// The kinds other than crontab, below `import`.
+void AddSchedulerImports(CLI::App& import, Session& session);
 
 }  // namespace carillon::cli

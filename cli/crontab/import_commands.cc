@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/crontab/commands.h"
+#include "cli/crontab/import_rehearsal.h"
 #include "cli/jobs/commands.h"
 #include "common/domain/isolation.h"
 #include "common/domain/schedule/zone.h"
@@ -23,16 +24,6 @@ struct ImportArguments {
   bool apply = false;
   bool dry_run = false;
 };
-
-// Returns the message about a job that was not created. If another job has the same id, the crontab
-// is not at fault. The message then proposes --prefix, which gives the entry another id.
-std::string NotImported(const json& job, const Failure& failure) {
-  const std::string id = job.value("job_id", std::string());
-  const bool taken = failure.code == "exists";
-  return id + " was not imported: " +
-         (taken ? "another job has or had this ID. Use --prefix to import under different IDs."
-                : failure.message);
-}
 
 void PrintLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
   for (const CrontabLine& line : lines) {
@@ -119,63 +110,6 @@ Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
   return exit;
 }
 
-const View& PlannedView() {
-  static const View view{{{"RESULT", "result"}, {"JOB", "job_id"}, {"NAME", "name"}}, "job_id"};
-  return view;
-}
-
-// Converts an item of a dry run to the result that --apply would have. An existing job stays as it
-// is, because an import never replaces a job.
-json Planned(const json& item, const json& job) {
-  const std::string result = item.value("result", "");
-  const bool there = result != "created" && result != "error";
-  return {{"result", there ? "exists" : result},
-          {"job_id", job.value("job_id", json())},
-          {"name", job.value("name", json())},
-          {"error", item.value("error", json())}};
-}
-
-// Asks the server in a dry run what it would do with each job. The server stores nothing.
-Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
-  constexpr size_t kBatch = 100;
-  json planned = {{"items", json::array()}};
-  ExitCode exit = ExitCode::kDone;
-  for (size_t begin = 0; begin < jobs.size(); begin += kBatch) {
-    const size_t end = std::min(begin + kBatch, jobs.size());
-    const json batch(std::vector<json>(jobs.begin() + static_cast<ptrdiff_t>(begin),
-                                       jobs.begin() + static_cast<ptrdiff_t>(end)));
-    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
-                              session.Call({.method = "POST",
-                                            .path = "/api/apply",
-                                            .query = {{"dry_run", "true"}},
-                                            .body = batch}));
-    const json items = answer.body.is_object() ? answer.body.value("items", json()) : json();
-    if (!items.is_array() || items.size() != batch.size()) {
-      return Failure{.message = "unexpected answer from the server: not a list of results",
-                     .code = "bad_answer"};
-    }
-    for (size_t i = 0; i < items.size(); ++i) {
-      planned["items"].push_back(Planned(items[i], batch[i]));
-      const json& shown = planned["items"].back();
-      if (shown["result"] == "created") continue;
-      if (exit == ExitCode::kDone) exit = ExitCode::kConflict;
-      if (shown["result"] != "error") continue;
-      const Failure failure = FailureOf(
-          ApiResponse{.status = shown["error"].value("status", 500), .body = shown["error"]});
-      session.Say(NotImported(batch[i], failure));
-      if (exit == ExitCode::kConflict) exit = failure.exit;
-    }
-  }
-  Printer print = session.Print();
-  if (print.form() == Form::kTable) {
-    for (json& item : planned["items"]) {
-      if (item["result"] == "created") item["result"] = "would create";
-    }
-  }
-  print.List(planned, PlannedView());
-  return exit;
-}
-
 Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
   CrontabOptions options{
       .system = arguments.system, .time_zone = arguments.zone, .id_prefix = arguments.prefix};
@@ -194,7 +128,7 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   PrintLines(session, " skipped", import.refused);
   if (arguments.apply || arguments.dry_run) {
     CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
-                                                          ? Rehearse(session, import.jobs)
+                                                          ? ShowRehearsal(session, import.jobs)
                                                           : Apply(session, import.jobs));
     if (applied != ExitCode::kDone) return applied;
   } else {
@@ -233,6 +167,7 @@ void AddImportCommands(CLI::App& app, Session& session) {
                  "Show what --apply would create, without changing anything")
       ->excludes(apply);
   session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
+  AddSchedulerImports(*import, session);
 }
 
 }  // namespace carillon::cli

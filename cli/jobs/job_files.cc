@@ -68,6 +68,11 @@ Outcome<bool> TakeDocument(const YamlDocument& document, const std::string& file
   for (JobDocument& job : taken) {
     if (!job.job.is_object())
       return UsageFailure(job.Place() + ": a job must be a mapping of field names to values");
+    if (job.job.contains("apiVersion") && job.job.contains("kind")) {
+      return UsageFailure(job.Place() +
+                          ": a manifest of Kubernetes is no job; CronJobs become jobs by `carillon "
+                          "import cronjob`");
+    }
     jobs.push_back(std::move(job));
   }
   return true;

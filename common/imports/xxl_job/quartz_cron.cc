@@ -241,24 +241,27 @@ class QuartzField {
       if (from > kCronYearLast) return std::string();
       to = std::min(to, kCronYearLast);
     }
-    if (from == to) return Text(from);
     const bool to_the_end = !is_weekdays() && to == bounds_.most && step > 1;
-    std::string text = Text(from) + (to_the_end ? "" : "-" + Text(to));
-    if (step > 1) text += fmt::format("/{}", step);
-    return text;
+    if (to_the_end && from + step <= to) return fmt::format("{}/{}", from, step);
+    return Values(from, to, step);
   }
 
   Result<std::string> ConvertWrapped(int from, int to, int step) {
     if (unit_ == CronUnit::kYear) return Fail();
     const int count = bounds_.most - bounds_.least + 1;
-    std::vector<int> values;
-    for (int value = from; value <= to + count; value += step) {
-      values.push_back((value - bounds_.least) % count + bounds_.least);
-    }
-    std::sort(values.begin(), values.end());
-    std::string text;
-    for (const int value : values) text += (text.empty() ? "" : ",") + Text(value);
+    const int steps = (bounds_.most - from) / step + 1;
+    const int next = from + steps * step - count;  // the first one behind the end
+    std::string text = Values(from, bounds_.most, step);
+    if (next <= to) text += "," + Values(next, to, step);
     return text;
+  }
+
+  // A range that does not run backwards.
+  std::string Values(int from, int to, int step) const {
+    std::string text = Text(from);
+    if (from + step > to) return text;
+    text += "-" + Text(to);
+    return step > 1 ? text + fmt::format("/{}", step) : text;
   }
 
   const std::string_view text_;

@@ -2,11 +2,15 @@
 // "calendar": [FROM, UNTIL, MOST]} from standard input, with times in minutes since 1970. Writes
 // for each job its expression without H, its fires in the windows of its zone, and the first MOST
 // of its fires as if its zone were UTC.
+//
+// With "after" (seconds since 1970) and "count" instead of the windows and the calendar, it writes
+// the first fires of each job after that time, in seconds.
 #include <cstdio>
 #include <iostream>
 #include <iterator>
-
 #include <nlohmann/json.hpp>
+#include <set>
+
 #include "common/domain/cron/cron.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/wire/json/job/job_json.h"
@@ -46,6 +50,24 @@ json Shown(const carillon::JobDefinition& job, ScheduleSpec spec, const json& re
   return shown;
 }
 
+// The first fires of all schedules together.
+json FiresAfter(const carillon::JobDefinition& job, int64_t after, size_t count) {
+  constexpr int64_t kSecond = 1'000'000;
+  std::set<int64_t> fires;
+  for (const ScheduleSpec& spec : job.schedules) {
+    const auto schedule = carillon::Schedule::Compile(spec, job.dst_gap, job.dst_repeat).value();
+    auto fire = schedule.Next(carillon::FromUnixMicros(after * kSecond));
+    for (size_t i = 0; fire && i < count; ++i, fire = schedule.Next(fire->time)) {
+      fires.insert(carillon::ToUnixMicros(fire->time) / kSecond);
+    }
+  }
+  json first = json::array();
+  for (const int64_t fire : fires) {
+    if (first.size() < count) first.push_back(fire);
+  }
+  return first;
+}
+
 }  // namespace
 
 int main() {
@@ -61,6 +83,10 @@ int main() {
     if (!job.ok()) {
       std::fprintf(stderr, "fires-of-jobs: %s\n", job.error().message.c_str());
       return 1;
+    }
+    if (request.contains("after")) {
+      answer.push_back(FiresAfter(job->definition, request["after"], request["count"]));
+      continue;
     }
     const bool cron = job->definition.schedules.at(0).kind == carillon::ScheduleKind::kCron;
     answer.push_back(cron ? Shown(job->definition, job->definition.schedules[0], request) : json());
