@@ -1,7 +1,7 @@
-// Keeps the statements about the two tables of an XXL-JOB dump that an import reads. A dump of the whole
-// database has hundreds of megabytes of logs beside them. Pure.
+// Keeps the statements about the two tables of an XXL-JOB dump that an import reads, also by their names
+// before version 2.1. A dump of the whole database has hundreds of megabytes of logs beside them. Pure.
 const WANTED =
-  /^(?:\s+|--[^\n]*\n|#[^\n]*\n|\/\*[\s\S]*?\*\/;?)*(?:CREATE\s+TABLE|INSERT|REPLACE)\s[^('"]*?\bxxl_job_(?:info|group)\b/i;
+  /^(?:\s+|--[^\n]*\n|#[^\n]*\n|\/\*[\s\S]*?\*\/;?)*(?:CREATE\s+TABLE|INSERT|REPLACE)\s[^('"]*?\bxxl_job_(?:qrtz_trigger_)?(?:info|group)\b/i;
 const HEAD = 4000; // characters after which it is decided whether a statement is kept
 const [QUOTE, DOUBLE, TICK, BACKSLASH, END, DASH, SLASH, STAR, HASH, LINE] = [...'\'"`\\;-/*#\n'].map((one) =>
   one.charCodeAt(0),

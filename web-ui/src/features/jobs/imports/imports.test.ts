@@ -33,7 +33,8 @@ describe('the filter of a dump', () => {
   it('a table with a similar name is not kept', () => {
     expect(filtered('INSERT INTO `xxl_job_information` VALUES (1);')).toBe('');
     expect(filtered("INSERT INTO `notes` VALUES ('xxl_job_info');")).toBe('');
-    expect(filtered('insert into xxl_job.xxl_job_info (id) values (1);')).not.toBe('');
+    for (const name of ['xxl_job.xxl_job_info', '`XXL_JOB_QRTZ_TRIGGER_GROUP`'])
+      expect(filtered(`insert into ${name} (id) values (1);`), name).not.toBe('');
   });
 
   it('a statement that the dump cuts off is kept', () => {
@@ -63,6 +64,7 @@ it('files are joined by what a reader of their kind separates', () => {
     { name: 'a.service', text: '[Service]' },
   ];
   expect(joined('systemd', files)).toBe('# /a.timer\n[Timer]\n# /a.service\n[Service]');
+  expect(joined('systemd', [{ name: 'a (1).timer', text: '' }])).toBe('# /a_(1).timer\n');
   expect(joined('cronjob', files)).toBe('[Timer]\n---\n[Service]');
   expect(textOf('crontab', { text: 'typed', files: [] })).toBe('typed');
   expect(textOf('crontab', { text: 'typed', files: [files[0]!] })).toBe('[Timer]');
