@@ -30,6 +30,7 @@ VENDORS = {
     r"restinio|asio": ["common/adapters/http"],
     r"curl/": ["common/adapters/http", "executor/http"],
     r"re2/": ["common/domain", "executor/http"],
+    r"idn2": ["common/domain"],
     r"openssl/": ["common/tls"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/imports", "common/adapters/mysql", "scheduler/api",

@@ -78,12 +78,26 @@ void CheckUrl(const std::string& pointer, const std::string& url, Mistakes& mist
   if (!checked.ok()) mistakes.Note(pointer, checked.error().message);
 }
 
-// A template is checked once it is rendered, as far as its placeholders decide.
+// The text with a digit, which fits into names and ports, in the place of each placeholder.
+std::string Imagined(std::string_view text) {
+  std::string imagined;
+  while (true) {
+    const size_t open = text.find(kPlaceholder);
+    imagined += text.substr(0, open);
+    const size_t close = open == std::string_view::npos ? open : text.find("}}", open);
+    if (close == std::string_view::npos) return imagined;
+    imagined += '1';
+    text.remove_prefix(close + 2);
+  }
+}
+
+// A template is checked again once it is rendered.
 void CheckSendable(const std::string& pointer, const std::string& url, Mistakes& mistakes) {
-  const size_t host = url.find("://") + 3;
   const size_t placeholder = url.find(kPlaceholder);
-  if (placeholder < url.find_first_of("/?#", host)) return;
-  const auto sent = SendableUrl(url);
+  const bool decides = placeholder < url.find_first_of("/?#", url.find("://") + 3);
+  // An address may be inserted between the brackets.
+  if (decides && url.find('[') != std::string::npos) return;
+  const auto sent = SendableUrl(decides ? Imagined(url) : url);
   if (!sent.ok()) return mistakes.Note(pointer, sent.error().message);
   if (placeholder != std::string::npos || sent->size() <= kHttpUrlBytesMax) return;
   mistakes.Note(pointer, fmt::format("has {} bytes when it is percent-encoded; at most {} are sent",
@@ -101,6 +115,14 @@ void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
                   "must name the secret with the PEM of the certificate and its key, such "
                   "as {{secrets.CLIENT_PEM}}");
   }
+}
+
+void CheckHost(const std::string& pointer, const std::string& value, Mistakes& mistakes) {
+  if (value.find("{{secrets.") != std::string::npos) {
+    return mistakes.Note(pointer, "names a secret, which no host is");
+  }
+  const Status host = CheckHostHeader(Imagined(value));
+  if (!host.ok()) mistakes.Note(pointer, host.error().message);
 }
 
 void CheckHeaders(const HttpDefinition& http, Mistakes& mistakes) {
@@ -122,10 +144,7 @@ void CheckHeaders(const HttpDefinition& http, Mistakes& mistakes) {
     }
     if (!mistakes.CheckText(pointer, value, kHttpHeaderBytesMax)) continue;
     if (HasControl(value)) mistakes.Note(pointer, "contains a control character");
-    if (lower == kHost && value.find(kPlaceholder) == std::string::npos) {
-      const Status host = CheckHostHeader(value);
-      if (!host.ok()) mistakes.Note(pointer, host.error().message);
-    }
+    if (lower == kHost) CheckHost(pointer, value, mistakes);
   }
 }
 

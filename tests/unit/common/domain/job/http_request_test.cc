@@ -75,6 +75,10 @@ TEST(HttpRequestTest, AUrlThatCannotBeSentIsRefusedWhenItIsWritten) {
   EXPECT_EQ(Pointer({.url = "http://a b/{{params.x}}"}), "/http/url");
   EXPECT_EQ(Pointer({.url = "http://a/?q=" + std::string(kHttpUrlBytesMax / 2, ' ')}), "/http/url")
       << "too long once it is encoded";
+  EXPECT_EQ(Pointer({.url = "http://a b{{fire_time}}/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://a:99999{{attempt}}/"}), "/http/url");
+  EXPECT_EQ(Pointer({.url = "http://{{job_id}}.a:{{attempt}}/{{ run_id }}"}), "");
+  EXPECT_EQ(Pointer({.url = "http://[{{job_id}}]/"}), "");
   EXPECT_EQ(Pointer({.url = "http://a/b c?x=你好"}), "");
   EXPECT_EQ(Pointer({.url = "http://例子.测试/"}), "");
 }
@@ -94,6 +98,11 @@ TEST(HttpRequestTest, AHostOfItsOwnIsAHost) {
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "b.example:81"}}}), "");
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "例子.测试"}}}), "/http/headers/host");
   EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", ""}}}), "/http/headers/host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "{{secrets.H}}"}}}),
+            "/http/headers/host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "{{job_id}}/x"}}}),
+            "/http/headers/host");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "{{job_id}}.a:{{attempt}}"}}}), "");
   EXPECT_EQ(PlainText(render("{{params.h}}.example", "b").value().headers.at("host")), "b.example");
   EXPECT_FALSE(render("{{params.h}}", "b/c").ok());
   EXPECT_FALSE(render("{{params.h}}", "").ok());
