@@ -22,33 +22,33 @@ using std::chrono::days;
 
 constexpr uint8_t kWorkWeek = 0b0111110;
 
-CalendarDay Date(int year, int month, int day) { return std::chrono::year(year) / month / day; }
+CalendarDay DateOf(int year, int month, int day) { return std::chrono::year(year) / month / day; }
 
-std::shared_ptr<const Calendar> Compiled(const CalendarDefinition& definition) {
+std::shared_ptr<const Calendar> CompiledCalendar(const CalendarDefinition& definition) {
   return std::make_shared<const Calendar>(Calendar::Compile(definition).value());
 }
 
 // Monday to Friday without holidays of Christmas and New Year.
-ScheduleCalendars Office(const std::string& zone = "UTC") {
-  return {.calendar = Compiled({.time_zone = zone,
-                                .weekdays = kWorkWeek,
-                                .except = {Date(2026, 12, 25), Date(2027, 1, 1)}})};
+ScheduleCalendars OfficeDays(const std::string& zone = "UTC") {
+  return {.calendar = CompiledCalendar({.time_zone = zone,
+                                        .weekdays = kWorkWeek,
+                                        .except = {DateOf(2026, 12, 25), DateOf(2027, 1, 1)}})};
 }
 
-ScheduleSpec Cron(const std::string& text, const std::string& zone = "UTC") {
+ScheduleSpec SpecOn(const std::string& text, const std::string& zone = "UTC") {
   return {.kind = ScheduleKind::kCron, .cron_expression = text, .time_zone = zone};
 }
 
-Result<Schedule> Make(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
-                      DstGap gap = DstGap::kFire) {
+Result<Schedule> MakeLimited(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
+                             DstGap gap = DstGap::kFire) {
   return Schedule::Compile(spec, gap, DstRepeat::kAuto, calendars);
 }
 
 // The next fires as "2026-03-01 09:00".
-std::vector<std::string> FiresOf(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
-                                 const char* after, size_t count, DstGap gap = DstGap::kFire) {
+std::vector<std::string> LimitedFires(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
+                                      const char* after, size_t count, DstGap gap = DstGap::kFire) {
   std::vector<std::string> fires;
-  const Schedule schedule = Make(spec, calendars, gap).value();
+  const Schedule schedule = MakeLimited(spec, calendars, gap).value();
   auto fire = schedule.Next(ParseRfc3339(after).value());
   for (; fire && fires.size() < count; fire = schedule.Next(fire->time)) {
     fires.push_back(FormatRfc3339(fire->time).substr(0, 16));
@@ -57,11 +57,11 @@ std::vector<std::string> FiresOf(const ScheduleSpec& spec, const ScheduleCalenda
   return fires;
 }
 
-using Texts = std::vector<std::string>;
+using FireTexts = std::vector<std::string>;
 
 TEST(CalendarDaysTest, EachFormChoosesItsDays) {
   const char* const after = "2026-11-20T00:00:00Z";
-  const std::vector<std::pair<std::string, Texts>> rows{
+  const std::vector<std::pair<std::string, FireTexts>> rows{
       // 1 January is a Friday, and not in the calendar; 25 December is a Friday too.
       {"0 9 C#1 * *", {"2026-12-01 09:00", "2027-01-04 09:00", "2027-02-01 09:00"}},
       {"0 9 C#-1 * *", {"2026-11-30 09:00", "2026-12-31 09:00", "2027-01-29 09:00"}},
@@ -89,87 +89,91 @@ TEST(CalendarDaysTest, EachFormChoosesItsDays) {
       {"0 9,18 25< 12 *", {"2026-12-24 09:00", "2026-12-24 18:00", "2027-12-24 09:00"}},
   };
   for (const auto& [text, expected] : rows) {
-    EXPECT_EQ(FiresOf(Cron(text), Office(), after, expected.size()), expected) << text;
+    EXPECT_EQ(LimitedFires(SpecOn(text), OfficeDays(), after, expected.size()), expected) << text;
   }
-  EXPECT_EQ(FiresOf(Cron("0 0 9 1< 1 * 2027"), Office(), after, 3), Texts{"2026-12-31 09:00"})
+  EXPECT_EQ(LimitedFires(SpecOn("0 0 9 1< 1 * 2027"), OfficeDays(), after, 3),
+            FireTexts{"2026-12-31 09:00"})
       << "the year field decides about the day before it moves";
 }
 
 TEST(CalendarDaysTest, ABlackoutAloneIsEnough) {
-  const ScheduleCalendars limits{.blackout = Compiled({.dates = {Date(2026, 12, 25)}})};
-  EXPECT_EQ(FiresOf(Cron("0 9 25< 12 *"), limits, "2026-12-01T00:00:00Z", 2),
-            (Texts{"2026-12-24 09:00", "2027-12-25 09:00"}));
-  ScheduleCalendars both = Office();
-  both.blackout = Compiled({.dates = {Date(2026, 12, 24), Date(2026, 12, 23)}});
-  EXPECT_EQ(FiresOf(Cron("0 9 25< 12 *"), both, "2026-12-01T00:00:00Z", 1),
-            Texts{"2026-12-22 09:00"});
+  const ScheduleCalendars limits{.blackout = CompiledCalendar({.dates = {DateOf(2026, 12, 25)}})};
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 25< 12 *"), limits, "2026-12-01T00:00:00Z", 2),
+            (FireTexts{"2026-12-24 09:00", "2027-12-25 09:00"}));
+  ScheduleCalendars both = OfficeDays();
+  both.blackout = CompiledCalendar({.dates = {DateOf(2026, 12, 24), DateOf(2026, 12, 23)}});
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 25< 12 *"), both, "2026-12-01T00:00:00Z", 1),
+            FireTexts{"2026-12-22 09:00"});
 }
 
 TEST(CalendarDaysTest, ADayMovesAtMost31Days) {
-  const ScheduleCalendars limits{.calendar =
-                                     Compiled({.dates = {Date(2026, 3, 1), Date(2026, 5, 2)}})};
+  const ScheduleCalendars limits{
+      .calendar = CompiledCalendar({.dates = {DateOf(2026, 3, 1), DateOf(2026, 5, 2)}})};
   const char* const after = "2026-01-01T00:00:00Z";
-  EXPECT_EQ(FiresOf(Cron("0 9 1> 4 *"), limits, after, 9), Texts{"2026-05-02 09:00"});
-  EXPECT_EQ(FiresOf(Cron("0 9 L> 3 *"), limits, after, 9), Texts{}) << "32 days";
-  EXPECT_EQ(FiresOf(Cron("0 9 1< 4 *"), limits, after, 9), Texts{"2026-03-01 09:00"});
-  EXPECT_EQ(FiresOf(Cron("0 9 2< 4 *"), limits, after, 9), Texts{});
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 1> 4 *"), limits, after, 9), FireTexts{"2026-05-02 09:00"});
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 L> 3 *"), limits, after, 9), FireTexts{}) << "32 days";
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 1< 4 *"), limits, after, 9), FireTexts{"2026-03-01 09:00"});
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 2< 4 *"), limits, after, 9), FireTexts{});
   // Over the whole of February.
-  const ScheduleCalendars march{.calendar = Compiled({.dates = {Date(2027, 3, 3)}})};
-  EXPECT_EQ(FiresOf(Cron("0 9 31> 1 *"), march, after, 9), Texts{"2027-03-03 09:00"});
+  const ScheduleCalendars march{.calendar = CompiledCalendar({.dates = {DateOf(2027, 3, 3)}})};
+  EXPECT_EQ(LimitedFires(SpecOn("0 9 31> 1 *"), march, after, 9), FireTexts{"2027-03-03 09:00"});
 }
 
 TEST(CalendarDaysTest, TheClockOfTheDayToWhichItMovesDecides) {
   const ScheduleCalendars no_saturday{
-      .blackout = Compiled({.time_zone = "Europe/Berlin", .weekdays = 0b1000000})};
-  const ScheduleSpec spec = Cron("30 2 28> 3 *", "Europe/Berlin");
+      .blackout = CompiledCalendar({.time_zone = "Europe/Berlin", .weekdays = 0b1000000})};
+  const ScheduleSpec spec = SpecOn("30 2 28> 3 *", "Europe/Berlin");
   // 28 March 2026 is a Saturday; at 02:00 on Sunday the clock jumps to 03:00.
-  const Schedule schedule = Make(spec, no_saturday).value();
+  const Schedule schedule = MakeLimited(spec, no_saturday).value();
   const auto fire = schedule.Next(ParseRfc3339("2026-03-01T00:00:00Z").value());
   ASSERT_TRUE(fire);
   EXPECT_EQ(FormatRfc3339(fire->time), "2026-03-29T01:00:00.000000Z");
   EXPECT_EQ(fire->note, DstNote::kMovedByGap);
-  EXPECT_EQ(FiresOf(spec, no_saturday, "2026-03-01T00:00:00Z", 1, DstGap::kSkip),
-            Texts{"2026-03-30 00:30"})
+  EXPECT_EQ(LimitedFires(spec, no_saturday, "2026-03-01T00:00:00Z", 1, DstGap::kSkip),
+            FireTexts{"2026-03-30 00:30"})
       << "with dst_gap skip there is no such fire on Sunday, so the day moves on";
 }
 
 TEST(CalendarDaysTest, CalendarsWithTimesOrAnotherZoneJudgeTheFire) {
   const ScheduleCalendars hours{
-      .calendar = Compiled({.weekdays = kWorkWeek, .intervals = {{9 * 60, 17 * 60}}})};
+      .calendar = CompiledCalendar({.weekdays = kWorkWeek, .intervals = {{9 * 60, 17 * 60}}})};
   // 1 August 2026 is a Saturday. The day counts because of 12:00; 08:00 is excluded.
-  EXPECT_EQ(FiresOf(Cron("0 8,12 C#1 8 *"), hours, "2026-03-01T00:00:00Z", 1),
-            Texts{"2026-08-03 12:00"});
-  EXPECT_EQ(FiresOf(Cron("0 18 C#1 8 *"), hours, "2026-03-01T00:00:00Z", 1), Texts{});
+  EXPECT_EQ(LimitedFires(SpecOn("0 8,12 C#1 8 *"), hours, "2026-03-01T00:00:00Z", 1),
+            FireTexts{"2026-08-03 12:00"});
+  EXPECT_EQ(LimitedFires(SpecOn("0 18 C#1 8 *"), hours, "2026-03-01T00:00:00Z", 1), FireTexts{});
   // Saturday 08:00 in Tokyo is Friday 23:00 in UTC, where the calendar has its weekdays.
-  const ScheduleSpec tokyo = Cron("0 8 1< 8 *", "Asia/Tokyo");
-  EXPECT_EQ(FiresOf(tokyo, Office(), "2026-03-01T00:00:00Z", 1), Texts{"2026-07-31 23:00"});
+  const ScheduleSpec tokyo = SpecOn("0 8 1< 8 *", "Asia/Tokyo");
+  EXPECT_EQ(LimitedFires(tokyo, OfficeDays(), "2026-03-01T00:00:00Z", 1),
+            FireTexts{"2026-07-31 23:00"});
 }
 
 TEST(CalendarDaysTest, AWindowHoldsForTheMovedFire) {
-  ScheduleSpec spec = Cron("0 9 25> 12 *");
+  ScheduleSpec spec = SpecOn("0 9 25> 12 *");
   spec.start = ParseRfc3339("2026-12-26T00:00:00Z").value();
-  EXPECT_EQ(FiresOf(spec, Office(), "2026-01-01T00:00:00Z", 1), Texts{"2026-12-28 09:00"});
+  EXPECT_EQ(LimitedFires(spec, OfficeDays(), "2026-01-01T00:00:00Z", 1),
+            FireTexts{"2026-12-28 09:00"});
   spec.start = {};
   spec.end = ParseRfc3339("2026-12-28T09:00:00Z").value();
-  EXPECT_EQ(FiresOf(spec, Office(), "2026-12-01T00:00:00Z", 1), Texts{});
+  EXPECT_EQ(LimitedFires(spec, OfficeDays(), "2026-12-01T00:00:00Z", 1), FireTexts{});
 }
 
 TEST(CalendarDaysTest, WithoutACalendarTheyAreRefused) {
   for (const std::string text : {"0 9 25< * *", "0 9 C#1 * *", "0 9 * * 5>"}) {
-    const auto refused = Make(Cron(text), {});
+    const auto refused = MakeLimited(SpecOn(text), {});
     ASSERT_FALSE(refused.ok()) << text;
     EXPECT_EQ(refused.error().pointer, "/cron_expression");
-    ScheduleSpec spec = Cron(text);
+    ScheduleSpec spec = SpecOn(text);
     spec.blackout = "holidays";
-    EXPECT_TRUE(Make(spec, {}).ok()) << "a check without the calendars";
+    EXPECT_TRUE(MakeLimited(spec, {}).ok()) << "a check without the calendars";
   }
 }
 
 TEST(CalendarDaysTest, ACalendarThatHasEndedIsSearchedForTenYears) {
-  const ScheduleCalendars ended{.calendar = Compiled({.dates = {Date(2020, 1, 1)}})};
+  const ScheduleCalendars ended{.calendar = CompiledCalendar({.dates = {DateOf(2020, 1, 1)}})};
   std::string field = "1<";
   for (int day = 2; day <= 31; ++day) field += fmt::format(",{}<,{}>", day, day);
-  EXPECT_EQ(FiresOf(Cron("* * " + field + " * *"), ended, "2026-01-01T00:00:00Z", 1), Texts{});
+  EXPECT_EQ(LimitedFires(SpecOn("* * " + field + " * *"), ended, "2026-01-01T00:00:00Z", 1),
+            FireTexts{});
 }
 
 // ---- against a slow evaluation -----------------------------------------------------------------
@@ -317,8 +321,8 @@ TEST(CalendarDaysTest, AgreesWithASlowEvaluation) {
     const CalendarDay first{days(kFirst)};
     ScheduleCalendars calendars;
     const uint64_t which = rng.Below(3);
-    if (which != 0) calendars.calendar = Compiled(RandomDefinition(rng, first, kLength));
-    if (which != 1) calendars.blackout = Compiled(RandomDefinition(rng, first, kLength));
+    if (which != 0) calendars.calendar = CompiledCalendar(RandomDefinition(rng, first, kLength));
+    if (which != 1) calendars.blackout = CompiledCalendar(RandomDefinition(rng, first, kLength));
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
 
     const std::string zone_name = rng.Below(2) == 0 ? "UTC" : "Asia/Shanghai";
@@ -333,7 +337,7 @@ TEST(CalendarDaysTest, AgreesWithASlowEvaluation) {
     std::vector<WallTime> expected = slow.FiresOn(chosen);
     std::erase_if(expected, [&](WallTime at) { return at < from || at >= until; });
 
-    const Schedule schedule = Make(Cron(text, zone_name), calendars).value();
+    const Schedule schedule = MakeLimited(SpecOn(text, zone_name), calendars).value();
     std::vector<WallTime> found;
     auto fire = schedule.Next(from - Duration(1));
     for (; fire && fire->time < until; fire = schedule.Next(fire->time)) {

@@ -7,34 +7,35 @@ namespace carillon::test {
 namespace {
 
 // 01:30 of the next day in Tokyo.
-const WallTime kFire = ParseRfc3339("2026-02-28T16:30:00Z").value();
+const WallTime kTokyoFire = ParseRfc3339("2026-02-28T16:30:00Z").value();
 
-std::string Filled(const std::string& text, const std::set<std::string>& outside = {}) {
-  const auto filled = FillDates({{"x", text}, {"n", int64_t{5}}}, outside, kFire, "Asia/Tokyo");
+std::string DatesFilled(const std::string& text, const std::set<std::string>& outside = {}) {
+  const auto filled =
+      FillDates({{"x", text}, {"n", int64_t{5}}}, outside, kTokyoFire, "Asia/Tokyo");
   EXPECT_TRUE(filled.ok());
   EXPECT_EQ(filled->at("n"), ParameterValue(int64_t{5}));
   return ParameterText(filled->at("x"));
 }
 
 TEST(ParameterDatesTest, OnlyDatesAreFilled) {
-  EXPECT_EQ(Filled("{{fire_date}}"), "2026-03-01");
-  EXPECT_EQ(Filled("day={{ fire_date - 1d | %Y%m%d }}/{{fire_time.local}}."),
+  EXPECT_EQ(DatesFilled("{{fire_date}}"), "2026-03-01");
+  EXPECT_EQ(DatesFilled("day={{ fire_date - 1d | %Y%m%d }}/{{fire_time.local}}."),
             "day=20260228/2026-03-01T01:30:00+09:00.");
   for (const char* text : {"", "plain", "{{run_id}}", "{{fire_time}}", "{{", "{{fire_date", "}}",
                            "{{params.x}}", "fire_date}}", "{{ fire_date - 1x }}"}) {
-    EXPECT_EQ(Filled(text), text);
+    EXPECT_EQ(DatesFilled(text), text);
   }
-  EXPECT_EQ(Filled("{{a}} {{{fire_date}}}"), "{{a}} {2026-03-01}");
+  EXPECT_EQ(DatesFilled("{{a}} {{{fire_date}}}"), "{{a}} {2026-03-01}");
 }
 
 TEST(ParameterDatesTest, TextFromOutsideIsNot) {
-  EXPECT_EQ(Filled("{{fire_date}}", {"x"}), "{{fire_date}}");
-  EXPECT_EQ(Filled("{{fire_date}}", {"n"}), "2026-03-01");
+  EXPECT_EQ(DatesFilled("{{fire_date}}", {"x"}), "{{fire_date}}");
+  EXPECT_EQ(DatesFilled("{{fire_date}}", {"n"}), "2026-03-01");
 }
 
 TEST(ParameterDatesTest, AZoneThatIsGoneIsAnError) {
-  EXPECT_FALSE(FillDates({{"x", "{{fire_date}}"}}, {}, kFire, "Mars/Base").ok());
-  EXPECT_TRUE(FillDates({{"x", "no date"}}, {}, kFire, "Mars/Base").ok());
+  EXPECT_FALSE(FillDates({{"x", "{{fire_date}}"}}, {}, kTokyoFire, "Mars/Base").ok());
+  EXPECT_TRUE(FillDates({{"x", "no date"}}, {}, kTokyoFire, "Mars/Base").ok());
 }
 
 TEST(ParameterDatesTest, AWrongDateIsRefusedWithItsPlace) {
