@@ -218,7 +218,7 @@ Asked RandomAsked(Rng& rng, bool of_week) {
   return asked;
 }
 
-CalendarDefinition RandomDefinition(Rng& rng, CalendarDay first, int length) {
+CalendarDefinition RandomHolidays(Rng& rng, CalendarDay first, int length) {
   CalendarDefinition made;
   made.time_zone = rng.Below(4) == 0 ? "America/New_York" : "Asia/Shanghai";
   made.weekdays = std::vector<uint8_t>{0, kWorkWeek, kWorkWeek, 0b1000001, 0b0101010}[rng.Below(5)];
@@ -321,8 +321,8 @@ TEST(CalendarDaysTest, AgreesWithASlowEvaluation) {
     const CalendarDay first{days(kFirst)};
     ScheduleCalendars calendars;
     const uint64_t which = rng.Below(3);
-    if (which != 0) calendars.calendar = CompiledCalendar(RandomDefinition(rng, first, kLength));
-    if (which != 1) calendars.blackout = CompiledCalendar(RandomDefinition(rng, first, kLength));
+    if (which != 0) calendars.calendar = CompiledCalendar(RandomHolidays(rng, first, kLength));
+    if (which != 1) calendars.blackout = CompiledCalendar(RandomHolidays(rng, first, kLength));
     SCOPED_TRACE(fmt::format("seed {}: {}", seed, text));
 
     const std::string zone_name = rng.Below(2) == 0 ? "UTC" : "Asia/Shanghai";
