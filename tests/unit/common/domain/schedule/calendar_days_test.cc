@@ -39,8 +39,8 @@ ScheduleSpec SpecOn(const std::string& text, const std::string& zone = "UTC") {
   return {.kind = ScheduleKind::kCron, .cron_expression = text, .time_zone = zone};
 }
 
-Result<Schedule> MakeLimited(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
-                             DstGap gap = DstGap::kFire) {
+Result<Schedule> MakeWithDays(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
+                              DstGap gap = DstGap::kFire) {
   return Schedule::Compile(spec, gap, DstRepeat::kAuto, calendars);
 }
 
@@ -48,7 +48,7 @@ Result<Schedule> MakeLimited(const ScheduleSpec& spec, const ScheduleCalendars& 
 std::vector<std::string> LimitedFires(const ScheduleSpec& spec, const ScheduleCalendars& calendars,
                                       const char* after, size_t count, DstGap gap = DstGap::kFire) {
   std::vector<std::string> fires;
-  const Schedule schedule = MakeLimited(spec, calendars, gap).value();
+  const Schedule schedule = MakeWithDays(spec, calendars, gap).value();
   auto fire = schedule.Next(ParseRfc3339(after).value());
   for (; fire && fires.size() < count; fire = schedule.Next(fire->time)) {
     fires.push_back(FormatRfc3339(fire->time).substr(0, 16));
@@ -124,7 +124,7 @@ TEST(CalendarDaysTest, TheClockOfTheDayToWhichItMovesDecides) {
       .blackout = CompiledCalendar({.time_zone = "Europe/Berlin", .weekdays = 0b1000000})};
   const ScheduleSpec spec = SpecOn("30 2 28> 3 *", "Europe/Berlin");
   // 28 March 2026 is a Saturday; at 02:00 on Sunday the clock jumps to 03:00.
-  const Schedule schedule = MakeLimited(spec, no_saturday).value();
+  const Schedule schedule = MakeWithDays(spec, no_saturday).value();
   const auto fire = schedule.Next(ParseRfc3339("2026-03-01T00:00:00Z").value());
   ASSERT_TRUE(fire);
   EXPECT_EQ(FormatRfc3339(fire->time), "2026-03-29T01:00:00.000000Z");
@@ -159,12 +159,12 @@ TEST(CalendarDaysTest, AWindowHoldsForTheMovedFire) {
 
 TEST(CalendarDaysTest, WithoutACalendarTheyAreRefused) {
   for (const std::string text : {"0 9 25< * *", "0 9 C#1 * *", "0 9 * * 5>"}) {
-    const auto refused = MakeLimited(SpecOn(text), {});
+    const auto refused = MakeWithDays(SpecOn(text), {});
     ASSERT_FALSE(refused.ok()) << text;
     EXPECT_EQ(refused.error().pointer, "/cron_expression");
     ScheduleSpec spec = SpecOn(text);
     spec.blackout = "holidays";
-    EXPECT_TRUE(MakeLimited(spec, {}).ok()) << "a check without the calendars";
+    EXPECT_TRUE(MakeWithDays(spec, {}).ok()) << "a check without the calendars";
   }
 }
 
@@ -337,7 +337,7 @@ TEST(CalendarDaysTest, AgreesWithASlowEvaluation) {
     std::vector<WallTime> expected = slow.FiresOn(chosen);
     std::erase_if(expected, [&](WallTime at) { return at < from || at >= until; });
 
-    const Schedule schedule = MakeLimited(SpecOn(text, zone_name), calendars).value();
+    const Schedule schedule = MakeWithDays(SpecOn(text, zone_name), calendars).value();
     std::vector<WallTime> found;
     auto fire = schedule.Next(from - Duration(1));
     for (; fire && fire->time < until; fire = schedule.Next(fire->time)) {
