@@ -247,6 +247,7 @@ class FileReader {
     if (text.empty() && comment_.empty()) return;
     if (!comment_.empty()) comment_ += '\n';
     comment_ += text;
+    std::erase(comment_, '\0');  // which a description cannot have
   }
 
   Result<Entry> Parse(std::string_view rest) const {

@@ -10,6 +10,8 @@ namespace carillon {
 namespace {
 
 constexpr int kNextFiresLooked = 5;
+// A calendar that has listed nothing for so long is not kept up from year to year.
+constexpr std::chrono::days kKeptUp{400};
 
 // The day of `t` on the clock of the zone; UTC where the zone is not known.
 CalendarDay LocalDayOf(WallTime t, const Zone* zone) {
@@ -33,7 +35,7 @@ std::optional<ScheduleWarning> LintCalendarEnd(const Schedule& schedule, const S
                                                const std::string& name,
                                                const CalendarDefinition& calendar, WallTime after) {
   const auto last = LastListed(calendar);
-  if (!last) return std::nullopt;
+  if (!last || WallTime((*last + kKeptUp).time_since_epoch()) < after) return std::nullopt;
   const auto zone = Zone::Load(calendar.time_zone);
   const auto is_behind = [&](const Fire& fire) {
     return LocalDayOf(fire.time, zone.ok() ? *zone : nullptr) > *last;

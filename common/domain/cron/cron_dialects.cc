@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/base/ascii.h"
@@ -320,6 +321,7 @@ std::string FromSystemd(const std::vector<std::string>& words) {
   std::vector<std::string> date{"*", "*", "*"};
   std::vector<std::string> time{"0", "0", "0"};
   std::string zone;
+  std::set<std::string_view> kinds;  // of the words: each at most once
   for (std::string word : words) {
     for (size_t at = word.find(".."); at != std::string::npos; at = word.find("..")) {
       word.replace(at, 2, "-");
@@ -327,13 +329,20 @@ std::string FromSystemd(const std::vector<std::string>& words) {
     const bool is_time = word.find(':') != std::string::npos;
     const bool is_date = !is_time && std::count(word.begin(), word.end(), '-') >= 1 &&
                          (word[0] == '*' || IsDigit(word[0]));
+    const bool is_zone =
+        !is_time && !is_date && (word.find('/') != std::string::npos || word == "UTC");
+    const bool is_weekday = !is_time && !is_date && !is_zone;
+    const std::string_view kind = is_time ? "time" : is_date ? "date" : is_zone ? "zone" : "day";
+    if (!kinds.insert(kind).second || (is_weekday && !IsLetter(word[0]))) {
+      return std::string(kUseFields);
+    }
     if (is_time) {
       time = WordsOf(word, ":");
       if (time.size() == 2) time.emplace_back("0");
     } else if (is_date) {
       date = WordsOf(word, "-");
       if (date.size() == 2) date.insert(date.begin(), "*");
-    } else if (word.find('/') != std::string::npos || word == "UTC") {
+    } else if (is_zone) {
       zone = word;
     } else {
       weekdays = word;
@@ -361,7 +370,16 @@ WayOrNone OfSystemd(std::string_view text) {
       text.find("*-*") != std::string_view::npos || text.find("*-") != std::string_view::npos;
   if (!dotted && !timed && !dated) return std::nullopt;
   if (text.find_first_of("()=\n") != std::string_view::npos) return std::nullopt;
-  return FromSystemd(WordsOf(AsciiUpper(text), " \t"));
+  std::vector<std::string> words = WordsOf(AsciiUpper(text), " \t");
+  if (words.size() <= 4) return FromSystemd(words);
+  // Weekday, date, time and zone are four words. More are fields of cron, one of which is wrong.
+  for (std::string& word : words) {
+    const size_t at = word.find("..");
+    if (at != std::string::npos) word.replace(at, 2, "-");
+  }
+  const std::string expression = InOneLine(words);
+  if (!dotted || !ParsePlainCron(expression).ok()) return std::nullopt;
+  return UseCron(expression);
 }
 
 // OpenBSD and cronie: "~" and "0~30" are a random value that stays the same.
@@ -424,6 +442,7 @@ std::string NamedWeekdays(std::string_view field) {
   bool number = false;  // the last character was '/' or '#': what follows is no weekday
   bool any = false;
   for (const char c : field) {
+    if (!number && c == '0') return {};  // no weekday of Quartz
     const bool weekday = !number && c >= '1' && c <= '7';
     if (weekday) named += kWeekdays[static_cast<size_t>(c - '1')];
     if (!weekday) named += c;

@@ -24,6 +24,8 @@ constexpr std::string_view kLetters = "YmdHMSjyGVuFT%";
 constexpr std::string_view kHowTo =
     "write fire_date, fire_date - 1d or fire_date - 1M | %Y%m (units h, d, w, M; fire_time.local "
     "likewise)";
+constexpr int kMonthsMax = 1'200;
+constexpr int kWeeksMax = 5'200;
 constexpr size_t kDigitsMax = 4;
 
 // A local time without its zone, as days since 1970 and seconds of the day.
@@ -91,6 +93,9 @@ class Reader {
     }
     if (digits == 0) return Fail("a shift is a number and a unit");
     if (AtEnd()) return Fail("the shift has no unit");
+    const bool too_far =
+        (Next() == 'M' && count > kMonthsMax) || (Next() == 'w' && count > kWeeksMax);
+    if (too_far) return Fail("a shift is at most 1200M or 5200w, a hundred years");
     switch (Next()) {
       case 'h': date_.hours = sign * count; break;
       case 'd': date_.days = sign * count; break;

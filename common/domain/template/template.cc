@@ -314,9 +314,10 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts) 
                       {"CARILLON_SHARD_INDEX", std::to_string(facts.key.shard)},
                       {"CARILLON_SHARD_TOTAL", std::to_string(facts.shard_total)},
                       {"CARILLON_TIME_ZONE", facts.time_zone}};
-  // A process that does not ask for the date is not refused because the zone is not known here.
+  // A process that does not ask for the date is not refused because the zone is not known here. An
+  // empty value would name the parent of the directory that one which does ask is to remove.
   const auto date = FormatFireDate({}, facts.key.fire, facts.time_zone);
-  if (date.ok()) variables["CARILLON_FIRE_DATE"] = *date;
+  variables["CARILLON_FIRE_DATE"] = date.ok() ? *date : "unknown";
   for (const auto& [name, value] : facts.parameters) {
     variables["CARILLON_PARAM_" + AsciiUpper(name)] = ParameterText(value);
   }

@@ -73,8 +73,9 @@ Status Read(const json& value, const std::string& pointer, std::map<std::string,
   out.clear();
   for (const auto& [name, entry] : value.items()) {
     if (std::is_same_v<Value, std::string> && (entry.is_number() || entry.is_boolean())) {
+      // Without the value: what was 1.10 or 0755 in a file is 1.1 and 755 here.
       return InvalidAt(JsonPointer(pointer, name),
-                       fmt::format("must be a string; put it in quotes: \"{}\"", entry.dump()));
+                       "must be a string; put it in quotes as it is written");
     }
     CARILLON_TRY(Read(entry, JsonPointer(pointer, name), out[name]));
   }

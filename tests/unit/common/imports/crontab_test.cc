@@ -282,6 +282,8 @@ TEST(CrontabTest, CommentsDirectlyAboveDescribe) {
   EXPECT_EQ(import.jobs[0]["description"], "Backs up\nthe database");
   EXPECT_EQ(import.jobs[0]["command"], "a");
   EXPECT_FALSE(import.jobs[1].contains("description"));
+  EXPECT_EQ(ParseCrontab(std::string("# a\0b\n0 3 * * * c\n", 17), {}).jobs.at(0)["description"],
+            "ab");
 }
 
 TEST(CrontabTest, IdsComeFromTheProgramAndAreUnique) {

@@ -52,6 +52,11 @@ TEST(CalendarEndTest, TellsThatTheNextFiresLieBehindTheListedDays) {
   EXPECT_NE(LintIn(holidays, "2026-12-01T00:00:00Z"), "") << "it fires once more, and never again";
   EXPECT_NE(LintIn(holidays, "2027-01-01T00:00:00Z"), "");
 
+  const CalendarDefinition closed_once{
+      .time_zone = "Asia/Shanghai", .weekdays = 0b0111110, .except = {Day(5, 1)}};
+  EXPECT_NE(LintIn(closed_once, "2026-12-24T00:00:00Z"), "");
+  EXPECT_EQ(LintIn(closed_once, "2028-12-24T00:00:00Z"), "") << "nobody keeps such a list up";
+
   const CalendarDefinition week{.time_zone = "Asia/Shanghai", .weekdays = 0b0111110};
   EXPECT_EQ(LintIn(week, "2026-12-24T00:00:00Z"), "") << "it lists no days";
   const WallTime end = ParseRfc3339("2026-09-30T00:00:00Z").value();

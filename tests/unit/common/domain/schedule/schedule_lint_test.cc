@@ -131,7 +131,7 @@ TEST(ScheduleLintTest, TellsWeekdaysThatQuartzNumbersOtherwise) {
   EXPECT_NE(Lint("0 12 ? * 1,7").at(0).detail.find("write SUN,SAT."), std::string::npos);
   EXPECT_EQ(Codes(Lint("0 15 10 ? * 7#3 *")), "quartz_weekday year_field");
   for (const char* cron :
-       {"0 0 12 ? * MON-FRI", "0 0 12 ? * *", "0 0 12 1 * ?", "0 0 12 * * 2-6"}) {
+       {"0 0 12 ? * MON-FRI", "0 0 12 ? * *", "0 0 12 1 * ?", "0 0 12 * * 2-6", "0 0 12 ? * 0-6"}) {
     EXPECT_EQ(Codes(Lint(cron)), "") << cron;
   }
 }

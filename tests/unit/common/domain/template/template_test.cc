@@ -217,7 +217,7 @@ TEST(TemplateTest, ProcessThatAsksForNoDateNeedsNoKnownZone) {
   const auto attempt = RenderAttempt(Job("true"), facts);
   ASSERT_TRUE(attempt.ok());
   EXPECT_EQ(attempt->env.at("CARILLON_TIME_ZONE"), "Moon/Base");
-  EXPECT_FALSE(attempt->env.contains("CARILLON_FIRE_DATE"));
+  EXPECT_EQ(attempt->env.at("CARILLON_FIRE_DATE"), "unknown");
   EXPECT_FALSE(RenderAttempt(Job("{{fire_date}}"), facts).ok());
 }
 

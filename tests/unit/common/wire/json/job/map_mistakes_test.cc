@@ -23,10 +23,10 @@ TEST(MapMistakesTest, NamesEveryValueOfAMapThatLacksItsQuotes) {
   std::string told = refused.error().pointer + " " + refused.error().message;
   for (const Error& one : further) told += "\n" + one.pointer + " " + one.message;
   EXPECT_EQ(told,
-            "/env/B must be a string; put it in quotes: \"8080\"\n"
-            "/env/C must be a string; put it in quotes: \"true\"\n"
-            "/env/D must be a string; put it in quotes: \"1.1\"\n"
-            "/labels/team must be a string; put it in quotes: \"7\"\n"
+            "/env/B must be a string; put it in quotes as it is written\n"
+            "/env/C must be a string; put it in quotes as it is written\n"
+            "/env/D must be a string; put it in quotes as it is written\n"
+            "/labels/team must be a string; put it in quotes as it is written\n"
             "/parameters/list must be a string, a number, true or false");
 }
 
