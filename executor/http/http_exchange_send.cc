@@ -111,7 +111,9 @@ Status HttpExchange::SetHeaders() {
 }
 
 Status HttpExchange::SetTarget(SteadyTime now) {
-  CARILLON_ASSIGN_OR_RETURN(start_.url, SendableUrl(start_.url));
+  auto sent = SendableUrl(start_.url);
+  if (!sent.ok()) return {ErrorCode::kInvalid, "the URL " + sent.error().message};
+  start_.url = *std::move(sent);
   std::optional<Target> target = TargetOf(start_.url);
   if (!target) return {ErrorCode::kInvalid, "the URL cannot be read"};
   by_proxy_ = rules_.proxy.IsUsedFor(target->host);
