@@ -12,6 +12,10 @@
 namespace carillon::executor {
 namespace {
 
+// How long an attempt waits for the user database of the host. Then its run is given back, so that
+// it may start on another host, and says why.
+constexpr Duration kUserPatience = 10s;
+
 // Its host has the order now, which may hold secrets.
 void DropOrder(RunEntry& entry) {
   entry.task.command = {};
@@ -29,6 +33,7 @@ void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
   switch (entry.runner) {
     case Runner::kWarden:
       entry.asked = SteadyTime{};
+      entry.since = now;
       rooms_.saver.Watch(entry.held, entry.member, entry.checkpoint);
       entry.checkpoint.reset();
       starting_.push_back(entry.id);
@@ -109,6 +114,12 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
   if (!start.ok() && start.code() != ErrorCode::kUnavailable) {
     if (asked_before) return true;
     FailUnstarted(entry, reason::kSpawn, start.error().message);
+    return false;
+  }
+  const bool nobody = !start.ok() && now >= entry.since + kUserPatience;
+  if (nobody && !asked_before) {
+    FailUnstarted(entry, reason::kHost,
+                  "the user database of its host does not answer: " + start.error().message);
     return false;
   }
   const Status asked = start.ok() ? ports_.warden.Start(*start) : Status(start.error());

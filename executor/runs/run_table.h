@@ -58,7 +58,7 @@ struct RunEntry {
   std::optional<std::string> checkpoint = {};
   // The member that the attempt was claimed from; later the member that last renewed its lease.
   MemberId member;
-  SteadyTime since{};    // kQueued: arrival; kClaiming: first request
+  SteadyTime since{};    // kQueued: arrival; kClaiming: first request; kStarting: its beginning
   SteadyTime asked{};    // kClaiming: latest request
   SteadyTime renewed{};  // latest renewal of the lease
   SteadyTime lease_end{};

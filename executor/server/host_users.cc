@@ -11,11 +11,13 @@
 
 #include <fmt/format.h>
 
+#include "common/base/log.h"
+
 namespace carillon::executor {
 namespace {
 
 constexpr Duration kUsersLookEvery = 60s;
-constexpr Duration kOwnLookEvery = 2s;  // until it is found
+constexpr Duration kLookAgain = 2s;  // until the own user is found and the database answers
 constexpr size_t kEntryBytesMax = 1u << 20;
 constexpr int kGroupsMax = 65'536;  // of Linux
 
@@ -52,6 +54,10 @@ Result<ProcessUser> EntryOf(const std::string& who, const Ask& ask) {
       .name = entry.pw_name, .uid = entry.pw_uid, .gid = entry.pw_gid, .home = entry.pw_dir};
 }
 
+bool IsSilent(const Result<ProcessUser>& user) {
+  return !user.ok() && user.code() == ErrorCode::kUnavailable;
+}
+
 // The entry of the executor's own user is kept for good: its number does not change, and without
 // HOME `rm -rf $HOME/tmp` works on /tmp. A directory that just starts, or a file of users that is
 // being rewritten, answers that there is no such user.
@@ -61,8 +67,7 @@ void LearnOwn(Result<ProcessUser> found, Result<ProcessUser>& known) {
 
 // Keeps the user that was found before while the directory does not answer.
 void Learn(Result<ProcessUser> found, Result<ProcessUser>& known) {
-  const bool silent = !found.ok() && found.code() == ErrorCode::kUnavailable;
-  if (!silent || !known.ok()) known = std::move(found);
+  if (!IsSilent(found) || !known.ok()) known = std::move(found);
 }
 
 }  // namespace
@@ -109,18 +114,31 @@ Result<ProcessUser> HostUsers::Own() {
   return own_;
 }
 
+void HostUsers::TellSilence(const std::string& name, const Result<ProcessUser>& found) {
+  if (!IsSilent(found)) {
+    if (silent_.erase(name) > 0) log::Info("executor", "the user database answers again");
+  } else if (silent_.insert(name).second) {
+    log::Warn("executor",
+              "the user database does not answer: {}; processes of a user who was not "
+              "found yet do not start",
+              found.error().message);
+  }
+}
+
 SteadyTime HostUsers::Step(SteadyTime now) {
   Result<ProcessUser> own = look_up_own_();
+  TellSilence("", own);
   std::vector<std::string> names;
   Duration again = kUsersLookEvery;
   {
     MutexLock lock(mu_);
     LearnOwn(std::move(own), own_);
-    if (!own_.ok()) again = kOwnLookEvery;
+    if (!own_.ok()) again = kLookAgain;
     for (const auto& [name, user] : found_) names.push_back(name);
   }
   for (const std::string& name : names) {
     Result<ProcessUser> user = look_up_(name);
+    TellSilence(name, user);
     if (user.ok() && user->uid == 0 && name != "root") {
       user = {
           ErrorCode::kDenied,
@@ -129,12 +147,19 @@ SteadyTime HostUsers::Step(SteadyTime now) {
     }
     MutexLock lock(mu_);
     Learn(std::move(user), found_.at(name));
+    if (IsSilent(found_.at(name))) again = kLookAgain;
   }
   return now + again;
 }
 
 HostCheck CheckHome(const Result<ProcessUser>& own) {
   HostCheck check{.name = "home"};
+  if (IsSilent(own)) {
+    check.state = HostCheckState::kNo;
+    check.detail = fmt::format("No process starts: {}.", own.error().message);
+    check.cure = "Look why the user database of the host does not answer; it is asked again.";
+    return check;
+  }
   if (!own.ok()) {
     check.state = HostCheckState::kPartly;
     check.detail = fmt::format("Processes have no HOME: {}.", own.error().message);
@@ -149,8 +174,7 @@ HostCheck CheckHome(const Result<ProcessUser>& own) {
   check.state = HostCheckState::kPartly;
   check.detail = fmt::format(
       "HOME is {}, which is no directory. Jobs whose working_directory begins with ~ fail, as "
-      "those "
-      "of an imported crontab do.",
+      "those of an imported crontab do.",
       own->home.empty() ? "empty" : own->home);
   check.cure =
       fmt::format("Create the directory for user {}, or give that user another one.", own->name);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,12 @@ class HostUsers final : public ProcessUsers, public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
+  // Logs the first of several looks for `name` that got no answer, and the first that got one.
+  void TellSilence(const std::string& name, const Result<ProcessUser>& found);
+
   const LookUp look_up_;
   const LookUpOwn look_up_own_;
+  std::set<std::string> silent_;  // of Step; "" = the executor's own
   Mutex mu_;
   Result<ProcessUser> own_ GUARDED_BY(mu_);
   std::map<std::string, Result<ProcessUser>> found_ GUARDED_BY(mu_);  // exactly the allowed names

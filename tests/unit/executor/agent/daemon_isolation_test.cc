@@ -125,6 +125,22 @@ TEST_F(DaemonIsolationTest, ItsOwnUserIsWaitedForWhileTheDatabaseIsSilent) {
   ASSERT_EQ(warden_.starts.size(), 1u);
 }
 
+TEST_F(DaemonIsolationTest, ARunIsGivenBackIfTheDatabaseStaysSilent) {
+  users_.own = Error{ErrorCode::kUnavailable, "look up user: I/O error"};
+  Accept(Task(1));
+  StepFor(9s);
+  EXPECT_TRUE(bus_.results.empty());
+  StepFor(2s);
+  ASSERT_FALSE(bus_.results.empty());
+  const AttemptResult& result = bus_.results[0].report.result;
+  EXPECT_EQ(result.state, RunState::kFailed);
+  EXPECT_EQ(result.reason, reason::kHost) << "it uses up no retry, and may start elsewhere";
+  EXPECT_EQ(result.error, "the user database of its host does not answer: look up user: I/O error");
+  users_.own = ProcessUser{.name = "carillon", .home = "/var/lib/carillon"};
+  StepFor(2s);
+  EXPECT_TRUE(warden_.starts.empty());
+}
+
 TEST_F(DaemonIsolationTest, AHeartbeatTellsWhatTheWardenCan) {
   warden_.isolation = {Feature::kLimits, Feature::kRunAs};
   Join();

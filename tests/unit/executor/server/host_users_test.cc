@@ -91,6 +91,17 @@ TEST_F(HostUsersTest, ItsOwnUserIsLookedUpAgainSoonUntilItIsFound) {
   EXPECT_EQ(users.Step(SteadyTime(3s)), SteadyTime(63s));
 }
 
+TEST_F(HostUsersTest, ASilentDirectoryIsAskedAgainSoonForAUserNotKnown) {
+  HostUsers users({"alice"}, &FakeLookUp, &FakeOwn);
+  silent = {"alice"};
+  EXPECT_EQ(users.Step(SteadyTime(1s)), SteadyTime(3s));
+  EXPECT_EQ(users.Step(SteadyTime(3s)), SteadyTime(5s));
+  silent.clear();
+  EXPECT_EQ(users.Step(SteadyTime(5s)), SteadyTime(65s));
+  silent = {"alice"};
+  EXPECT_EQ(users.Step(SteadyTime(65s)), SteadyTime(125s)) << "she is known";
+}
+
 TEST_F(HostUsersTest, TheReportNamesAHomeThatIsNone) {
   const auto of = [](std::string home) {
     return CheckHome(ProcessUser{.name = "carillon", .home = std::move(home)});
@@ -102,6 +113,9 @@ TEST_F(HostUsersTest, TheReportNamesAHomeThatIsNone) {
   }
   const HostCheck none = CheckHome(Error{ErrorCode::kNotFound, "this host has no user 7"});
   EXPECT_EQ(none.detail, "Processes have no HOME: this host has no user 7.");
+  const HostCheck silent_one = CheckHome(Error{ErrorCode::kUnavailable, "look up: I/O error"});
+  EXPECT_EQ(silent_one.state, HostCheckState::kNo);
+  EXPECT_EQ(silent_one.detail, "No process starts: look up: I/O error.");
 }
 
 TEST_F(HostUsersTest, TheHostsOwnDirectoryIsAsked) {
