@@ -24,11 +24,12 @@ export async function readFile(kind: Kind, file: File): Promise<SourceFile> {
   return { name: file.name, text: filter.end() };
 }
 
+// The line that `systemctl cat` writes above a unit. One with a space would be a comment.
+const lineAbove = (name: string) => `# /${name.replaceAll(/\s/g, '_')}\n`;
+
 // The text of several files, with the separators that a reader of this kind knows.
 export function joined(kind: Kind, files: readonly SourceFile[]): string {
-  // The line that `systemctl cat` writes above a unit; a path with a space would be a comment.
-  const path = (name: string) => '/' + name.replaceAll(/\s/g, '_');
-  if (kind === 'systemd') return files.map(({ name, text }) => `# ${path(name)}\n${text}`).join('\n');
+  if (kind === 'systemd') return files.map(({ name, text }) => lineAbove(name) + text).join('\n');
   return files.map(({ text }) => text).join(kind === 'cronjob' ? '\n---\n' : '\n');
 }
 
