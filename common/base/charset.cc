@@ -18,7 +18,7 @@ constexpr std::string_view kUndecodable = "\xef\xbf\xbd";  // U+FFFD
 constexpr std::string_view kMark = "\xef\xbb\xbf";         // U+FEFF
 
 struct Charset {
-  std::string_view converter;  // its name for iconv
+  std::string_view converter;  // its name for iconv; "" = UTF-8, where iconv accepts too much
   std::string_view names;      // separated by blanks
   size_t unit = 1;
   bool composes = false;
@@ -26,7 +26,7 @@ struct Charset {
 };
 
 constexpr std::array kCharsets{
-    Charset{.converter = "UTF-8", .names = "utf-8 utf8 unicode-1-1-utf-8", .unicode = true},
+    Charset{.converter = "", .names = "utf-8 utf8 unicode-1-1-utf-8", .unicode = true},
     Charset{"UTF-16", "utf-16 unicode ucs-2 csunicode", 2, false, true},
     Charset{"UTF-16LE", "utf-16le", 2, false, true},
     Charset{"UTF-16BE", "utf-16be", 2, false, true},
@@ -94,6 +94,49 @@ const Charset* CharsetNamed(std::string_view name) {
   return found != kCharsets.end() ? &*found : nullptr;
 }
 
+// The bytes that may follow the first byte of a character in UTF-8.
+struct Utf8Form {
+  size_t size = 0;  // 0: no character begins so
+  unsigned char second_min = 0x80;
+  unsigned char second_max = 0xBF;
+};
+
+Utf8Form FormOf(unsigned char first) {
+  if (first < 0x80) return {1};
+  if (first < 0xC2 || first > 0xF4) return {};
+  if (first < 0xE0) return {2};
+  if (first == 0xE0) return {3, 0xA0, 0xBF};
+  if (first == 0xED) return {3, 0x80, 0x9F};
+  if (first < 0xF0) return {3};
+  if (first == 0xF0) return {4, 0x90, 0xBF};
+  if (first == 0xF4) return {4, 0x80, 0x8F};
+  return {4};
+}
+
+// The number of bytes that are the beginning of one character.
+size_t Matching(std::string_view bytes, const Utf8Form& form) {
+  size_t count = 1;
+  while (count < form.size && count < bytes.size()) {
+    const auto byte = static_cast<unsigned char>(bytes[count]);
+    const unsigned char min = count == 1 ? form.second_min : 0x80;
+    const unsigned char max = count == 1 ? form.second_max : 0xBF;
+    if (byte < min || byte > max) break;
+    ++count;
+  }
+  return count;
+}
+
+// Copies until `bytes` is empty or begins with an incomplete character.
+void CopyUtf8(std::string_view& bytes, std::string& out) {
+  while (!bytes.empty()) {
+    const Utf8Form form = FormOf(static_cast<unsigned char>(bytes.front()));
+    const size_t count = Matching(bytes, form);
+    if (count < form.size && count == bytes.size()) return;
+    out += count == form.size ? bytes.substr(0, count) : kUndecodable;
+    bytes.remove_prefix(count);
+  }
+}
+
 }  // namespace
 
 bool IsCharset(std::string_view name) { return CharsetNamed(name) != nullptr; }
@@ -108,14 +151,18 @@ std::string_view CharsetOfMark(std::string_view text) {
   return text.starts_with(kMark) ? "utf-8" : "";
 }
 
-void CharsetDecoder::Close::operator()(void* handle) const { iconv_close(handle); }
+void CharsetDecoder::Close::operator()(void* handle) const {
+  if (handle != nullptr) iconv_close(handle);
+}
 
 Result<CharsetDecoder> CharsetDecoder::Open(std::string_view name) {
   const Charset* charset = CharsetNamed(name);
   if (charset == nullptr) {
     return {ErrorCode::kInvalid, fmt::format("{} is not the name of a character set", name)};
   }
-  iconv_t handle = iconv_open("UTF-8", std::string(charset->converter).c_str());
+  iconv_t handle = charset->converter.empty()
+                       ? nullptr
+                       : iconv_open("UTF-8", std::string(charset->converter).c_str());
   // iconv_open returns -1, which is no pointer, for a failure.
   if (handle == reinterpret_cast<iconv_t>(-1)) {  // NOLINT(performance-no-int-to-ptr)
     return {ErrorCode::kUnavailable,
@@ -131,22 +178,34 @@ Result<CharsetDecoder> CharsetDecoder::Open(std::string_view name) {
 }
 
 // Converts until `bytes` is empty or begins with an incomplete character.
+//
+// After a byte that cannot be decoded, iconv stands before it, or, for some pairs of UHC, behind
+// it: it is asked again, and only what it refuses twice is skipped.
 void CharsetDecoder::Convert(std::string_view& bytes, std::string& out) {
+  if (handle_ == nullptr) return CopyUtf8(bytes, out);
   std::array<char, 4096> buffer;  // NOLINT: iconv writes before it is read
   while (!bytes.empty()) {
     char* from = const_cast<char*>(bytes.data());  // NOLINT: iconv does not write there
-    size_t from_left = bytes.size();
+    const size_t size = bytes.size();
+    size_t from_left = size;
     char* to = buffer.data();
     size_t to_left = buffer.size();
     const size_t done = iconv(handle_.get(), &from, &from_left, &to, &to_left);
     const int fault = done == static_cast<size_t>(-1) ? errno : 0;
     out.append(buffer.data(), buffer.size() - to_left);
     bytes.remove_prefix(bytes.size() - from_left);
+    const bool refused_again = refused_ && from_left == size && to == buffer.data();
+    if (from_left != size) refused_ = false;
     if (fault == 0 || fault == E2BIG) continue;
-    if (fault == EINVAL || bytes.size() < unit_) return;
+    if (fault == EINVAL) return;
+    if (refused_again) {
+      bytes.remove_prefix(std::min(unit_, bytes.size()));
+      refused_ = false;
+      continue;
+    }
     if (composes_) Flush(out);
     out += kUndecodable;
-    bytes.remove_prefix(unit_);
+    refused_ = true;
   }
 }
 

@@ -44,9 +44,10 @@ class CharsetDecoder {
   void Flush(std::string& out);
   std::string WithoutMark(std::string text);
 
-  std::unique_ptr<void, Close> handle_;  // an iconv_t
+  std::unique_ptr<void, Close> handle_;  // an iconv_t; null: UTF-8
   size_t unit_ = 1;                      // bytes that are skipped when they cannot be decoded
   bool composes_ = false;                // the converter holds back a character that may combine
+  bool refused_ = false;                 // the last call ended at bytes that cannot be decoded
   bool marked_ = false;                  // a mark is to be dropped if it comes next
   std::string rest_;                     // an incomplete character
 };

@@ -44,6 +44,14 @@ TEST(CharsetTest, WhatCannotBeDecodedIsReplaced) {
   EXPECT_EQ(Utf8("\xd8\0x\0"sv, "utf-16le"), "\u00d8x");
   EXPECT_EQ(Utf8("\0\xd8x\0"sv, "utf-16le"), "\ufffdx") << "half a pair";
   EXPECT_EQ(Utf8("caf\xe9", "utf-8"), "caf\ufffd");
+  EXPECT_EQ(Utf8("\xf4\x9a\xaa\x83 \xed\xa0\x80 \xe4\xbd.", "utf-8"),
+            "\ufffd\ufffd\ufffd\ufffd \ufffd\ufffd\ufffd \ufffd.")
+      << "beyond Unicode, a surrogate, two thirds of a character";
+  EXPECT_EQ(Utf8("a\xa2\xe8"
+                 "7",
+                 "euc-kr"),
+            "a\ufffd7")
+      << "iconv stands behind this pair";
 }
 
 TEST(CharsetTest, MarksAreReadAndDropped) {
