@@ -38,40 +38,65 @@ struct Crontabs {
   bool complete = true;  // no file was left out that a cron reads
 };
 
-// Reads a file, or the crontabs of a directory in the order of their names: of one such as
-// /etc/cron.d, or of one such as /var/spool/cron, where each file has the name of its user.
-Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path, bool system) {
-  namespace fs = std::filesystem;
-  Crontabs read;
+// A file of a directory of crontabs. A FIFO would keep the command waiting for ever.
+Outcome<std::string> ReadCrontabOf(Session& session, const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    read.files.emplace_back();
-    CARILLON_ASSIGN_OR_RETURN(read.files.back().text, ReadInput(session.host(), path));
-    return read;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return UsageFailure(path + " is no regular file");
   }
+  return ReadInput(session.host(), path);
+}
+
+// The names in a directory, but for those of directories.
+Outcome<std::vector<std::string>> NamesIn(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
   std::vector<std::string> names;
   fs::directory_iterator entries(path, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     std::error_code unknown;
-    const bool inner = entries->is_directory(unknown);
-    if (!inner) names.push_back(entries->path().filename());
+    if (!entries->is_directory(unknown)) names.push_back(entries->path().filename());
   }
   if (error) return UsageFailure("cannot read " + path + ": " + error.message());
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Reads a file, or the crontabs of a directory in the order of their names: of one such as
+// /etc/cron.d, or of one such as /var/spool/cron, where each file has the name of its user. A file
+// that cannot be read costs none of the others.
+Outcome<Crontabs> ReadCrontabs(Session& session, const std::string& path, bool system) {
+  Crontabs read;
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(path, unknown)) {
+    read.files.emplace_back();
+    CARILLON_ASSIGN_OR_RETURN(read.files.back().text, ReadInput(session.host(), path));
+    return read;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto names, NamesIn(path));
   for (const std::string& name : names) {
     if (!IsCrontabName(name)) {
       session.Say(Cell(name) + " skipped: cron does not read files of this name");
-    } else if (name.find('.') != std::string::npos) {
+      continue;
+    }
+    // Every cron reads the file of a user whose name has a dot.
+    if (system && name.find('.') != std::string::npos) {
       session.Say(Cell(name) +
                   " skipped: Debian's cron does not read names with a dot; if yours does, import "
                   "the file by itself");
       read.complete = false;
-    } else {
-      CARILLON_ASSIGN_OR_RETURN(std::string text, ReadInput(session.host(), path + "/" + name));
-      const bool of_user = !system && IsUserName(name);
-      read.files.push_back(
-          {.name = name, .text = std::move(text), .user = of_user ? name : std::string()});
+      continue;
     }
+    auto text = ReadCrontabOf(session, path + "/" + name);
+    if (!text.ok()) {
+      session.Say(Cell(name) + " skipped: " + Cell(text.error().message));
+      read.complete = false;
+      continue;
+    }
+    const bool of_user = !system && IsUserName(name);
+    read.files.push_back(
+        {.name = name, .text = *std::move(text), .user = of_user ? name : std::string()});
   }
   if (read.files.empty()) return UsageFailure("no crontab in " + path);
   return read;

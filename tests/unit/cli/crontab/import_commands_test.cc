@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -76,9 +78,33 @@ TEST_F(ImportCommandsTest, ADirectoryIsReadFileByFile) {
   EXPECT_EQ(OutJson()["jobs"].size(), 2u);
   EXPECT_NE(err().find("c.bak skipped"), std::string::npos);
   EXPECT_NE(err().find("d, line 1 skipped"), std::string::npos);
-  std::filesystem::create_symlink("/nowhere/at/all", directory + "/e");
-  EXPECT_EQ(Run({"import", "crontab", directory, "--system", "--tz", "UTC", "-o", "json"}), 2);
-  EXPECT_NE(err().find("cannot read"), std::string::npos);
+}
+
+TEST_F(ImportCommandsTest, AFileThatCannotBeReadCostsNoOther) {
+  const std::string directory = ::testing::TempDir() + "cron.faults";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/a") << "2 * * * * root two\n";
+  std::filesystem::create_symlink("/nowhere/at/all", directory + "/b");
+  ASSERT_EQ(mkfifo((directory + "/c").c_str(), 0600), 0);
+  std::ofstream(directory + "/d") << std::string((1u << 20) + 1, '#');
+  std::ofstream(directory + "/e") << "3 * * * * root three\n";
+  EXPECT_EQ(Run({"import", "crontab", directory, "--system", "--tz", "UTC", "-o", "json"}), 1);
+  ASSERT_EQ(OutJson()["jobs"].size(), 2u);
+  EXPECT_EQ(OutJson()["jobs"][1]["job_id"], "three");
+  EXPECT_NE(err().find("b skipped: cannot read"), std::string::npos) << err();
+  EXPECT_NE(err().find("c is no regular file"), std::string::npos) << err();
+  EXPECT_NE(err().find("d is larger than 1 MiB"), std::string::npos) << err();
+}
+
+TEST_F(ImportCommandsTest, AUserOfASpoolMayHaveADotInTheName) {
+  const std::string directory = ::testing::TempDir() + "cron.spool";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/john.doe") << "2 * * * * two\n";
+  EXPECT_EQ(Run({"import", "crontab", directory, "--tz", "UTC", "-o", "json"}), 0) << err();
+  ASSERT_EQ(OutJson()["jobs"].size(), 1u);
+  EXPECT_EQ(OutJson()["jobs"][0]["labels"]["crontab-user"], "john.doe");
 }
 
 TEST_F(ImportCommandsTest, ABadZoneOrFileIsAnError) {
