@@ -144,7 +144,7 @@ class Conformance:
         run = self.ended(self.start(self.create("later", retry_count=1, name="later")))
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2), run)
         ended, begun = (datetime.fromisoformat(one.replace("Z", "+00:00"))
-                        for one in (run["attempts"][0]["end_time"], run["start_time"]))
+                        for one in (run["attempts"][0]["ended_at"], run["started_at"]))
         self.assertGreaterEqual((begun - ended).total_seconds(), 1.9)
 
     def test_conditions_know_the_failures_of_functions(self):
