@@ -42,6 +42,24 @@ std::vector<std::string> CronWords(std::string_view text) {
   return words;
 }
 
+// True if a field has nothing but numbers, names and the signs of standard cron.
+bool IsStandardField(std::string_view field) {
+  constexpr std::string_view kNames =
+      "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC SUN MON TUE WED THU FRI SAT";
+  const std::string upper = AsciiUpper(field);
+  for (size_t at = 0; at < upper.size(); ++at) {
+    if (!IsLetter(upper[at])) {
+      if (std::string_view("0123456789*/,-?").find(upper[at]) == std::string_view::npos)
+        return false;
+      continue;
+    }
+    const std::string name = upper.substr(at, 3);
+    if (name.size() < 3 || kNames.find(name) == std::string_view::npos) return false;
+    at += 2;
+  }
+  return true;
+}
+
 // "1h30m" in milliseconds; 0 if it is no duration of Go.
 int64_t GoDuration(std::string_view text) {
   double total = 0;
@@ -138,8 +156,10 @@ class CronJobReader {
     }
     std::vector<std::string> words = CronWords(text);
     const bool macro = words.size() == 1 && text.starts_with('@');
-    const bool other = UsesSpread(text) || text.find_first_of("#<>") != std::string::npos;
-    if ((words.size() != 5 && !macro) || other) return Unreadable(text);
+    if (!macro &&
+        (words.size() != 5 || !std::all_of(words.begin(), words.end(), IsStandardField))) {
+      return Unreadable(text);
+    }
     // A stepped star restricts its field there: either day field may match.
     for (const size_t day : {size_t{2}, size_t{4}}) {
       if (macro || !words[day].starts_with("*/")) continue;

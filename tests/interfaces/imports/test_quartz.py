@@ -3,8 +3,8 @@
 
     test_quartz.py CARILLON FIRES_OF_JOBS QUARTZ_JARS [EXPRESSIONS]
 
-Known differences, which are left out: the hours of a clock change, where Quartz moves a fire by the length of the gap and
-fires the second time; and W of a day that a month does not have.
+Known differences, which are left out: the hours of a clock change, where Quartz moves a fire by the length of the gap
+and fires the second time; and W of a day that a month does not have.
 """
 import datetime
 import json
@@ -26,11 +26,16 @@ DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
 MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
 
 # Forms that the generator makes seldom or never, each with one that Quartz reads in a way of its own.
-CHOSEN = ["0 0/10 * * * ? *", "0 15 10 ? * 6#3", "0 15 10 ? * 6L", "0 15 10 L * ?", "0 15 10 LW * ?", "0 15 10 L-3 * ?",
-          "0 15 10 15W * ?", "0 15 10 1W * ?", "0 15 10 ? * MON-FRI", "0 15 10 ? * 2-6", "0 0 22-2 * * ?", "0 0 12 ? * 6-2",
-          "0 0 12 ? * L", "0 0 0 ? NOV-FEB SUN", "0 0 5 ? * MON/2", "0 0 5 ? * 2/2", "0 0 5 ? * */2", "0 55-5/4 * * * ?",
+CHOSEN = ["0 0/10 * * * ? *", "0 15 10 ? * 6#3", "0 15 10 ? * 6L", "0 15 10 L * ?", "0 15 10 LW * ?",
+          "0 15 10 L-3 * ?", "0 15 10 15W * ?", "0 15 10 1W * ?", "0 15 10 ? * MON-FRI",
+          "0 15 10 ? * 2-6", "0 0 22-2 * * ?",
+          "0 0 12 ? * 6-2",
+          "0 0 12 ? * L", "0 0 0 ? NOV-FEB SUN", "0 0 5 ? * MON/2", "0 0 5 ? * 2/2", "0 0 5 ? * */2",
+          "0 55-5/4 * * * ?",
           "0/0 0 5 * * ?", "*/0 0 5 * * ?", "/7 0 5 * * ?", "0 0 5 28-3 * ?", "0 0 5 L-3W * ?", "0 0 5 ? 3/4 FRI#2",
-          "0 0 5 1/10 * ? 2027-2031", "0 0 5 1 1 ? 2028/3", "0 0 5 29 2 ?", "0 30 2 * * ?", "5,15,,25 0 5 * * ?",
+          "0 0 5 1/10 * ? 2027-2031", "0 0 5 1 1 ? 2028/3",
+          "0 0 5 29 2 ?", "0 30 2 * * ?",
+          "5,15,,25 0 5 * * ?",
           "0 0 5 ? JAN,MAR/2 3", "15 10 5 ? * SUN", "15 10 5 ? * 1,7", "0 0 0 1 JAN ? 2030"]
 REFUSED = ["0 0 5 * *", "0 0 5 * * *", "0 0 5 ? * ?", "60 0 5 * * ?", "0 0 24 * * ?", "0 0 5 0 * ?", "0 0 5 32 * ?",
            "0 0 5 ? * 8", "0 0 5 ? * 0", "0 0 5 ? * 2#6", "0 0 5 5,L * ?", "0 0 5 ? * 2L,3", "x 0 5 * * ?",
@@ -142,7 +147,8 @@ class QuartzTest(unittest.TestCase):
             here = next(ours)
             self.assertIsInstance(their, list, f"{text} became {job['schedules']}, but Quartz: {their}")
             # Years from 2100 cannot be said.
-            near = [[s for s in fires if not at_clock_change(s, zone) and s < 4102444800][:FIRES] for fires in (here, their)]
+            near = [[s for s in fires if not at_clock_change(s, zone) and s < 4102444800][:FIRES]
+                    for fires in (here, their)]
             shortest = min(len(fires) for fires in near)
             if shortest < FIRES:
                 near = [fires[:shortest] for fires in near]
