@@ -126,7 +126,7 @@ void CurlHttpRunner::Begin(StartHttp start) {
   open.handle = TakeHandle();
   open.exchange = std::make_unique<HttpExchange>(
       std::move(start), open.handle.get(),
-      HttpExchange::Rules{
+      HttpTransfer::Rules{
           .policy = options_.policy, .ca_file = options_.ca_file, .proxy = options_.proxy},
       clock_);
   const auto placed = open_.emplace(id, std::move(open)).first;

@@ -21,10 +21,10 @@ long long Seconds(Duration duration) {
 
 }  // namespace
 
-HttpExchange::HttpExchange(StartHttp start, CURL* handle, const Rules& rules, const Clock& clock)
+HttpExchange::HttpExchange(StartHttp start, CURL* handle, const HttpTransfer::Rules& rules,
+                           const Clock& clock)
     : start_(std::move(start)),
-      handle_(handle),
-      rules_(rules),
+      transfer_(handle, rules),
       clock_(clock),
       started_(clock.Wall()),
       deadline_(clock.Steady() + start_.timeout),
@@ -32,22 +32,43 @@ HttpExchange::HttpExchange(StartHttp start, CURL* handle, const Rules& rules, co
 
 HttpExchange::~HttpExchange() = default;
 
+bool HttpExchange::Prepare(SteadyTime now) {
+  resumes_.reset();
+  const bool judged = start_.expect.LooksAtBody() || start_.poll;
+  const size_t kept = std::max(start_.output_bytes_max, judged ? kJudgedBytesMax : 0);
+  const Status prepared = transfer_.Prepare(start_, now, deadline_, kept);
+  if (!prepared.ok()) {
+    Fail(prepared.error());
+    // Another attempt would be the same.
+    result_.no_retry = prepared.code() == ErrorCode::kInvalid;
+    return false;
+  }
+  curl_easy_setopt(transfer_.handle(), CURLOPT_PRIVATE, this);
+  if (IsNoted()) {
+    const bool stated = followed_ == 0 && !status_request_;
+    log_.Note(
+        fmt::format("> {} {}", Name(start_.method), stated ? start_.url : ShownUrl(start_.url)));
+  }
+  return true;
+}
+
 bool HttpExchange::GoOnWithoutAddress(const std::string& why) {
-  awaited_.reset();
+  transfer_.ForgetName();
   if (AskLater(why)) return true;
   Close(RunState::kFailed, reason::kHttpError, log_.Mask(why));
   return false;
 }
 
 bool HttpExchange::OnDone(CURLcode code) {
-  const bool cut = code == CURLE_WRITE_ERROR && body_bytes_ > kUnpackedBytesMax;
-  if (code == CURLE_BAD_CONTENT_ENCODING) {
-    unpacking_failed_ = failure_[0] == '\0' ? curl_easy_strerror(code) : failure_.data();
-    whole_body_ = false;
+  const Status done = transfer_.OnDone(code);
+  if (!done.ok()) {
+    // Its own limit was reached before CloseIfDue was called, because this thread was busy.
+    if (done.code() == ErrorCode::kTimeout && CloseIfDue(clock_.Steady())) return false;
+    if (done.code() != ErrorCode::kDenied && AskLater(done.error().message)) return true;
+    Fail(done.error());
+    return false;
   }
-  if (code != CURLE_OK && !cut && unpacking_failed_.empty()) return Fail(code);
-  long status = 0;
-  curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+  const long status = transfer_.StatusCode();
   // No member takes a result with another status.
   if (status < 100 || status > 599) {
     Close(RunState::kFailed, reason::kHttpError,
@@ -77,11 +98,13 @@ bool HttpExchange::Follow(const std::string& location) {
 // Makes text of the body.
 void HttpExchange::ReadBody() {
   const std::string* type = Header("content-type");
-  BodyText body = DecodeBody(std::move(body_), type == nullptr ? std::string_view() : *type);
-  body_ = std::move(body.text);
+  HttpTransfer::Received& received = transfer_.received();
+  BodyText body =
+      DecodeBody(std::move(received.body), type == nullptr ? std::string_view() : *type);
+  received.body = std::move(body.text);
   if (!body.note.empty()) log_.Note("* " + body.note);
-  if (!unpacking_failed_.empty()) {
-    log_.Note("* the body cannot be unpacked: " + unpacking_failed_);
+  if (!received.unpacking_failed.empty()) {
+    log_.Note("* the body cannot be unpacked: " + received.unpacking_failed);
   }
 }
 
@@ -90,7 +113,8 @@ bool HttpExchange::Judge() {
   const bool busy = status == 429 || status >= 500;
   if (status_request_ && busy && AskLater(fmt::format("{}", status))) return true;
   ReadBody();
-  const HttpAnswer answer{.status = status, .body = body_, .whole = whole_body_};
+  const HttpTransfer::Received& received = transfer_.received();
+  const HttpAnswer answer{.status = status, .body = received.body, .whole = received.whole};
   const Result<bool> pending = start_.poll ? IsPending(*start_.poll, answer) : Result<bool>(false);
   if (pending.ok() && *pending) return Wait(answer);
   NoteResponse();
@@ -101,8 +125,8 @@ bool HttpExchange::Judge() {
                .error = pending.error().message,
                .http_status = status};
   }
-  if (result_.reason == reason::kHttpBody && !unpacking_failed_.empty()) {
-    result_.error = log_.Mask("the response cannot be unpacked: " + unpacking_failed_);
+  if (result_.reason == reason::kHttpBody && !received.unpacking_failed.empty()) {
+    result_.error = log_.Mask("the response cannot be unpacked: " + received.unpacking_failed);
   }
   const std::string* location = Header("location");
   if (result_.reason == reason::kHttpStatus && IsRedirect(status) && location != nullptr &&
@@ -118,8 +142,8 @@ bool HttpExchange::Judge() {
       result_.retry_after = RetryAfterOf(*header, clock_.Wall());
     }
   }
-  const std::string_view kept = std::string_view(body_).substr(0, start_.output_bytes_max);
-  result_.output_truncated = kept.size() < body_.size() || !whole_body_;
+  const std::string_view kept = std::string_view(answer.body).substr(0, start_.output_bytes_max);
+  result_.output_truncated = kept.size() < answer.body.size() || !answer.whole;
   result_.output = log_.Mask(kept);
   log_.NoteBody(result_.output);
   return false;
@@ -133,7 +157,7 @@ bool HttpExchange::Wait(const HttpAnswer& answer) {
     return true;
   }
   NoteResponse();
-  log_.NoteBody(log_.Mask(std::string_view(body_).substr(0, start_.output_bytes_max)));
+  log_.NoteBody(log_.Mask(std::string_view(answer.body).substr(0, start_.output_bytes_max)));
   const std::string named = start_.poll->url_at.empty()
                                 ? std::string()
                                 : TextAt(start_.poll->url_at, answer).value_or(std::string());
@@ -180,20 +204,6 @@ void HttpExchange::Fail(const Error& error) {
         log_.Mask(error.message));
 }
 
-bool HttpExchange::Fail(CURLcode code) {
-  // Its own limit was reached before CloseIfDue was called, because this thread was busy.
-  if (code == CURLE_OPERATION_TIMEDOUT && CloseIfDue(clock_.Steady())) return false;
-  if (!denied_.empty() && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
-    Close(RunState::kFailed, reason::kHttpForbidden,
-          fmt::format("this executor sends no requests to {} (executor.http_allow)", denied_));
-    return false;
-  }
-  const std::string why = failure_[0] == '\0' ? curl_easy_strerror(code) : failure_.data();
-  if (AskLater(why)) return true;
-  Close(RunState::kFailed, reason::kHttpError, log_.Mask(why));
-  return false;
-}
-
 void HttpExchange::Close(RunState state, std::string_view reason, std::string error) {
   const std::optional<int> status = result_.http_status;
   result_ = {.state = state, .reason = std::string(reason), .error = std::move(error)};
@@ -209,7 +219,7 @@ SteadyTime HttpExchange::NextCheck() const {
   const SteadyTime next =
       std::min(deadline_, NextLeaseCheck({start_.lease_end, start_.close_at_lease_end}));
   if (resumes_) return std::min(next, *resumes_);
-  return awaited_ ? std::min(next, awaited_->until) : next;
+  return awaited() ? std::min(next, awaited()->until) : next;
 }
 
 bool HttpExchange::CloseIfDue(SteadyTime now) {
@@ -221,44 +231,23 @@ bool HttpExchange::CloseIfDue(SteadyTime now) {
   }
   const WatchedLease lease{start_.lease_end, start_.close_at_lease_end};
   if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
-    const bool sent = !awaited_ || followed_ > 0 || status_request_;
+    const bool sent = !awaited() || followed_ > 0 || status_request_;
     Close(RunState::kLost, sent ? reason::kLeaseEnded : reason::kNotStarted,
           sent ? "the request was closed: its lease expired"
                : "its lease expired before the request was sent");
     return true;
   }
-  if (!awaited_ || now < awaited_->until) return false;
+  if (!awaited() || now < awaited()->until) return false;
   Close(RunState::kFailed, reason::kHttpError,
         log_.Mask(fmt::format("host {} was not resolved within {} s (connect_timeout)",
-                              awaited_->host, Seconds(start_.connect_timeout))));
+                              awaited()->host, Seconds(start_.connect_timeout))));
   return true;
-}
-
-const std::string* HttpExchange::Header(std::string_view name) const {
-  for (const auto& [known, value] : answer_headers_) {
-    if (known == name) return &value;
-  }
-  return nullptr;
 }
 
 void HttpExchange::NoteResponse() {
   log_.Note(fmt::format("< {}", *result_.http_status));
-  for (const auto& [name, value] : answer_headers_) log_.NoteHeader(name, value);
-  // libcurl does not know how long its addresses took.
-  const double resolving = std::chrono::duration<double, std::milli>(resolving_).count();
-  const auto milliseconds = [&](CURLINFO part) {
-    curl_off_t us = 0;
-    curl_easy_getinfo(handle_, part, &us);
-    return us == 0 && part == CURLINFO_APPCONNECT_TIME_T
-               ? 0.0
-               : static_cast<double>(us) / 1000 + resolving;
-  };
-  log_.Note(fmt::format(
-      "* {} bytes; name {:.1f} ms, connected {:.1f} ms, TLS {:.1f} ms, first byte {:.1f} ms, "
-      "all {:.1f} ms",
-      body_bytes_, milliseconds(CURLINFO_NAMELOOKUP_TIME_T), milliseconds(CURLINFO_CONNECT_TIME_T),
-      milliseconds(CURLINFO_APPCONNECT_TIME_T), milliseconds(CURLINFO_STARTTRANSFER_TIME_T),
-      milliseconds(CURLINFO_TOTAL_TIME_T)));
+  for (const auto& [name, value] : transfer_.received().headers) log_.NoteHeader(name, value);
+  log_.Note("* " + transfer_.Figures());
 }
 
 AttemptEnded HttpExchange::TakeEnded() {

@@ -2,23 +2,19 @@
 // that follow: what to send, what came back, and the result and log.
 //
 // Threads  Used by the thread of CurlHttpRunner only.
-// Owns     The handle, the first bytes of the response, and the attempt's log.
+// Owns     The attempt's log.
 #pragma once
 
 #include <curl/curl.h>
 
-#include <array>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
 #include "common/ports/http_runner.h"
-#include "executor/http/address_policy.h"
 #include "executor/http/http_log.h"
-#include "executor/http/http_proxy.h"
+#include "executor/http/http_transfer.h"
 #include "executor/http/response_judge.h"
 
 namespace carillon::executor {
@@ -27,19 +23,11 @@ class HttpExchange {
  public:
   // Bytes of a body that are read for the conditions on it.
   static constexpr size_t kJudgedBytesMax = 256u << 10;
-  // Bytes of a packed body that are unpacked; it is not read further.
-  static constexpr size_t kUnpackedBytesMax = 64u << 20;
   // Questions for the status in a row that may fail.
   static constexpr int kStatusFailuresMax = 5;
-  static constexpr size_t kHeaderBytesMax = 64u << 10;  // of all headers of a response
 
-  struct Rules {
-    const AddressPolicy& policy;
-    const std::string& ca_file;  // PEM; empty = the system's CAs
-    const HttpProxy& proxy;
-  };
   // `handle` is a fresh or reset libcurl handle.
-  HttpExchange(StartHttp start, CURL* handle, const Rules& rules, const Clock& clock);
+  HttpExchange(StartHttp start, CURL* handle, const HttpTransfer::Rules& rules, const Clock& clock);
   ~HttpExchange();
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
@@ -49,21 +37,14 @@ class HttpExchange {
   // The time at which Prepare is to be called; nullopt: a request is in progress.
   const std::optional<SteadyTime>& resumes() const { return resumes_; }
   bool ResumesBy(SteadyTime now) const { return resumes_ && *resumes_ <= now; }
-  // A host name whose addresses the handle needs before it may send the request, within the timeout
-  // of connecting.
-  struct AwaitedName {
-    std::string host;
-    std::string port;
-    SteadyTime since;
-    SteadyTime until;
-  };
-  const std::optional<AwaitedName>& awaited() const { return awaited_; }
-  // The name is no longer awaited then.
-  void SetAddresses(const std::vector<std::string>& addresses, SteadyTime now);
+  const std::optional<HttpTransfer::AwaitedName>& awaited() const { return transfer_.awaited(); }
+  void SetAddresses(const std::vector<std::string>& addresses, SteadyTime now) {
+    transfer_.SetAddresses(addresses, now);
+  }
   // Returns as OnDone.
   bool GoOnWithoutAddress(const std::string& why);
-  // The transfer has ended. Returns false if the exchange is over; else Prepare is to be called at
-  // resumes().
+  // The transfer has ended. Returns false if the exchange is over; if not, Prepare is to be called
+  // at the time of resumes().
   bool OnDone(CURLcode code);
   // Ends it without a response. No callback of libcurl follows once the handle is removed from its
   // multi handle.
@@ -72,34 +53,23 @@ class HttpExchange {
 
   // The time at which Due returns a reason to close it.
   SteadyTime NextCheck() const;
-  // Closes it if its timeout or lease has ended, or the name has no addresses in time; returns
-  // whether.
+  // Closes it if its timeout or lease has ended, or the name has no addresses in time. Returns
+  // whether it did.
   bool CloseIfDue(SteadyTime now);
 
   // Once over: the end of the attempt, and its log.
   AttemptEnded TakeEnded();
   std::optional<AttemptOutput> TakeLog(bool last);
 
-  CURL* handle() const { return handle_; }
+  CURL* handle() const { return transfer_.handle(); }
   const HeldAttempt& attempt() const { return start_.attempt; }
   const JobId& job_id() const { return start_.job_id; }
 
  private:
-  struct ListDeleter {
-    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
-  };
-  using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
-
-  static size_t OnBody(char* data, size_t size, size_t count, void* user);
-  static size_t OnHeader(char* data, size_t size, size_t count, void* user);
-  static curl_socket_t OnOpenSocket(void* user, curlsocktype purpose, curl_sockaddr* address);
-
-  Status SetHeaders();
-  Status SetTarget(SteadyTime now);
-  void SetRequest(SteadyTime now);
-  void SetTls();
   void NoteResponse();
-  const std::string* Header(std::string_view name) const;
+  const std::string* Header(std::string_view name) const {
+    return transfer_.received().Header(name);
+  }
   void ReadBody();
   bool Follow(const std::string& location);
   bool Judge();
@@ -108,31 +78,15 @@ class HttpExchange {
   bool IsNoted() const;
   void Plan(std::string_view why);
   bool AskLater(std::string_view why);
+  // Ends it, as its code says.
   void Fail(const Error& error);
-  bool Fail(CURLcode code);
 
   StartHttp start_;
-  CURL* const handle_;
-  const Rules rules_;
+  HttpTransfer transfer_;
   const Clock& clock_;
   const WallTime started_;
   const SteadyTime deadline_;
-  HeaderList headers_;
-  HeaderList resolved_;  // "+host:port:address,…"
-  std::optional<AwaitedName> awaited_;
-  Duration resolving_{0};  // how long the addresses took
-  std::array<char, CURL_ERROR_SIZE> failure_{};
-  std::string denied_;  // the address that the policy refused
-  bool by_proxy_ = false;
   std::optional<SteadyTime> resumes_ = SteadyTime{};
-  // ---- of the current response
-  std::vector<std::pair<std::string, std::string>> answer_headers_;  // names in lower case
-  size_t answer_header_bytes_ = 0;
-  std::string body_;
-  uint64_t body_bytes_ = 0;
-  bool whole_body_ = true;
-  std::string unpacking_failed_;  // why
-  // ----
   int64_t followed_ = 0;
   std::optional<StartHttp> status_request_;  // once the work is accepted
   int64_t asked_ = 0;                        // questions for its status

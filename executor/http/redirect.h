@@ -1,7 +1,7 @@
 // Decides which request follows a redirect, or asks for the status of accepted work. Pure.
 //
-// Always   Headers and bodies with secrets, the headers Authorization, Cookie and Host, and the client
-//          certificate are not sent to another origin (scheme, host and port).
+// Always   Headers and bodies with secrets, the headers Authorization, Cookie and Host, and the
+//          client certificate are not sent to another origin (scheme, host and port).
 #pragma once
 
 #include <string>

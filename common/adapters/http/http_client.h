@@ -5,8 +5,8 @@
 //          complete response arrived (the outcome of a write is unknown). kExhausted: the response
 //          is longer than response_bytes_max. kInvalid: the URL or ca_file is invalid. A response
 //          with any status counts as success here.
-// Always   Follows no redirect, uses no proxy of the environment, supports http and https only; https requires TLS 1.2
-//          and a server certificate that is trusted and matches the requested host name.
+// Always   Follows no redirect, reads no proxy from the environment, supports http and https only;
+//          https requires TLS 1.2 and a trusted certificate that matches the requested host name.
 #pragma once
 
 #include <atomic>

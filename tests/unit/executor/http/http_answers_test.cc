@@ -50,7 +50,7 @@ TEST_F(HttpAnswersTest, PackedBodiesAreUnpacked) {
 
 TEST_F(HttpAnswersTest, ASmallBodyThatUnpacksWithoutEndIsCut) {
   Answers({{"Content-Encoding", "gzip"}},
-          Gzipped(std::string(HttpExchange::kUnpackedBytesMax + (32u << 20), 'x')));
+          Gzipped(std::string(HttpTransfer::kUnpackedBytesMax + (32u << 20), 'x')));
   const AttemptResult result = Run(To("/"));
   EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
   EXPECT_EQ(result.output.size(), 64u << 10);

@@ -1,4 +1,5 @@
-// The part of HttpExchange that sends: it sets the handle up, and hears what libcurl says.
+#include "executor/http/http_transfer.h"
+
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -11,13 +12,12 @@
 #include "common/domain/job_text.h"
 #include "common/domain/run_id.h"
 #include "executor/http/curl_url.h"
-#include "executor/http/http_exchange.h"
 #include "executor/http/own_address.h"
 
 namespace carillon::executor {
 namespace {
 
-HttpExchange& ExchangeOf(void* user) { return *static_cast<HttpExchange*>(user); }
+HttpTransfer& TransferOf(void* user) { return *static_cast<HttpTransfer*>(user); }
 
 long Milliseconds(Duration duration) {
   return static_cast<long>(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -71,6 +71,11 @@ bool MayAskFor(const AddressPolicy& policy, const std::string& host) {
   return policy.Allows(*address, own);
 }
 
+Error Refused(std::string_view address) {
+  return {ErrorCode::kDenied,
+          fmt::format("this executor sends no requests to {} (executor.http_allow)", address)};
+}
+
 bool SendsBody(const StartHttp& start) {
   return !start.body.empty() || start.method == HttpMethod::kPost ||
          start.method == HttpMethod::kPut || start.method == HttpMethod::kPatch;
@@ -78,7 +83,7 @@ bool SendsBody(const StartHttp& start) {
 
 }  // namespace
 
-Status HttpExchange::SetHeaders() {
+Status HttpTransfer::SetHeaders(const StartHttp& start) {
   // No "Expect: 100-continue", which costs a round trip and which many servers do not know.
   HeaderList list(curl_slist_append(nullptr, "Expect:"));
   const auto add = [&](const std::string& name, const std::string& value) {
@@ -91,7 +96,7 @@ Status HttpExchange::SetHeaders() {
   };
   bool has_type = false;
   bool has_agent = false;
-  for (const auto& [name, value] : start_.headers) {
+  for (const auto& [name, value] : start.headers) {
     if (std::any_of(value.begin(), value.end(), IsControl)) {
       return {ErrorCode::kInvalid,
               fmt::format("the header {} has a line break or control character", name)};
@@ -101,27 +106,25 @@ Status HttpExchange::SetHeaders() {
     has_agent = has_agent || lower == "user-agent";
     add(name, value);
   }
-  if (!has_type && SendsBody(start_)) add("Content-Type", std::string(kHttpBodyType));
+  if (!has_type && SendsBody(start)) add("Content-Type", std::string(kHttpBodyType));
   if (!has_agent) add("User-Agent", fmt::format("carillon/{}", kVersion));
   // They let a server recognise another attempt of the same run.
-  add("X-Carillon-Run-Id", EncodeRunId(start_.attempt.key));
-  add("X-Carillon-Attempt", fmt::format("{}", start_.attempt.attempt));
+  add("X-Carillon-Run-Id", EncodeRunId(start.attempt.key));
+  add("X-Carillon-Attempt", fmt::format("{}", start.attempt.attempt));
   headers_ = std::move(list);
   return {};
 }
 
-Status HttpExchange::SetTarget(SteadyTime now) {
-  auto sent = SendableUrl(start_.url);
+Status HttpTransfer::SetTarget(StartHttp& start, SteadyTime now) {
+  auto sent = SendableUrl(start.url);
   if (!sent.ok()) return {ErrorCode::kInvalid, "the URL " + sent.error().message};
-  start_.url = *std::move(sent);
-  std::optional<Target> target = TargetOf(start_.url);
+  start.url = *std::move(sent);
+  std::optional<Target> target = TargetOf(start.url);
   if (!target) return {ErrorCode::kInvalid, "the URL cannot be read"};
   by_proxy_ = rules_.proxy.IsUsedFor(target->host);
   if (by_proxy_) {
     if (target->is_address && !MayAskFor(rules_.policy, target->host)) {
-      return {
-          ErrorCode::kDenied,
-          fmt::format("this executor sends no requests to {} (executor.http_allow)", target->host)};
+      return Refused(target->host);
     }
     target = TargetOf(rules_.proxy.url);
     if (!target) return {ErrorCode::kInvalid, "executor.http_proxy cannot be read"};
@@ -131,40 +134,25 @@ Status HttpExchange::SetTarget(SteadyTime now) {
   awaited_ = {.host = std::move(target->host),
               .port = std::move(target->port),
               .since = now,
-              .until = now + start_.connect_timeout};
+              .until = now + start.connect_timeout};
   return {};
 }
 
-bool HttpExchange::Prepare(SteadyTime now) {
-  resumes_.reset();
+Status HttpTransfer::Prepare(StartHttp& start, SteadyTime now, SteadyTime deadline,
+                             size_t kept_bytes) {
   curl_easy_reset(handle_);
-  const Status headers = SetHeaders();
-  const Status target = headers.ok() ? SetTarget(now) : headers;
-  if (!target.ok()) {
-    Fail(target.error());
-    // Another attempt would have the same URL.
-    result_.no_retry = headers.ok() && target.code() == ErrorCode::kInvalid;
-    return false;
-  }
-  answer_headers_.clear();
-  answer_header_bytes_ = 0;
-  body_.clear();
-  body_bytes_ = 0;
-  whole_body_ = true;
-  unpacking_failed_.clear();
+  received_ = {};
   denied_.clear();
   failure_[0] = '\0';
-  SetRequest(now);
+  kept_bytes_ = kept_bytes;
+  CARILLON_TRY(SetHeaders(start));
+  CARILLON_TRY(SetTarget(start, now));
+  SetRequest(start, deadline - now);
   resolving_ = Duration(0);
-  if (IsNoted()) {
-    const bool stated = followed_ == 0 && !status_request_;
-    log_.Note(
-        fmt::format("> {} {}", Name(start_.method), stated ? start_.url : ShownUrl(start_.url)));
-  }
-  return true;
+  return {};
 }
 
-void HttpExchange::SetAddresses(const std::vector<std::string>& addresses, SteadyTime now) {
+void HttpTransfer::SetAddresses(const std::vector<std::string>& addresses, SteadyTime now) {
   std::string line = fmt::format("+{}:{}:", awaited_->host, awaited_->port);
   for (const std::string& address : addresses) {
     const bool v6 = address.find(':') != std::string::npos;
@@ -180,8 +168,7 @@ void HttpExchange::SetAddresses(const std::vector<std::string>& addresses, Stead
   awaited_.reset();
 }
 
-void HttpExchange::SetRequest(SteadyTime now) {
-  curl_easy_setopt(handle_, CURLOPT_PRIVATE, this);
+void HttpTransfer::SetRequest(const StartHttp& start, Duration left) {
   curl_easy_setopt(handle_, CURLOPT_ERRORBUFFER, failure_.data());
   curl_easy_setopt(handle_, CURLOPT_NOSIGNAL, 1L);
   // libcurl is given the addresses of the host. Should it look up a name itself, it must not wait
@@ -193,95 +180,140 @@ void HttpExchange::SetRequest(SteadyTime now) {
   curl_easy_setopt(handle_, CURLOPT_NOPROXY, "");
   curl_easy_setopt(handle_, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(handle_, CURLOPT_PROTOCOLS_STR, "http,https");
-  SetTls();
+  SetTls(start);
   // All encodings that libcurl unpacks, also if a header of the job asks for some of them.
   curl_easy_setopt(handle_, CURLOPT_ACCEPT_ENCODING, "");
-  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(start_.connect_timeout));
-  // CloseIfDue ends it in time. This limit only lets libcurl plan its own waits within it.
-  curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, Milliseconds(deadline_ - now + 1s));
-  curl_easy_setopt(handle_, CURLOPT_URL, start_.url.c_str());
+  curl_easy_setopt(handle_, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(start.connect_timeout));
+  // Its owner ends it in time. This limit only lets libcurl plan its own waits within it.
+  curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, Milliseconds(left + 1s));
+  curl_easy_setopt(handle_, CURLOPT_URL, start.url.c_str());
   curl_easy_setopt(handle_, CURLOPT_HTTPHEADER, headers_.get());
-  if (SendsBody(start_)) {
+  if (SendsBody(start)) {
     curl_easy_setopt(handle_, CURLOPT_POST, 1L);
-    curl_easy_setopt(handle_, CURLOPT_POSTFIELDS, start_.body.data());
+    curl_easy_setopt(handle_, CURLOPT_POSTFIELDS, start.body.data());
     curl_easy_setopt(handle_, CURLOPT_POSTFIELDSIZE_LARGE,
-                     static_cast<curl_off_t>(start_.body.size()));
+                     static_cast<curl_off_t>(start.body.size()));
   }
-  if (start_.method == HttpMethod::kHead) curl_easy_setopt(handle_, CURLOPT_NOBODY, 1L);
-  curl_easy_setopt(handle_, CURLOPT_CUSTOMREQUEST, std::string(Name(start_.method)).c_str());
-  curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &HttpExchange::OnBody);
+  if (start.method == HttpMethod::kHead) curl_easy_setopt(handle_, CURLOPT_NOBODY, 1L);
+  curl_easy_setopt(handle_, CURLOPT_CUSTOMREQUEST, std::string(Name(start.method)).c_str());
+  curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, &HttpTransfer::OnBody);
   curl_easy_setopt(handle_, CURLOPT_WRITEDATA, this);
-  curl_easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &HttpExchange::OnHeader);
+  curl_easy_setopt(handle_, CURLOPT_HEADERFUNCTION, &HttpTransfer::OnHeader);
   curl_easy_setopt(handle_, CURLOPT_HEADERDATA, this);
-  curl_easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &HttpExchange::OnOpenSocket);
+  curl_easy_setopt(handle_, CURLOPT_OPENSOCKETFUNCTION, &HttpTransfer::OnOpenSocket);
   curl_easy_setopt(handle_, CURLOPT_OPENSOCKETDATA, this);
 }
 
-void HttpExchange::SetTls() {
+void HttpTransfer::SetTls(const StartHttp& start) {
   curl_easy_setopt(handle_, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYPEER, start_.tls_verify ? 1L : 0L);
-  curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYHOST, start_.tls_verify ? 2L : 0L);
+  curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYPEER, start.tls_verify ? 1L : 0L);
+  curl_easy_setopt(handle_, CURLOPT_SSL_VERIFYHOST, start.tls_verify ? 2L : 0L);
   if (!rules_.ca_file.empty()) {
     curl_easy_setopt(handle_, CURLOPT_CAINFO, rules_.ca_file.c_str());
     curl_easy_setopt(handle_, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
     curl_easy_setopt(handle_, CURLOPT_PROXY_CAINFO, rules_.ca_file.c_str());
     curl_easy_setopt(handle_, CURLOPT_PROXY_CAPATH, nullptr);
   }
-  if (start_.client_certificate.empty()) return;
-  curl_blob pem{.data = start_.client_certificate.data(),
-                .len = start_.client_certificate.size(),
+  if (start.client_certificate.empty()) return;
+  curl_blob pem{.data = const_cast<char*>(start.client_certificate.data()),
+                .len = start.client_certificate.size(),
                 .flags = CURL_BLOB_COPY};
   curl_easy_setopt(handle_, CURLOPT_SSLCERT_BLOB, &pem);
   curl_easy_setopt(handle_, CURLOPT_SSLKEY_BLOB, &pem);
 }
 
-size_t HttpExchange::OnBody(char* data, size_t size, size_t count, void* user) {
-  HttpExchange& exchange = ExchangeOf(user);
+size_t HttpTransfer::OnBody(char* data, size_t size, size_t count, void* user) {
+  HttpTransfer& transfer = TransferOf(user);
+  Received& received = transfer.received_;
   const size_t bytes = size * count;
-  const bool judged = exchange.start_.expect.LooksAtBody() || exchange.start_.poll;
-  const size_t most = std::max(exchange.start_.output_bytes_max, judged ? kJudgedBytesMax : 0);
-  const size_t room = most - std::min(most, exchange.body_.size());
-  exchange.body_.append(data, std::min(bytes, room));
-  exchange.body_bytes_ += bytes;
-  exchange.whole_body_ = exchange.body_bytes_ == exchange.body_.size();
+  const size_t room = transfer.kept_bytes_ - std::min(transfer.kept_bytes_, received.body.size());
+  received.body.append(data, std::min(bytes, room));
+  received.body_bytes += bytes;
+  received.whole = received.body_bytes == received.body.size();
   // A small packed body can have no end.
   const bool goes_on =
-      exchange.body_bytes_ <= kUnpackedBytesMax || exchange.Header("content-encoding") == nullptr;
+      received.body_bytes <= kUnpackedBytesMax || received.Header("content-encoding") == nullptr;
   return goes_on ? bytes : 0;
 }
 
-size_t HttpExchange::OnHeader(char* data, size_t size, size_t count, void* user) {
-  HttpExchange& exchange = ExchangeOf(user);
+size_t HttpTransfer::OnHeader(char* data, size_t size, size_t count, void* user) {
+  Received& received = TransferOf(user).received_;
   const size_t bytes = size * count;
   std::string_view line(data, bytes);
   while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
   if (line.starts_with("HTTP/")) {
-    exchange.answer_headers_.clear();  // drops the headers of an interim response (100)
-    exchange.answer_header_bytes_ = 0;
+    received.headers.clear();  // drops the headers of an interim response (100)
+    received.header_bytes = 0;
     return bytes;
   }
-  exchange.answer_header_bytes_ += bytes;
+  received.header_bytes += bytes;
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos || exchange.answer_header_bytes_ > kHeaderBytesMax) {
+  if (colon == std::string_view::npos || received.header_bytes > kHeaderBytesMax) {
     return bytes;
   }
   std::string_view value = line.substr(colon + 1);
   while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-  exchange.answer_headers_.emplace_back(LowerCase(line.substr(0, colon)), value);
+  received.headers.emplace_back(LowerCase(line.substr(0, colon)), value);
   return bytes;
 }
 
-curl_socket_t HttpExchange::OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
-  HttpExchange& exchange = ExchangeOf(user);
+curl_socket_t HttpTransfer::OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
+  HttpTransfer& transfer = TransferOf(user);
   const auto ip = AddressOf(address->addr);
   // The operator has chosen the proxy.
-  const bool judged = !exchange.by_proxy_;
+  const bool judged = !transfer.by_proxy_;
   if (judged &&
-      (!ip || !exchange.rules_.policy.Allows(*ip, IsOwnAddress(address->addr, address->addrlen)))) {
-    exchange.denied_ = ip ? ip->Text() : "an address of an unknown kind";
+      (!ip || !transfer.rules_.policy.Allows(*ip, IsOwnAddress(address->addr, address->addrlen)))) {
+    transfer.denied_ = ip ? ip->Text() : "an address of an unknown kind";
     return CURL_SOCKET_BAD;
   }
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+Status HttpTransfer::OnDone(CURLcode code) {
+  if (code == CURLE_OK) return {};
+  const std::string why = failure_[0] == '\0' ? curl_easy_strerror(code) : failure_.data();
+  if (code == CURLE_WRITE_ERROR && received_.body_bytes > kUnpackedBytesMax) return {};  // cut
+  if (code == CURLE_BAD_CONTENT_ENCODING) {
+    received_.unpacking_failed = why;
+    received_.whole = false;
+    return {};
+  }
+  if (!denied_.empty() && (code == CURLE_COULDNT_CONNECT || code == CURLE_ABORTED_BY_CALLBACK)) {
+    return Refused(denied_);
+  }
+  return {code == CURLE_OPERATION_TIMEDOUT ? ErrorCode::kTimeout : ErrorCode::kUnavailable, why};
+}
+
+long HttpTransfer::StatusCode() const {
+  long status = 0;
+  curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
+  return status;
+}
+
+const std::string* HttpTransfer::Received::Header(std::string_view name) const {
+  for (const auto& [known, value] : headers) {
+    if (known == name) return &value;
+  }
+  return nullptr;
+}
+
+std::string HttpTransfer::Figures() const {
+  // libcurl does not know how long its addresses took.
+  const double resolving = std::chrono::duration<double, std::milli>(resolving_).count();
+  const auto milliseconds = [&](CURLINFO part) {
+    curl_off_t us = 0;
+    curl_easy_getinfo(handle_, part, &us);
+    return us == 0 && part == CURLINFO_APPCONNECT_TIME_T
+               ? 0.0
+               : static_cast<double>(us) / 1000 + resolving;
+  };
+  return fmt::format(
+      "{} bytes; name {:.1f} ms, connected {:.1f} ms, TLS {:.1f} ms, first byte {:.1f} ms, "
+      "all {:.1f} ms",
+      received_.body_bytes, milliseconds(CURLINFO_NAMELOOKUP_TIME_T),
+      milliseconds(CURLINFO_CONNECT_TIME_T), milliseconds(CURLINFO_APPCONNECT_TIME_T),
+      milliseconds(CURLINFO_STARTTRANSFER_TIME_T), milliseconds(CURLINFO_TOTAL_TIME_T));
 }
 
 }  // namespace carillon::executor
