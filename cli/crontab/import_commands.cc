@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/crontab/commands.h"
+#include "cli/crontab/import_entries.h"
 #include "cli/crontab/import_rehearsal.h"
 #include "cli/jobs/commands.h"
 #include "common/domain/isolation.h"
@@ -112,27 +113,64 @@ void PrintCreated(Session& session, json& created, const json& job) {
   created["items"].back()["schedule"] = ScheduleSummary(job);
 }
 
+std::function<Outcome<json>(const std::string&)> FindIn(Session& session) {
+  return [&session](const std::string& id) -> Outcome<json> {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse found, session.Call({.path = JobPath(id)}));
+    return found.body;
+  };
+}
+
 // Sends each job in a request of its own, so that a rejected job does not affect other jobs.
 Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
+  const auto create = [&session](const json& job) -> Outcome<json> {
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse created,
+        session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true}));
+    return created.body;
+  };
+  const auto entries = ImportEntries(jobs, {.create = create, .find = FindIn(session)});
   Outcome<ExitCode> exit = ExitCode::kDone;
   json shown = {{"items", json::array()}};
-  for (const json& job : jobs) {
-    const auto created =
-        session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true});
-    if (created.ok()) {
-      PrintCreated(session, shown, created->body);
+  for (const ImportedEntry& entry : entries) {
+    if (entry.kind == ImportedEntry::Kind::kCreated) {
+      PrintCreated(session, shown, entry.job);
       continue;
     }
-    const Failure& failure = created.error();
-    exit = failure.exit;
-    if (failure.exit == ExitCode::kUnreachable || failure.exit == ExitCode::kDenied) {
-      exit = failure;
+    exit = entry.failure ? entry.failure->exit : ExitCode::kConflict;
+    if (exit.value() == ExitCode::kUnreachable || exit.value() == ExitCode::kDenied) {
+      exit = *entry.failure;
       break;
     }
-    session.Say(NotImported(job, failure));
+    session.Say(NotCreated(entry));
   }
   if (!shown["items"].empty()) session.Print().List(shown, JobView());
   return exit;
+}
+
+// What Apply would do.
+Outcome<ExitCode> DryRun(Session& session, const std::vector<json>& jobs) {
+  CARILLON_ASSIGN_OR_RETURN(Rehearsal rehearsal, Rehearse(session, jobs));
+  json& planned = rehearsal.planned["items"];
+  const auto create = [&planned](const json& job) -> Outcome<json> {
+    for (const json& item : planned) {
+      if (item["job_id"] != job["job_id"]) continue;
+      if (item["result"] == "created") return job;
+      return Failure{.exit = ExitCode::kConflict,
+                     .code = item["result"] == "exists" ? "exists" : "refused"};
+    }
+    return Failure{.code = "refused"};
+  };
+  const auto entries = ImportEntries(jobs, {.create = create, .find = FindIn(session)});
+  json fates = planned;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind == ImportedEntry::Kind::kFailed) continue;
+    const bool created = entries[i].kind == ImportedEntry::Kind::kCreated;
+    const bool there = entries[i].kind == ImportedEntry::Kind::kThere;
+    fates[i]["result"] = created ? "created" : "exists";
+    fates[i]["job_id"] = (there ? entries[i].stored : entries[i].job).value("job_id", json());
+  }
+  planned = std::move(fates);
+  return ShowPlanned(session, std::move(rehearsal));
 }
 
 Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
@@ -153,7 +191,7 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   PrintLines(session, " skipped", import.refused);
   if (arguments.apply || arguments.dry_run) {
     CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
-                                                          ? ShowRehearsal(session, import.jobs)
+                                                          ? DryRun(session, import.jobs)
                                                           : Apply(session, import.jobs));
     if (applied != ExitCode::kDone) return applied;
   } else {

@@ -80,8 +80,7 @@ Outcome<Rehearsal> Rehearse(Session& session, const std::vector<json>& jobs) {
   return rehearsal;
 }
 
-Outcome<ExitCode> ShowRehearsal(Session& session, const std::vector<json>& jobs) {
-  CARILLON_ASSIGN_OR_RETURN(Rehearsal rehearsal, Rehearse(session, jobs));
+ExitCode ShowPlanned(Session& session, Rehearsal rehearsal) {
   Printer print = session.Print();
   if (print.form() == Form::kTable) {
     for (json& item : rehearsal.planned["items"]) {
@@ -90,6 +89,11 @@ Outcome<ExitCode> ShowRehearsal(Session& session, const std::vector<json>& jobs)
   }
   print.List(rehearsal.planned, PlannedView());
   return rehearsal.exit;
+}
+
+Outcome<ExitCode> ShowRehearsal(Session& session, const std::vector<json>& jobs) {
+  CARILLON_ASSIGN_OR_RETURN(Rehearsal rehearsal, Rehearse(session, jobs));
+  return ShowPlanned(session, std::move(rehearsal));
 }
 
 }  // namespace carillon::cli

@@ -28,6 +28,7 @@ struct Rehearsal {
 Outcome<Rehearsal> Rehearse(Session& session, const std::vector<nlohmann::json>& jobs);
 
 // Shows the plan of --dry-run.
+ExitCode ShowPlanned(Session& session, Rehearsal rehearsal);
 Outcome<ExitCode> ShowRehearsal(Session& session, const std::vector<nlohmann::json>& jobs);
 
 }  // namespace carillon::cli

@@ -31,8 +31,8 @@ TEST_F(ImportCommandsTest, ApplyCreatesEachAndGoesOnAfterOneThatIsThere) {
   EXPECT_EQ(Run({"import", "crontab", "--tz", "UTC", "--apply", "-o", "name"}), 5);
   EXPECT_EQ(out(), "b\n");
   EXPECT_NE(err().find("a was not imported: another job has or had this ID"), std::string::npos);
-  ASSERT_EQ(server_.requests.size(), 2u);
-  EXPECT_EQ(SentBody(1)["job_id"], "b");
+  ASSERT_EQ(server_.requests.size(), 3u) << "it asks for the job that is there";
+  EXPECT_EQ(SentBody(2)["job_id"], "b");
 }
 
 TEST_F(ImportCommandsTest, ADryRunSaysWhatWouldBeCreated) {
