@@ -1,14 +1,25 @@
 #include "executor/worker/worker_result.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace carillon::executor {
 
-LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns) {
-  std::string text = Masked(patterns, line.text).substr(0, kLogEntryBytesMax - 1);
-  return {.time = line.time,
-          .stream = line.error ? LogStream::kStderr : LogStream::kStdout,
-          .text = text + "\n"};
+void AddLine(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns,
+             std::vector<LogEntry>& entries) {
+  constexpr size_t kMost = kLogEntryBytesMax - 1;
+  const std::string text = Masked(patterns, line.text);
+  std::string_view rest = text;
+  do {
+    size_t end = std::min(rest.size(), kMost);
+    // Not inside a character.
+    while (end < rest.size() && end > kMost - 4 && (rest[end] & 0xC0) == 0x80) --end;
+    entries.push_back({.time = line.time,
+                       .stream = line.error ? LogStream::kStderr : LogStream::kStdout,
+                       .text = std::string(rest.substr(0, end)) + "\n"});
+    rest.remove_prefix(end);
+  } while (!rest.empty());
 }
 
 size_t BytesOf(const AttemptEvent& event) {

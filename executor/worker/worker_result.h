@@ -18,8 +18,9 @@ inline std::shared_ptr<const SecretPatterns> PatternsOf(const std::vector<std::s
   return values.empty() ? nullptr : std::make_shared<SecretPatterns>(values);
 }
 
-// The line as an entry of the log of its attempt.
-LogEntry EntryOf(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns);
+// Appends the line as an entry of the log of its attempt; as several if it is too long for one.
+void AddLine(const WorkerLogLine& line, const std::shared_ptr<const SecretPatterns>& patterns,
+             std::vector<LogEntry>& entries);
 
 // The memory that the event holds, about.
 size_t BytesOf(const AttemptEvent& event);

@@ -404,7 +404,7 @@ void WorkerTable::TakeLogs(const WorkerId& id, std::vector<WorkerLogLine> lines,
   for (WorkerLogLine& line : lines) {
     Attempt* attempt = FindOf(id, line.ticket);
     if (attempt == nullptr || attempt->stage == Stage::kDone || attempt->log.full()) continue;
-    entries[attempt].push_back(EntryOf(line, attempt->patterns));
+    AddLine(line, attempt->patterns, entries[attempt]);
   }
   for (auto& [attempt, of_one] : entries) Emit(*attempt, of_one, false, now);
 }

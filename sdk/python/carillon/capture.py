@@ -14,7 +14,9 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
-PENDING_MAX = 16 << 10  # characters of a line without its end; more become a line
+from .outbox import LINE_BYTES_MAX
+
+PENDING_MAX = LINE_BYTES_MAX  # characters of a line without its end; more become a line
 
 
 class _Output:
@@ -27,6 +29,7 @@ class _Output:
         self._lock = threading.RLock()
         # ---- guarded by _lock; by "is it standard error"
         self._pending = {False: "", True: ""}
+        self._split = {False: False, True: False}  # the line before was ended by its length
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders: Dict[bool, codecs.IncrementalDecoder] = {one: decoder("replace") for one in (False, True)}
         self._closed = False
@@ -35,9 +38,14 @@ class _Output:
         return not self._closed and os.getpid() == self._process
 
     def add(self, text: str, error: bool) -> None:
+        if not text:
+            return
         with self._lock:
+            if self._split[error] and text[0] == "\n":
+                text = text[1:]  # print() writes the end of a line by itself
             lines = (self._pending[error] + text).split("\n")
-            if len(lines[-1]) >= PENDING_MAX:
+            self._split[error] = len(lines[-1]) >= PENDING_MAX
+            if self._split[error]:
                 lines.append("")
             self._pending[error] = lines[-1]
         if len(lines) > 1:

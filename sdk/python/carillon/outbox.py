@@ -9,7 +9,7 @@ from . import worker_pb2 as pb
 BATCH_MAX = 256  # entries of one kind in a message; the executor refuses a worker that sends more
 BATCH_BYTES_MAX = 1 << 20  # of a message, roughly
 WAITING_BYTES_MAX = 4 << 20  # of lines that wait to be sent
-LINE_BYTES_MAX = 16 << 10
+LINE_BYTES_MAX = (16 << 10) - 1  # the executor stores a line with its end
 ERROR_BYTES_MAX = 4 << 10
 SAVE_EVERY_S = 1.0  # the least time between two saves of a running attempt
 

@@ -120,6 +120,19 @@ class CaptureTest(CaptureCase):
         self.assertEqual("".join(lines), "".join("\r%9d %%" % number for number in range(3000)))
         self.assertLess(max(map(len, lines)), PENDING_MAX + 20)
 
+    def test_a_line_that_was_split_has_one_end(self):
+        def work(run):
+            print("x" * PENDING_MAX)
+            print("y" * PENDING_MAX, end="")
+            print("\n\nafter an empty line")
+            print("z" * PENDING_MAX, end="")
+            print("rest")
+
+        self.assertEqual(
+            self.lines(work),
+            ["x" * PENDING_MAX, "y" * PENDING_MAX, "", "after an empty line", "z" * PENDING_MAX, "rest"],
+        )
+
     def test_functions_at_the_same_time_keep_apart(self):
         together = threading.Barrier(4)
 

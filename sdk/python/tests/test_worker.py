@@ -220,7 +220,7 @@ class WorkerTest(WorkerCase):
         lines = [text for _, text in self.executor.lines]
         self.assertEqual("".join(lines), "".join(texts))
         self.assertEqual([len(line.encode()) for line in lines],
-                         [16_384, 16_384, 7_232, 16_384, 13_616, 16_384, 3_616, 16_384])
+                         [16_383, 16_383, 7_234, 16_383, 13_617, 16_380, 3_620, 16_383, 1])
 
     def test_a_run_that_cannot_be_called(self):
         self.begin(lambda run: None)

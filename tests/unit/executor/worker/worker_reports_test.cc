@@ -91,6 +91,23 @@ TEST_F(WorkerReportsTest, AHugeLineAndManyEmptyOnesCountAsWell) {
   EXPECT_EQ(lines[0].stream, LogStream::kCarillon);
 }
 
+TEST_F(WorkerReportsTest, ALongLineIsSplitBetweenCharactersAndLosesNothing) {
+  Start(1);
+  std::string text(16'382, 'x');
+  for (int i = 0; i < 10'000; ++i) text += "\u4e2d";
+  FromWorkerMessage message;
+  message.logs = {Line(text)};
+  book_.Take(1, message, Now());
+  std::string all;
+  std::vector<size_t> sizes;
+  for (const LogEntry& line : Lines()) {
+    sizes.push_back(line.text.size());
+    all += line.text.substr(0, line.text.size() - 1);
+  }
+  EXPECT_EQ(all, text);
+  EXPECT_EQ(sizes, (std::vector<size_t>{16'383, 16'384, 13'618}));
+}
+
 TEST_F(WorkerReportsTest, WhatWasLeftOutIsNotedOnceForEachKind) {
   Start(1);
   FromWorkerMessage message;

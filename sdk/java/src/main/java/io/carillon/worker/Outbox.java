@@ -20,7 +20,9 @@ import java.util.Map;
  * does not confirm lines. The latest save of each attempt is sent again on the next stream.
  */
 final class Outbox {
-  static final int LINE_BYTES_MAX = 16 * 1024;
+  /** The executor stores a line with its end, in 16 KiB. */
+  static final int LINE_BYTES_MAX = 16 * 1024 - 1;
+
   static final int WAITING_BYTES_MAX = 4 * 1024 * 1024;
   static final int BATCH_MAX = 256;
 
