@@ -11,7 +11,7 @@
 //
 // Place    Between the pipes of a running attempt and everything that keeps its output.
 // Threads  SecretPatterns is immutable; a masker has one owner.
-// Owns     Held-back output: at most as many bytes as the longest value or form of one has, escaped.
+// Owns     Held-back output: at most as many bytes as the longest value has, escaped.
 #pragma once
 
 #include <array>

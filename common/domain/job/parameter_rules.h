@@ -13,8 +13,8 @@
 
 namespace carillon {
 
-// Checks the rules themselves: names, bounds, and no two parameters, those of schedules included,
-// whose names differ only by case. kInvalid. kConflict: choices do not have the type of their rule; a default does not fit its
+// Checks the rules: names, bounds, and no two parameters, also of schedules, that differ only by
+// case. kInvalid. kConflict: choices do not have the type of their rule; a default does not fit its
 // rule, or a required parameter has one; a schedule gives a parameter a value that does not fit, or
 // gives a required one none.
 Status ValidateParameterRules(const JobDefinition& job);
