@@ -107,9 +107,7 @@ constexpr std::array kExamples = {
              {"carillon export --namespace payroll -d jobs", "carillon export --job backup"}},
     Examples{"import",
              {"crontab -l | carillon import crontab --dry-run",
-              "carillon import crontab --system /etc/crontab --apply",
-              "carillon import xxl-job xxl_job.sql --tz Asia/Shanghai --report rows.txt",
-              "carillon import cronjob cronjobs.yaml --apply"}},
+              "carillon import xxl-job xxl_job.sql --tz Asia/Shanghai --apply"}},
     Examples{
         "executor",
         {"carillon executor list --state ONLINE", "carillon executor drain executor-1 --wait"}},
