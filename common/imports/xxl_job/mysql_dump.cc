@@ -285,8 +285,9 @@ class DumpReader {
       value = FromHex(*value);
       return value ? Status() : Fail("a hexadecimal value is damaged");
     }
-    // _binary'…', _utf8mb4'…', N'…', b'…'
-    if (before_text && (word.starts_with("_") || word == "N" || word == "B")) {
+    // _binary'…', _binary 0x…, _utf8mb4'…', N'…', b'…'
+    const bool before_hex = Peek() == '0' && word.starts_with("_");
+    if (before_hex || (before_text && (word.starts_with("_") || word == "N" || word == "B"))) {
       return ReadValue(value);
     }
     if (word.empty() || before_text || Peek() == '(') return Fail("cannot read a value");

@@ -20,7 +20,7 @@ ImportResult Imported(ImportKind kind, const std::string& text, ImportOptions op
   return result.ok() ? std::move(result).value() : ImportResult();
 }
 
-const json& JobOf(const ImportResult& result, const std::string& id) {
+const json& ImportedJob(const ImportResult& result, const std::string& id) {
   static const json kNone;
   for (const json& job : result.jobs) {
     if (job["job_id"] == id) return job;
@@ -88,7 +88,7 @@ std::string InfoRow(const std::string& values) {
 TEST(XxlJobImportTest, ARowBecomesAJob) {
   const ImportResult result = Imported(ImportKind::kXxlJob, kDump);
   ASSERT_EQ(result.rows.size(), 4u);
-  const json& close = JobOf(result, "billing-1");
+  const json& close = ImportedJob(result, "billing-1");
   EXPECT_EQ(close["name"], "Close the day");
   EXPECT_EQ(close["enabled"], false);
   EXPECT_EQ(close["type"], "handler");
@@ -110,12 +110,12 @@ TEST(XxlJobImportTest, ARowBecomesAJob) {
   EXPECT_EQ(result.rows[0].expression, "0 0/10 * ? * 2-6 *");
   EXPECT_EQ(result.rows[0].verdict, Verdict::kRemarked);
   EXPECT_NE(RemarksOf(result.rows[0]).find("2-6 is MON-FRI"), std::string::npos);
-  EXPECT_FALSE(JobOf(result, "billing-4").contains("schedules"));
+  EXPECT_FALSE(ImportedJob(result, "billing-4").contains("schedules"));
 }
 
 TEST(XxlJobImportTest, AScriptKeepsItsTextsAndArguments) {
   const ImportResult result = Imported(ImportKind::kXxlJob, kDump);
-  const json& script = JobOf(result, "shop-2");
+  const json& script = ImportedJob(result, "shop-2");
   EXPECT_EQ(script["name"], "It's a \"script\" ");
   EXPECT_EQ(script["script"], (json{{"interpreter", "bash"},
                                     {"body", "#!/bin/bash\necho '{{x}}'\n"},
@@ -127,7 +127,7 @@ TEST(XxlJobImportTest, AScriptKeepsItsTextsAndArguments) {
 
 TEST(XxlJobImportTest, AChildJobStartsAfterItsParent) {
   const ImportResult result = Imported(ImportKind::kXxlJob, kDump);
-  const json& child = JobOf(result, "billing-3");
+  const json& child = ImportedJob(result, "billing-3");
   EXPECT_EQ(child["schedules"],
             json::parse(R"([{"kind":"after","job":"billing-1","on":"success"}])"));
   EXPECT_EQ(child["labels"]["was-running"], "yes") << "its parent runs";
@@ -198,9 +198,9 @@ TEST(XxlJobImportTest, NamesThatBecomeOneAreRefusedAndAMapTellsThemApart) {
   const ImportResult mapped =
       Imported(ImportKind::kXxlJob, dump,
                {.id_prefix = "old-", .names = {{"sendMail", "post/first"}, {"Shop", "store"}}});
-  EXPECT_EQ(JobOf(mapped, "old-shop-1")["handler"], "post/first");
-  EXPECT_EQ(JobOf(mapped, "old-shop-2")["handler"], "store/send_mail");
-  EXPECT_EQ(JobOf(mapped, "old-shop-2")["name"], "a [old-shop-2]") << "names are unique";
+  EXPECT_EQ(ImportedJob(mapped, "old-shop-1")["handler"], "post/first");
+  EXPECT_EQ(ImportedJob(mapped, "old-shop-2")["handler"], "store/send_mail");
+  EXPECT_EQ(ImportedJob(mapped, "old-shop-2")["name"], "a [old-shop-2]") << "names are unique";
 }
 
 TEST(XxlJobImportTest, ADumpIsReadByTheNamesOfItsColumns) {
@@ -245,7 +245,7 @@ json Manifest() {
 
 TEST(CronJobImportTest, AManifestBecomesAContainerJob) {
   const ImportResult result = Imported(ImportKind::kCronJob, Manifest().dump());
-  const json& job = JobOf(result, "shop-nightly-report");
+  const json& job = ImportedJob(result, "shop-nightly-report");
   EXPECT_EQ(job["name"], "shop/nightly.report");
   EXPECT_EQ(job["container"],
             json::parse(R"json({"image":"registry.example.com:5000/report:1.2","pull":"always",
@@ -311,9 +311,9 @@ TEST(CronJobImportTest, ListsOtherKindsAndIntervals) {
                      {"items", {every, {{"kind", "Service"}, {"metadata", {{"name", "web"}}}}}}};
   const ImportResult result = Imported(ImportKind::kCronJob, list.dump());
   ASSERT_EQ(result.rows.size(), 2u);
-  EXPECT_EQ(JobOf(result, "often")["schedules"],
+  EXPECT_EQ(ImportedJob(result, "often")["schedules"],
             json::parse(R"([{"kind":"rate","every_ms":5400000}])"));
-  EXPECT_EQ(JobOf(result, "often")["time_zone"], "Asia/Shanghai");
+  EXPECT_EQ(ImportedJob(result, "often")["time_zone"], "Asia/Shanghai");
   EXPECT_EQ(result.rows[1].source, "Service web");
   EXPECT_EQ(result.rows[1].verdict, Verdict::kRefused);
   EXPECT_FALSE(ImportJobs(ImportKind::kCronJob, {{.documents = {json::object()}}}, {}).ok());
@@ -357,7 +357,7 @@ ExecStart=/usr/bin/poll %i
 
 TEST(SystemdImportTest, ATimerBecomesAJob) {
   const ImportResult result = Imported(ImportKind::kSystemd, kUnits);
-  const json& job = JobOf(result, "nightly");
+  const json& job = ImportedJob(result, "nightly");
   EXPECT_EQ(job["name"], "Nightly work");
   EXPECT_EQ(job["schedules"], json::parse(R"([
     {"kind":"cron","cron_expression":"30 2 * * MON-FRI","time_zone":"Europe/Paris","jitter_s":300},
@@ -376,7 +376,7 @@ TEST(SystemdImportTest, ATimerBecomesAJob) {
   EXPECT_EQ(RemarksOf(result.rows[0]), "left out: Nice\n");
   EXPECT_EQ(result.rows[1].source, "poll@.timer");
   EXPECT_EQ(result.rows[1].verdict, Verdict::kRefused);
-  const json& instance = JobOf(result, "poll-db");
+  const json& instance = ImportedJob(result, "poll-db");
   EXPECT_EQ(instance["command"], "exec '/usr/bin/poll' 'db'");
   EXPECT_EQ(instance["schedules"], json::parse(R"([{"kind":"delay","every_ms":90000}])"));
 }
@@ -442,7 +442,7 @@ TEST(ImportResultTest, ACrontabHasTheSameForm) {
   EXPECT_EQ(result.rows[0].expression, "5 4 * * *");
   EXPECT_EQ(result.rows[1].verdict, Verdict::kRefused);
   EXPECT_EQ(result.rows[2].verdict, Verdict::kMapped);
-  EXPECT_EQ(JobOf(result, result.rows[2].job_id)["enabled"], false);
+  EXPECT_EQ(ImportedJob(result, result.rows[2].job_id)["enabled"], false);
   EXPECT_FALSE(ImportJobs(ImportKind::kCrontab, {{.text = "# nothing\n"}}, {}).ok());
 }
 
