@@ -1,5 +1,5 @@
-// The result of an import from another scheduler: jobs for POST /api/apply, and a row for each thing
-// that was read. Pure.
+// The result of an import from another scheduler: jobs for POST /api/apply, and a row for each
+// thing that was read. Pure.
 //
 // Always   Nothing is dropped silently: each thing is a job or refused, and says so in its row. The
 //          jobs satisfy the rules of POST /api/jobs, are paused and have the label imported-from.

@@ -13,8 +13,7 @@
 namespace carillon::test {
 
 // Every job is valid, paused, and has an id of its own that a row names; a refused row has a
-// reason; a job comes behind those that it follows; and the answer is valid UTF-8. Returns "" or a
-// complaint.
+// reason; a job comes behind those that it follows; the answer is UTF-8. Returns "" or a complaint.
 inline std::string CheckImport(ImportKind kind, std::string_view text) {
   ImportFile file{.text = std::string(text)};
   if (ReadsDocuments(kind)) {

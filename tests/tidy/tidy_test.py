@@ -34,7 +34,7 @@ VENDORS = {
     r"openssl/": ["common/tls"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/imports", "common/adapters/mysql", "scheduler/api",
-                               "scheduler/explain", "cli/", "common/process", "common/config", "executor/http"],
+                               "scheduler/explain", "cli/", "common/process", "common/config", "common/yaml", "executor/http"],
     r"yaml-cpp": ["common/config", "common/yaml", "cli/jobs"],
     r"CLI/": ["cli/", "common/process"],
     r"spdlog": ["common/base"],

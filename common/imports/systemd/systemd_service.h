@@ -18,8 +18,8 @@ struct SystemdWork {
 // `name`: that of the service, with its instance.
 SystemdWork ConvertService(const SystemdUnit& service, const std::string& name);
 
-// A line of ExecStart= as a command of /bin/sh. kInvalid: it has a prefix or a form that no shell
-// has.
+// A line of ExecStart= as a command of /bin/sh. kInvalid: it has a prefix or a form that a shell
+// does not have.
 Result<std::string> ShellCommandOf(std::string_view line, std::string_view unit);
 
 }  // namespace carillon

@@ -73,10 +73,15 @@ CREATE TABLE `xxl_job_info` (
   PRIMARY KEY (`id`), KEY `I_x` (`job_group`)
 ) ENGINE=InnoDB;
 INSERT INTO `xxl_job_info` VALUES
-(1,1,'Close the day','amy','amy@example.com, bo@example.com','CRON','0 0/10 * ? * 2-6 *','FIRE_ONCE_NOW','CONSISTENT_HASH','closeDayHandler','{{day}}','SERIAL_EXECUTION',300,3,'BEAN','','3',1),
-(2,2,'It''s a \"script\"\n',NULL,'','FIX_RATE','30','DO_NOTHING','ROUND','','a {{b}} %','DISCARD_LATER',0,0,'GLUE_SHELL','#!/bin/bash\necho \'{{x}}\'\n','',1),
-(3,1,'After it','amy','','CRON','0 0 3 * * ?','DO_NOTHING','FIRST','sendMail','','COVER_EARLY',0,0,'BEAN','','',0),
-(4,1,'By hand','amy','','NONE','','DO_NOTHING','RANDOM','by.hand','','SERIAL_EXECUTION',0,0,'BEAN','','',0);
+(1,1,'Close the day','amy','amy@example.com, bo@example.com','CRON','0 0/10 * ? * 2-6 *',
+ 'FIRE_ONCE_NOW','CONSISTENT_HASH','closeDayHandler','{{day}}','SERIAL_EXECUTION',300,3,'BEAN',
+ '','3',1),
+(2,2,'It''s a \"script\"\n',NULL,'','FIX_RATE','30','DO_NOTHING','ROUND','','a {{b}} %',
+ 'DISCARD_LATER',0,0,'GLUE_SHELL','#!/bin/bash\necho \'{{x}}\'\n','',1),
+(3,1,'After it','amy','','CRON','0 0 3 * * ?','DO_NOTHING','FIRST','sendMail','','COVER_EARLY',
+ 0,0,'BEAN','','',0),
+(4,1,'By hand','amy','','NONE','','DO_NOTHING','RANDOM','by.hand','','SERIAL_EXECUTION',0,0,
+ 'BEAN','','',0);
 )";
 
 std::string InfoRow(const std::string& values) {
@@ -236,8 +241,8 @@ json Manifest() {
     "spec":{"schedule":"0 3 */2 * MON","timeZone":"Europe/Paris","concurrencyPolicy":"Replace",
       "startingDeadlineSeconds":120,"suspend":true,"jobTemplate":{"spec":{"backoffLimit":2,
       "activeDeadlineSeconds":600,"template":{"spec":{"restartPolicy":"Never","containers":[{
-        "name":"main","image":"registry.example.com:5000/report:1.2","command":["/bin/report","$(WHO)"],
-        "args":["--day={{x}}","$$(WHO)"],"env":[{"name":"WHO","value":"me"},
+        "name":"main","image":"registry.example.com:5000/report:1.2",
+        "command":["/bin/report","$(WHO)"],"args":["--day={{x}}","$$(WHO)"],"env":[{"name":"WHO","value":"me"},
         {"name":"GREETING","value":"hello $(WHO)"}],"imagePullPolicy":"Always",
         "resources":{"limits":{"cpu":"500m","memory":"128Mi"}},
         "securityContext":{"runAsUser":1000,"readOnlyRootFilesystem":true}}]}}}}}})json");
