@@ -108,8 +108,8 @@ void WorkerTable::Attach(Session session, const WorkerId& id, uint64_t image, Wo
     if (attempt->cancel_asked) out.asks.push_back({ticket, WorkerAsk::Why::kCancel});
     if (attempt->timeout_asked) out.asks.push_back({ticket, WorkerAsk::Why::kTimeout});
   }
-  for (WorkerDone& done : hello.done) TakeDone(id, std::move(done), now);
   if (hello.draining) Drain(id, now);
+  for (WorkerDone& done : hello.done) TakeDone(id, std::move(done), now);
   TakeUnnamed(id, named, now);
   RebuildOffers();
   Tick(now);
