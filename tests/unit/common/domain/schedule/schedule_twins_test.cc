@@ -10,7 +10,7 @@
 namespace carillon::test {
 namespace {
 
-ScheduleSpec Cron(const std::string& text) {
+ScheduleSpec TwinOf(const std::string& text) {
   return {.kind = ScheduleKind::kCron, .cron_expression = text, .spread = 7};
 }
 
@@ -22,7 +22,7 @@ TEST(ScheduleTwinsTest, CronExpressionsAreComparedByWhatTheyMatch) {
       {"0/15 * * * *", "*/15 * * * *"}, {"0,30 * * * *", "30,0 * * * *"},
       {"H 3 * * *", "h 3 * * *"},       {"0 0 31L * *", "0 0 L * *"}};
   for (const auto& [one, other] : same) {
-    const auto twins = FindTwins({Cron(one), Cron(other)});
+    const auto twins = FindTwins({TwinOf(one), TwinOf(other)});
     ASSERT_EQ(twins.size(), 1u) << one << " " << other;
     EXPECT_EQ(twins[0].first, 0u);
     EXPECT_EQ(twins[0].second, 1u);
@@ -34,12 +34,12 @@ TEST(ScheduleTwinsTest, CronExpressionsAreComparedByWhatTheyMatch) {
       {"0 0 0 * * ? 2027", "0 0 0 * * ? 2028"},
       {"0 0 0 * * ? 2027", "0 0 0 * * ?"}};
   for (const auto& [one, other] : different) {
-    EXPECT_TRUE(FindTwins({Cron(one), Cron(other)}).empty()) << one << " " << other;
+    EXPECT_TRUE(FindTwins({TwinOf(one), TwinOf(other)}).empty()) << one << " " << other;
   }
 }
 
 TEST(ScheduleTwinsTest, EachFieldMakesADifference) {
-  std::vector<ScheduleSpec> schedules(8, Cron("0 3 * * *"));
+  std::vector<ScheduleSpec> schedules(8, TwinOf("0 3 * * *"));
   schedules[1].time_zone = "Asia/Tokyo";
   schedules[2].start = FromUnixMicros(1'000'000);
   schedules[3].end = FromUnixMicros(2'000'000);
