@@ -243,7 +243,8 @@ json Manifest() {
       "activeDeadlineSeconds":600,"template":{"spec":{"restartPolicy":"Never","containers":[{
         "name":"main","image":"registry.example.com:5000/report:1.2",
         "command":["/bin/report","$(WHO)"],"args":["--day={{x}}","$$(WHO)"],
-        "env":[{"name":"WHO","value":"me"},{"name":"GREETING","value":"hello $(WHO)"}],"imagePullPolicy":"Always",
+        "env":[{"name":"WHO","value":"me"},
+        {"name":"GREETING","value":"hello $(WHO)"}],"imagePullPolicy":"Always",
         "resources":{"limits":{"cpu":"500m","memory":"128Mi"}},
         "securityContext":{"runAsUser":1000,"readOnlyRootFilesystem":true}}]}}}}}})json");
 }
