@@ -133,7 +133,7 @@ class ProcessTest(ServerCase):
         run = self.executed(command="set -x; : \"$ODD\"; printf %s \"$ODD\" | base64; python3 -c '"
                                     "import json, os, urllib.parse as u; o = os.environ[\"ODD\"]; "
                                     "print(json.dumps([o])); print(u.quote(o)); print(u.quote_plus(o))'",
-                            env={"ODD": "{{secret.ODD}}"})
+                            env={"ODD": "{{secrets.ODD}}"})
         self.assertEqual(run["state"], "COMPLETED", run)
         self.assertEqual(run["output"].count("***"), 6, run)
         for part in ("word", "b3Jk"):
@@ -146,7 +146,8 @@ class ProcessTest(ServerCase):
         self.assertEqual((status, json.loads(refused)["errors"][0]["pointer"]), (400, "/parameters/day"), refused)
         self.assertEqual(self.api.raw("POST", path, {"parameters": {"Day": 2}})[0], 202)
         schedule = {"kind": "cron", "cron_expression": "@daily", "time_zone": "UTC", "parameters": {"dAy": 3}}
-        status, _, refused = self.api.raw("PATCH", f"/api/jobs/{job['job_id']}", {"schedules": [schedule]})
+        status, _, refused = self.api.raw("POST", "/api/jobs", {"name": "scheduled", "command": "true",
+                                                                "parameters": {"Day": 1}, "schedules": [schedule]})
         self.assertEqual((status, json.loads(refused)["errors"][0]["pointer"]),
                          (400, "/schedules/0/parameters/dAy"), refused)
 
@@ -154,7 +155,7 @@ class ProcessTest(ServerCase):
         run = self.executed(command="{{params.a}}" * 9 + " # {{params.a}}", parameters={"a": "x" * 32_000})
         self.assertEqual((run["state"], run["reason"]), ("SKIPPED", "bad_definition"), run)
         self.assertIn("bytes", run["error"])
-        code, shown, _ = cli(self.server, "run", "show", run["run_id"])
+        _, shown, _ = cli(self.server, "run", "get", run["run_id"])
         self.assertIn(run["error"][:40], shown)
 
     def test_texts_with_the_line_ends_of_windows_run(self):
