@@ -1,5 +1,6 @@
 #include "scheduler/api/edits/job_edit.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -60,13 +61,28 @@ Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) 
   return true;
 }
 
-// 400 if a schedule repeats another one. A job that was stored with such schedules may keep them.
+// 400 if a schedule repeats another one. A job that was stored with such schedules may keep them,
+// but not change them into others that repeat.
 Outcome<bool> CheckTwins(const JobDefinition* stored, const JobDefinition& definition) {
-  const std::vector<ScheduleTwin> twins = FindTwins(definition.schedules);
-  const size_t known = stored == nullptr ? 0 : FindTwins(stored->schedules).size();
-  if (twins.size() <= known) return true;
-  const ScheduleTwin& last = twins.back();
-  return InvalidField(fmt::format("/schedules/{}", last.second), "duplicate", TwinText(last.first));
+  std::vector<ScheduleSpec> known;
+  if (stored != nullptr) {
+    for (const ScheduleTwin& twin : FindTwins(stored->schedules)) {
+      known.push_back(stored->schedules[twin.second]);
+    }
+  }
+  for (const ScheduleTwin& twin : FindTwins(definition.schedules)) {
+    const ScheduleSpec& wanted = definition.schedules[twin.second];
+    const auto kept = std::find_if(known.begin(), known.end(), [&wanted](ScheduleSpec one) {
+      one.spread = wanted.spread;  // of a definition that is not placed yet there is none
+      return one == wanted;
+    });
+    if (kept == known.end()) {
+      return InvalidField(fmt::format("/schedules/{}", twin.second), "duplicate",
+                          TwinText(twin.first));
+    }
+    known.erase(kept);
+  }
+  return true;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "common/domain/cron/cron.h"
 #include "common/domain/schedule/explain.h"
+#include "common/domain/schedule/schedule_twins.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/calendars.h"
@@ -188,6 +189,14 @@ Reply PreviewSchedule(const Call& call) {
                  {"warnings", json::array()}};
   std::shared_ptr<const CalendarSet> calendars;
   if (parsed.ok()) {
+    // A stored job may keep schedules that repeat, so a preview of it says nothing of them.
+    const auto twins = FindTwins(parsed->definition.schedules);
+    if (own.empty() && !twins.empty()) {
+      answer["errors"] = json::array({{{"pointer", fmt::format("/schedules/{}", twins[0].second)},
+                                       {"code", "duplicate"},
+                                       {"detail", TwinText(twins[0].first)}}});
+      return JsonResponse(200, answer);
+    }
     CARILLON_ASSIGN_OR_RETURN(calendars, CalendarsFor(call, parsed->definition));
   }
   const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, *calendars, after,

@@ -108,6 +108,16 @@ TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
   EXPECT_EQ(spelled({{"cron_expression", "61 * * * *"}}), json::array());
 }
 
+TEST_F(ScheduleRoutesTest, APreviewNamesAScheduleThatRepeatsAnother) {
+  const json daily = {{"kind", "cron"}, {"cron_expression", "@daily"}, {"time_zone", "UTC"}};
+  const json same = {{"kind", "cron"}, {"cron_expression", "0 0 * * *"}, {"time_zone", "UTC"}};
+  const json told = Post("/api/schedules/preview", {{"schedules", {daily, same}}}).body();
+  EXPECT_EQ(told["valid"], false);
+  ASSERT_EQ(told["errors"].size(), 1u);
+  EXPECT_EQ(told["errors"][0]["code"], "duplicate");
+  EXPECT_EQ(told["errors"][0]["pointer"], "/schedules/1");
+}
+
 TEST_F(ScheduleRoutesTest, APreviewOfHIsOfItsJobOrAnExample) {
   const json job = Create({{"job_id", "nightly-backup"}, {"cron_expression", "H H * * *"}});
   EXPECT_EQ(job["cron_expression"], "H H * * *");
