@@ -200,9 +200,10 @@ void LintDialect(const std::string& text, const CronPattern& pattern, bool every
 }
 
 // Tells the last fire of a schedule that names its years. A step without an end, such as 2026/2,
-// goes on for longer than matters.
-void LintYears(const Schedule& schedule, const CronExpression& cron, WallTime after,
-               Warnings* warnings) {
+// goes on for longer than matters. In calendars nobody looks far enough ahead to know it.
+void LintYears(const ScheduleSpec& spec, const Schedule& schedule, const CronExpression& cron,
+               WallTime after, Warnings* warnings) {
+  if (!spec.calendar.empty() || !spec.blackout.empty()) return;
   const auto& years = cron.field(CronUnit::kYear).items;
   const bool open = std::any_of(years.begin(), years.end(),
                                 [](const CronItem& item) { return item.to == kCronYearLast; });
@@ -233,7 +234,7 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
   const bool every_second = std::any_of(warnings.begin(), warnings.end(),
                                         [](const auto& one) { return one.code == "every_second"; });
   LintDialect(spec.cron_expression, pattern, every_second, &warnings);
-  LintYears(*schedule, *cron, after, &warnings);
+  LintYears(spec, *schedule, *cron, after, &warnings);
   LintSteps(*cron, UsesSpread(spec.cron_expression), &warnings);
   LintRepeat(spec, *cron, repeat, after, &warnings);
   LintGap(spec, *cron, gap, after, &warnings);

@@ -157,6 +157,12 @@ TEST(ScheduleLintTest, TellsTheYear) {
   ASSERT_EQ(Codes(told), "ends");
   EXPECT_EQ(told[0].detail, "It fires for the last time at 2027-08-18 10:06:15 UTC.");
   EXPECT_EQ(Codes(Lint("0 0 12 1 1 ? 2020/2")), "") << "the years go on";
+  ScheduleSpec in_calendar{.kind = ScheduleKind::kCron,
+                           .cron_expression = "15 6 10 18 8 ? 2026-2027",
+                           .time_zone = "UTC"};
+  in_calendar.blackout = "freeze";
+  EXPECT_EQ(Codes(LintSchedule(in_calendar, DstGap::kFire, DstRepeat::kAuto, kAfter)), "")
+      << "its last fire is not known";
 }
 
 TEST(ScheduleLintTest, LeavesWhatIsWrongToItsError) {
