@@ -112,8 +112,9 @@ Result<std::string> PathOfWorkingDirectory(std::string_view directory, std::stri
   if (!directory.starts_with('~')) return std::string(directory);
   if (home.empty()) {
     return Error{ErrorCode::kInvalid,
-                 fmt::format("could not enter its working directory {}: the process has no HOME, "
-                             "because its user has no entry in the user database of the host",
+                 fmt::format("could not enter its working directory {}: the process has no HOME; "
+                             "its user has no entry in the user database of the host, or the job "
+                             "sets an empty HOME",
                              directory)};
   }
   if (!home.starts_with('/')) {
