@@ -140,7 +140,10 @@ Outcome<ExitCode> MakeSetupLink(Session& session) {
       session.Call({.method = "POST", .path = "/api/auth/setup-link", .body = json::object()}));
   CARILLON_ASSIGN_OR_RETURN(const ApiClient* client, session.Client());
   json shown = made.body;
-  shown["url"] = client->target().urls.front() + made.body.value("path", "");
+  // A server behind a proxy knows the address that browsers use.
+  if (!shown.contains("url")) {
+    shown["url"] = client->target().urls.front() + made.body.value("path", "");
+  }
   static const View view{{}, "url"};
   session.Print().Object(shown, view);
   return ExitCode::kDone;

@@ -273,7 +273,11 @@ Reply CreateSetupLink(const Call& call) {
   const std::string token = RandomText(kSecretBytes);
   const Status put = call.stores.auth.PutSetupLink(HashSecret(token), expires);
   if (!put.ok()) return SetupRefused(put.error());
-  return JsonResponse(201, {{"path", SetupPath(token)}, {"expires_at", FormatRfc3339(expires)}});
+  json made = {{"path", SetupPath(token)}, {"expires_at", FormatRfc3339(expires)}};
+  std::string base = call.api.config.Text("rest.public_url");
+  while (base.ends_with('/')) base.pop_back();
+  if (!base.empty()) made["url"] = base + SetupPath(token);
+  return JsonResponse(201, made);
 }
 
 }  // namespace carillon::scheduler

@@ -1539,6 +1539,8 @@ export interface components {
     };
     CreateSetupLink: {
       path: string;
+      /** @description The whole link. Absent without rest.public_url */
+      url?: string;
       expires_at: components['schemas']['Time'];
     };
   };

@@ -201,5 +201,16 @@ TEST_F(AuthCommandsTest, TheSetupLinkIsPrintedWhole) {
   EXPECT_EQ(out(), "http://a/setup#token=t\n");
 }
 
+TEST_F(AuthCommandsTest, TheSetupLinkOfAServerBehindAProxyIsTheServers) {
+  environment_["CARILLON_TOKEN"] = "admin";
+  Answer("POST /api/auth/setup-link",
+         {{"path", "/setup#token=t"},
+          {"url", "https://ops.example.org/carillon/setup#token=t"},
+          {"expires_at", "x"}},
+         201);
+  EXPECT_EQ(Run({"user", "setup-link", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "https://ops.example.org/carillon/setup#token=t\n");
+}
+
 }  // namespace
 }  // namespace carillon::cli
