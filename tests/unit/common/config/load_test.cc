@@ -132,6 +132,8 @@ TEST_F(LoadTest, WrongEnvironmentAndFlagsAreRefused) {
 TEST_F(LoadTest, UnknownVariableIsOnlyAWarning) {
   const auto config = Load({.environment = {{"CARILLON_REST_PROT", "1"},
                                             {"CARILLON_TOKEN", "x"},
+                                            {"CARILLON_BIN", "/x"},
+                                            {"CARILLON_CONTAINER", "c"},
                                             {"CARILLON_PARAM_DAY", "monday"}}});
   ASSERT_TRUE(config.ok());
   ASSERT_EQ(config->warnings().size(), 1u);
