@@ -1,6 +1,7 @@
 #include "cli/crontab/import_rehearsal.h"
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 #include "common/wire/json/json_text.h"
 
@@ -18,6 +19,22 @@ json Planned(const json& item, const json& job) {
           {"job_id", job.value("job_id", json())},
           {"name", job.value("name", json())},
           {"error", item.value("error", json())}};
+}
+
+// The jobs without their dependencies on each other. In a dry run the server has stored none of
+// them, so that it would miss those of an earlier request.
+std::vector<json> WithoutDependencies(std::vector<json> jobs) {
+  std::set<std::string> ids;
+  for (const json& job : jobs) ids.insert(job.value("job_id", std::string()));
+  for (json& job : jobs) {
+    if (!job.contains("schedules")) continue;
+    json kept = json::array();
+    for (const json& schedule : job["schedules"]) {
+      if (!ids.contains(schedule.value("job", std::string()))) kept.push_back(schedule);
+    }
+    job["schedules"] = std::move(kept);
+  }
+  return jobs;
 }
 
 }  // namespace
@@ -64,7 +81,8 @@ Outcome<std::vector<json>> SendJobs(Session& session, const std::vector<json>& j
 }
 
 Outcome<Rehearsal> Rehearse(Session& session, const std::vector<json>& jobs) {
-  CARILLON_ASSIGN_OR_RETURN(const auto items, SendJobs(session, jobs, {{"dry_run", "true"}}));
+  CARILLON_ASSIGN_OR_RETURN(const auto items,
+                            SendJobs(session, WithoutDependencies(jobs), {{"dry_run", "true"}}));
   Rehearsal rehearsal;
   for (size_t i = 0; i < items.size(); ++i) {
     rehearsal.planned["items"].push_back(Planned(items[i], jobs[i]));

@@ -61,6 +61,21 @@ TEST_F(SchedulerImportsTest, ApplyCreatesOnlyWhatIsMissing) {
   EXPECT_EQ(OutJson()["items"][1]["result"], "created");
 }
 
+// The server would miss a job of an earlier request, because it stores none in a dry run.
+TEST_F(SchedulerImportsTest, ADryRunLeavesOutWhatFollowsAJobOfTheImport) {
+  in_.str(
+      "INSERT INTO xxl_job_info (id,job_group,job_desc,schedule_type,glue_type,glue_source,"
+      "child_jobid) VALUES (2,1,'b','NONE','GLUE_SHELL','true',''),"
+      "(1,1,'a','NONE','GLUE_SHELL','true','2');");
+  const json items = {{"items", {Item("xxl-job-1", "created"), Item("xxl-job-2", "created")}}};
+  Answer("POST /api/apply?dry_run=true", items);
+  Answer("POST /api/apply", items);
+  EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "UTC", "--apply", "-o", "json"}), 0) << err();
+  ASSERT_EQ(server_.requests.size(), 2u);
+  EXPECT_EQ(SentBody(0)[1]["schedules"], json::array());
+  EXPECT_EQ(SentBody(1)[1]["schedules"][0]["job"], "xxl-job-1");
+}
+
 TEST_F(SchedulerImportsTest, AMapRenamesHandlers) {
   in_.str(
       "INSERT INTO xxl_job_group (id,app_name) VALUES (1,'Shop');"
