@@ -112,7 +112,7 @@ void AttemptLog::Note(std::string text, Now now) {
   if (open_.count > 0 && open_since_ == SteadyTime{}) open_since_ = now.steady;
 }
 
-void AttemptLog::End(Now now) {
+void AttemptLog::End(Now now, std::string note) {
   if (ended_) return;
   for (const OutputStream stream : OldestFirst()) CloseLine(stream);
   if (dropped_ > 0) {
@@ -120,6 +120,7 @@ void AttemptLog::End(Now now) {
                           std::exchange(dropped_, 0)),
               now.wall);
   }
+  if (!note.empty()) AddMarker(std::move(note), now.wall);
   ended_ = true;
   if (next_seq_ > 1) CloseChunk(true);
 }

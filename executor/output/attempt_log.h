@@ -53,9 +53,9 @@ class AttemptLog {
   void Append(OutputStream stream, std::string_view bytes, Now now);
   // Adds a line by Carillon, which the limits do not count. Ignored after End.
   void Note(std::string text, Now now);
-  // Call it when no more output follows: the remaining text becomes the last chunk. An empty log
-  // has no chunk.
-  void End(Now now);
+  // Call it when no more output follows: the remaining text becomes the last chunk, behind it
+  // `note`, a line as of Note. An empty log has no chunk.
+  void End(Now now, std::string note = {});
 
   // Returns the next chunk to send, each chunk once. Null if none is due. Valid until
   // the next call.

@@ -374,8 +374,7 @@ AttemptEnded LiveRun::Finish(Now now) {
     auto& masker = maskers_[static_cast<size_t>(stream)];
     if (masker) KeepMasked(stream, masker->End(), now);
   }
-  if (!noted_.empty()) Note(noted_, now);
-  log_->End(now);
+  log_->End(now, noted_);
   AttemptResult result = ResultNow();
   if (!container_) AddOutputs(result);
   if (!container_) result.usage = usage_;  // that of a container is the engine's, which is no child

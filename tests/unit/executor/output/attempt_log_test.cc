@@ -71,6 +71,14 @@ TEST_F(AttemptLogTest, NoteIsALineByCarillonUntilTheEnd) {
   EXPECT_EQ(Take(log, 300ms), Lines{"last"});
 }
 
+TEST_F(AttemptLogTest, TheNoteOfTheEndIsBehindAnUnfinishedLine) {
+  AttemptLog log(budget_, {});
+  log.Append(kOut, "last words", At(0ms));
+  log.End(At(10ms), "a process was left");
+  EXPECT_EQ(Take(log, 10ms),
+            (Lines{"1 stdout:last words", "2 carillon:a process was left\n", "last"}));
+}
+
 TEST_F(AttemptLogTest, EntryHasTheTimeOfItsFirstByte) {
   AttemptLog log(budget_, {});
   log.Append(kOut, "slow", At(5ms));
