@@ -16,6 +16,14 @@ describe('a value without quotes', () => {
     }
   });
 
+  it('only the line of the error is to blame', () => {
+    expect(unquotedIn('base: &b {a: 1}\nname: *b\ncron_expression: */5 * * * *\n')).toEqual({
+      line: 3,
+      quoted: "'*/5 * * * *'",
+    });
+    expect(unquotedIn('command: |\n  * ) echo x;;\nlabels: [a\n')).toBeNull();
+  });
+
   it('an anchor, an alias and a quoted text are not to blame', () => {
     for (const text of ['a: &x', 'b: *x', "c: '* * * * *'", 'd: "@daily"', '# e: * * *', 'f: 2 * 3', ''])
       expect(unquotedIn(text), text).toBeNull();
