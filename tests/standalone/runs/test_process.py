@@ -78,8 +78,7 @@ class ProcessTest(ServerCase):
                           schedules=[{"kind": "cron", "cron_expression": "* * * * * *", "time_zone": zone}])
 
         def completed():
-            runs = self.api.get(f"/api/jobs/{job['job_id']}/runs")["items"]
-            return next((one["run_id"] for one in runs if one["state"] == "COMPLETED"), None)
+            return next((one["run_id"] for one in self.api.runs(job["job_id"]) if one["state"] == "COMPLETED"), None)
         run = self.run_of(wait_until(completed, 60, "a scheduled run"))
         self.api.post(f"/api/jobs/{job['job_id']}/pause", {})
         local = local_time(run["fire_time"], offset)
@@ -94,7 +93,8 @@ class ProcessTest(ServerCase):
                               ("/parameters/day", {"command": "true", "parameters": {"day": "{{fire_date - 1x}}"}})):
             with self.assertRaises(ApiError) as refused:
                 self.create(**fields)
-            self.assertEqual((refused.exception.status, refused.exception.body["errors"][0]["pointer"]), (400, place))
+            self.assertEqual(refused.exception.status, 400)
+            self.assertEqual(json.loads(refused.exception.body)["errors"][0]["pointer"], place)
 
     def test_a_signal_behind_the_shell_is_explained_and_retried(self):
         job = self.create(command="sh -c 'kill -9 $$'; exit $?", retry_count=1, retry_interval=0, retry_on=["signal"])
