@@ -37,7 +37,7 @@ struct Shape {
   int WeekdayOf(int day) const { return (first_weekday + day - 1) % 7; }
 };
 
-// A day that moves by at most kCronMoveDaysMax gets no farther than to the second month from its own.
+// A day that moves by at most kCronMoveDaysMax gets no farther than the second month from its own.
 constexpr size_t kMonthsMoved = 2;
 // The days that matter for the moves into one month: those of five months, and a move before and
 // after them.

@@ -96,8 +96,8 @@ bool UsesSpread(std::string_view text);
 // The number of its fields; a macro is one. The text need not be valid.
 size_t CronFieldCount(std::string_view text);
 
-// True if the text has seven fields, or a day such as 30L, 25< or C#1, which release 0.1.0 cannot
-// read.
+// True if the text has seven fields, or a day such as 30L, 25< or C#1:
+// release 0.1.0 cannot read them.
 bool UsesNewCronForm(std::string_view text);
 
 // True if an item depends on the calendars of the schedule.

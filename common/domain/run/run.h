@@ -243,8 +243,7 @@ struct RunDetail {
   std::optional<RunTrigger> trigger = {};
   std::optional<NodeOrigin> node = {};
   JobType job_type = JobType{};  // of its job now
-  // Its day is gone: attempts, logs and the runs of its nodes are no longer stored
-  // (Retention::keep_last).
+  // Its day is gone, with attempts, logs and the runs of its nodes (Retention::keep_last).
   bool kept = false;
 };
 

@@ -16,7 +16,7 @@ describe('a value without quotes', () => {
     }
   });
 
-  it('only the line of the error is to blame', () => {
+  it('the hint names the line of the error only', () => {
     expect(unquotedIn('base: &b {a: 1}\nname: *b\ncron_expression: */5 * * * *\n')).toEqual({
       line: 3,
       quoted: "'*/5 * * * *'",
