@@ -108,19 +108,25 @@ Status AddOutdated(Session& session, const JobsToKeep::One& job, const Retention
 }  // namespace
 
 Result<bool> RunKeeper::Keep(Session& session, const OldDay& day) {
-  const KeepProgress::Mark mark = progress_.Of(day.partition, retention_.keep_last);
+  // The past has few runs, those of old backfills, so it is looked at as a whole. Its progress is
+  // not remembered, which would forget that of the day that is kept in several steps.
+  const bool past = day.partition == "p_past";
+  KeepProgress::Mark mark = progress_.Of(day.partition, retention_.keep_last);
   if (mark.done) return true;
-  CARILLON_ASSIGN_OR_RETURN(
-      const JobsToKeep found,
-      ReadJobsOf(session, fmt::format("job_runs PARTITION ({})", day.partition), mark.next_job,
-                 retention_));
-  for (const auto& job : found.jobs) {
-    if (job.keeps) CARILLON_TRY(KeepOf(session, day, job.job_no));
-  }
-  const bool done = found.next == 0;
-  progress_.Set(day.partition,
-                {.keep_last = retention_.keep_last, .next_job = found.next, .done = done});
-  return done;
+  mark.keep_last = retention_.keep_last;
+  do {
+    CARILLON_ASSIGN_OR_RETURN(
+        const JobsToKeep found,
+        ReadJobsOf(session, fmt::format("job_runs PARTITION ({})", day.partition), mark.next_job,
+                   retention_));
+    for (const auto& job : found.jobs) {
+      if (job.keeps) CARILLON_TRY(KeepOf(session, day, job.job_no));
+    }
+    mark.next_job = found.next;
+  } while (past && mark.next_job != 0);
+  mark.done = mark.next_job == 0;
+  if (!past) progress_.Set(day.partition, mark);
+  return mark.done;
 }
 
 Status RunKeeper::KeepOf(Session& session, const OldDay& day, uint64_t job_no) {
