@@ -411,6 +411,7 @@ std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
   if (job.http) {
     for (const auto& [name, value] : job.http->headers) look(name, value);
     look("body", job.http->body);
+    look("client_certificate", job.http->client_certificate);
   }
   return variables;
 }
