@@ -17,7 +17,9 @@ bool Accepted(ClaimVerdict verdict) {
 bool WantsSecrets(const TaskMessage& task) {
   return !task.secret_env.empty() ||
          (task.http && !(SecretsIn(task.http->headers).empty() &&
-                         SecretsIn({{"body", task.http->body}}).empty()));
+                         SecretsIn({{"body", task.http->body},
+                                    {"client_certificate", task.http->client_certificate}})
+                             .empty()));
 }
 
 }  // namespace

@@ -35,8 +35,10 @@ size_t BytesIn(const std::vector<std::string>& texts) {
 size_t TaskAdmission::BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size() + BytesIn(task.args) + BytesIn(task.secret_env);
-  if (task.http)
-    bytes += task.http->url.size() + BytesIn(task.http->body) + BytesIn(task.http->headers);
+  if (task.http) {
+    bytes += task.http->url.size() + BytesIn(task.http->body) + BytesIn(task.http->headers) +
+             BytesIn(task.http->client_certificate);
+  }
   if (task.handler) bytes += task.handler->parameters_json.size();
   if (task.container) {
     bytes += task.container->image.size() + BytesIn(task.container->command) +
