@@ -47,12 +47,23 @@ export const doneOf = ({ batches, next }: Creation) =>
 const isThere = (item: AppliedItem) =>
   item.version !== null || item.result === 'updated' || item.result === 'unchanged';
 
+// The jobs without their dependencies on each other, because a dry run stores none of them.
+export function withoutDependencies(jobs: readonly Definition[], ids: ReadonlySet<unknown>): Definition[] {
+  return jobs.map((job) =>
+    Array.isArray(job.schedules)
+      ? { ...job, schedules: (job.schedules as Definition[]).filter((one) => !ids.has(one.job)) }
+      : job,
+  );
+}
+
 // Finds out which jobs of the next batch exist. The others are to be sent, also those that are refused now:
-// their answer has the reason, and a job may only be missing because it is in the same batch.
+// their answer has the reason.
 export async function lookAtBatch(at: Creation): Promise<Creation> {
   if (at.sent || isOver(at)) return at;
   const batch = at.batches[at.next]!;
-  const { data } = await call<Applied>('POST', 'apply', { query: { dry_run: 'true' }, body: batch });
+  const ids = new Set(at.batches.flat().map((job) => job.job_id));
+  const body = withoutDependencies(batch, ids);
+  const { data } = await call<Applied>('POST', 'apply', { query: { dry_run: 'true' }, body });
   const there = new Set(data.items.filter(isThere).map((item) => item.index));
   const outcomes = new Map(at.outcomes);
   for (const index of there)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Imported } from '../../../api/types';
-import { beginCreation } from './create_jobs';
+import { beginCreation, withoutDependencies } from './create_jobs';
 import { DumpFilter } from './dump_filter';
 import { countsOf, rowsOf, rowsWith, tally } from './report';
 import { joined, readFile, textOf } from './sources';
@@ -78,6 +78,18 @@ it('batches keep the order, and are limited by number and by size', () => {
   const large = Array.from({ length: 5 }, (_, i) => ({ job_id: 'j' + i, script: 'x'.repeat(400_000) }));
   expect(beginCreation(large).batches.map((batch) => batch.length)).toEqual([2, 2, 1]);
   expect(beginCreation([]).batches).toEqual([]);
+});
+
+it('a rehearsal leaves out the dependencies within the import', () => {
+  const cron = { kind: 'cron', cron_expression: '0 3 * * *' };
+  const jobs = [
+    { job_id: 'a', schedules: [cron, { kind: 'after', job: 'b' }, { kind: 'after', job: 'x' }] },
+    { job_id: 'b' },
+  ];
+  expect(withoutDependencies(jobs, new Set(['a', 'b']))).toEqual([
+    { job_id: 'a', schedules: [cron, { kind: 'after', job: 'x' }] },
+    { job_id: 'b' },
+  ]);
 });
 
 it('a row has the zone of its job and what became of it', () => {
