@@ -102,7 +102,6 @@ class LogReader {
       return Failure{.message = "unexpected answer from the server: no state",
                      .code = "bad_answer"};
     latest_ = body.value("attempt", 1);
-    kept_ = body.value("kept", false);
     if (attempt_ == 0) attempt_ = latest_;
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
@@ -119,9 +118,6 @@ class LogReader {
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
     if (!complete_ && !offset_.empty())
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
-    if (kept_ && offset_.empty()) {
-      session_.Say("The log of this run was removed by the retention; this is its last output.");
-    }
     if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
     return true;
   }
@@ -149,7 +145,12 @@ class LogReader {
     if (lines) request.headers.emplace_back("Accept", "application/x-ndjson");
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse log, session_.Call(request));
     const std::string last = HeaderOf(log, "x-log-last-seq");
-    if (last.empty()) return PrintOutput(log.text, lines);
+    if (last.empty()) {
+      if (HeaderOf(log, "x-log-removed") == "true") {
+        session_.Say("The log of this run was removed by the retention; this is its last output.");
+      }
+      return PrintOutput(log.text, lines);
+    }
     offset_ = last;
     complete_ = HeaderOf(log, "x-log-complete") == "true";
     Print(log.text, lines);
@@ -213,7 +214,6 @@ class LogReader {
   int attempt_;
   // The number of the latest attempt when the run was last read.
   int latest_ = 0;
-  bool kept_ = false;  // the run outlived its log
   // The position after the last printed entry, as sent by the server.
   std::string offset_;
   bool complete_ = false;

@@ -236,6 +236,7 @@ Reply RunLogs(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);
+  if (run.kept && extent.last_seq == 0) response.headers.emplace_back("X-Log-Removed", "true");
   if (!range) return response;
   const std::string& text = response.body;
   const bool cut = text.size() >= wanted.bytes_max;

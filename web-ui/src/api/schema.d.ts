@@ -1539,7 +1539,6 @@ export interface components {
     };
     CreateSetupLink: {
       path: string;
-      /** @description The whole link. Absent without rest.public_url */
       url?: string;
       expires_at: components['schemas']['Time'];
     };

@@ -86,7 +86,9 @@ TEST_F(RunActionsTest, ARunThatOutlivedItsDayIsShownAndCannotBeChanged) {
     EXPECT_NE(retry.text.find("only its result is kept; run its job instead"), std::string::npos);
     EXPECT_EQ(Post("/api/runs/" + run + "/cancel").status, 409);
   }
-  EXPECT_EQ(Get("/api/runs/" + plain + "/logs").text, "disk full");
+  const Answer log = Get("/api/runs/" + plain + "/logs");
+  EXPECT_EQ(log.text, "disk full");
+  EXPECT_EQ(log.header("x-log-removed"), "true");
   const Answer nodes = Get("/api/runs/" + workflow + "/nodes");
   EXPECT_EQ(nodes.status, 422);
   EXPECT_NE(nodes.text.find("older than the retention"), std::string::npos);
