@@ -23,11 +23,11 @@ class KeptRunsTest(OwnServerCase):
         return done.stdout
 
     def make_old(self, job, days):
-        """Moves the runs of the job to the past, as if they had been made then."""
+        """Moves the runs of the job to the past, as if a schedule had made them then."""
         us = days * DAY_US
-        self.sql(f"UPDATE job_runs SET fire_us = fire_us - {us}, due_us = due_us - {us}, claimed_us = claimed_us - {us}, "
-                 f"started_us = started_us - {us}, ended_us = ended_us - {us} WHERE job_no = (SELECT job_no FROM jobs "
-                 f"WHERE job_id = '{job['job_id']}');")
+        self.sql(f"UPDATE job_runs SET kind = 'CRON', fire_us = fire_us - {us}, due_us = due_us - {us}, "
+                 f"claimed_us = claimed_us - {us}, started_us = started_us - {us}, ended_us = ended_us - {us} "
+                 f"WHERE job_no = (SELECT job_no FROM jobs WHERE job_id = '{job['job_id']}');")
 
     def add_old_day(self, days):
         """Adds the partition of a past day, as if the store had been in use then."""
