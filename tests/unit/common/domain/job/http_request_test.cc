@@ -8,7 +8,6 @@
 #include "common/domain/run/retry_conditions.h"
 #include "common/domain/template/command_parameters.h"
 #include "common/domain/template/http_template.h"
-#include "common/domain/template/template.h"
 
 namespace carillon::http_request_test {
 namespace {
@@ -113,12 +112,6 @@ TEST(HttpRequestTest, AHostOfItsOwnIsAHost) {
 TEST(HttpRequestTest, MistakesOfPollsAndCertificates) {
   const auto poll = [](HttpPoll value) { return Pointer({.url = "http://a", .poll = value}); };
   EXPECT_EQ(poll({}), "");
-  EXPECT_EQ(
-      ValidateTemplates(Request({.url = "http://a", .poll = {{.url = "http://a/{{params.x}}"}}}))
-          .error()
-          .pointer,
-      "/http/poll/url")
-      << "no such parameter";
   EXPECT_EQ(poll({.url = "http://a/{{secrets.X}}"}), "/http/poll/url");
   EXPECT_EQ(poll({.url = "/status"}), "/http/poll/url");
   EXPECT_EQ(poll({.url = "http://a b/"}), "/http/poll/url");

@@ -111,6 +111,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/system/upgrade", {kKnown, 200}},
       {"POST /api/system/upgrade/finish", {kAdmin, 202, "{}"}},
       {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
+      {"POST /api/imports/{}", {kKnown, 404, "{}"}},
       {"GET /api/schedules/load", {kKnown, 200}},
       {"GET /api/auth/state", {kAnyone, 200}},
       {"POST /api/auth/setup", {kAnyone, 400, "{}"}},
