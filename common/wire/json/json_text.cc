@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "common/wire/json/large_json.h"
+
 namespace carillon {
 namespace {
 
@@ -126,6 +128,13 @@ class StrictBuilder : public nlohmann::json_sax<json> {
 Result<json> ParseJsonText(std::string_view text) {
   if (text.size() > kJsonBytesMax) {
     return {ErrorCode::kExhausted, "the document is larger than 1 MiB"};
+  }
+  return ParseLargeJsonText(text);
+}
+
+Result<json> ParseLargeJsonText(std::string_view text) {
+  if (text.size() > kLargeJsonBytesMax) {
+    return {ErrorCode::kExhausted, "the document is larger than 8 MiB"};
   }
   StrictBuilder builder;
   json::sax_parse(text.begin(), text.end(), &builder);

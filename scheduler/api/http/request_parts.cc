@@ -10,6 +10,7 @@
 #include "common/base/lower_case.h"
 #include "common/domain/job/job.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/large_json.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -117,7 +118,7 @@ Outcome<json> ReadJson(const HttpRequest& request, Body body) {
     return InvalidField("", "missing_body", "A JSON body is required.");
   }
   if (auto wrong = WrongMediaType(request)) return *wrong;
-  auto document = ParseJsonText(request.body);
+  auto document = ParseLargeJsonText(request.body);
   if (!document.ok()) {
     return InvalidField(document.error().pointer, "bad_json", document.error().message);
   }

@@ -353,9 +353,10 @@ TEST_F(ScheduleRoutesTest, AnswersToWritesHaveTheWarningsOfAPreview) {
   EXPECT_EQ(codes(send("PATCH", {{"cron_expression", "*/7 * * * *"}})), Codes{"uneven_step"});
   EXPECT_EQ(codes(send("PATCH", {{"cron_expression", "0 3 * * *"}})), Codes());
 
-  const json list = json::array({JobBody({{"job_id", "j"}, {"cron_expression", "0 0 30 2 *"}}),
-                                 JobBody({{"job_id", "new"}, {"cron_expression", "*/7 * * * *"}}),
-                                 JobBody({{"job_id", "fine"}, {"cron_expression", "0 3 * * *"}})});
+  const json list =
+      json::array({JobBody({{"job_id", "j"}, {"cron_expression", "0 0 30 2 *"}}),
+                   JobBody({{"job_id", "another"}, {"cron_expression", "*/7 * * * *"}}),
+                   JobBody({{"job_id", "fine"}, {"cron_expression", "0 3 * * *"}})});
   for (const char* query : {"?dry_run=true", "", ""}) {  // the last one changes nothing
     const json items =
         Post(std::string("/api/apply") + query, list).body().value("items", json::array());

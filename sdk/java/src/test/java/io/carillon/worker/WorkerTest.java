@@ -257,7 +257,7 @@ class WorkerTest {
     session.storeDone();
     List<String> lines = texts(session, false);
     assertEquals(
-        Arrays.asList(8192, 8192, 3616),
+        Arrays.asList(8191, 8191, 3618),
         lines.stream().map(String::length).collect(Collectors.toList()));
     assertEquals(new String(text), String.join("", lines));
   }
