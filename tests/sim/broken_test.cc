@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
         // the pause: missed fires skipped, overtaken ones run, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
-        BrokenRule{"misfire.overtaken", "pause: misfires", 40},
+        BrokenRule{"misfire.overtaken", "pause: misfires", 40, 41},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
         BrokenRule{"pause.claim", "pause: gate", 1000, 35},
         BrokenRule{"pause.told", "pause: told", 40},
