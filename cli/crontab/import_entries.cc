@@ -13,7 +13,10 @@ namespace {
 using nlohmann::json;
 using Kind = ImportedEntry::Kind;
 
-std::string IdOfJob(const json& job) { return job.value("job_id", std::string()); }
+// Empty for a job that was not found.
+std::string IdOfJob(const json& job) {
+  return job.is_object() ? job.value("job_id", std::string()) : std::string();
+}
 
 json MemberOf(const json& object, const char* name) {
   return object.is_object() ? object.value(name, json()) : json();

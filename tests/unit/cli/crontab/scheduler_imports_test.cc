@@ -29,7 +29,7 @@ TEST_F(SchedulerImportsTest, AnImportPrintsJobsAndReportsRows) {
   in_.str(kRows);
   const std::string report = ::testing::TempDir() + "import_report";
   EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "Asia/Shanghai", "--report", report}), 0);
-  EXPECT_NE(out().find("cron_expression: 0 2 * * MON-FRI"), std::string::npos) << out();
+  EXPECT_NE(out().find("cron_expression: \"0 2 * * MON-FRI\""), std::string::npos) << out();
   EXPECT_NE(out().find("enabled: false"), std::string::npos);
   EXPECT_NE(err().find("2-6 is MON-FRI"), std::string::npos) << err();
   EXPECT_NE(err().find("0 mapped, 2 mapped with remarks, 0 refused."), std::string::npos);
