@@ -73,7 +73,9 @@ const std::string kScheduleColumns =
     "s.cron_expression, s.time_zone, s.every_us, s.start_us, s.at_us, s.dst_gap, s.dst_repeat, "
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
     "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread, s.awaited_us, s.calendar_no, "
-    "s.blackout_no, s.calendar_version, s.run_flags";
+    "s.blackout_no, s.calendar_version, s.run_flags, "
+    "COALESCE((SELECT oj.overlap_policy IN ('queue_one', 'queue_all') FROM jobs oj FORCE INDEX "
+    "(PRIMARY) WHERE oj.job_no = s.job_no), 0)";
 
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
@@ -110,6 +112,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   due.calendars = {CalendarNo(rows.Unsigned(26)), CalendarNo(rows.Unsigned(27))};
   due.calendar_version = rows.Int(28);
   due.run_flags = static_cast<uint32_t>(rows.Unsigned(29));
+  due.misfire.queues = rows.Int(30) != 0;
   return row;
 }
 
