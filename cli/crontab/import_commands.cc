@@ -147,7 +147,7 @@ Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
   return exit;
 }
 
-// What Apply would do.
+// Prints the outcome that Apply would have.
 Outcome<ExitCode> DryRun(Session& session, const std::vector<json>& jobs) {
   CARILLON_ASSIGN_OR_RETURN(Rehearsal rehearsal, Rehearse(session, jobs));
   json& planned = rehearsal.planned["items"];

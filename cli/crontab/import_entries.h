@@ -12,7 +12,7 @@
 
 namespace carillon::cli {
 
-// What became of an entry.
+// The outcome of one entry.
 struct ImportedEntry {
   enum class Kind {
     kCreated,
@@ -38,7 +38,7 @@ struct EntryPorts {
 std::vector<ImportedEntry> ImportEntries(const std::vector<nlohmann::json>& jobs,
                                          const EntryPorts& ports);
 
-// What to tell about an entry that was not created.
+// The message about an entry that was not created.
 std::string NotCreated(const ImportedEntry& entry);
 
 }  // namespace carillon::cli

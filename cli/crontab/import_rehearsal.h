@@ -20,7 +20,7 @@ Outcome<std::vector<nlohmann::json>> SendJobs(Session& session,
                                               const std::vector<nlohmann::json>& jobs,
                                               const Parameters& query);
 
-// What would happen to each job. The server stores nothing.
+// The outcome that each job would have. The server stores nothing.
 struct Rehearsal {
   nlohmann::json planned = {{"items", nlohmann::json::array()}};
   ExitCode exit = ExitCode::kDone;  // not kDone if a job would not be created

@@ -12,8 +12,8 @@
 namespace carillon::executor {
 namespace {
 
-// How long an attempt waits for the user database of the host. Then its run is given back, so that
-// it may start on another host, and says why.
+// The longest wait of an attempt for the user database of the host. Then its run is given back, so
+// that it may start on another host, and says why.
 constexpr Duration kUserPatience = 10s;
 
 // Its host has the order now, which may hold secrets.

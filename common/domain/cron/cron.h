@@ -51,7 +51,7 @@ enum class CronItemKind {
   kNthInCalendar,   // C#n: the `n`th day of the month in the calendars, from the end if negative
 };
 
-// What happens to a day of an item that is not in the calendars.
+// The direction in which a day that is not in the calendars moves.
 enum class CronMove { kNone, kPrevious, kNext };  // 25 (nothing happens), 25<, 25>
 
 // The farthest that a day moves. If none of these days is in the calendars, there is no fire.

@@ -45,7 +45,7 @@ struct HttpExpect {
   bool operator==(const HttpExpect&) const = default;
 };
 
-// How to wait for work that the server has only accepted: its status is asked for with GET while a
+// The wait for work that the server has only accepted: its status is asked for with GET while a
 // response has the status 202, or not yet a value of `until`.
 struct HttpPoll {
   std::string url = {};     // a template without secrets; "" = the Location of the response

@@ -18,7 +18,7 @@
 
 namespace carillon::mysql {
 
-// How far the runs of each day that is about to be dropped have been kept (operations/kept_runs.h).
+// The progress of keeping runs of the days that are about to be dropped (operations/kept_runs.h).
 class KeepProgress {
  public:
   struct Mark {
