@@ -19,6 +19,16 @@ Runner RunnerOf(JobType type);
 // False: its runs need no process slot.
 inline bool StartsProcess(JobType type) { return RunnerOf(type) == Runner::kWarden; }
 
+// A job's own code tells values that conditions and later nodes of a workflow can use. Nothing
+// tells any of a request, of nothing, and of a workflow, whose nodes keep theirs.
+inline bool MayHaveOutputs(JobType type) {
+  return RunnerOf(type) == Runner::kWarden || RunnerOf(type) == Runner::kWorker;
+}
+// Runs of other types have no exit code, whatever their state.
+inline bool MayHaveExitCode(JobType type) {
+  return RunnerOf(type) == Runner::kWarden || RunnerOf(type) == Runner::kNoop;
+}
+
 // The features that an executor must have to run the job.
 Features NeedsOf(const JobDefinition& job);
 

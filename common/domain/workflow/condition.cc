@@ -1,5 +1,6 @@
 #include "common/domain/workflow/condition.h"
 
+#include <algorithm>
 #include <compare>
 #include <variant>
 #include <vector>
@@ -176,6 +177,11 @@ Value Run(const ConditionProgram& program, const World& world) {
   return stack.empty() ? Value(NotComputable{}) : stack.back();
 }
 
+bool Asks(const ConditionProgram& program, Op op) {
+  return std::any_of(program.begin(), program.end(),
+                     [op](const ConditionStep& step) { return step.op == op; });
+}
+
 }  // namespace
 
 Result<Condition> Condition::Parse(std::string_view text) {
@@ -204,5 +210,9 @@ bool Condition::CanHold(RunState state) const {
   world.facts.exit_code = 0;
   return state == RunState::kCompleted && may_hold(world);
 }
+
+bool Condition::AsksForExitCode() const { return Asks(program_, Op::kExitCode); }
+
+bool Condition::AsksForOutputs() const { return Asks(program_, Op::kOutput); }
 
 }  // namespace carillon

@@ -45,6 +45,9 @@ class Condition {
   // False if the condition is not true for any run that ends in `state`, whatever its exit code and
   // its outputs are.
   bool CanHold(RunState state) const;
+  // True if the condition contains exit_code, or an output.
+  bool AsksForExitCode() const;
+  bool AsksForOutputs() const;
 
  private:
   explicit Condition(ConditionProgram program) : program_(std::move(program)) {}

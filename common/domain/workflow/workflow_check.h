@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/job/job.h"
 #include "common/domain/workflow/workflow_spec.h"
 
 namespace carillon {
@@ -24,8 +25,9 @@ enum class WorkflowMistake {
   kCycle,            // the nodes of a cycle, or the workflows that contain each other
   kNotUpstream,      // a template names a node that is not upstream
   kBadTriggerRule,   // more edges must be met than the node has
-  kBadCondition,     // `if` cannot be parsed
-  kBadTemplate,      // a parameter cannot be parsed, or names an unknown workflow parameter
+  kBadCondition,     // `if` cannot be parsed, or asks for what no run of the upstream node has
+  kBadTemplate,      // a parameter cannot be parsed, names an unknown workflow parameter, or what
+                     // no run of the upstream node has
   kNeverStarts,      // too few edges of the node can ever be met
   kUnknownJob,       // no such job, or the writer may not know of it
   kForbidden,        // the writer may not run the job
@@ -72,6 +74,7 @@ struct WorkflowJob {
   std::set<std::string> command_parameters = {};     // command_parameters.h
   std::set<std::string> parameters = {};             // those of the job and of its rules
   std::optional<std::vector<JobId>> node_jobs = {};  // of a workflow: the jobs of its nodes
+  std::optional<JobType> type = {};                  // nullopt: not known yet
 };
 
 class WorkflowLookup {

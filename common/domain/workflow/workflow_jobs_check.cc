@@ -5,8 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "common/domain/job/job_types.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/node_template.h"
+#include "common/domain/workflow/condition.h"
 #include "common/domain/workflow/workflow_check.h"
 
 namespace carillon {
@@ -58,6 +60,8 @@ class JobsChecker {
                        node.job.value(), AsciiUpper(name)));
     }
     CheckCase(i, **job);
+    CARILLON_TRY(CheckParameterSources(i));
+    CARILLON_TRY(CheckConditionSources(i));
     CARILLON_TRY(CheckGiven(i));
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
@@ -81,6 +85,54 @@ class JobsChecker {
            fmt::format("differs from the parameter '{}' of job '{}' only by case", known->second,
                        workflow_.nodes[i].job.value()));
     }
+  }
+
+  // A node of which no run has outputs, or an exit code, can never give one to this node.
+  Status CheckParameterSources(size_t i) {
+    for (const auto& [name, value] : workflow_.nodes[i].parameters) {
+      const auto expressions = ExpressionsOf(value);
+      if (!expressions.ok()) continue;
+      for (const NodeExpression& one : *expressions) {
+        using Kind = NodeExpression::Kind;
+        CARILLON_ASSIGN_OR_RETURN(
+            const std::string missing,
+            MissingFrom(one.node, one.kind == Kind::kOutput, one.kind == Kind::kExitCode));
+        if (missing.empty()) continue;
+        Note(WorkflowMistake::kBadTemplate, i, "parameters/" + EscapePointer(name), missing);
+        break;
+      }
+    }
+    return {};
+  }
+
+  Status CheckConditionSources(size_t i) {
+    const std::vector<WorkflowEdge>& after = workflow_.nodes[i].after;
+    for (size_t edge = 0; edge < after.size(); ++edge) {
+      if (after[edge].condition.empty()) continue;
+      const auto condition = Condition::Parse(after[edge].condition);
+      if (!condition.ok()) continue;
+      CARILLON_ASSIGN_OR_RETURN(
+          const std::string missing,
+          MissingFrom(after[edge].node, condition->AsksForOutputs(), condition->AsksForExitCode()));
+      if (missing.empty()) continue;
+      Note(WorkflowMistake::kBadCondition, i, fmt::format("after/{}/if", edge), missing);
+    }
+    return {};
+  }
+
+  // A sentence if the runs of the node's job never have what is asked for; else "". Says nothing of
+  // a job that the writer may not know of.
+  Result<std::string> MissingFrom(const std::string& id, bool outputs, bool exit_code) {
+    if (!outputs && !exit_code) return std::string();
+    const auto node = std::ranges::find(workflow_.nodes, id, &WorkflowNode::id);
+    if (node == workflow_.nodes.end() || node->job == self_) return std::string();
+    CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(node->job));
+    if (!*job || !(*job)->visible || !(*job)->type) return std::string();
+    const JobType type = *(*job)->type;
+    const bool lacks_outputs = outputs && !MayHaveOutputs(type);
+    if (!lacks_outputs && (!exit_code || MayHaveExitCode(type))) return std::string();
+    return fmt::format("node '{}' has no {}, because its job '{}' is of type {}", id,
+                       lacks_outputs ? "outputs" : "exit code", node->job.value(), Name(type));
   }
 
   // The parameters of a node that is a workflow reach the jobs of its nodes, and theirs.

@@ -25,7 +25,8 @@ bool MayRun(const Call& call, const JobAccessScope& job) {
 
 WorkflowJob SeenBy(const Call& call, const JobDefinition& definition) {
   WorkflowJob job{.may_run = MayRun(call, ScopeOf(definition)),
-                  .command_parameters = CommandParameters(definition)};
+                  .command_parameters = CommandParameters(definition),
+                  .type = definition.type};
   for (const auto& [name, value] : definition.parameters) job.parameters.insert(name);
   for (const auto& [name, rule] : definition.parameter_rules) job.parameters.insert(name);
   if (definition.workflow) job.node_jobs = NodeJobsOf(definition);

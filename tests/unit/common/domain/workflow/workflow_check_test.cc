@@ -225,6 +225,64 @@ TEST(WorkflowJobsCheckTest, NoParameterDiffersOnlyByCaseFromOneOfTheJob) {
   EXPECT_EQ(ProblemText(*problems), "bad_field /nodes/0/parameters/day");
 }
 
+TEST(WorkflowJobsCheckTest, ANodeGivesOnlyWhatItsTypeCanHave) {
+  struct Case {
+    JobType type;
+    bool outputs;
+    bool exit_code;
+  };
+  const std::vector<Case> cases{{JobType::kShell, true, true},     {JobType::kScript, true, true},
+                                {JobType::kContainer, true, true}, {JobType::kHandler, true, false},
+                                {JobType::kNoop, false, true},     {JobType::kHttp, false, false},
+                                {JobType::kWorkflow, false, false}};
+  EXPECT_EQ(cases.size(), static_cast<size_t>(JobType::kContainer) + 1);
+  for (const Case& one : cases) {
+    KnownJobs known;
+    known.jobs["source"] = {.type = one.type};
+    known.jobs["show"] = {.type = JobType::kShell};
+    WorkflowNode last = Runs("c", "show");
+    last.after = {Success("b")};
+    last.parameters = {{"code", std::string("{{nodes.a.exit_code}}")},
+                       {"out", std::string("x {{nodes.a.state}} {{nodes.a.outputs.y}}")},
+                       {"state", std::string("{{nodes.a.state}}")}};
+    const auto problems = [&](const std::string& condition) {
+      WorkflowNode next = Runs("b", "show");
+      next.after = {{.node = "a", .on = EdgeOn::kDone, .condition = condition}};
+      const WorkflowDefinition workflow{.nodes = {Runs("a", "source"), next, last}};
+      return ProblemText(*CheckWorkflowJobs(workflow, JobId("self"), known));
+    };
+    std::string parameters;
+    const auto add = [&parameters](bool refused, const char* problem) {
+      if (refused) parameters += (parameters.empty() ? "" : ", ") + std::string(problem);
+    };
+    add(!one.exit_code, "bad_template /nodes/2/parameters/code");
+    add(!one.outputs, "bad_template /nodes/2/parameters/out");
+    const auto with_condition = [&](bool known_to_be_there) {
+      std::string all = known_to_be_there ? "" : "bad_condition /nodes/1/after/0/if";
+      if (!all.empty() && !parameters.empty()) all += ", ";
+      return all + parameters;
+    };
+    EXPECT_EQ(problems("state == 'FAILED'"), parameters) << Name(one.type);
+    EXPECT_EQ(problems("outputs.y == null"), with_condition(one.outputs)) << Name(one.type);
+    EXPECT_EQ(problems("exit_code != 3"), with_condition(one.exit_code)) << Name(one.type);
+  }
+}
+
+TEST(WorkflowJobsCheckTest, WhatAnUnknownOrHiddenJobGivesIsNotTold) {
+  KnownJobs known;
+  known.jobs["coming"] = {};
+  known.jobs["hidden"] = {.visible = false, .type = JobType::kNoop};
+  known.jobs["show"] = {.type = JobType::kShell};
+  WorkflowNode last = Runs("c", "show");
+  last.after = {Success("a"), Success("b")};
+  last.parameters = {{"x", std::string("{{nodes.a.outputs.x}}")},
+                     {"y", std::string("{{nodes.b.outputs.y}}")}};
+  const auto problems = CheckWorkflowJobs(
+      {.nodes = {Runs("a", "coming"), Runs("b", "hidden"), last}}, JobId("self"), known);
+  ASSERT_TRUE(problems.ok());
+  EXPECT_EQ(ProblemText(*problems), "unknown_job /nodes/1/job");
+}
+
 TEST(WorkflowJobsCheckTest, WorkflowsDoNotContainThemselves) {
   KnownJobs known;
   known.jobs["report"] = KnownJobs::Workflow({"load", "nightly"});

@@ -88,6 +88,25 @@ TEST_F(WorkflowRoutesTest, ValidateKnowsJobsAndParameters) {
   EXPECT_EQ(missing["problems"][0]["code"], "bad_template") << missing;
 }
 
+TEST_F(WorkflowRoutesTest, OutputsOfANestedWorkflowAreRefused) {
+  MakeSales();
+  MakeJob("show");
+  const json nodes = json::parse(R"([
+    {"id": "i", "job": "sales"},
+    {"id": "b", "job": "show", "after": ["i"], "parameters": {"v": "{{nodes.i.outputs.branch}}"}},
+    {"id": "c", "job": "show", "after": [{"node": "i", "if": "outputs.branch == 'main'"}]}])");
+  const json coded = json::parse(R"([["bad_template", "/workflow/nodes/1/parameters/v"],
+                                     ["bad_condition", "/workflow/nodes/2/after/0/if"]])");
+  const json checked = Check({{"workflow", {{"nodes", nodes}}}});
+  EXPECT_FALSE(checked["valid"].get<bool>());
+  EXPECT_EQ(Coded(checked["problems"]), coded) << checked;
+  EXPECT_EQ(checked["problems"][0]["message"],
+            "node 'i' has no outputs, because its job 'sales' is of type workflow.");
+  const Answer refused = Post("/api/jobs", WorkflowBody("outer", nodes));
+  EXPECT_EQ(refused.status, 422) << refused.text;
+  EXPECT_EQ(Coded(refused.body()["errors"]), coded);
+}
+
 TEST_F(WorkflowRoutesTest, ValidateRefusesWhatIsNoQuestion) {
   EXPECT_EQ(Post("/api/workflows/validate", json::object()).status, 400);
   EXPECT_EQ(Post("/api/workflows/validate", {{"workflow", nullptr}, {"colour", 1}}).status, 400);
