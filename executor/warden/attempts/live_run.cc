@@ -203,9 +203,17 @@ void LiveRun::OpenDecoders(Now now) {
     if (!opened.ok()) return Note("the output is not converted: " + opened.error().message, now);
     decoder = *std::move(opened);
   }
+  if (!patterns_) return;
+  for (auto& masker : raw_maskers_) masker.emplace(patterns_);
 }
 
 void LiveRun::Keep(OutputStream stream, std::string_view bytes, Now now) {
+  auto& masker = raw_maskers_[static_cast<size_t>(stream)];
+  if (masker) return KeepBytes(stream, masker->Feed(bytes), now);
+  KeepBytes(stream, bytes, now);
+}
+
+void LiveRun::KeepBytes(OutputStream stream, std::string_view bytes, Now now) {
   auto& decoder = decoders_[static_cast<size_t>(stream)];
   if (decoder) return KeepText(stream, decoder->Feed(bytes), now);
   KeepText(stream, bytes, now);
@@ -369,6 +377,8 @@ AttemptEnded LiveRun::Finish(Now now) {
     // from ending.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
+    auto& raw_masker = raw_maskers_[static_cast<size_t>(stream)];
+    if (raw_masker) KeepBytes(stream, raw_masker->End(), now);
     auto& decoder = decoders_[static_cast<size_t>(stream)];
     if (decoder) KeepText(stream, decoder->End(), now);
     auto& masker = maskers_[static_cast<size_t>(stream)];

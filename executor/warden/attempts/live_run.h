@@ -117,6 +117,7 @@ class LiveRun {
 
   void OpenDecoders(Now now);
   void Keep(OutputStream stream, std::string_view bytes, Now now);
+  void KeepBytes(OutputStream stream, std::string_view bytes, Now now);
   void KeepText(OutputStream stream, std::string_view text, Now now);
   void KeepMasked(OutputStream stream, std::string_view bytes, Now now);
   void Kill(SteadyTime now);
@@ -133,8 +134,10 @@ class LiveRun {
   std::string script_file_;
   std::string cgroup_;
   std::vector<std::string> limits_not_enforced_;
-  std::array<std::optional<CharsetDecoder>, 2> decoders_;  // unset for UTF-8
-  std::array<std::optional<SecretMasker>, 2> maskers_;     // unset without secrets
+  // Before the decoder: the process has its secrets in UTF-8 and may write them so.
+  std::array<std::optional<SecretMasker>, 2> raw_maskers_;  // unset without secrets or decoder
+  std::array<std::optional<CharsetDecoder>, 2> decoders_;   // unset for UTF-8
+  std::array<std::optional<SecretMasker>, 2> maskers_;      // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
   FileDescriptor report_;

@@ -1,6 +1,7 @@
 // Secrets of real processes: neither the warden's files nor its reports contain them.
 #include <filesystem>
 
+#include "common/base/charset.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {
@@ -63,6 +64,22 @@ TEST_F(WardenSecretTest, OutputIsConvertedBeforeItIsMasked) {
     return LogOf(start).find("\ufffd") != std::string::npos;
   }));
   EXPECT_EQ(LogOf(start), result.output);
+}
+
+// The process has its secrets in UTF-8, whatever the charset of its output is.
+TEST_F(WardenSecretTest, ASecretInUtf8IsMaskedInOutputOfAnotherCharset) {
+  for (const std::string encoding : {"gb18030", "iso-8859-1", "utf-16", "iso-2022-jp"}) {
+    StartAttempt start = Command("printf 'say käßwörd-'; sleep 0.1; printf 'geheim'");
+    start.output_encoding = encoding;
+    start.masked = {"käßwörd-geheim"};
+    const AttemptResult result = Run(start);
+    EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
+    if (encoding == "utf-16") {
+      EXPECT_EQ(result.output, *ToUtf8("say ***", "utf-16"));
+    } else {
+      EXPECT_EQ(result.output, "say ***") << encoding;
+    }
+  }
 }
 
 TEST_F(WardenSecretTest, NothingOfItIsOnDiskWhileItRunsAndAfter) {
