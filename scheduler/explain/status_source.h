@@ -13,6 +13,7 @@
 #include "common/ports/coordinator.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/executor_store.h"
+#include "common/ports/store/overdue_report.h"
 
 namespace carillon::scheduler {
 
@@ -34,6 +35,7 @@ struct ClusterView {
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // executors with a link to this member
   Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
+  std::vector<UnplannedJob> unplanned_jobs = {};  // of the cluster, as in the OverdueReport
   // Median and 99th percentile of the delay with which first attempts started, since this process
   // started. Zero = none has started yet.
   Duration late_p50 = {};

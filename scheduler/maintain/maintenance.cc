@@ -44,14 +44,14 @@ SteadyTime Maintenance::Step(SteadyTime now) {
 
 void Maintenance::Look(WallTime cluster_now) {
   const SteadyTime asked = ports_.clock.Steady();
-  const auto report = ports_.firing.ReadOverdue(cluster_now);
+  auto report = ports_.firing.ReadOverdue(cluster_now);
   if (!report.ok()) {
     ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(report.code())).Add();
     return;
   }
   ports_.overdue.Looked({.overdue = AgeOf(report->oldest_pending_due, cluster_now),
                          .unplanned = AgeOf(report->oldest_unplanned_fire, cluster_now)},
-                        asked);
+                        std::move(report->unplanned_jobs), asked);
 }
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,7 @@
 #include "scheduler/maintain/overdue_watch.h"
 
+#include <utility>
+
 namespace carillon::scheduler {
 namespace {
 
@@ -9,9 +11,11 @@ double Seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
 }  // namespace
 
-void OverdueWatch::Looked(const OverdueAges& found, SteadyTime asked) {
+void OverdueWatch::Looked(const OverdueAges& found, std::vector<UnplannedJob> jobs,
+                          SteadyTime asked) {
   MutexLock lock(mu_);
   found_ = found;
+  jobs_ = std::move(jobs);
   looked_ = asked;
 }
 
@@ -20,6 +24,11 @@ OverdueAges OverdueWatch::Ages() const {
   const Duration since = clock_.Steady() - looked_;
   if (since <= stale_after_) return found_;
   return {.overdue = found_.overdue + since, .unplanned = found_.unplanned + since};
+}
+
+std::vector<UnplannedJob> OverdueWatch::UnplannedJobs() const {
+  MutexLock lock(mu_);
+  return jobs_;
 }
 
 SteadyTime OverdueWatch::Step(SteadyTime now) {

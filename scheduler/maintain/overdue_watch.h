@@ -11,11 +11,13 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/loops/loop.h"
 #include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
+#include "common/ports/store/overdue_report.h"
 
 namespace carillon::scheduler {
 
@@ -31,8 +33,10 @@ class OverdueWatch final : public Stepper {
       : clock_(clock), metrics_(metrics), stale_after_(stale_after), looked_(clock.Steady()) {}
 
   // Reports the result of a read that began at `asked`.
-  void Looked(const OverdueAges& found, SteadyTime asked);
+  void Looked(const OverdueAges& found, std::vector<UnplannedJob> jobs, SteadyTime asked);
   OverdueAges Ages() const;
+  // The jobs with a fire that should have been planned, as of the last read.
+  std::vector<UnplannedJob> UnplannedJobs() const;
 
   // Sets the metrics.
   SteadyTime Step(SteadyTime now) override;
@@ -43,6 +47,7 @@ class OverdueWatch final : public Stepper {
   const Duration stale_after_;
   mutable Mutex mu_;
   OverdueAges found_ GUARDED_BY(mu_);
+  std::vector<UnplannedJob> jobs_ GUARDED_BY(mu_);
   SteadyTime looked_ GUARDED_BY(mu_);
 };
 

@@ -82,6 +82,7 @@ MemberStatus Member::GetStatus() const {
   const OverdueAges ages = r.overdue.Ages();
   status.oldest_overdue = ages.overdue;
   status.oldest_unplanned = ages.unplanned;
+  status.unplanned_jobs = r.overdue.UnplannedJobs();
   status.queues = r.gauges.Depths();
   status.queues.push_back({"runs", r.firing.backlog(), r.options.wheel_capacity});
   status.queues.push_back({"ready", r.firing.ready(), r.options.wheel_capacity});

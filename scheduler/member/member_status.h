@@ -38,8 +38,9 @@ struct MemberStatus {
   bool clock_trusted = false;                  // measured, and within the limit (500 ms)
   Duration late_p50 = {};                      // start minus fire time, since the process started
   Duration late_p99 = {};
-  Duration oldest_overdue = {};    // due and not claimed; zero = none
-  Duration oldest_unplanned = {};  // due and not planned; zero = none
+  Duration oldest_overdue = {};                   // due and not claimed; zero = none
+  Duration oldest_unplanned = {};                 // due and not planned; zero = none
+  std::vector<UnplannedJob> unplanned_jobs = {};  // as in the OverdueReport
   std::vector<QueueDepth> queues = {};
   std::map<std::string, BusHealth> topics = {};  // the topics that this member reads
   SessionState session = SessionState::kSuspended;

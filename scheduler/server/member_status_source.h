@@ -17,6 +17,7 @@ class MemberStatusSource final : public StatusSource {
                      .leader = seen.leader,
                      .executors = seen.executors,
                      .oldest_overdue = seen.oldest_overdue,
+                     .unplanned_jobs = seen.unplanned_jobs,
                      .late_p50 = seen.late_p50,
                      .late_p99 = seen.late_p99,
                      .topics = seen.topics,

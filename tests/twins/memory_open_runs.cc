@@ -154,6 +154,7 @@ RunningPage PageOf(MemoryTables& tables, RunIndex index, std::vector<SegmentId> 
 
 OverdueReport Overdue(MemoryTables& tables, WallTime now) {
   OverdueReport report;
+  std::map<JobId, UnplannedJob> unplanned;
   for (const SegmentRecord& record : tables.segments) {
     const MemoryTables::PendingIndex& pending = tables.pending(record.segment);
     if (!pending.empty() && IsTime(pending.begin()->first)) {
@@ -167,7 +168,13 @@ OverdueReport Overdue(MemoryTables& tables, WallTime now) {
     if (!due.empty()) {
       report.oldest_unplanned_fire = std::min(report.oldest_unplanned_fire, due.begin()->first);
     }
+    for (const auto& [fire, schedule] : due) {
+      if (fire >= now - kUnplannedShownAfter) break;
+      const JobEntry& job = tables.jobs().at(tables.FindSchedule(schedule)->job_no);
+      unplanned.try_emplace(job.id, UnplannedJob{job.id, job.definition.name, fire});
+    }
   }
+  report.unplanned_jobs = FirstUnplanned(unplanned);
   return report;
 }
 

@@ -19,6 +19,7 @@
 #include "common/domain/run/run_state.h"
 #include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
+#include "common/ports/store/overdue_report.h"
 
 namespace carillon {
 
@@ -150,13 +151,6 @@ inline void NoteWritten(const RunRow& row, RunEffect* effect) {
   if (row.state == RunState::kPending) effect->again = row;
   effect->completed = IsFinal(row.state) && IsAwaited(row);
 }
-
-// The input of the watchdog for unplanned fires and of the metric for overdue runs.
-struct OverdueReport {
-  WallTime oldest_pending_due = kNever;     // PENDING; kNever = none
-  WallTime oldest_unplanned_fire = kNever;  // next_fire of enabled schedules; kNever = none
-  int64_t pending_due = 0;                  // PENDING with due <= now, counted up to 100,000
-};
 
 struct JobVersionKey {
   JobNo job_no;

@@ -88,6 +88,16 @@ json DescribeLag(const ClusterView& view) {
   return {{"tasks", NumberOrNull(tasks)}, {"results", of(kResultsTopic)}, {"logs", of(kLogsTopic)}};
 }
 
+json DescribeUnplanned(const std::vector<UnplannedJob>& jobs) {
+  json list = json::array();
+  for (const UnplannedJob& job : jobs) {
+    list.push_back({{"job_id", job.job_id.value()},
+                    {"job_name", job.name},
+                    {"fire_time", FormatRfc3339(job.fire)}});
+  }
+  return list;
+}
+
 json DescribeTrust(const StoreTrust& trust) {
   const bool accepted = trust.accepted != WallTime{};
   return {{"store_id", trust.store_id},
@@ -134,6 +144,7 @@ Reply SystemStatus(const Call& call) {
       {"runs_pending", nullptr},
       {"runs_running", nullptr},
       {"oldest_overdue_ms", nullptr},
+      {"unplanned_jobs", nullptr},
       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
       {"lag", DescribeLag(view)},
       {"store_reachable", snapshot.view.has_value()},
@@ -152,6 +163,9 @@ Reply SystemStatus(const Call& call) {
   status["runs_pending"] = snapshot.view->counts.pending;
   status["runs_running"] = snapshot.view->counts.running;
   status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
+  // While the cluster is paused, nothing is planned.
+  status["unplanned_jobs"] =
+      status["paused"].is_null() ? DescribeUnplanned(view.unplanned_jobs) : json::array();
   return JsonResponse(200, status);
 }
 

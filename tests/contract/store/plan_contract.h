@@ -315,6 +315,28 @@ TYPED_TEST(PlanContract, OverdueReportFindsTheOldest) {
   EXPECT_EQ(report.pending_due, 2);
 }
 
+TYPED_TEST(PlanContract, OverdueReportNamesTheJobsThatAreNotPlannedForAMinute) {
+  StoreDriver s = this->driver();
+  s.Create("late", s.Every(10s));
+  const StoredJob paused = s.Create("paused", s.Every(10s));
+  s.Pause(paused, kT0);
+  JobDefinition two = s.Every(1s);
+  two.schedules.push_back(two.schedules[0]);
+  two.schedules[1].every = 2s;
+  s.Create("twice", two);
+  const auto at = [&](Duration ahead) {
+    std::string found;
+    for (const UnplannedJob& job : s.v(s.firing.ReadOverdue(kT0 + ahead)).unplanned_jobs) {
+      EXPECT_EQ(job.name, "job");
+      found += fmt::format("{} {} ", job.job_id.value(), (job.fire - kT0) / 1s);
+    }
+    return found;
+  };
+  EXPECT_EQ(at(61s), "");
+  EXPECT_EQ(at(62s), "twice 1 ");
+  EXPECT_EQ(at(80s), "twice 1 late 10 ");
+}
+
 // ---- definitions --------------------------------------------------------------------------------
 
 TYPED_TEST(PlanContract, EveryVersionOfADefinitionIsKept) {

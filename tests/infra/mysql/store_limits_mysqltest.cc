@@ -225,6 +225,9 @@ TEST_F(StoreReadsTest, WatchdogReadsTheFirstScheduleOfEachSegmentWhateverTheStat
   look();
   EXPECT_LT(RowsRead(look), kReadsMax);
   EXPECT_EQ(report.oldest_unplanned_fire, kT0 + 1h);
+  const auto look_late = [&] { report = s.v(s.firing.ReadOverdue(kT0 + 2h)); };
+  EXPECT_LT(RowsRead(look_late), kReadsMax);
+  EXPECT_FALSE(report.unplanned_jobs.empty());
 }
 
 TEST_F(StoreReadsTest, CountsEndAtTheirBounds) {

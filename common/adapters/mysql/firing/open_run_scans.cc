@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
@@ -98,6 +99,29 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   WallTime least = kNever;
   while (rows.Next()) least = std::min(least, rows.Time(1));
   return least;
+}
+
+// Orders by the fire and keeps each job once, as UnplannedJob says. Reads no rows but those that are
+// late, of each segment at most kUnplannedJobsMax.
+Result<std::vector<UnplannedJob>> ReadUnplannedJobs(Session& session, uint32_t segment_count,
+                                                    WallTime due_before) {
+  const std::string branch = fmt::format(
+      "SELECT s.next_fire_us, j.job_id, j.name FROM job_schedules s FORCE INDEX (due) "
+      "STRAIGHT_JOIN "
+      "jobs j ON j.job_no = s.job_no WHERE s.segment = ? AND s.next_fire_us < {} ORDER BY "
+      "s.next_fire_us LIMIT {}",
+      ToUnixMicros(due_before), kUnplannedJobsMax);
+  Params segments;
+  for (uint32_t i = 0; i < segment_count; ++i) segments.emplace_back(uint64_t{i});
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(branch, segment_count), segments));
+  std::map<JobId, UnplannedJob> by_id;
+  while (rows.Next()) {
+    const UnplannedJob one{
+        .job_id = JobId(rows.Text(2)), .name = rows.Text(3), .fire = rows.Time(1)};
+    const auto [known, added] = by_id.try_emplace(one.job_id, one);
+    if (!added) known->second.fire = std::min(known->second.fire, one.fire);
+  }
+  return FirstUnplanned(by_id);
 }
 
 // `runs` are the first runs after the cursor, at most `limit` + 1. If there are `limit` + 1, there
@@ -256,6 +280,11 @@ Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, 
       LeastOf(session, segment_count,
               "SELECT s.next_fire_us FROM job_schedules s FORCE INDEX (due) WHERE s.segment = ? "
               "ORDER BY s.next_fire_us LIMIT 1"));
+  const WallTime late = now - kUnplannedShownAfter;
+  if (report.oldest_unplanned_fire < late) {
+    CARILLON_ASSIGN_OR_RETURN(report.unplanned_jobs,
+                              ReadUnplannedJobs(session, segment_count, late));
+  }
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(fmt::format("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "

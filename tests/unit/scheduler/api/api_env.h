@@ -32,6 +32,7 @@ class FixedStatus : public scheduler::StatusSource {
   std::vector<ExecutorRecord> linked = {
       {.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}};
   std::map<std::string, BusHealth> topics;
+  std::vector<UnplannedJob> unplanned;
   SessionState session = SessionState::kConnected;
   std::vector<scheduler::ClusterMember> others;
 
@@ -55,6 +56,7 @@ class FixedStatus : public scheduler::StatusSource {
                          .paused = false}},
             .executors = linked,
             .oldest_overdue = 250ms,
+            .unplanned_jobs = unplanned,
             .late_p50 = 2ms,
             .late_p99 = 7ms,
             .topics = topics,

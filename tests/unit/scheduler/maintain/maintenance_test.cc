@@ -42,6 +42,15 @@ TEST_F(MaintenanceTest, ShowsTheOldestOverdueRunAndFire) {
   EXPECT_NEAR(Gauge("carillon_unplanned_overdue_seconds"), 9, 0.1);
 }
 
+TEST_F(MaintenanceTest, JobsThatAreNotPlannedForAMinuteAreKnown) {
+  CreateRate("tick", 1s);
+  Step(10s);
+  EXPECT_TRUE(overdue_.UnplannedJobs().empty());
+  Step(60s);
+  ASSERT_EQ(overdue_.UnplannedJobs().size(), 1u);
+  EXPECT_EQ(overdue_.UnplannedJobs()[0].job_id, JobId("tick"));
+}
+
 TEST_F(MaintenanceTest, AgesGrowWhileTheStoreIsAway) {
   Execute(CreateNoop("job"));
   Step(10s);

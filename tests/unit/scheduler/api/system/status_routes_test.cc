@@ -192,6 +192,15 @@ TEST_F(SystemRoutesTest, StatusHasItsShape) {
   EXPECT_EQ(status["version"], "0.1.0-test");
 }
 
+TEST_F(SystemRoutesTest, StatusNamesTheJobsThatAreNotPlanned) {
+  EXPECT_EQ(Get("/api/system/status").body()["unplanned_jobs"], json::array());
+  status_.unplanned = {{JobId("eastern"), "Eastern", ParseRfc3339("2026-03-01T00:00:00Z").value()}};
+  EXPECT_EQ(Get("/api/system/status").body()["unplanned_jobs"],
+            json::array({{{"job_id", "eastern"},
+                          {"job_name", "Eastern"},
+                          {"fire_time", "2026-03-01T00:00:00.000000Z"}}}));
+}
+
 TEST_F(SystemRoutesTest, StatusTellsHowFarReadersAreBehind) {
   const json unknown = {{"tasks", nullptr}, {"results", nullptr}, {"logs", nullptr}};
   EXPECT_EQ(Get("/api/system/status").body()["lag"], unknown);
@@ -212,7 +221,8 @@ void ExpectWithoutStore(const json& status) {
   EXPECT_TRUE(status["unknown_since"].is_string());
   EXPECT_EQ(status["leader"], "scheduler-1");
   EXPECT_TRUE(status["members"][0]["owned_segments"].is_null());
-  for (const char* name : {"segments", "runs_pending", "runs_running", "oldest_overdue_ms"}) {
+  for (const char* name :
+       {"segments", "runs_pending", "runs_running", "oldest_overdue_ms", "unplanned_jobs"}) {
     EXPECT_TRUE(status[name].is_null()) << name;
   }
   // Only executors with a link to this member are counted.
