@@ -30,6 +30,7 @@ void DropOrder(RunEntry& entry) {
 }  // namespace
 
 void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
+  if (!entry.task.unreadable.empty()) return RefuseUnreadable(entry);
   switch (entry.runner) {
     case Runner::kWarden:
       entry.asked = SteadyTime{};
@@ -222,6 +223,16 @@ void AttemptRunner::FailUnstarted(RunEntry& entry, std::string_view reason, std:
                   .reason = std::string(reason),
                   .error = std::move(error),
                   .ended = ports_.clock.Wall()});
+}
+
+// The task would be as unreadable in every further attempt.
+void AttemptRunner::RefuseUnreadable(RunEntry& entry) {
+  EndHere(entry, {.state = RunState::kFailed,
+                  .reason = std::string(reason::kBadDefinition),
+                  .error = "executor " + options_.executor_id.value() + " " + options_.version +
+                           " cannot read the task: " + entry.task.unreadable,
+                  .ended = ports_.clock.Wall(),
+                  .no_retry = true});
 }
 
 void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, SteadyTime now) {

@@ -47,6 +47,7 @@ class AttemptRunner {
   void Begin(RunEntry& entry, SteadyTime now);
   void EndUnstarted(RunEntry& entry);
   void FailUnstarted(RunEntry& entry, std::string_view reason, std::string error);
+  void RefuseUnreadable(RunEntry& entry);
   // Passes starts to the warden again until it confirms them.
   void StartDue(SteadyTime now);
 

@@ -24,7 +24,10 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
       Count(opened.rejection);
       continue;
     }
-    for (const Error& error : opened.unreadable) CountUnreadable(error);
+    for (UnreadableTask& one : opened.unreadable) {
+      CountUnreadable(one.error);
+      if (one.rest) tasks.push_back(*std::move(one.rest));
+    }
     tasks.insert(tasks.end(), std::make_move_iterator(opened.tasks.begin()),
                  std::make_move_iterator(opened.tasks.end()));
   }

@@ -3,8 +3,9 @@
 // Place    Step 6 of docs/life-of-a-run.md, the receiving end; promise P9.
 // Threads  Not thread-safe; the core loop owns it.
 // Errors   A rejected record is counted by reason, logged once per reason, and never run. So is a
-//          task that cannot be read; the others of its record are taken. While the bus is
-//          unavailable Take returns nothing; the next call tries again.
+//          task that cannot be read; the others of its record are taken. If its run is known,
+//          Take returns what is left of it, so that the run ends instead of being sent again.
+//          While the bus is unavailable Take returns nothing; the next call tries again.
 // Always   Every record taken is committed at once: claims decide what runs, and the owner
 //          publishes again any task that is lost here.
 #pragma once
@@ -36,7 +37,7 @@ class TaskIntake {
   TaskIntake(Ports ports, Options options)
       : ports_(std::move(ports)), options_(std::move(options)) {}
 
-  // The accepted tasks of up to `records_max` records of at most kBundleTasksMax tasks each.
+  // The accepted tasks, and what is left of unreadable ones, of up to `records_max` records of at most kBundleTasksMax tasks each.
   std::vector<TaskMessage> Take(size_t records_max, WallTime now);
 
  private:

@@ -59,7 +59,8 @@ std::string_view Name(ResultVerdict verdict) {
 HostWord WordOnHost(const AttemptResult& result) {
   if (result.reason == reason::kHost || result.reason == reason::kWardenDied)
     return HostWord::kFault;
-  const bool says_nothing = result.state == RunState::kLost || result.reason == reason::kSpawn;
+  const bool says_nothing = result.state == RunState::kLost || result.reason == reason::kSpawn ||
+                            result.reason == reason::kBadDefinition;
   return says_nothing ? HostWord::kNothing : HostWord::kWorks;
 }
 

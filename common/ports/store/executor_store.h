@@ -69,6 +69,7 @@ struct ExecutorRecord {
   std::string trouble = {};
   // Known to this member only, from the results of the runs that it owns:
   std::optional<BreakerView> breaker = {};
+  bool claims_nothing = false;  // it is heard of, and claims none of the tasks that it is sent
 };
 
 // Replaces an executor's labels, if they are still `expected`.

@@ -63,7 +63,7 @@ std::string_view Name(Rejection rejection);
 struct OpenedTasks {
   Rejection rejection = Rejection::kNone;  // tasks are empty unless kNone
   std::vector<TaskMessage> tasks;
-  std::vector<Error> unreadable;  // of tasks of the record that are left out
+  std::vector<UnreadableTask> unreadable;  // the tasks of the record that are left out
 };
 
 // Checks in this order, the cheapest first: target (kOtherExecutor is not an error), incarnation,

@@ -3,6 +3,8 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
+
 #include "carillon/v1/task.pb.h"
 #include "common/base/ascii.h"
 #include "common/base/charset.h"
@@ -166,6 +168,28 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   task.trace_id = from.trace_id();
   if (const Status checked = CheckTask(task); !checked.ok())
     return Corrupt(checked.error().message);
+  return task;
+}
+
+// What the claim and the result of an invalid task need. nullopt: some of it is invalid.
+std::optional<TaskMessage> RestOf(const v1::Task& from, const Error& error) {
+  const auto key = DecodeRunId(from.task_id());
+  const bool known = key.ok() && ValidateJobId(from.job_id()).ok() &&
+                     wire::IsMemberId(from.member()) && from.attempt() >= 1 &&
+                     from.attempt() <= kAttemptMax && from.segment() <= wire::kSegmentMax &&
+                     from.job_no() <= static_cast<uint64_t>(INT64_MAX) && from.def_version() >= 0;
+  if (!known) return std::nullopt;
+  TaskMessage task;
+  task.key = *key;
+  task.job_id = JobId(from.job_id());
+  task.job_no = JobNo(from.job_no());
+  task.segment = SegmentId(from.segment());
+  task.attempt = static_cast<int>(from.attempt());
+  task.def_version = from.def_version();
+  task.member = MemberId(from.member());
+  task.type = JobType::kNoop;
+  task.priority = static_cast<int>(std::min(from.priority(), kPriorityMax));
+  task.unreadable = error.message;
   return task;
 }
 
@@ -434,10 +458,22 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format)
 }
 
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes,
-                                             std::vector<Error>* unreadable) {
+                                             std::vector<UnreadableTask>* unreadable) {
   google::protobuf::Arena arena;
   CARILLON_ASSIGN_OR_RETURN(const auto items, ItemsOf<v1::Task>(bytes, arena));
-  return DecodeEach(items, DecodeTask, unreadable);
+  if (unreadable == nullptr) return DecodeEach(items, DecodeTask, nullptr);
+  std::vector<TaskMessage> tasks;
+  tasks.reserve(items.size());
+  for (const v1::Task* item : items) {
+    auto task = item != nullptr ? DecodeTask(*item) : Corrupt("an item of a bundle");
+    if (task.ok()) {
+      tasks.push_back(std::move(task).value());
+      continue;
+    }
+    UnreadableTask& left_out = unreadable->emplace_back(task.error());
+    if (item != nullptr) left_out.rest = RestOf(*item, task.error());
+  }
+  return tasks;
 }
 
 std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat format) {

@@ -63,6 +63,9 @@ struct TaskMessage {
   OnLost on_lost = OnLost::kRetry;
   uint32_t shard_total = 1;
   std::string trace_id = {};  // trace id of the execute request; empty = derived from the run id
+  // Why the rest of the task could not be read; "" for a task that was. Only what its claim and its
+  // result need is set then: it is to be claimed and ended, never started. Not written.
+  std::string unreadable = {};
 
   bool operator==(const TaskMessage&) const = default;
 };
@@ -86,10 +89,17 @@ Status CheckTask(const TaskMessage& task);
 // At most TasksPerRecord(format) tasks; for JSON exactly one. Each must pass CheckTask.
 std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
                         BusFormat format = BusFormat::kBinary);
-// With `unreadable`, invalid tasks of a bundle are left out, and their errors are added to it.
-// Without it, one makes the whole record kCorrupt.
+
+// An invalid task.
+struct UnreadableTask {
+  Error error;
+  std::optional<TaskMessage> rest =
+      {};  // with `unreadable` set; nullopt: not even its run is known
+};
+// With `unreadable`, invalid tasks of a bundle are added to it. Without it, one makes the whole
+// record kCorrupt.
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes,
-                                             std::vector<Error>* unreadable = nullptr);
+                                             std::vector<UnreadableTask>* unreadable = nullptr);
 
 // A result of docs/protocol.md. Carillon finds the run by its key; job_id is for other readers.
 struct ResultMessage {

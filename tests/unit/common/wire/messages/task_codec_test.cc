@@ -296,12 +296,52 @@ TEST(TaskCodecTest, OneBadTaskSpoilsItsBundleUnlessItIsLeftOut) {
   *bundle.add_tasks() = ValidTask();
   bundle.mutable_tasks(1)->set_attempt(0);
   EXPECT_EQ(DecodeTasks(bundle.SerializeAsString()).code(), ErrorCode::kCorrupt);
-  std::vector<Error> unreadable;
+  std::vector<UnreadableTask> unreadable;
   const auto tasks = DecodeTasks(bundle.SerializeAsString(), &unreadable);
   ASSERT_TRUE(tasks.ok());
   EXPECT_EQ(tasks->size(), 1u);
   ASSERT_EQ(unreadable.size(), 1u);
-  EXPECT_EQ(unreadable[0].message, "bus payload: attempt");
+  EXPECT_EQ(unreadable[0].error.message, "bus payload: attempt");
+  EXPECT_FALSE(unreadable[0].rest);
+}
+
+TEST(TaskCodecTest, OfAnUnreadableTaskItsClaimIsLeft) {
+  const v1::Task valid = ValidTask();
+  const auto left_of = [](const v1::Task& task) {
+    v1::TaskBundle bundle;
+    *bundle.add_tasks() = task;
+    std::vector<UnreadableTask> unreadable;
+    const auto tasks = DecodeTasks(bundle.SerializeAsString(), &unreadable);
+    EXPECT_TRUE(tasks.ok() && tasks->empty());
+    EXPECT_EQ(unreadable.size(), 1u);
+    return unreadable.empty() ? UnreadableTask{} : unreadable[0];
+  };
+  v1::Task later = valid;  // of a later version
+  later.set_type("teleport");
+  const UnreadableTask left = left_of(later);
+  ASSERT_TRUE(left.rest);
+  EXPECT_EQ(EncodeRunId(left.rest->key), valid.task_id());
+  EXPECT_EQ(left.rest->attempt, static_cast<int>(valid.attempt()));
+  EXPECT_EQ(left.rest->member.value(), valid.member());
+  EXPECT_EQ(left.rest->job_id.value(), valid.job_id());
+  EXPECT_EQ(left.rest->type, JobType::kNoop);
+  EXPECT_EQ(left.rest->unreadable, "bus payload: type or policy");
+  EXPECT_TRUE(left.rest->command.empty());
+  v1::Task priority = valid;
+  priority.set_priority(1000);
+  ASSERT_TRUE(left_of(priority).rest);
+  EXPECT_EQ(left_of(priority).rest->priority, 100);
+  for (const auto& spoil : std::vector<std::function<void(v1::Task&)>>{
+           [](v1::Task& task) { task.set_task_id("x"); },
+           [](v1::Task& task) { task.set_job_id("Not An Id"); },
+           [](v1::Task& task) { task.set_member(""); }, [](v1::Task& task) { task.set_attempt(0); },
+           [](v1::Task& task) { task.set_segment(1u << 16); },
+           [](v1::Task& task) { task.set_job_no(uint64_t{1} << 63); },
+           [](v1::Task& task) { task.set_def_version(-1); }}) {
+    v1::Task spoiled = later;
+    spoil(spoiled);
+    EXPECT_FALSE(left_of(spoiled).rest) << spoiled.ShortDebugString();
+  }
 }
 
 // A reader takes all that a writer accepts: otherwise an executor would get the task again
