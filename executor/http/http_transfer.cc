@@ -76,6 +76,11 @@ Error Refused(std::string_view address) {
           fmt::format("this executor sends no requests to {} (executor.http_allow)", address)};
 }
 
+bool IsEncrypted(std::string_view pem) {
+  return pem.find("BEGIN ENCRYPTED PRIVATE KEY") != std::string_view::npos ||
+         pem.find("Proc-Type: 4,ENCRYPTED") != std::string_view::npos;
+}
+
 bool SendsBody(const StartHttp& start) {
   return !start.body.empty() || start.method == HttpMethod::kPost ||
          start.method == HttpMethod::kPut || start.method == HttpMethod::kPatch;
@@ -145,6 +150,10 @@ Status HttpTransfer::Prepare(StartHttp& start, SteadyTime now, SteadyTime deadli
   denied_.clear();
   failure_[0] = '\0';
   kept_bytes_ = kept_bytes;
+  if (IsEncrypted(start.client_certificate)) {
+    return {ErrorCode::kInvalid,
+            "the key of client_certificate needs a passphrase; store one that needs none"};
+  }
   CARILLON_TRY(SetHeaders(start));
   CARILLON_TRY(SetTarget(start, now));
   SetRequest(start, deadline - now);
@@ -218,6 +227,9 @@ void HttpTransfer::SetTls(const StartHttp& start) {
   curl_blob pem{.data = const_cast<char*>(start.client_certificate.data()),
                 .len = start.client_certificate.size(),
                 .flags = CURL_BLOB_COPY};
+  // For a key that is encrypted nevertheless libcurl asks for a passphrase, and reads null if none
+  // is set.
+  curl_easy_setopt(handle_, CURLOPT_KEYPASSWD, "");
   curl_easy_setopt(handle_, CURLOPT_SSLCERT_BLOB, &pem);
   curl_easy_setopt(handle_, CURLOPT_SSLKEY_BLOB, &pem);
 }
