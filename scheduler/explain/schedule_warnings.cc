@@ -49,6 +49,8 @@ std::vector<ScheduleWarning> WarningsOf(const JobDefinition& job, const Schedule
   for (const std::string& name : {spec.calendar, spec.blackout}) {
     const StoredCalendar* stored = name.empty() ? nullptr : calendars.Find(name);
     if (stored == nullptr || !stored->readable) continue;
+    auto old = LintZoneName(stored->definition.time_zone, "The time zone of calendar " + name);
+    if (old) warnings.push_back(*std::move(old));
     auto ends = LintCalendarEnd(*schedule, *free, name, stored->definition, after);
     if (ends) warnings.push_back(*std::move(ends));
   }

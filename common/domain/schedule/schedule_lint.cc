@@ -12,6 +12,7 @@
 #include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
+#include "common/domain/schedule/zone_names.h"
 
 namespace carillon {
 namespace {
@@ -218,6 +219,16 @@ void LintYears(const ScheduleSpec& spec, const Schedule& schedule, const CronExp
 
 }  // namespace
 
+std::optional<ScheduleWarning> LintZoneName(std::string_view zone, std::string_view of) {
+  const std::string instead = NewZoneName(zone);
+  if (instead.empty()) return std::nullopt;
+  return ScheduleWarning{
+      "old_zone_name",
+      fmt::format("{} {} is an old name, which newer hosts do not know without the package "
+                  "tzdata-legacy. Use {}.",
+                  of, zone, instead)};
+}
+
 std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
                                           WallTime after, const ScheduleCalendars& calendars) {
   Warnings warnings;
@@ -238,6 +249,7 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
   LintSteps(*cron, UsesSpread(spec.cron_expression), &warnings);
   LintRepeat(spec, *cron, repeat, after, &warnings);
   LintGap(spec, *cron, gap, after, &warnings);
+  if (auto old = LintZoneName(spec.time_zone, "The time zone")) warnings.push_back(*std::move(old));
   return warnings;
 }
 

@@ -3,13 +3,13 @@
 #include <absl/time/time.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
 
 #include "common/base/ascii.h"
 #include "common/base/mutex.h"
+#include "common/domain/schedule/zone_names.h"
 
 namespace carillon {
 namespace {
@@ -21,6 +21,10 @@ Error Unknown(std::string_view name) {
   std::string shown(name.substr(0, kNameBytesMax));
   for (char& c : shown) {
     if (c < 0x20 || c > 0x7E) c = '.';
+  }
+  if (const std::string instead = NewZoneName(name); !instead.empty()) {
+    return {ErrorCode::kInvalid, "unknown time zone '" + shown + "'; use its new name " + instead +
+                                     " (the old one is in Debian's package tzdata-legacy)"};
   }
   return {ErrorCode::kInvalid, "unknown time zone '" + shown +
                                    "'; use an IANA name such as Europe/Paris (the zones come from "
@@ -50,10 +54,8 @@ bool LooksLikeZone(std::string_view name) {
 // True if the zone's file exists. Must be called before the loader, because the loader keeps every
 // name that it receives: wrong names would use memory permanently.
 bool HasFile(std::string_view name) {
-  const char* directory = std::getenv("TZDIR");
-  const std::filesystem::path root = directory != nullptr ? directory : "/usr/share/zoneinfo";
   std::error_code ignored;
-  return std::filesystem::is_regular_file(root / name, ignored);
+  return std::filesystem::is_regular_file(ZoneDirectory() / name, ignored);
 }
 
 }  // namespace

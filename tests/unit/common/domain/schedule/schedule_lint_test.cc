@@ -43,6 +43,17 @@ TEST(ScheduleLintTest, TellsWhereASpreadStepIsUneven) {
   }
 }
 
+TEST(ScheduleLintTest, TellsOldNamesOfZones) {
+  for (const char* zone : {"US/Eastern", "EST5EDT", "Asia/Calcutta"}) {
+    const auto warnings = Lint("0 9 * * *", zone);
+    EXPECT_EQ(Codes(warnings), "old_zone_name") << zone;
+  }
+  EXPECT_TRUE(Lint("0 9 * * *", "US/Eastern").at(0).detail.ends_with("Use America/New_York."));
+  for (const char* zone : {"America/New_York", "Europe/Amsterdam", "UTC", "Etc/UTC"}) {
+    EXPECT_EQ(Codes(Lint("0 9 * * *", zone)), "") << zone;
+  }
+}
+
 TEST(ScheduleLintTest, TellsWhatNeverFires) {
   EXPECT_EQ(Codes(Lint("0 0 30 2 *")), "never_fires skips_months");
   const ScheduleSpec past{.kind = ScheduleKind::kOnce, .at = kAfter - 1h};

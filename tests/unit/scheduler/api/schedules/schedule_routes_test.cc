@@ -333,6 +333,21 @@ TEST_F(ScheduleRoutesTest, CalendarWhoseListEndsIsToldInPreviewAndJob) {
   told(Get("/api/jobs/j/next").body()["warnings"]);
 }
 
+TEST_F(ScheduleRoutesTest, OldNamesOfZonesAreToldOfScheduleAndCalendar) {
+  const json office = {{"time_zone", "US/Pacific"}, {"weekdays", {"mon"}}};
+  ASSERT_EQ(Send("PUT", "/api/calendars/office", office.dump()).status, 200);
+  json schedules = CronSchedules({"0 9 * * *"});
+  schedules[0]["time_zone"] = "US/Eastern";
+  schedules[0]["calendar"] = "office";
+  const json warnings =
+      Create({{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", schedules}})["warnings"];
+  ASSERT_EQ(warnings.size(), 2u) << warnings;
+  for (const json& one : warnings) EXPECT_EQ(one["code"], "old_zone_name");
+  EXPECT_NE(warnings[0]["detail"].get<std::string>().find("America/New_York"), std::string::npos);
+  EXPECT_NE(warnings[1]["detail"].get<std::string>().find("calendar office US/Pacific"),
+            std::string::npos);
+}
+
 TEST_F(ScheduleRoutesTest, AnswersToWritesHaveTheWarningsOfAPreview) {
   const auto codes = [](const json& answer) {
     std::vector<std::string> found;

@@ -281,6 +281,7 @@ export const en = {
   'hint.uneven_step': 'The steps do not divide evenly: the last interval is shorter.',
   'hint.ends': 'The years of the expression end.',
   'hint.calendar_ends': 'The calendar lists no later days: add those to come.',
+  'hint.old_zone_name': 'The name of the time zone is an old one, which newer hosts do not know.',
   'hint.repeated_hour': 'In the repeated hour it fires once. Write * in the hour field to fire both times.',
   'hint.quartz_weekday': 'Weekday 1 is Monday here and Sunday in Quartz. Write names such as MON-FRI.',
   'hint.seconds_field': 'The first of six fields is the second: it fires several times a minute.',

@@ -275,6 +275,7 @@ export const zhCN: TwinOf<typeof en> = {
   'hint.uneven_step': '步长不能整除：最后一个间隔较短。',
   'hint.ends': '表达式中的年份有尽头。',
   'hint.calendar_ends': '日历没有列出更晚的日期：请补充今后的日期。',
+  'hint.old_zone_name': '时区使用旧名称，较新的主机可能不认识。',
   'hint.repeated_hour': '夏令时结束时重复的一小时内只触发一次。小时字段写 * 则两次都触发。',
   'hint.quartz_weekday': '数字 1 在这里是星期一，在 Quartz 中是星期日。请写 MON-FRI 这样的名称。',
   'hint.seconds_field': '六个字段的第一个是秒：每分钟会触发多次。',
