@@ -1,6 +1,9 @@
 #include "common/config/endpoints.h"
 
+#include <algorithm>
 #include <charconv>
+
+#include "common/base/ip_address.h"
 
 namespace carillon::config {
 namespace {
@@ -67,11 +70,35 @@ Status CheckProxy(const Config& config, const char* setting) {
   return Malformed(setting, "http://host:port or https://host:port", text);
 }
 
+// A name, perhaps with "." or "*." before it, or "*".
+bool IsHostPattern(std::string_view text) {
+  if (text == "*") return true;
+  if (text.starts_with('*')) text.remove_prefix(1);
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_';
+  });
+  return plain && text.find_first_not_of('.') != text.npos;
+}
+
+// What matches nothing would send requests through the proxy that are not meant for it.
+Status CheckNoProxy(const Config& config) {
+  constexpr const char* kNoProxy = "executor.no_proxy";
+  for (std::string_view item : ItemsOf(config.Text(kNoProxy))) {
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    if (item.empty() || IsHostPattern(item) || IpNetwork::Parse(item)) continue;
+    return Malformed(kNoProxy, "names, addresses and networks without scheme and port", item);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CheckEndpoints(const Config& config) {
   CARILLON_TRY(CheckProxy(config, "executor.http_proxy"));
   CARILLON_TRY(CheckProxy(config, "notify.proxy"));
+  CARILLON_TRY(CheckNoProxy(config));
   const std::string& members = config.Text(kLinkMembers);
   for (const std::string_view item : ItemsOf(members)) {
     const auto endpoint = ParseEndpoint(item);

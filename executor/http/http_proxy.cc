@@ -15,6 +15,7 @@ bool Names(std::string_view item, const std::string& host,
     const auto network = IpNetwork::Parse(std::string(item));
     return network && network->Contains(*address);
   }
+  if (item.starts_with('*')) item.remove_prefix(1);
   if (item.starts_with('.')) item.remove_prefix(1);
   if (item.empty()) return false;
   const std::string name = LowerCase(item);

@@ -43,5 +43,20 @@ TEST(EndpointsTest, AStandaloneServerListensAtOneAddress) {
             std::string::npos);
 }
 
+// A pattern that matches nothing would send requests through the proxy.
+TEST(EndpointsTest, WhatIsReachedWithoutTheProxyIsNamesAndNetworks) {
+  for (const char* text :
+       {"", "*", "intern.example, .corp,*.test", "10.0.0.0/8,::1,[fd00::1],", "a_b,192.0.2.7"}) {
+    const auto config = Loaded({{"executor.no_proxy", text, "--set"}});
+    EXPECT_TRUE(config.ok()) << text;
+  }
+  for (const char* text :
+       {"http://a", "a:80", "10.0.0.0/99", "a b", "a*", "例子.test", "[::1]:80", ".", "a,b:1"}) {
+    const auto config = Loaded({{"executor.no_proxy", text, "--set"}});
+    ASSERT_FALSE(config.ok()) << text;
+    EXPECT_NE(config.error().message.find("executor.no_proxy"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace carillon::config

@@ -46,9 +46,9 @@ TEST(BodyTextTest, TheMarkGoesBeforeTheStatedCharset) {
 
 TEST(HttpProxyTest, WhatIsReachedDirectly) {
   const HttpProxy proxy{.url = "http://p:3128",
-                        .direct = "intern.example, .corp,10.0.0.0/8,2001:db8::1,Host"};
+                        .direct = "intern.example, .corp,10.0.0.0/8,2001:db8::1,Host,*.star"};
   for (const char* host : {"intern.example", "a.intern.example", "A.Intern.Example.", "x.corp",
-                           "corp", "10.1.2.3", "[2001:db8::1]", "host"}) {
+                           "corp", "10.1.2.3", "[2001:db8::1]", "host", "a.star"}) {
     EXPECT_FALSE(proxy.IsUsedFor(host)) << host;
   }
   for (const char* host :
