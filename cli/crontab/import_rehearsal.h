@@ -1,4 +1,4 @@
-// A dry run of an import: asks the server which jobs of a list it would create.
+// An import, or a dry run of one: asks the server to create those jobs of a list that do not exist.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,18 +14,15 @@ const View& PlannedView();
 // is not at fault. The message then proposes --prefix, which gives the entry another id.
 std::string NotImported(const nlohmann::json& job, const Failure& failure);
 
-// Sends the jobs to /api/apply, in requests of limited size, with `query`. Returns the items of the
-// answers, one for each job.
-Outcome<std::vector<nlohmann::json>> SendJobs(Session& session,
-                                              const std::vector<nlohmann::json>& jobs,
-                                              const Parameters& query);
-
-// The outcome that each job would have. The server stores nothing.
+// The outcome of each job.
 struct Rehearsal {
   nlohmann::json planned = {{"items", nlohmann::json::array()}};
   ExitCode exit = ExitCode::kDone;  // not kDone if a job would not be created
 };
+// The server stores nothing.
 Outcome<Rehearsal> Rehearse(Session& session, const std::vector<nlohmann::json>& jobs);
+// Creates the jobs. One that exists stays as it is.
+Outcome<Rehearsal> CreateMissing(Session& session, const std::vector<nlohmann::json>& jobs);
 
 // Shows the plan of --dry-run.
 ExitCode ShowPlanned(Session& session, Rehearsal rehearsal);

@@ -160,31 +160,24 @@ Outcome<ExitCode> WriteReport(Session& session, const std::string& path,
   return ExitCode::kDone;
 }
 
-// Creates the jobs of a list that do not exist yet. A dry run tells which ones these are, because
-// an import never changes a job.
-Outcome<ExitCode> CreateJobs(Session& session, const std::vector<json>& jobs) {
-  CARILLON_ASSIGN_OR_RETURN(Rehearsal rehearsal, Rehearse(session, jobs));
-  json& shown = rehearsal.planned["items"];
-  std::vector<json> created;
-  std::vector<size_t> places;
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    if (shown[i]["result"] != "created") continue;
-    created.push_back(jobs[i]);
-    places.push_back(i);
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto items, SendJobs(session, created, {}));
-  for (size_t i = 0; i < items.size(); ++i) {
-    shown[places[i]]["result"] = items[i].value("result", "");
-    if (items[i].value("result", "") == "created") continue;
-    const json error = items[i].value("error", json());
-    if (!error.is_object()) continue;
-    const Failure failure =
-        FailureOf(ApiResponse{.status = error.value("status", 500), .body = error});
-    session.Say(NotImported(created[i], failure));
-    if (rehearsal.exit == ExitCode::kDone) rehearsal.exit = failure.exit;
-  }
-  session.Print().List(rehearsal.planned, PlannedView());
-  return rehearsal.exit;
+// Without --background, an action takes 1,000 jobs at most.
+std::string HowToResume(ImportKind kind) {
+  const std::string name(Name(kind));
+  const bool told = kind != ImportKind::kSystemd;  // an import knows which ones ran
+  return "The jobs are paused. To resume them: carillon bulk resume --background --filter "
+         "selector=" +
+         ("imported-from=" + name + (told ? ",was-running=yes" : ""));
+}
+
+// Creates the jobs of a list that do not exist yet.
+Outcome<ExitCode> CreateJobs(Session& session, ImportKind kind, const std::vector<json>& jobs) {
+  CARILLON_ASSIGN_OR_RETURN(const Rehearsal created, CreateMissing(session, jobs));
+  session.Print().List(created.planned, PlannedView());
+  const json& items = created.planned["items"];
+  const bool resumable = std::any_of(items.begin(), items.end(),
+                                     [](const json& item) { return item["result"] != "error"; });
+  if (resumable) session.Say(HowToResume(kind));
+  return created.exit;
 }
 
 Outcome<ExitCode> ImportSources(Session& session, ImportKind kind,
@@ -202,7 +195,7 @@ Outcome<ExitCode> ImportSources(Session& session, ImportKind kind,
   if (arguments.apply || arguments.dry_run) {
     CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
                                                           ? ShowRehearsal(session, result.jobs)
-                                                          : CreateJobs(session, result.jobs));
+                                                          : CreateJobs(session, kind, result.jobs));
     if (applied != ExitCode::kDone) return applied;
   } else {
     Printer print = session.Print();

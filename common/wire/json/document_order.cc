@@ -1,7 +1,9 @@
 #include "common/wire/json/document_order.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 
 #include "common/domain/schedule/schedule_spec.h"
@@ -48,14 +50,23 @@ std::vector<size_t> UpstreamFirst(const json& documents) {
     const std::string id = MemberText(documents[i], "job_id");
     if (!id.empty()) by_id.emplace(id, i);
   }
-  return Ordered(documents.size(), [&](size_t i) {
-    std::vector<size_t> before;
+  const auto before = [&](size_t i) {
+    std::vector<size_t> named;
     for (const std::string& id : NamedBefore(documents[i])) {
       const auto upstream = by_id.find(id);
-      if (upstream != by_id.end()) before.push_back(upstream->second);
+      if (upstream != by_id.end()) named.push_back(upstream->second);
     }
-    return before;
-  });
+    return named;
+  };
+  std::vector<size_t> levels(documents.size());
+  for (const size_t i : Ordered(documents.size(), before)) {
+    for (const size_t other : before(i)) levels[i] = std::max(levels[i], levels[other] + 1);
+  }
+  std::vector<size_t> order(documents.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&levels](size_t a, size_t b) { return levels[a] < levels[b]; });
+  return order;
 }
 
 }  // namespace carillon

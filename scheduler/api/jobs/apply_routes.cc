@@ -13,8 +13,10 @@ using nlohmann::json;
 
 Outcome<ApplyOptions> ReadOptions(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
-      const Query query, Query::Read(call.request, {"dry_run", "prune", "selector", "namespace"}));
+      const Query query,
+      Query::Read(call.request, {"dry_run", "only_new", "prune", "selector", "namespace"}));
   CARILLON_ASSIGN_OR_RETURN(const bool dry_run, query.Flag("dry_run"));
+  CARILLON_ASSIGN_OR_RETURN(const bool only_new, query.Flag("only_new"));
   CARILLON_ASSIGN_OR_RETURN(const bool prune, query.Flag("prune"));
   CARILLON_ASSIGN_OR_RETURN(auto selector, ReadSelector(query));
   if (prune && !selector) {
@@ -23,9 +25,15 @@ Outcome<ApplyOptions> ReadOptions(const Call& call) {
   if (!prune && selector) {
     return InvalidField("?selector", "unused", "selector requires prune=true.");
   }
+  if (prune && only_new) {
+    return InvalidField("?only_new", "invalid", "It cannot be combined with prune.");
+  }
   const auto name_space = query.Text("namespace");
   if (name_space && !IsNamespace(*name_space)) return BadNamespace("?namespace");
-  return ApplyOptions{.dry_run = dry_run, .prune = std::move(selector), .name_space = name_space};
+  return ApplyOptions{.dry_run = dry_run,
+                      .only_new = only_new,
+                      .prune = std::move(selector),
+                      .name_space = name_space};
 }
 
 }  // namespace

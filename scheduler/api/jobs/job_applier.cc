@@ -149,6 +149,9 @@ Outcome<JobApplier::Applied> JobApplier::ApplyOne(size_t index, const json& docu
   if (base && !documented_.insert(base->job.job_id.value()).second) {
     return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   }
+  if (base && options_.only_new) {
+    return Applied{.result = "unchanged", .id = base->job.job_id, .version = base->job.version};
+  }
   Outcome<Applied> fate = ApplyTo(base, index, document);
   const bool stale = !fate.ok() && fate.error().code == "stale_version";
   if (!stale || !base || known_.Find(base->job.job_id) == nullptr) return fate;

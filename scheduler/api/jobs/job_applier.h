@@ -31,6 +31,7 @@ inline constexpr size_t kChangesBytesMax = 4u << 20;
 
 struct ApplyOptions {
   bool dry_run = false;
+  bool only_new = false;  // jobs that exist stay as they are; not together with `prune`
   std::optional<Selector> prune = {};  // nullopt: nothing is deleted
   // The namespace of documents that name none, and the only one in which to prune. nullopt: such
   // documents belong to `default`, and all namespaces are pruned.

@@ -47,18 +47,37 @@ TEST_F(SchedulerImportsTest, AnImportPrintsJobsAndReportsRows) {
 
 TEST_F(SchedulerImportsTest, ApplyCreatesOnlyWhatIsMissing) {
   in_.str(kRows);
-  Answer("POST /api/apply?dry_run=true",
-         {{"items", {Item("xxl-job-1", "updated"), Item("xxl-job-2", "created")}}});
-  Answer("POST /api/apply", {{"items", {Item("xxl-job-2", "created")}}});
+  Answer("POST /api/apply?only_new=true",
+         {{"items", {Item("xxl-job-1", "unchanged"), Item("xxl-job-2", "created")}}});
   EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "UTC", "--apply", "-o", "json", "--namespace",
                  "shop"}),
             5);
-  ASSERT_EQ(server_.requests.size(), 2u);
-  ASSERT_EQ(SentBody(1).size(), 1u);
-  EXPECT_EQ(SentBody(1)[0]["job_id"], "xxl-job-2");
-  EXPECT_EQ(SentBody(1)[0]["namespace"], "shop");
+  ASSERT_EQ(server_.requests.size(), 1u);
+  ASSERT_EQ(SentBody(0).size(), 2u);
+  EXPECT_EQ(SentBody(0)[1]["job_id"], "xxl-job-2");
+  EXPECT_EQ(SentBody(0)[1]["namespace"], "shop");
   EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
   EXPECT_EQ(OutJson()["items"][1]["result"], "created");
+  EXPECT_NE(err().find("carillon bulk resume --background --filter "
+                       "selector=imported-from=xxl-job,was-running=yes"),
+            std::string::npos)
+      << err();
+}
+
+TEST_F(SchedulerImportsTest, AnImportThatStopsSaysHowFarItCame) {
+  std::string rows =
+      "INSERT INTO xxl_job_info (id,job_group,job_desc,glue_type,glue_source) VALUES ";
+  json items = json::array();
+  for (int i = 1; i <= 301; ++i) {
+    rows +=
+        std::string(i == 1 ? "" : ",") + "(" + std::to_string(i) + ",1,'a','GLUE_SHELL','true')";
+    if (i <= 300) items.push_back(Item(("xxl-job-" + std::to_string(i)).c_str(), "created"));
+  }
+  in_.str(rows);
+  Answer("POST /api/apply?only_new=true", {{"items", items}});
+  Answer("POST /api/apply?only_new=true", {{"code", "unavailable"}, {"detail", "away"}}, 422);
+  EXPECT_NE(Run({"import", "xxl-job", "-", "--tz", "UTC", "--apply"}), 0);
+  EXPECT_NE(err().find("Stopped after 300 of 301 jobs. Import again"), std::string::npos) << err();
 }
 
 // The server would miss a job of an earlier request, because it stores none in a dry run.
@@ -69,7 +88,11 @@ TEST_F(SchedulerImportsTest, ADryRunLeavesOutWhatFollowsAJobOfTheImport) {
       "(1,1,'a','NONE','GLUE_SHELL','true','2');");
   const json items = {{"items", {Item("xxl-job-1", "created"), Item("xxl-job-2", "created")}}};
   Answer("POST /api/apply?dry_run=true", items);
-  Answer("POST /api/apply", items);
+  Answer("POST /api/apply?only_new=true", items);
+  const std::string rows = in_.str();
+  EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "UTC", "--dry-run"}), 0) << err();
+  in_.clear();
+  in_.str(rows);
   EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "UTC", "--apply", "-o", "json"}), 0) << err();
   ASSERT_EQ(server_.requests.size(), 2u);
   EXPECT_EQ(SentBody(0)[1]["schedules"], json::array());

@@ -30,12 +30,18 @@ TEST(ApplyOrderTest, ListsWithoutDependentsKeepTheirOrder) {
 
 TEST(ApplyOrderTest, UpstreamJobsComeFirst) {
   EXPECT_EQ(UpstreamFirst(json::array({Job("c", {"b"}), Job("b", {"a"}), Job("a"), Job("d")})),
-            (Order{2, 1, 0, 3}));
+            (Order{2, 3, 1, 0}));
   const Order diamond = UpstreamFirst(
       json::array({Job("d", {"b", "c"}), Job("c", {"a"}), Job("b", {"a"}), Job("a")}));
   EXPECT_EQ(diamond.size(), 4u);
   EXPECT_EQ(diamond.front(), 3u);
   EXPECT_EQ(diamond.back(), 0u);
+}
+
+TEST(ApplyOrderTest, JobsThatNeedNoneOfTheListStandTogether) {
+  EXPECT_EQ(UpstreamFirst(json::array({Job("a"), Job("b", {"a"}), Job("c"), Job("d", {"c", "b"}),
+                                       Job("e", {"c"}), Job("f")})),
+            (Order{0, 2, 5, 1, 4, 3}));
 }
 
 TEST(ApplyOrderTest, CyclesAndLongChainsEnd) {
