@@ -10,6 +10,7 @@
 #include "cli/crontab/import_rehearsal.h"
 #include "common/domain/schedule/zone.h"
 #include "common/imports/import_result.h"
+#include "common/imports/systemd/systemd_files.h"
 #include "common/yaml/yaml.h"
 
 namespace carillon::cli {
@@ -54,24 +55,43 @@ bool IsSource(ImportKind kind, const std::filesystem::path& path) {
   return false;
 }
 
+// Adds the files of this kind in a directory; of units of systemd also their drop-ins.
+Outcome<ExitCode> AddPathsIn(ImportKind kind, const std::string& name,
+                             std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const bool drop_ins =
+      kind == ImportKind::kSystemd && IsDropInFolder(fs::path(name).filename().string());
+  fs::directory_iterator entries(name, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    std::error_code unknown;
+    const fs::path& path = entries->path();
+    if (entries->is_regular_file(unknown)) {
+      const bool wanted = drop_ins ? path.extension() == ".conf" : IsSource(kind, path);
+      if (wanted) paths.push_back(path.string());
+    } else if (kind == ImportKind::kSystemd && entries->is_directory(unknown) &&
+               IsDropInFolder(path.filename().string())) {
+      CARILLON_TRY(AddPathsIn(kind, path.string(), paths));
+    }
+  }
+  if (error) return UsageFailure("cannot read " + name + ": " + error.message());
+  return ExitCode::kDone;
+}
+
 // The files themselves; in place of a directory those of this kind in it.
 Outcome<std::vector<std::string>> PathsOf(ImportKind kind, const std::vector<std::string>& names) {
   namespace fs = std::filesystem;
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    std::error_code error;
-    if (!fs::is_directory(name, error)) {
-      paths.push_back(name);
+    std::error_code unknown;
+    if (!fs::is_directory(name, unknown)) {
+      // The folder of a drop-in names its unit.
+      const bool drop_in = kind == ImportKind::kSystemd && name.ends_with(".conf");
+      paths.push_back(drop_in ? fs::absolute(name, unknown).string() : name);
       continue;
     }
     const size_t before = paths.size();
-    fs::directory_iterator entries(name, error);
-    for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-      std::error_code unknown;
-      const bool file = entries->is_regular_file(unknown);
-      if (file && IsSource(kind, entries->path())) paths.push_back(entries->path().string());
-    }
-    if (error) return UsageFailure("cannot read " + name + ": " + error.message());
+    CARILLON_TRY(AddPathsIn(kind, fs::path(name).lexically_normal().string(), paths));
     if (paths.size() == before) return UsageFailure("nothing to import in " + name);
     std::sort(paths.begin() + static_cast<ptrdiff_t>(before), paths.end());
   }
@@ -88,7 +108,11 @@ Outcome<std::vector<ImportFile>> ReadSources(Session& session, ImportKind kind,
     CARILLON_ASSIGN_OR_RETURN(file.text, ReadSource(session.host(), path));
     if (!ReadsDocuments(kind)) continue;
     auto documents = ReadYamlDocuments(file.text, path);
-    if (!documents.ok()) return UsageFailure(documents.error().message);
+    if (!documents.ok()) {
+      if (paths.size() == 1) return UsageFailure(documents.error().message);
+      file.fault = documents.error().message;
+      continue;
+    }
     for (YamlDocument& one : *documents) file.documents.push_back(std::move(one.value));
   }
   return files;

@@ -107,6 +107,15 @@ std::string_view Name(Verdict verdict) {
 
 Result<ImportResult> ImportJobs(ImportKind kind, const std::vector<ImportFile>& files,
                                 const ImportOptions& options) {
+  for (const ImportFile& file : files) {
+    const std::string_view text = file.text;
+    if (kind == ImportKind::kCrontab ||
+        !(text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))) {
+      continue;
+    }
+    return Error{ErrorCode::kInvalid, fmt::format("{}{}it is UTF-16; save it as UTF-8", file.name,
+                                                  file.name.empty() ? "" : ": ")};
+  }
   switch (kind) {
     case ImportKind::kCrontab: return ImportCrontabs(files, options);
     case ImportKind::kCronJob: return ImportCronJobs(files, options);

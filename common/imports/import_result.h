@@ -28,6 +28,7 @@ struct ImportFile {
   std::string name = {};  // "" = the only file
   std::string text = {};
   std::vector<nlohmann::json> documents = {};
+  std::string fault = {};  // why it has no documents; "" = none
 };
 
 struct ImportOptions {

@@ -6,6 +6,7 @@
 
 #include "common/base/ascii.h"
 #include "common/domain/job_text.h"
+#include "common/domain/schedule/schedule_twins.h"
 #include "common/wire/json/document_order.h"
 #include "common/wire/json/job/job_json.h"
 
@@ -98,6 +99,10 @@ bool ImportWriter::Add(ImportedRow row, json job) {
     Refuse(std::move(row));
     return false;
   }
+  // Two texts of the source may mean the same times, at which it would run once.
+  const auto twins = FindTwins(valid->definition.schedules);
+  for (auto twin = twins.rbegin(); twin != twins.rend(); ++twin)
+    job["schedules"].erase(twin->second);
   sources_[id] = ImportShown(row.source);
   ++names_[short_name];
   if (!row.remarks.empty()) row.verdict = Verdict::kRemarked;

@@ -255,7 +255,10 @@ bool TakeManifest(const json& manifest, const ImportOptions& options, size_t dep
   if (kind == "CronJob") {
     CronJobReader(manifest, options, writer).Write(writer);
   } else if (kind.ends_with("List") && items.is_array() && depth < kListDepthMax) {
-    for (const json& item : items) TakeManifest(item, options, depth + 1, writer);
+    for (const json& item : items) {
+      if (TakeManifest(item, options, depth + 1, writer)) continue;
+      writer.Refuse({.source = "an item of " + kind, .remarks = {"it has no kind"}});
+    }
   } else {
     writer.Refuse({.source = kind + " " + TextOf(MemberOf(manifest, "metadata"), "name"),
                    .remarks = {"it is no CronJob"}});
@@ -270,8 +273,14 @@ Result<ImportResult> ImportCronJobs(const std::vector<ImportFile>& files,
   ImportWriter writer(ImportKind::kCronJob, options);
   bool found = false;
   for (const ImportFile& file : files) {
+    if (!file.fault.empty()) writer.Refuse({.source = file.name, .remarks = {file.fault}});
     for (const json& document : file.documents) {
-      if (TakeManifest(document, options, 0, writer)) found = true;
+      if (TakeManifest(document, options, 0, writer)) {
+        found = true;
+      } else if (!document.is_null()) {
+        writer.Refuse({.source = file.name.empty() ? "a document" : file.name,
+                       .remarks = {"it has no kind, so it is no manifest"}});
+      }
     }
   }
   if (!found) return Error{ErrorCode::kInvalid, "no manifest of Kubernetes in it"};

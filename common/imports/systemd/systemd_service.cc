@@ -46,6 +46,13 @@ std::string ShellWord(const std::string& word) {
   return text.empty() ? "''" : text;
 }
 
+// True if the line begins with these characters as a word.
+bool IsSystemdWord(std::string_view line, std::string_view word) {
+  if (!line.starts_with(word)) return false;
+  line.remove_prefix(word.size());
+  return line.empty() || line.front() == ' ' || line.front() == '\t';
+}
+
 class ServiceReader {
  public:
   ServiceReader(const SystemdUnit& service, const std::string& name)
@@ -177,11 +184,16 @@ Result<std::string> ShellCommandOf(std::string_view line, std::string_view unit)
     }
     line.remove_prefix(1);
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto words, SystemdWords(line));
-  if (words.empty()) return Error{ErrorCode::kInvalid, "it has no command"};
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (line.empty()) return Error{ErrorCode::kInvalid, "it has no command"};
   std::string command;
-  for (const std::string& word : words) {
-    if (word == ";") return Error{ErrorCode::kInvalid, "several commands: make one script of them"};
+  while (!line.empty()) {
+    if (IsSystemdWord(line, ";")) {
+      return Error{ErrorCode::kInvalid, "several commands: make one script of them"};
+    }
+    // Behind a backslash the semicolon is a word, as for the -exec of find.
+    if (IsSystemdWord(line, "\\;")) line.remove_prefix(1);
+    CARILLON_ASSIGN_OR_RETURN(const std::string word, TakeSystemdWord(line));
     CARILLON_ASSIGN_OR_RETURN(const std::string replaced, ReplaceSpecifiers(word, unit));
     if (!command.empty()) command += ' ';
     command += literal ? ShellQuoted(replaced) : ShellWord(replaced);

@@ -6,6 +6,7 @@
 
 #include "common/imports/import_writer.h"
 #include "common/imports/systemd/systemd_calendar.h"
+#include "common/imports/systemd/systemd_files.h"
 #include "common/imports/systemd/systemd_service.h"
 #include "common/imports/systemd/systemd_unit.h"
 
@@ -176,13 +177,14 @@ class TimerReader {
 
 Result<ImportResult> ImportSystemdTimers(const std::vector<ImportFile>& files,
                                          const ImportOptions& options) {
-  const Units units = ReadSystemdUnits(files);
+  SystemdUnits read = ReadSystemdUnits(files);
   ImportWriter writer(ImportKind::kSystemd, options);
+  for (ImportedRow& row : read.unread) writer.Refuse(std::move(row));
   bool found = false;
-  for (const auto& [name, unit] : units) {
+  for (const auto& [name, unit] : read.units) {
     if (!name.ends_with(kTimerSuffix)) continue;
     found = true;
-    TimerReader(units, name, unit, options).Write(writer);
+    TimerReader(read.units, name, unit, options).Write(writer);
   }
   if (found) return writer.Take();
   return Error{ErrorCode::kInvalid,

@@ -13,6 +13,7 @@ namespace carillon {
 namespace {
 
 constexpr std::string_view kUnitBlanks = " \t\r";
+constexpr std::string_view kWordBlanks = " \t\r\n";
 
 std::string_view UnitTrimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kUnitBlanks), text.size()));
@@ -24,27 +25,6 @@ std::string_view TakeUnitLine(std::string_view& text) {
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return line;
-}
-
-bool IsUnitName(std::string_view name) {
-  return name.ends_with(".timer") || name.ends_with(".service");
-}
-
-std::string_view UnitBaseName(std::string_view path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
-// The unit of a line "# /etc/systemd/system/x.timer.d/y.conf", which `systemctl cat` writes above
-// each file. "" for other lines.
-std::string_view UnitOfHeader(std::string_view line) {
-  line = UnitTrimmed(line);
-  if (!line.starts_with("# /") || line.find(' ', 2) != std::string_view::npos) return {};
-  const std::string_view path = line.substr(2);
-  if (IsUnitName(path)) return UnitBaseName(path);
-  const size_t folder = path.rfind(".d/");
-  if (folder == std::string_view::npos || !path.ends_with(".conf")) return {};
-  const std::string_view unit = UnitBaseName(path.substr(0, folder));
-  return IsUnitName(unit) ? unit : std::string_view();
 }
 
 struct SpanUnit {
@@ -190,31 +170,6 @@ std::vector<std::string> SystemdUnit::Others(std::string_view section,
   return names;
 }
 
-std::map<std::string, SystemdUnit> ReadSystemdUnits(const std::vector<ImportFile>& files) {
-  std::map<std::string, SystemdUnit> units;
-  for (const ImportFile& file : files) {
-    std::string_view text = file.text;
-    const std::string_view base = UnitBaseName(file.name);
-    std::string unit(IsUnitName(base) ? base : std::string_view());
-    std::string part;
-    const auto flush = [&units, &unit, &part] {
-      if (!unit.empty()) units[unit].Read(part);
-      part.clear();
-    };
-    while (!text.empty()) {
-      const std::string_view line = TakeUnitLine(text);
-      if (const std::string_view next = UnitOfHeader(line); !next.empty()) {
-        flush();
-        unit = next;
-      }
-      part += line;
-      part += '\n';
-    }
-    flush();
-  }
-  return units;
-}
-
 std::optional<int64_t> ReadSystemdSpan(std::string_view text) {
   constexpr double kMost = 9e18;
   if (UnitTrimmed(text) == "infinity") return std::numeric_limits<int64_t>::max();
@@ -273,31 +228,35 @@ Result<std::string> ReplaceSpecifiers(std::string_view text, std::string_view un
   return replaced;
 }
 
+Result<std::string> TakeSystemdWord(std::string_view& text) {
+  std::string word;
+  char quote = '\0';
+  while (!text.empty()) {
+    const char c = text.front();
+    if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) break;
+    text.remove_prefix(1);
+    if (c == '\\') {
+      AddEscape(text, word);
+    } else if (quote == '\0' && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = '\0';
+    } else {
+      word += c;
+    }
+  }
+  if (quote != '\0') return Error{ErrorCode::kInvalid, "a quotation is not closed"};
+  text.remove_prefix(std::min(text.find_first_not_of(kWordBlanks), text.size()));
+  return word;
+}
+
 Result<std::vector<std::string>> SystemdWords(std::string_view text) {
   std::vector<std::string> words;
-  while (true) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    if (text.empty()) return words;
-    std::string word;
-    char quote = '\0';
-    while (!text.empty()) {
-      const char c = text.front();
-      const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
-      if (quote == '\0' && blank) break;
-      text.remove_prefix(1);
-      if (c == '\\') {
-        AddEscape(text, word);
-      } else if (quote == '\0' && (c == '"' || c == '\'')) {
-        quote = c;
-      } else if (c == quote) {
-        quote = '\0';
-      } else {
-        word += c;
-      }
-    }
-    if (quote != '\0') return Error{ErrorCode::kInvalid, "a quotation is not closed"};
-    words.push_back(std::move(word));
+  text.remove_prefix(std::min(text.find_first_not_of(kWordBlanks), text.size()));
+  while (!text.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(words.emplace_back(), TakeSystemdWord(text));
   }
+  return words;
 }
 
 }  // namespace carillon

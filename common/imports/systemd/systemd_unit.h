@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/imports/import_result.h"
 
 namespace carillon {
 
@@ -38,17 +36,16 @@ class SystemdUnit {
   std::vector<UnitSetting> settings_;
 };
 
-// The units by name. A file without the name of a unit is what `systemctl cat` prints.
-std::map<std::string, SystemdUnit> ReadSystemdUnits(const std::vector<ImportFile>& files);
-
 // "1h 30min" in microseconds; nullopt if it is no time. The longest for "infinity".
 std::optional<int64_t> ReadSystemdSpan(std::string_view text);
 
 // Replaces %i, %I, %n, %N, %p, %P, %j, %J and %% of the unit. kInvalid: the name of another one.
 Result<std::string> ReplaceSpecifiers(std::string_view text, std::string_view unit);
 
-// Splits a text into words as systemd does, with quotation marks and escapes. kInvalid: a
-// quotation is not closed.
+// Removes a word as systemd reads it, with quotation marks and escapes, and the blanks behind it.
+// kInvalid: a quotation is not closed.
+Result<std::string> TakeSystemdWord(std::string_view& text);
+// All words of a text.
 Result<std::vector<std::string>> SystemdWords(std::string_view text);
 
 }  // namespace carillon

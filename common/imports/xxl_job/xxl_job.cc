@@ -24,9 +24,11 @@ Result<XxlTables> ReadXxlTables(const std::vector<ImportFile>& files) {
   XxlTables read;
   bool found = false;
   for (const ImportFile& file : files) {
-    auto tables =
-        ReadMysqlDump(file.text, {"xxl_job_info", "xxl_job_group", "xxl_job_qrtz_trigger_info",
-                                  "xxl_job_qrtz_trigger_group"});
+    std::string_view text = file.text;
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+    auto tables = ReadMysqlDump(text, {"xxl_job_info", "xxl_job_group", "xxl_job_qrtz_trigger_info",
+                                       "xxl_job_qrtz_trigger_group"});
     if (!tables.ok()) {
       return Error{ErrorCode::kInvalid, file.name.empty()
                                             ? tables.error().message

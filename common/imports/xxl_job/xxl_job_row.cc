@@ -120,6 +120,19 @@ std::string HandlerNameOf(std::string_view name) {
   return converted;
 }
 
+// What a run gets must be kept byte for byte; what people read need not.
+void CheckTexts(const DumpRow& row, XxlJobRow& read) {
+  for (const char* name : {"executor_handler", "executor_param", "glue_source"}) {
+    const std::string fault = ImportFault(Column(row, name));
+    if (!fault.empty()) Reject(read, fmt::format("{} {}", name, fault));
+  }
+  for (const char* name : {"job_desc", "author"}) {
+    const std::string fault = ImportFault(Column(row, name));
+    if (!fault.empty())
+      Remark(read, fmt::format("{} {}: the characters were replaced", name, fault));
+  }
+}
+
 void SetRouting(const DumpRow& row, XxlJobRow& read) {
   const std::string route = Column(row, "executor_route_strategy");
   if (route.empty()) return;
@@ -165,9 +178,9 @@ void SetPolicies(const DumpRow& row, XxlJobRow& read) {
 }
 
 void SetPeople(const DumpRow& row, XxlJobRow& read) {
-  const std::string author = Column(row, "author");
+  const std::string author = ImportShown(Column(row, "author"));
   if (!author.empty() && author.size() <= kXxlLabelBytesMax) {
-    read.job["labels"]["author"] = ImportShown(author);
+    read.job["labels"]["author"] = author;
   }
   const std::vector<std::string> mails = CommaList(Column(row, "alarm_email"));
   if (mails.empty()) return;
@@ -187,19 +200,15 @@ XxlJobRow XxlJobReader::Read(const DumpRow& row) {
   XxlJobRow read{.id = Column(row, "id")};
   const std::string description = Column(row, "job_desc");
   read.row.source = fmt::format("xxl_job_info {} ({})", read.id, description);
-  for (const auto& [name, value] : row) {
-    const std::string fault = ImportFault(value.value_or(""));
-    if (fault.empty()) continue;
-    Reject(read, fmt::format("{} {}", name, fault));
-  }
+  CheckTexts(row, read);
   if (read.refused) return read;
   const auto found = apps_.find(Column(row, "job_group"));
   const XxlJobApp* app = found == apps_.end() ? nullptr : &found->second;
   read.job = {{"job_id", IdOf(app, read.id)},
-              {"name", description},
+              {"name", ImportShown(description)},
               {"time_zone", options_.time_zone},
-              {"description",
-               fmt::format("XXL-JOB {}{}", read.id, app != nullptr ? " of " + app->title : "")}};
+              {"description", fmt::format("XXL-JOB {}{}", ImportShown(read.id),
+                                          app != nullptr ? " of " + app->title : "")}};
   if (app != nullptr) read.job["labels"]["xxl-job-executor"] = ImportShown(app->name);
   if (row.contains("trigger_status")) {
     read.stopped = Column(row, "trigger_status") != "1";

@@ -80,6 +80,38 @@ TEST_F(SchedulerImportsTest, AnImportThatStopsSaysHowFarItCame) {
   EXPECT_NE(err().find("Stopped after 300 of 301 jobs. Import again"), std::string::npos) << err();
 }
 
+TEST_F(SchedulerImportsTest, AFolderOfUnitsHasItsDropIns) {
+  const std::string folder = ::testing::TempDir() + "import_units/";
+  for (const char* name : {"a.timer.d", "a.service.d", "notes"}) {
+    std::filesystem::create_directories(folder + name);
+  }
+  Written("import_units/a.timer", "[Timer]\nOnCalendar=daily\n");
+  Written("import_units/a.service", "[Service]\nUser=x\nExecStart=/bin/a\n");
+  Written("import_units/a.timer.d/b.conf", "[Timer]\nOnCalendar=\nOnCalendar=05:00\n");
+  Written("import_units/a.service.d/b.conf", "[Service]\nExecStart=\nExecStart=/bin/b\n");
+  Written("import_units/notes/c.conf", "[Timer]\nOnCalendar=06:00\n");
+  EXPECT_EQ(Run({"import", "systemd", folder, "--tz", "UTC"}), 0) << err();
+  EXPECT_NE(out().find("0 5 * * *"), std::string::npos) << out();
+  EXPECT_NE(out().find("/bin/b"), std::string::npos);
+  EXPECT_EQ(Run({"import", "systemd", folder + "a.timer", folder + "a.service",
+                 folder + "a.timer.d/b.conf", "--tz", "UTC"}),
+            0)
+      << err();
+  EXPECT_NE(out().find("0 5 * * *"), std::string::npos) << out();
+}
+
+TEST_F(SchedulerImportsTest, AManifestThatCannotBeReadCostsNoOther) {
+  const std::string bad = Written("import_bad.yaml", "a: {{ .Values.x }}\nb: [\n");
+  const std::string good = Written("import_good.yaml",
+                                   "kind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', "
+                                   "jobTemplate: {spec: {template: {spec: {containers: [{image: "
+                                   "busybox}]}}}}}\n");
+  EXPECT_EQ(Run({"import", "cronjob", bad, good, "--tz", "UTC"}), 1);
+  EXPECT_NE(out().find("job_id: a"), std::string::npos) << out();
+  EXPECT_NE(err().find("import_bad.yaml skipped: "), std::string::npos) << err();
+  EXPECT_EQ(Run({"import", "cronjob", bad, "--tz", "UTC"}), 2);
+}
+
 // The server would miss a job of an earlier request, because it stores none in a dry run.
 TEST_F(SchedulerImportsTest, ADryRunLeavesOutWhatFollowsAJobOfTheImport) {
   in_.str(
