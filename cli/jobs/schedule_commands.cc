@@ -1,13 +1,16 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
+#include "common/domain/calendar/calendar_end.h"
 #include "common/domain/job/spread.h"
 #include "common/domain/schedule/schedule.h"
-#include "common/domain/schedule/schedule_lint.h"
 #include "common/domain/schedule/zone.h"
+#include "common/wire/json/job/calendar_json.h"
+#include "common/yaml/yaml.h"
 
 namespace carillon::cli {
 namespace {
@@ -21,7 +24,17 @@ struct ScheduleArguments {
   std::string after;
   std::string gap = "fire";
   std::string repeat = "auto";
+  std::string calendar;  // files
+  std::string blackout;
   int count = 10;
+};
+
+// A schedule, and the calendars that it names.
+struct Written {
+  ScheduleSpec spec;
+  DstGap gap = DstGap::kFire;
+  DstRepeat repeat = DstRepeat::kAuto;
+  CalendarSet calendars = {};
 };
 
 ScheduleSpec SpecOf(const ScheduleArguments& arguments) {
@@ -31,10 +44,54 @@ ScheduleSpec SpecOf(const ScheduleArguments& arguments) {
           .spread = arguments.job_id.empty() ? 0 : SpreadSeed(JobId(arguments.job_id))};
 }
 
-Result<Schedule> Compile(const ScheduleArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
-  CARILLON_ASSIGN_OR_RETURN(const DstRepeat repeat, ParseName<DstRepeat>(arguments.repeat));
-  return Schedule::Compile(SpecOf(arguments), gap, repeat);
+// Reads the file of a calendar, which is a definition or the output of `calendar get`. The calendar
+// has the name of its file.
+Outcome<StoredCalendar> ReadCalendarFile(Session& session, const std::string& file) {
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), file));
+  auto document = ReadYaml(text);
+  if (!document.ok()) return UsageFailure(file + ": " + document.error().message);
+  const bool wrapped = document->is_object() && document->contains("definition");
+  auto definition = CalendarFromJson(wrapped ? document->at("definition") : *document);
+  if (!definition.ok()) {
+    return UsageFailure(file + ": " + definition.error().pointer + " " +
+                        definition.error().message);
+  }
+  return StoredCalendar{.name = std::filesystem::path(file).stem().string(),
+                        .version = 1,
+                        .definition = std::move(*definition)};
+}
+
+Outcome<Written> ReadSchedule(Session& session, const ScheduleArguments& arguments) {
+  Written written{.spec = SpecOf(arguments)};
+  CARILLON_ASSIGN_OR_RETURN(written.gap, ParseName<DstGap>(arguments.gap));
+  CARILLON_ASSIGN_OR_RETURN(written.repeat, ParseName<DstRepeat>(arguments.repeat));
+  std::vector<StoredCalendar> calendars;
+  const auto add = [&](const std::string& file, std::string& name) -> Outcome<bool> {
+    if (file.empty()) return false;
+    CARILLON_ASSIGN_OR_RETURN(StoredCalendar calendar, ReadCalendarFile(session, file));
+    calendar.number = CalendarNo(static_cast<uint32_t>(calendars.size() + 1));
+    name = calendar.name;
+    calendars.push_back(std::move(calendar));
+    return true;
+  };
+  CARILLON_TRY(add(arguments.calendar, written.spec.calendar));
+  CARILLON_TRY(add(arguments.blackout, written.spec.blackout));
+  written.calendars = CalendarSet(1, std::move(calendars), {});
+  return written;
+}
+
+Outcome<Schedule> Compile(const Written& written) {
+  CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits,
+                            written.calendars.Of(written.spec.calendar, written.spec.blackout));
+  CARILLON_ASSIGN_OR_RETURN(
+      Schedule schedule,
+      Schedule::Compile(written.spec, written.gap, written.repeat, std::move(limits)));
+  return schedule;
+}
+
+Outcome<Schedule> Compile(Session& session, const ScheduleArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const Written written, ReadSchedule(session, arguments));
+  return Compile(written);
 }
 
 Result<WallTime> AfterOf(Session& session, const ScheduleArguments& arguments) {
@@ -62,7 +119,7 @@ std::string LocalTime(WallTime time, const Zone& zone) {
 }
 
 Outcome<ExitCode> Next(Session& session, const ScheduleArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(arguments));
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(session, arguments));
   CARILLON_ASSIGN_OR_RETURN(const Zone* zone, Zone::Load(arguments.zone));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, AfterOf(session, arguments));
   json fires = json::array();
@@ -87,7 +144,7 @@ Outcome<ExitCode> Next(Session& session, const ScheduleArguments& arguments) {
 }
 
 Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(arguments));
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, Compile(session, arguments));
   if (!schedule.Next(session.host().clock.Wall())) session.Say("It never fires.");
   Printer print = session.Print();
   if (print.form() == Form::kTable || print.form() == Form::kName) {
@@ -103,11 +160,11 @@ Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) 
 
 // Prints the warnings. Exit code 1 if there are any, as `diff` returns 1 if there are differences.
 Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
-  CARILLON_TRY(Compile(arguments));
-  CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
-  CARILLON_ASSIGN_OR_RETURN(const DstRepeat repeat, ParseName<DstRepeat>(arguments.repeat));
+  CARILLON_ASSIGN_OR_RETURN(const Written written, ReadSchedule(session, arguments));
+  CARILLON_TRY(Compile(written));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, AfterOf(session, arguments));
-  const auto warnings = LintSchedule(SpecOf(arguments), gap, repeat, after);
+  const auto warnings =
+      LintInCalendars(written.spec, written.gap, written.repeat, after, written.calendars);
   if (warnings.empty()) session.Say("No warnings.");
   Printer print = session.Print();
   const bool lines = print.form() == Form::kTable && !session.flags().quiet;
@@ -164,6 +221,11 @@ void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
   verb->add_option("expression", arguments.expression, "Cron expression, quoted")->required();
   verb->add_option("--tz,--zone", arguments.zone, "IANA time zone (default: UTC)");
   verb->add_option("--job-id", arguments.job_id, "Show the times of fields H for this job");
+  verb->add_option("--calendar", arguments.calendar,
+                   "File of the schedule's calendar, YAML or JSON")
+      ->check(NotEmpty);
+  verb->add_option("--blackout", arguments.blackout, "File of the schedule's blackout")
+      ->check(NotEmpty);
   verb->add_option("--dst-gap", arguments.gap,
                    "Local time that does not exist (DST): fire or skip");
   verb->add_option("--dst-repeat", arguments.repeat,

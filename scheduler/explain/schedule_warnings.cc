@@ -8,7 +8,6 @@
 
 #include "common/domain/calendar/calendar_end.h"
 #include "common/domain/schedule/explain.h"
-#include "common/domain/schedule/schedule_lint.h"
 #include "scheduler/explain/upcoming_fires.h"
 
 namespace carillon::scheduler {
@@ -38,32 +37,14 @@ Status AddSameInstants(const JobDefinition& job, const CalendarSet& calendars, W
   return {};
 }
 
-std::vector<ScheduleWarning> WarningsOf(const JobDefinition& job, const ScheduleSpec& spec,
-                                        const CalendarSet& calendars, WallTime after) {
-  const auto found = calendars.Of(spec.calendar, spec.blackout);
-  const ScheduleCalendars limits = found.ok() ? *found : ScheduleCalendars();
-  auto warnings = LintSchedule(spec, job.dst_gap, job.dst_repeat, after, limits);
-  const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat, limits);
-  const auto free = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
-  if (!schedule.ok() || !free.ok()) return warnings;
-  for (const std::string& name : {spec.calendar, spec.blackout}) {
-    const StoredCalendar* stored = name.empty() ? nullptr : calendars.Find(name);
-    if (stored == nullptr || !stored->readable) continue;
-    auto old = LintZoneName(stored->definition.time_zone, "The time zone of calendar " + name);
-    if (old) warnings.push_back(*std::move(old));
-    auto ends = LintCalendarEnd(*schedule, *free, name, stored->definition, after);
-    if (ends) warnings.push_back(*std::move(ends));
-  }
-  return warnings;
-}
-
 }  // namespace
 
 Result<json> ScheduleWarnings(const JobDefinition& job, const CalendarSet& calendars,
                               WallTime after) {
   json warnings = json::array();
   for (size_t i = 0; i < job.schedules.size(); ++i) {
-    for (const ScheduleWarning& one : WarningsOf(job, job.schedules[i], calendars, after)) {
+    for (const ScheduleWarning& one :
+         LintInCalendars(job.schedules[i], job.dst_gap, job.dst_repeat, after, calendars)) {
       warnings.push_back({{"schedule", i}, {"code", one.code}, {"detail", one.detail}});
     }
   }

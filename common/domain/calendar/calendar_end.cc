@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/domain/schedule/zone.h"
 
@@ -54,6 +55,25 @@ std::optional<ScheduleWarning> LintCalendarEnd(const Schedule& schedule, const S
           "Calendar {} lists no day after {}: from then on it knows no holiday and no extra "
           "day. Add the days to come.",
           name, day)};
+}
+
+std::vector<ScheduleWarning> LintInCalendars(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                             WallTime after, const CalendarSet& calendars) {
+  const auto found = calendars.Of(spec.calendar, spec.blackout);
+  const ScheduleCalendars limits = found.ok() ? *found : ScheduleCalendars();
+  auto warnings = LintSchedule(spec, gap, repeat, after, limits);
+  const auto schedule = Schedule::Compile(spec, gap, repeat, limits);
+  const auto free = Schedule::Compile(spec, gap, repeat);
+  if (!schedule.ok() || !free.ok()) return warnings;
+  for (const std::string& name : {spec.calendar, spec.blackout}) {
+    const StoredCalendar* stored = name.empty() ? nullptr : calendars.Find(name);
+    if (stored == nullptr || !stored->readable) continue;
+    auto old = LintZoneName(stored->definition.time_zone, "The time zone of calendar " + name);
+    if (old) warnings.push_back(*std::move(old));
+    auto ends = LintCalendarEnd(*schedule, *free, name, stored->definition, after);
+    if (ends) warnings.push_back(*std::move(ends));
+  }
+  return warnings;
 }
 
 }  // namespace carillon

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/domain/calendar/calendar.h"
+#include "common/domain/calendar/calendar_set.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/schedule_lint.h"
 
@@ -20,5 +22,9 @@ std::optional<CalendarDay> LastListed(const CalendarDefinition& calendar);
 std::optional<ScheduleWarning> LintCalendarEnd(const Schedule& schedule, const Schedule& free,
                                                const std::string& name,
                                                const CalendarDefinition& calendar, WallTime after);
+
+// The warnings of LintSchedule and those about the calendars that the schedule names.
+std::vector<ScheduleWarning> LintInCalendars(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                             WallTime after, const CalendarSet& calendars);
 
 }  // namespace carillon

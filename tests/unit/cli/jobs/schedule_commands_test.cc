@@ -1,4 +1,7 @@
 // The commands schedule, and the next fires of a job.
+#include <filesystem>
+#include <fstream>
+
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -59,6 +62,29 @@ TEST_F(ScheduleCommandsTest, ScheduleLintNeedsNoServerAndSaysWhatItFound) {
   EXPECT_EQ(OutJson()["items"], json::array());
   EXPECT_EQ(Run({"schedule", "lint", "61 * * * *"}), 2);
   EXPECT_TRUE(server_.requests.empty());
+}
+
+TEST_F(ScheduleCommandsTest, LintSaysThatTheListOfACalendarEnds) {
+  const std::string file = ::testing::TempDir() + "holidays.yaml";
+  std::ofstream(file) << "time_zone: Europe/Berlin\ndates: ['2026-12-25', '2026-12-26']\n";
+  const auto lint = [&](const char* after) {
+    return Run({"schedule", "lint", "0 9 * * *", "--tz", "Europe/Berlin", "--blackout",
+                file.c_str(), "--after", after});
+  };
+  EXPECT_EQ(lint("2026-12-01T00:00:00Z"), 0) << out();
+  EXPECT_EQ(lint("2026-12-20T00:00:00Z"), 0) << out();
+  EXPECT_EQ(lint("2026-12-24T00:00:00Z"), 1);
+  EXPECT_TRUE(out().starts_with("calendar_ends: Calendar holidays lists no day after 2026-12-26"))
+      << out();
+  EXPECT_EQ(Run({"schedule", "next", "0 9 * * *", "--blackout", file.c_str(), "--after",
+                 "2026-12-24T12:00:00Z", "-n", "1"}),
+            0);
+  EXPECT_NE(out().find("2026-12-27"), std::string::npos) << out();
+  std::ofstream(file) << "time_zone: Mars/Olympus\n";
+  EXPECT_EQ(lint("2026-12-01T00:00:00Z"), 2);
+  EXPECT_NE(err().find("/time_zone unknown time zone"), std::string::npos) << err();
+  std::filesystem::remove(file);
+  EXPECT_EQ(lint("2026-12-01T00:00:00Z"), 2) << "no such file";
 }
 
 TEST_F(ScheduleCommandsTest, ScheduleLoadLeavesQuietHoursOut) {
