@@ -13,6 +13,7 @@ ExecutorRecord LiveExecutors::Latest(ExecutorRecord stored) const {
   if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
   // The store does not have these fields.
   stored.breaker = heard->second.breaker;
+  stored.claims_nothing = heard->second.claims_nothing;
   stored.config_version = heard->second.config_version;
   stored.tasks_behind = heard->second.tasks_behind;
   stored.features = heard->second.features;

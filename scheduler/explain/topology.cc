@@ -109,7 +109,15 @@ constexpr Duration kMissedFor = 10min;
 // An executor that was disabled or drained before it was lost does not count as an outage.
 bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
 
+// It is heard of, but its runs wait.
+bool Idles(const ExecutorRecord& executor) { return Usable(executor) && executor.claims_nothing; }
+
 std::string DetailOf(const ExecutorRecord& executor) {
+  if (Idles(executor)) {
+    return "It claims none of the tasks that it is sent, and gets one at a time until it does. "
+           "Read "
+           "its log.";
+  }
   if (executor.draining) return "draining";
   return executor.enabled ? "" : "disabled";
 }
@@ -260,7 +268,7 @@ class Graph {
     if (!named) AddExecutorsTogether(usable);
     size_t shown = 0;
     for (const ExecutorRecord& executor : inputs_.executors) {
-      if (!named && StateOf(executor.state) == NodeState::kOk) continue;
+      if (!named && StateOf(executor.state) == NodeState::kOk && !Idles(executor)) continue;
       if (++shown > kExecutorsNamedMax) break;
       AddExecutor(executor, usable);
     }
@@ -273,7 +281,7 @@ class Graph {
               .kind = "executor",
               .name = executor.id.value(),
               .address = ToValidUtf8(executor.host)};
-    node.state = StateOf(executor.state);
+    node.state = Idles(executor) ? NodeState::kDegraded : StateOf(executor.state);
     node.detail = DetailOf(executor);
     const int64_t others = usable - (Usable(executor) ? 1 : 0);
     node.away = others > 0 ? Outage::kExecutor : Outage::kLastExecutor;
@@ -304,7 +312,7 @@ class Graph {
     Node node{.id = "executors", .kind = "executors", .name = "executors", .state = NodeState::kOk};
     for (const ExecutorRecord& executor : inputs_.executors) {
       ++node.counts[std::string(carillon::Name(executor.state))];
-      if (Missed(executor) && StateOf(executor.state) != NodeState::kOk) {
+      if (Missed(executor) && (StateOf(executor.state) != NodeState::kOk || Idles(executor))) {
         node.state = NodeState::kDegraded;
       }
     }

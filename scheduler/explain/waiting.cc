@@ -118,6 +118,15 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                               usable[0]->id.value())
                 : fmt::format("All slots of the {} eligible executors are in use.", usable.size())};
   }
+  const bool idle = std::ranges::all_of(
+      usable, [](const ExecutorRecord* executor) { return executor->claims_nothing; });
+  if (idle) {
+    return {"queued",
+            usable.size() == 1
+                ? fmt::format("Due; {} claims none of the tasks that it is sent. Read its log.",
+                              usable[0]->id.value())
+                : "Due; the eligible executors claim none of the tasks that they are sent."};
+  }
   return {"queued", "Due; it is about to be dispatched to an executor."};
 }
 

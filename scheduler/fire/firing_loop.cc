@@ -145,7 +145,12 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
   for (const RunEvents& batch : batches) {
     const auto executor =
         batch.executor.empty() ? ExecutorCredits::kNone : places_.credits().Find(batch.executor);
-    if (executor != ExecutorCredits::kNone) places_.credits().Answers(executor);
+    if (executor != ExecutorCredits::kNone) {
+      if (places_.credits().Silent(executor)) {
+        ports_.executors.SetClaimsNothing(batch.executor, false);
+      }
+      places_.credits().Answers(executor);
+    }
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
   if (ports_.events.TakeLost()) {
@@ -158,8 +163,11 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
 
 void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
   TrackedRun* tracked = places_.runs().Find(event.key);
-  if (tracked == nullptr || tracked->run.attempt != event.attempt) return;
+  if (tracked == nullptr) return;
+  if (event.what == RunEvent::What::kGone) return HandleGone(*tracked, now);
+  if (tracked->run.attempt != event.attempt) return;
   switch (event.what) {
+    case RunEvent::What::kGone: return;
     case RunEvent::What::kClaimed: return HandleClaimed(*tracked, executor, now);
     case RunEvent::What::kRefused:
     case RunEvent::What::kStale:
@@ -202,12 +210,21 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
     if (!here) return;
     places_.Release(tracked);
     tracked.avoid = executor;
-    return places_.EnterLane(tracked, now);
+    return places_.PutBack(tracked, now);
   }
   places_.Release(tracked);
   if (event.what == RunEvent::What::kRefused) return places_.Settle(tracked, now);
   places_.runs().Erase(tracked.run.key);
   ports_.signals.dropped.Raise();
+}
+
+// The news may be older than a claim, and a claim that is on its way decides.
+void FiringLoop::HandleGone(TrackedRun& tracked, SteadyTime now) {
+  if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
+  tracked.gone = true;
+  if (tracked.place == Place::kInFlight) return;
+  places_.Release(tracked);
+  places_.Settle(tracked, now);
 }
 
 void FiringLoop::TakeFeed(SteadyTime now) {
@@ -222,6 +239,7 @@ void FiringLoop::Offer(PendingRun run, SteadyTime now) {
   if (!view_->Holds(run.segment, run.epoch)) return;
   TrackedRun* known = places_.runs().Find(run.key);
   if (known == nullptr) return Admit(std::move(run), now);
+  known->gone = false;
   if (Supersedes(run, *known, now)) {
     if (NeedsExtras(run) && AnswersFor(known->run, run)) run.extras = known->run.extras;
     places_.Forget(run.key);

@@ -61,6 +61,7 @@ class FiringLoop final : public Stepper {
   void TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now);
   void Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now);
   void HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now);
+  void HandleGone(TrackedRun& tracked, SteadyTime now);
   void HandleRefused(TrackedRun& tracked, const RunEvent& event, ExecutorCredits::Index executor,
                      SteadyTime now);
   void CheckClaimed(SteadyTime now);

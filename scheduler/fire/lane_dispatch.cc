@@ -6,6 +6,7 @@
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/domain/workflow/node_rules.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/fire/firing_plan.h"
 #include "scheduler/fire/task_builder.h"
 
@@ -51,8 +52,21 @@ void LaneDispatch::ReturnTimedOut(SteadyTime now) {
           credits.id(silent).value());
     }
     tracked->avoid = silent;
-    places_.EnterLane(*tracked, now);
+    if (credits.Silent(silent)) GiveUpTurn(*tracked, silent);
+    places_.PutBack(*tracked, now);
   }
+}
+
+// The executor may be unable to claim just this run, and gets one at a time: the next one is
+// another, until each that waits had its turn. Backfilled runs get theirs after the second turn.
+// The run itself may have been cancelled by another member meanwhile.
+void LaneDispatch::GiveUpTurn(TrackedRun& tracked, ExecutorCredits::Index silent) {
+  ports_.executors.SetClaimsNothing(places_.credits().id(silent), true);
+  const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return;
+  const bool again = ++tracked.probes > 1;
+  tracked.behind = again ? *cluster_now + ReadyHeap::kBackgroundAfter : *cluster_now;
+  ports_.signals.due.Raise({tracked.run.job_no, tracked.run.segment, tracked.run.key});
 }
 
 void LaneDispatch::ReturnFrom(ExecutorCredits::Index executor, SteadyTime now) {
@@ -61,7 +75,7 @@ void LaneDispatch::ReturnFrom(ExecutorCredits::Index executor, SteadyTime now) {
     if (tracked == nullptr || tracked->executor != executor) continue;
     places_.Release(*tracked);
     tracked->avoid = executor;
-    places_.EnterLane(*tracked, now);
+    places_.PutBack(*tracked, now);
   }
 }
 
@@ -91,7 +105,7 @@ void LaneDispatch::MoveFromFull(SteadyTime now) {
     ports_.metrics.counter("carillon_runs_moved_total").Add();
     places_.Release(*tracked);
     tracked->avoid = full;
-    places_.EnterLane(*tracked, now);
+    places_.PutBack(*tracked, now);
   }
 }
 
@@ -223,7 +237,7 @@ void LaneDispatch::TakeBack(const std::vector<RunKey>& refused, SteadyTime now) 
     TrackedRun* tracked = places_.runs().Find(key);
     if (tracked == nullptr || tracked->place != Place::kInFlight) continue;
     places_.Release(*tracked);
-    places_.EnterLane(*tracked, now);
+    places_.PutBack(*tracked, now);
   }
 }
 

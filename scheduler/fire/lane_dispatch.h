@@ -51,6 +51,7 @@ class LaneDispatch {
  private:
   void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
   void MoveFromFull(SteadyTime now);
+  void GiveUpTurn(TrackedRun& tracked, ExecutorCredits::Index silent);
   bool HasOtherRoom(const TrackedRun& tracked);
   std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
   bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,

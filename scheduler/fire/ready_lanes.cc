@@ -21,7 +21,7 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
 
 void ReadyLanes::Enter(const TrackedRun& tracked, uint32_t stamp) {
   const auto lane = lanes_.try_emplace(KeyOf(tracked), ageing_per_priority_).first;
-  lane->second.heap.Push(tracked.run, stamp);
+  lane->second.heap.Push(tracked.run, stamp, tracked.behind);
   const bool blocked = blocked_.contains(&*lane);
   if (!blocked && lane->second.place != lane->second.heap.Top()) Place(*lane);
 }

@@ -9,6 +9,10 @@ void RunPlaces::EnterLane(TrackedRun& tracked, SteadyTime now) {
   lanes_.Enter(tracked, stamp);
 }
 
+void RunPlaces::PutBack(TrackedRun& tracked, SteadyTime now) {
+  tracked.gone ? Settle(tracked, now) : EnterLane(tracked, now);
+}
+
 void RunPlaces::Release(TrackedRun& tracked) {
   if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
   if (tracked.executor != ExecutorCredits::kNone) {

@@ -44,6 +44,9 @@ class RunPlaces {
 
   // Moves the run to kReady. Its definition must be set.
   void EnterLane(TrackedRun& tracked, SteadyTime now);
+  // Call it for a run that was published and not claimed, after Release: moves it to kReady, or to
+  // kSettled if it is gone.
+  void PutBack(TrackedRun& tracked, SteadyTime now);
   // Removes the run from the wheel and returns its credit. The caller then moves or erases the run.
   void Release(TrackedRun& tracked);
   // Moves the run to kSettled. Call Release first.

@@ -35,7 +35,10 @@ struct TrackedRun {
   ExecutorCredits::Index executor = ExecutorCredits::kNone;  // set in kInFlight and kClaimed
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // the last to time out or return it
   Charge charge;                                             // how `executor` is charged for it
-  SlotClass slots = SlotClass::kProcess;                     // valid once `definition` is set
+  int probes = 0;  // executors that claimed nothing did not claim it either, so many times
+  WallTime behind = WallTime::min();  // it ranks no earlier than a run due at this time
+  bool gone = false;                  // the store does not have it as PENDING, unless it is claimed
+  SlotClass slots = SlotClass::kProcess;  // valid once `definition` is set
   std::shared_ptr<const Definition> definition = {};
 };
 

@@ -55,6 +55,9 @@ struct RunEvent {
     kStale,
     kReturned,  // this executor may not run it: dispatch it to another one
     kEnded,     // the attempt ended: the slot is free
+    // The store does not have the run as PENDING: forget it unless it was claimed. Its attempt is
+    // not known.
+    kGone,
   };
   What what = What::kClaimed;
   RunKey key;
@@ -63,7 +66,7 @@ struct RunEvent {
 };
 
 struct RunEvents {
-  ExecutorId executor = {};  // the executor that sent the claim; empty for kEnded
+  ExecutorId executor = {};  // the executor that sent the claim; empty for kEnded and kGone
   std::vector<RunEvent> events;
 };
 

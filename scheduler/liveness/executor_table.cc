@@ -52,10 +52,12 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   }
   const std::optional<Features> features = same ? known.record.features : std::nullopt;
   const std::optional<BreakerView> breaker = same ? known.record.breaker : std::nullopt;
+  const bool claims_nothing = same && known.record.claims_nothing;
   std::map<std::string, HandlerSlots> handlers = std::move(known.record.handlers);
   if (!same) known.breaker.Reset();
   known.record = record;
   known.record.breaker = breaker;
+  known.record.claims_nothing = claims_nothing;
   known.record.features = features;  // until the next heartbeat
   if (same) known.record.handlers = std::move(handlers);
   known.record.state = ExecutorState::kOnline;
@@ -108,6 +110,12 @@ bool ExecutorTable::MessageFrom(const ExecutorId& id, const Incarnation& incarna
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   found->second.heard = now;
   return true;
+}
+
+void ExecutorTable::SetClaimsNothing(const ExecutorId& id, bool nothing) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found != known_.end()) found->second.record.claims_nothing = nothing;
 }
 
 void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {

@@ -75,6 +75,9 @@ class ExecutorTable {
   // An attempt of `job` has ended at the executor. Follows the rules of host_breaker.h.
   void AttemptEnded(const ExecutorId& id, JobNo job, HostWord word, SteadyTime now);
 
+  // Whether the executor, though heard of, claims none of the tasks that it is sent.
+  void SetClaimsNothing(const ExecutorId& id, bool nothing);
+
   // Adopts enabled, draining and labels from the store's records.
   void Refresh(const std::vector<ExecutorRecord>& stored);
   // Judges each executor by its silence. Forgets the executors that were silent for longer than

@@ -205,7 +205,11 @@ Sweep Member::Rooms::MakeSweep() {
                 .feed = feed,
                 .metrics = ports.metrics,
                 .in_memory = [this] { return firing.due(); },
-                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); }},
+                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
+                .gone =
+                    [this](const RunKey& key) {
+                      events.Push({{}, {{.what = RunEvent::What::kGone, .key = key}}});
+                    }},
                {.every = options.scan_every,
                 .horizon = options.tuning.horizon,
                 .overdue_after = options.tuning.dispatch_timeout,

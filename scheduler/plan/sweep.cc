@@ -112,8 +112,12 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
     if (!found.ok()) return false;
     ++page;
     look.after = found->next;
+    look.seen = look.seen || std::ranges::any_of(found->runs, [&](const RunRow& row) {
+                  return row.key == look.work.run;
+                });
     const bool room = Offer(view, found->runs);
     if (!room) ports_.feed.NoteDropped(window.to + kJitterMax);
+    if (look.work.run && !found->next && !look.seen) ports_.gone(*look.work.run);
     if (!room || !found->next) looks_.pop_front();
   }
   return true;

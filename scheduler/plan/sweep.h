@@ -49,6 +49,8 @@ class Sweep final : public Stepper {
     std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs in memory
     // Loads the definitions that these runs need into the cache. Called before the runs are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
+    // A run that changed is not PENDING any more.
+    std::function<void(const RunKey&)> gone = [](const RunKey&) {};
   };
   struct Options {
     Duration every = 500ms;         // between rounds of the scan for due runs
@@ -91,6 +93,7 @@ class Sweep final : public Stepper {
   struct Nudged {
     ChangedWork work;
     std::optional<RunKey> after = {};
+    bool seen = false;  // the run
   };
 
   // An unfinished scan of due runs. It reads from the oldest runs to those due by `until`.

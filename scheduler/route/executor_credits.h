@@ -159,6 +159,7 @@ class ExecutorCredits {
   bool TimedOut(Index index, SlotClass slots);
   // Call it when the executor has answered, so that it does not count as silent.
   void Answers(Index index);
+  bool Silent(Index index) const { return executors_[index].timeouts >= kSilentAfter; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
   // Measures for how long a run was charged without running. `idle` is the part of that time after
   // the claim. Call it before Ended.

@@ -106,6 +106,19 @@ TEST(TopologyTest, OnlyOwnConnectionsAreKnown) {
   EXPECT_EQ(EdgeOf(topology, "executor:e1", "coordinator")["state"], "unknown");
 }
 
+TEST(TopologyTest, AnExecutorThatClaimsNothingIsAProblem) {
+  TopologyInputs inputs = Sound();
+  inputs.executors[0].claims_nothing = true;
+  const json topology = DescribeTopology(inputs);
+  EXPECT_EQ(topology["state"], "degraded");
+  const json node = NodeOf(topology, "executor:e1");
+  EXPECT_EQ(node["state"], "degraded");
+  EXPECT_NE(node["detail"].get<std::string>().find("claims none"), std::string::npos) << node;
+  EXPECT_EQ(NodeOf(topology, "executor:e2")["state"], "ok");
+  inputs.executors[0].enabled = false;
+  EXPECT_EQ(NodeOf(DescribeTopology(inputs), "executor:e1")["detail"], "disabled");
+}
+
 TEST(TopologyTest, AStoreThatDoesNotAnswer) {
   TopologyInputs inputs = Sound();
   inputs.store_answers = false;

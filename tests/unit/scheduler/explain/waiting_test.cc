@@ -69,6 +69,17 @@ TEST_F(WaitingTest, PauseOfTheClusterGoesBeforeExecutorsAndAfterItsTime) {
   EXPECT_EQ(Code(), "not_due");
 }
 
+TEST_F(WaitingTest, ExecutorsThatClaimNothingAreNamed) {
+  executors_ = {Executor("e1", {{"team", "etl"}}), Executor("e2", {{"team", "etl"}})};
+  executors_[0].claims_nothing = true;
+  EXPECT_EQ(Detail(), "Due; it is about to be dispatched to an executor.");
+  executors_[1].claims_nothing = true;
+  EXPECT_EQ(Code(), "queued");
+  EXPECT_EQ(Detail(), "Due; the eligible executors claim none of the tasks that they are sent.");
+  executors_.pop_back();
+  EXPECT_EQ(Detail(), "Due; e1 claims none of the tasks that it is sent. Read its log.");
+}
+
 TEST_F(WaitingTest, AQueuedRunWaitsForASlotAndNotForAnExecutor) {
   row_.due = kQueued;
   EXPECT_EQ(Code(), "slot");
