@@ -41,6 +41,19 @@ void AddDifferences(json& shown) {
   if (!behind.empty()) shown[paused ? "pause_not_taken_over" : "resume_not_taken_over"] = behind;
 }
 
+// Names the jobs that cannot be planned in one row, which is left out if there are none.
+void ShortenUnplanned(json& shown) {
+  constexpr size_t kNamed = 5;
+  const json jobs = shown.value("unplanned_jobs", json());
+  shown.erase("unplanned_jobs");
+  if (!jobs.is_array() || jobs.empty()) return;
+  std::string text = std::to_string(jobs.size()) + ":";
+  for (size_t i = 0; i < std::min(kNamed, jobs.size()); ++i) {
+    text += " " + jobs[i].value("job_id", "");
+  }
+  shown["unplanned_jobs"] = text + (jobs.size() > kNamed ? " …" : "");
+}
+
 // Prints the status. A table shows the number of members and segments instead of the lists.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
@@ -48,6 +61,7 @@ Outcome<ExitCode> ShowStatus(Session& session) {
   json shown = status.body;
   if (print.form() == Form::kTable && shown.is_object()) {
     if (shown.contains("members") && shown["members"].is_array()) AddDifferences(shown);
+    ShortenUnplanned(shown);
     for (const char* name : {"members", "segments"}) {
       if (shown.contains(name) && shown[name].is_array()) shown[name] = shown[name].size();
     }

@@ -1166,6 +1166,14 @@ export interface components {
       runs_pending: number | null;
       runs_running: number | null;
       oldest_overdue_ms: number | null;
+      unplanned_jobs:
+        | {
+            job_id: string;
+            job_name: string;
+            /** Format: date-time */
+            fire_time: string;
+          }[]
+        | null;
       late_ms: {
         p50: number | null;
         p99: number | null;

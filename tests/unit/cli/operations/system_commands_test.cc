@@ -138,6 +138,24 @@ TEST_F(SystemCommandsTest, StatusSaysWhereMembersDiffer) {
             "paused.by             anna\n");
 }
 
+TEST_F(SystemCommandsTest, StatusNamesJobsThatCannotBePlanned) {
+  json status = {{"leader", "m1"}, {"unplanned_jobs", json::array()}};
+  Answer("GET /api/system/status", status);
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_EQ(out(), "leader  m1\n");
+  for (const char* id : {"a", "b", "c", "d", "e", "f"}) {
+    status["unplanned_jobs"].push_back({{"job_id", id}});
+  }
+  server_.answers.erase("GET http://a/api/system/status");
+  Answer("GET /api/system/status", status);
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_EQ(out(),
+            "leader          m1\n"
+            "unplanned_jobs  6: a b c d e …\n");
+  EXPECT_EQ(Run({"system", "status", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["unplanned_jobs"].size(), 6u);
+}
+
 TEST_F(SystemCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
   Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
   EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);

@@ -216,7 +216,7 @@ describe('the attention card', () => {
       last_success_time: i === 0 ? null : '2026-02-28T02:00:00Z',
       dead_letters: i + 1,
     }));
-  function open(answers: { failing: object; held?: object; gaps?: object }) {
+  function open(answers: { failing: object; held?: object; gaps?: object; unplanned?: object[] }) {
     const none = { items: [], next_page_token: null, total: 0 };
     queryClient.clear();
     server.use(
@@ -225,7 +225,8 @@ describe('the attention card', () => {
       http.get(at('gaps'), () => HttpResponse.json(answers.gaps ?? none)),
       http.get(at('failing-jobs'), () => HttpResponse.json(answers.failing)),
     );
-    const status = { leader: 'a', members: [] } as unknown as SystemStatus;
+    const unplanned_jobs = answers.unplanned ?? null;
+    const status = { leader: 'a', members: [], unplanned_jobs } as unknown as SystemStatus;
     const root = createRootRoute({
       component: () => <Attention status={status} late={false} onKnown={() => undefined} />,
     });
@@ -256,6 +257,21 @@ describe('the attention card', () => {
   it('the attention card is empty once no job fails', async () => {
     open({ failing: { items: [], next_page_token: null, total: 0 } });
     await screen.findByText('Nothing needs attention');
+  });
+
+  it('the attention card names jobs that cannot be planned and counts the others', async () => {
+    const unplanned = Array.from({ length: 8 }, (_, i) => ({
+      job_id: 'job-' + i,
+      job_name: 'Job ' + i,
+      fire_time: '2026-03-01T02:00:00Z',
+    }));
+    open({ failing: { items: [], next_page_token: null, total: 0 }, unplanned });
+    const first = (await screen.findByText('Job 0 cannot be planned.')).closest('li')!;
+    expect(within(first).getByRole('link').getAttribute('href')).toBe(
+      '/jobs/job-0?tab=why&at=2026-03-01T02%3A00%3A00Z',
+    );
+    const more = screen.getByText('2 more jobs cannot be planned').closest('li')!;
+    expect(within(more).getByRole('link').getAttribute('href')).toBe('/jobs');
   });
 
   it('the attention card counts further held runs and missed fires', async () => {

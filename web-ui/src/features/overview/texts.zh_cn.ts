@@ -27,6 +27,8 @@ export const zhCN: TwinOf<typeof en> = {
   'tile.executors': '在线执行器',
   'tile.away': '{{n}} 个不在线',
   'tile.all_online': '已注册的执行器全部在线',
+  'overview.unplanned': '{{name}} 无法排定。',
+  'overview.more_unplanned': '另有 {{n}} 个作业无法排定',
   'overview.gap': '{{name}}：错过 {{n}} 次触发',
   'first.title': '开始使用',
   'first.done': '已完成',

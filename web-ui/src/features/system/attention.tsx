@@ -18,6 +18,7 @@ import { dayBefore } from '../../lib/day_before';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
+const UNPLANNED_MAX = 100; // the server names no more
 // Gaps are a problem only for these reasons. A gap that a pause has caused is not a problem.
 const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
 
@@ -94,6 +95,38 @@ export default function Attention({
       text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0, language) }),
       link: (
         <Link to="/runs" search={{ state: ['PENDING'] }} className="link">
+          {see}
+        </Link>
+      ),
+    });
+  }
+  const unplanned = status.unplanned_jobs ?? [];
+  for (const job of unplanned.slice(0, SHOWN)) {
+    matters.push({
+      key: 'unplanned ' + job.job_id,
+      text: t('overview.unplanned', { name: job.job_name }),
+      link: (
+        <Link
+          to="/jobs/$id"
+          params={{ id: job.job_id }}
+          search={{ tab: 'why', at: job.fire_time }}
+          className="link"
+        >
+          {t('why.short')}
+        </Link>
+      ),
+    });
+  }
+  if (unplanned.length > SHOWN) {
+    const n = unplanned.length - SHOWN;
+    matters.push({
+      key: 'more unplanned',
+      text: t('overview.more_unplanned', {
+        n: count(n, language) + (unplanned.length === UNPLANNED_MAX ? '+' : ''),
+        count: n,
+      }),
+      link: (
+        <Link to="/jobs" className="link">
           {see}
         </Link>
       ),
