@@ -45,6 +45,11 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
   return made;
 }
 
+// A new job that is paused has nothing to plan.
+void NudgeNew(const Call& call, const StoredJob& job) {
+  if (job.definition.enabled) call.api.nudge({job.job_no, job.segment});
+}
+
 // 409 if the definition uses a field that members of the previous release would misread.
 Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) {
   for (const NewField& field : call.api.new_fields) {
@@ -247,7 +252,7 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
   auto created = call.stores.jobs.CreateJobs(jobs, write.context());
   if (IsUnknown(created)) created = FindMade(call, jobs);
   if (!created.ok()) return created;
-  for (const StoredJob& job : *created) call.api.nudge({job.job_no, job.segment});
+  for (const StoredJob& job : *created) NudgeNew(call, job);
   return created;
 }
 
@@ -292,7 +297,7 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
   }
   if (!created.ok()) return DependencyProblem(created.error());
   call.note.changes_json = JsonToText(AuditedChanges(JobChanges(definition)));
-  call.api.nudge({created->job_no, created->segment});
+  NudgeNew(call, *created);
   return std::move(created).value();
 }
 

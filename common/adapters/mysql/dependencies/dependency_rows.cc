@@ -8,9 +8,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/row_locks.h"
-#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/base/failpoint.h"
-#include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
 namespace {
@@ -138,13 +136,24 @@ Result<AfterOutcome> OutcomeOf(const Rows& rows, uint32_t column) {
   return ParseName<AfterOutcome>(rows.Text(column));
 }
 
+// How many new jobs of the same transaction wait for each job. Their rows are not there yet.
+using Siblings = std::map<JobNo, size_t>;
+
+// The jobs after which a job starts, and those of its nodes.
+std::vector<JobId> NamedIn(const JobDefinition& definition) {
+  std::vector<JobId> named = UpstreamOf(definition);
+  const std::vector<JobId> nodes = NodeJobsOf(definition);
+  named.insert(named.end(), nodes.begin(), nodes.end());
+  return named;
+}
+
 // Checks what a definition names, with the named jobs and the dependencies locked.
 struct UpstreamCheck {
   Session& session;
   const JobId& id;
   std::optional<JobNo> job_no;
   const JobDefinition& definition;
-  const Siblings& siblings;
+  Siblings siblings;
   const std::map<JobId, UpstreamRow>& locked;
   NamedJobs before = {};                   // these may be gone
   std::multimap<JobNo, JobNo> fresh = {};  // what the definition itself says (ReadUpstream)
@@ -169,6 +178,13 @@ struct UpstreamCheck {
       if (cycle[i] == self()) names[i] = definition.name;
     }
     return names;
+  }
+
+  Result<UpstreamNumbers> All() {
+    UpstreamNumbers numbers;
+    CARILLON_TRY(Schedules(&numbers));
+    CARILLON_TRY(Nodes(NodeJobsOf(definition), &numbers));
+    return numbers;
   }
 
   Status Schedules(UpstreamNumbers* numbers) {
@@ -214,69 +230,57 @@ struct UpstreamCheck {
 
 }  // namespace
 
-Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations) {
-  static const std::string runs =
-      "UPDATE " + kKeysJoinRuns +
-      " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND " +
-      KindsWith(&RunKindRules::starts_dependents) + " AND " + NotBackground();
-  auto job = LockLiveJob(session, id, JobLock::kUpdate);
-  if (!job.ok() && job.code() == ErrorCode::kNotFound) return {};
-  if (!job.ok()) return job.error();
-  if (job->has_dependents) return {};
-  CARILLON_TRY(
-      session.Execute("UPDATE jobs SET flags = flags | 1 WHERE job_no = ?", {job->job_no.value()}));
-  CARILLON_TRY(
-      session.Execute("UPDATE job_schedules SET run_flags = run_flags | 2, version = "
-                      "version + 1 WHERE job_no = ?",
-                      {job->job_no.value()}));
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open,
-                            ReadOpenKeys(session, job->job_no, job->segment));
-  if (open.empty()) return {};
-  CARILLON_ASSIGN_OR_RETURN(const LockedRuns locked, LockRuns(session, open, incarnations));
-  JsonRows keys;
-  for (const auto& [key, run] : locked) keys.Begin().Add(key);
-  if (keys.empty()) return {};
-  CARILLON_TRY(session.Execute(runs, {keys.Take()}));
-  return {};
-}
-
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
-                                      std::optional<JobNo> job_no, const JobDefinition& definition,
-                                      const Siblings& siblings) {
-  UpstreamNumbers numbers;
-  std::vector<JobId> named = UpstreamOf(definition);
-  const std::vector<JobId> nodes = NodeJobsOf(definition);
-  named.insert(named.end(), nodes.begin(), nodes.end());
-  if (named.empty()) return numbers;
+                                      std::optional<JobNo> job_no,
+                                      const JobDefinition& definition) {
+  const std::vector<JobId> named = NamedIn(definition);
+  if (named.empty()) return UpstreamNumbers();
   CARILLON_TRY(LockDependencies(session));
   CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, named));
   UpstreamCheck check{.session = session,
                       .id = id,
                       .job_no = job_no,
                       .definition = definition,
-                      .siblings = siblings,
+                      .siblings = {},
                       .locked = locked};
   if (job_no) {
     CARILLON_ASSIGN_OR_RETURN(check.before, NamedBy(session, *job_no));
   }
-  CARILLON_TRY(check.Schedules(&numbers));
-  CARILLON_TRY(check.Nodes(nodes, &numbers));
-  return numbers;
+  return check.All();
 }
 
 Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs) {
-  std::vector<UpstreamNumbers> upstream;
-  Siblings siblings;
+  std::set<JobId> named;
   for (const NewJob& job : jobs) {
-    CARILLON_ASSIGN_OR_RETURN(
-        upstream.emplace_back(),
-        CheckUpstream(session, job.job_id, std::nullopt, job.definition, siblings));
-    for (const auto& [id, number] : upstream.back()) ++siblings[number];
+    const std::vector<JobId> of_job = NamedIn(job.definition);
+    named.insert(of_job.begin(), of_job.end());
+  }
+  std::vector<UpstreamNumbers> upstream(jobs.size());
+  if (named.empty()) return upstream;
+  CARILLON_TRY(LockDependencies(session));
+  CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, {named.begin(), named.end()}));
+  Siblings siblings;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    UpstreamCheck check{.session = session,
+                        .id = jobs[i].job_id,
+                        .job_no = std::nullopt,
+                        .definition = jobs[i].definition,
+                        .siblings = siblings,
+                        .locked = locked};
+    CARILLON_ASSIGN_OR_RETURN(upstream[i], check.All());
+    for (const auto& [id, number] : upstream[i]) ++siblings[number];
   }
   return upstream;
 }
 
 namespace {
+
+// What ended before starts nothing.
+Result<uint64_t> NewestCompletion(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(Rows newest,
+                            session.Query("SELECT COALESCE(MAX(id), 0) FROM run_completions", {}));
+  return newest.Next() ? newest.Unsigned(1) : uint64_t{0};
+}
 
 // The rows of the nodes' jobs, one for each job.
 Status WriteNodeJobs(Session& session, JobNo job_no, const JobDefinition& definition,
@@ -336,13 +340,37 @@ Status WriteDependencies(Session& session, JobNo job_no,
   }
   CARILLON_TRY(session.Execute(remove, {job_no.value(), kept.Take()}));
   if (rows.empty()) return {};
-  uint64_t since = 0;
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows newest, session.Query("SELECT COALESCE(MAX(id), 0) FROM run_completions", {}));
-    if (newest.Next()) since = newest.Unsigned(1);
-  }
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t since, NewestCompletion(session));
   CARILLON_TRY(session.Execute(insert, {job_no.value(), since, rows.Take()}));
+  return {};
+}
+
+Status InsertDependencies(Session& session, const std::vector<NewDependent>& dependents) {
+  static const std::string insert =
+      "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
+      "since_id) SELECT k.d, k.u, k.j, k.s, k.o, IF(k.s = 0, 0, ?) FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (d VARCHAR(8) PATH '$[0]', u BIGINT UNSIGNED PATH '$[1]', j BIGINT "
+      "UNSIGNED "
+      "PATH '$[2]', s BIGINT UNSIGNED PATH '$[3]', o VARCHAR(32) PATH '$[4]')) k";
+  JsonRows rows;
+  for (const NewDependent& one : dependents) {
+    const auto add = [&](std::string_view kind, const JobId& named, uint64_t schedule,
+                         std::string_view outcome) {
+      const auto found = one.upstream.find(named);
+      if (found == one.upstream.end()) return;
+      rows.Begin().Add(kind).Add(found->second.value()).Add(one.job_no.value());
+      rows.Add(schedule).Add(outcome);
+    };
+    for (const JobId& node : NodeJobsOf(one.definition)) add("node", node, 0, "");
+    for (const StoredSchedule& schedule : one.schedules) {
+      const ScheduleSpec& spec = schedule.spec;
+      if (spec.kind != ScheduleKind::kAfter) continue;
+      add("after", JobId(spec.upstream), schedule.schedule_id.value(), Name(spec.on));
+    }
+  }
+  if (rows.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t since, NewestCompletion(session));
+  CARILLON_TRY(session.Execute(insert, {since, rows.Take()}));
   return {};
 }
 

@@ -12,28 +12,18 @@
 
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
-#include "common/adapters/mysql/schema/incarnations.h"
 #include "common/domain/run/dependents.h"
 #include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 
-// Marks the job as one whose ends others wait for: its row, its schedules, so that a plan in
-// progress conflicts and is made again, and its open runs. The mark is never taken back. Runs in a
-// transaction of its own before the first dependent is written, because it locks the rows of
-// another job. Does nothing if there is no such job.
-Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations);
-
 using UpstreamNumbers = std::map<JobId, JobNo>;
-// How many new jobs of the same transaction wait for each job. Their rows are not there yet.
-using Siblings = std::map<JobNo, size_t>;
 // Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
 // id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is
 // the job that waits, with its number if it exists already; it may go on to name a job that was
 // deleted. Also checks the jobs of a workflow's nodes. kInvalid as in dependents.h.
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
-                                      std::optional<JobNo> job_no, const JobDefinition& definition,
-                                      const Siblings& siblings = {});
+                                      std::optional<JobNo> job_no, const JobDefinition& definition);
 // The same for new jobs, in their order.
 Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs);
 // Makes the rows of the job agree with its schedules and nodes. Rows of schedules that stay are
@@ -41,6 +31,14 @@ Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const 
 Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
                          const JobDefinition& definition, const UpstreamNumbers& upstream);
+// The rows of new jobs.
+struct NewDependent {
+  JobNo job_no;
+  std::vector<StoredSchedule> schedules;
+  const JobDefinition& definition;
+  const UpstreamNumbers& upstream;
+};
+Status InsertDependencies(Session& session, const std::vector<NewDependent>& dependents);
 Status DeleteDependencies(Session& session, JobNo job_no);
 
 // Those of the jobs that have the flag. Takes no locks: the flag is never taken back.

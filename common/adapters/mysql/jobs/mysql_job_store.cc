@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/dependencies/dependency_rows.h"
+#include "common/adapters/mysql/dependencies/dependents_flag.h"
 #include "common/adapters/mysql/job_rows/calendar_rows.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/jobs/edited_job.h"
@@ -179,7 +180,7 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
       db_.caches().ids.Next(db_.pool(), "schedule", definition.schedules.size() + 1));
   std::vector<FreshJob> fresh{
       Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now)};
-  CARILLON_TRY(RaiseFlags(definition));
+  CARILLON_TRY(RaiseFlags(UpstreamOf(definition)));
   const Status created =
       InTransaction(db_.pool(), {.operation = "create job"}, [&](Session& session) -> Status {
         FreshJob& job = fresh.front();
@@ -188,8 +189,8 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
         CARILLON_TRY(FillGroups(session, {&job.row}));
         CARILLON_TRY(InsertJob(session, job.row, context.actor));
         CARILLON_TRY(AddSchedules(session, fresh));
-        if (upstream.empty()) return {};
-        return WriteDependencies(session, job.row.job_no, SchedulesOf(job), definition, upstream);
+        return InsertDependencies(session,
+                                  {{job.row.job_no, SchedulesOf(job), definition, upstream}});
       });
   if (!created.ok()) {
     if (created.code() != ErrorCode::kExists) return created.error();
@@ -216,7 +217,11 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
   // and do not deadlock.
   std::sort(rows.begin(), rows.end(),
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
-  for (const NewJob& job : jobs) CARILLON_TRY(RaiseFlags(job.definition));
+  std::set<JobId> awaited;
+  for (const NewJob& job : jobs) {
+    for (const JobId& id : UpstreamOf(job.definition)) awaited.insert(id);
+  }
+  CARILLON_TRY(RaiseFlags({awaited.begin(), awaited.end()}));
   const Status written =
       InTransaction(db_.pool(), {.operation = "create jobs"}, [&](Session& session) -> Status {
         CARILLON_ASSIGN_OR_RETURN(const auto upstream, CheckUpstreamOfNew(session, jobs));
@@ -225,12 +230,13 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
         CARILLON_TRY(FillGroups(session, grouped));
         CARILLON_TRY(InsertJobs(session, rows, context.actor));
         CARILLON_TRY(AddSchedules(session, fresh));
+        std::vector<NewDependent> dependents;
         for (size_t i = 0; i < fresh.size(); ++i) {
           if (upstream[i].empty()) continue;
-          CARILLON_TRY(WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]),
-                                         fresh[i].row.definition, upstream[i]));
+          const StoredJobRow& row = fresh[i].row;
+          dependents.push_back({row.job_no, SchedulesOf(fresh[i]), row.definition, upstream[i]});
         }
-        return {};
+        return InsertDependencies(session, dependents);
       });
   if (written.ok()) {
     StoredJobs created;
@@ -358,7 +364,7 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
                               db_.caches().ids.Next(db_.pool(), "schedule", count));
     for (size_t i = count; i > 0; --i) ids.push_back(ScheduleId(first + i - 1));
   }
-  CARILLON_TRY(RaiseFlags(definition));
+  CARILLON_TRY(RaiseFlags(UpstreamOf(definition)));
   return InTransaction(
       db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
         std::optional<JobNo> job_no;
@@ -434,10 +440,15 @@ Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
   });
 }
 
-Status MysqlJobStore::RaiseFlags(const JobDefinition& definition) {
-  for (const JobId& id : UpstreamOf(definition)) {
-    CARILLON_TRY(InTransaction(db_.pool(), {.operation = "await job"}, [&](Session& session) {
-      return RaiseDependentsFlag(session, id, db_.caches().incarnations);
+// In transactions that lock a limited number of jobs.
+Status MysqlJobStore::RaiseFlags(const std::vector<JobId>& upstream) {
+  constexpr size_t kJobsMax = 100;
+  for (size_t first = 0; first < upstream.size(); first += kJobsMax) {
+    const size_t end = std::min(first + kJobsMax, upstream.size());
+    const std::vector<JobId> ids(upstream.begin() + static_cast<long>(first),
+                                 upstream.begin() + static_cast<long>(end));
+    CARILLON_TRY(InTransaction(db_.pool(), {.operation = "await jobs"}, [&](Session& session) {
+      return RaiseDependentsFlags(session, ids, db_.caches().incarnations);
     }));
   }
   return {};

@@ -37,7 +37,7 @@ class MysqlJobStore final : public JobStore {
   Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
 
  private:
-  Status RaiseFlags(const JobDefinition& definition);
+  Status RaiseFlags(const std::vector<JobId>& upstream);
 
   MysqlDatabase& db_;
 };
