@@ -94,11 +94,23 @@ Status FollowRedirect(int status, std::string_view location, StartHttp& request)
                 request);
 }
 
+namespace {
+
+// An id such as "job:7" is no URL of a scheme "job".
+std::string AsReference(std::string_view id) {
+  const size_t colon = id.find_first_of(":/?#");
+  const bool names_scheme = colon == id.npos || id[colon] != ':' || id.substr(colon, 3) == "://";
+  return names_scheme ? std::string(id) : fmt::format("./{}", id);
+}
+
+}  // namespace
+
 Status AskForStatus(const HttpPoll& poll, std::string_view named, std::string_view location,
                     StartHttp& request) {
   Move move{.base = poll.url.empty() ? request.url : poll.url, .what = "URL of the status"};
+  const std::string reference = AsReference(named);
   if (!poll.url_at.empty()) {
-    move.target = named;
+    move.target = reference;
   } else {
     move.target = poll.url.empty() ? location : std::string_view(poll.url);
   }

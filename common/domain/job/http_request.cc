@@ -104,13 +104,22 @@ void CheckSendable(const std::string& pointer, const std::string& url, Mistakes&
                                      sent->size(), kHttpUrlBytesMax));
 }
 
+bool NamesSecret(std::string_view text) {
+  for (size_t open = text.find(kPlaceholder); open != text.npos;
+       open = text.find(kPlaceholder, open + 1)) {
+    std::string_view inner = text.substr(open + kPlaceholder.size());
+    inner.remove_prefix(std::min(inner.find_first_not_of(' '), inner.size()));
+    if (inner.starts_with("secrets.")) return true;
+  }
+  return false;
+}
+
 void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
   const std::string pointer = "/http/client_certificate";
   if (certificate.empty()) return;
   if (!mistakes.CheckText(pointer, certificate, kHttpHeaderBytesMax)) return;
   // The key would be stored in clear.
-  if (certificate.find("PRIVATE KEY-") != std::string::npos ||
-      certificate.find(kPlaceholder) == std::string::npos) {
+  if (certificate.find("PRIVATE KEY-") != std::string::npos || !NamesSecret(certificate)) {
     mistakes.Note(pointer,
                   "must name the secret with the PEM of the certificate and its key, such "
                   "as {{secrets.CLIENT_PEM}}");
@@ -118,7 +127,7 @@ void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
 }
 
 void CheckHost(const std::string& pointer, const std::string& value, Mistakes& mistakes) {
-  if (value.find("{{secrets.") != std::string::npos) {
+  if (NamesSecret(value)) {
     return mistakes.Note(pointer, "names a secret, which no host is");
   }
   const Status host = CheckHostHeader(Imagined(value));
@@ -305,6 +314,9 @@ std::vector<Error> FindHttpMistakes(const HttpDefinition& http) {
   CheckSendable("/http/url", http.url, further);
   if (http.poll && !http.poll->url.empty()) {
     CheckSendable("/http/poll/url", http.poll->url, further);
+  }
+  if (http.poll && !http.poll->url_at.empty() && http.method == HttpMethod::kHead) {
+    further.Note("/http/poll/url_at", "a response to HEAD has no body");
   }
   CheckCertificate(http.client_certificate, further);
   return further.Take();

@@ -14,6 +14,7 @@ namespace carillon {
 namespace {
 
 constexpr size_t kHostBytesMax = 253;
+constexpr size_t kLabelBytesMax = 63;
 constexpr int kPortMax = 65'535;
 
 Error WrongUrl(std::string why) { return {ErrorCode::kInvalid, std::move(why)}; }
@@ -67,6 +68,20 @@ Status CheckBracketed(std::string_view text) {
   return WrongUrl(fmt::format("has {}, which is no IPv6 address", text));
 }
 
+// The parts between the dots, of which a last one may be empty.
+Status CheckLabels(std::string_view host) {
+  do {
+    const std::string_view label = host.substr(0, host.find('.'));
+    host.remove_prefix(std::min(label.size() + 1, host.size()));
+    if (label.empty()) return WrongUrl("has a host with nothing before a dot");
+    if (label.size() > kLabelBytesMax) {
+      return WrongUrl(
+          fmt::format("has more than {} bytes before a dot of its host", kLabelBytesMax));
+    }
+  } while (!host.empty());
+  return {};
+}
+
 // Host and port, as they are sent.
 Result<std::string> SendableAuthority(std::string_view text) {
   std::string_view port;
@@ -97,6 +112,7 @@ Result<std::string> SendableAuthority(std::string_view text) {
   if (host.size() > kHostBytesMax) {
     return WrongUrl(fmt::format("has a host of more than {} bytes", kHostBytesMax));
   }
+  CARILLON_TRY(CheckLabels(host));
   host += port;
   return host;
 }

@@ -59,7 +59,10 @@ TEST(RedirectTest, TheStatusIsAskedForAtTheStatedPlace) {
   EXPECT_EQ(url({.url = "https://b.example/s"}, "", "/other"), "https://b.example/s");
   EXPECT_EQ(url({.url = "https://a.example/jobs/", .url_at = "/id"}, "17", ""),
             "https://a.example/jobs/17");
+  EXPECT_EQ(url({.url = "https://a.example/jobs/", .url_at = "/id"}, "job:17", ""),
+            "https://a.example/jobs/job:17");
   EXPECT_EQ(url({.url_at = "/url"}, "https://a.example/s/1", ""), "https://a.example/s/1");
+  EXPECT_NE(url({.url_at = "/url"}, "ftp://a.example/s", "").find("ftp"), std::string::npos);
   EXPECT_NE(url({}, "", "").find("Location"), std::string::npos);
   EXPECT_NE(url({.url_at = "/id"}, "", "/s").find("/id"), std::string::npos);
 }

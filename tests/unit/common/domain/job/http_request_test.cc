@@ -122,6 +122,15 @@ TEST(HttpRequestTest, MistakesOfPollsAndCertificates) {
   EXPECT_EQ(Pointer({.url = "http://a", .client_certificate = "-----BEGIN CERTIFICATE-----"}),
             "/http/client_certificate")
       << "with the key it would be stored in clear";
+  EXPECT_EQ(Pointer({.url = "http://a", .client_certificate = "{{ secrets.PEM }}"}), "");
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"Host", "{{ secrets.HOST }}"}}}),
+            "/http/headers/Host");
+  EXPECT_EQ(Pointer({.url = "http://a", .client_certificate = "{{params.pem}}"}),
+            "/http/client_certificate");
+  EXPECT_EQ(Pointer({.method = HttpMethod::kHead,
+                     .url = "http://a",
+                     .poll = HttpPoll{.url = "http://a/", .url_at = "/id"}}),
+            "/http/poll/url_at");
   JobDefinition job =
       Request({.url = "https://a", .client_certificate = "{{secrets.CERT}}\n{{secrets.KEY}}"});
   EXPECT_EQ(Pointer(job), "");

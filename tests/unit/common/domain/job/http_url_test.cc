@@ -55,6 +55,9 @@ TEST(HttpUrlTest, WhatNobodyCanSendIsRefused) {
                           "http://:80/",
                           "http://a:1:2/",
                           "http://u@a/",
+                          "http://a..b/",
+                          "http://.a/",
+                          "http://./",
                           "http://a\nb/",
                           "http://\xff\xfe/",
                           "http://\u202E.example/"}) {
@@ -62,6 +65,9 @@ TEST(HttpUrlTest, WhatNobodyCanSendIsRefused) {
   }
   EXPECT_NE(Sent("http://\u202E.example/").find("xn--"), std::string::npos) << "the way out";
   EXPECT_TRUE(Sent("http://" + std::string(254, 'a')).starts_with("refused: "));
+  EXPECT_TRUE(Sent("http://" + std::string(64, 'a') + ".test/").starts_with("refused: "));
+  EXPECT_EQ(Sent("http://" + std::string(63, 'a') + ".test./"),
+            "http://" + std::string(63, 'a') + ".test./");
 }
 
 TEST(HttpUrlMutationTest, WhateverIsSentIsAUrl) {
