@@ -71,10 +71,12 @@ void AttemptRunner::StartDue(SteadyTime now) {
 Result<StartAttempt> AttemptRunner::OrderOf(const RunEntry& entry,
                                             const FilledSecrets& secrets) const {
   const bool as_own = entry.task.run_as.empty();
-  ProcessDefaults defaults{.env = options_.base_env,
-                           .output_bytes_max = output_bytes_max_.load(),
-                           .interpreters = options_.interpreters,
-                           .container_engine = options_.container_engine};
+  const auto found = ports_.programs == nullptr ? nullptr : ports_.programs->Current();
+  ProcessDefaults defaults{
+      .env = options_.base_env,
+      .output_bytes_max = output_bytes_max_.load(),
+      .interpreters = found ? found->interpreters : options_.interpreters,
+      .container_engine = found ? found->container_engine : options_.container_engine};
   // No other user and no container can enter the directory of the files.
   if (as_own && !entry.task.container) defaults.files = rooms_.saver.Variables(entry.held);
   if (entry.task.container) {

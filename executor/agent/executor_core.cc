@@ -81,6 +81,10 @@ SteadyTime ExecutorCore::Step(SteadyTime now) {
     claims_.ClaimFree(now);
     claims_.AskAgain(now);
   }
+  if (ports_.programs != nullptr) {
+    const auto programs = ports_.programs->Current();
+    if (std::exchange(programs_, programs) != programs) sessions_.SetChecks(programs->checks);
+  }
   sessions_.Sync(now);
   sessions_.FlushClaims(now);
   if (ready) heartbeats_.Beat(now);

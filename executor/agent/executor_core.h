@@ -81,6 +81,7 @@ class ExecutorCore final : public Stepper {
   WardenWatch warden_;
   HeartbeatSender heartbeats_;
   StatusBoard board_;
+  std::shared_ptr<const HostPrograms> programs_;  // those of which the members were told
   bool spool_loaded_ = false;
   bool warden_listed_ = false;
   bool more_ = false;

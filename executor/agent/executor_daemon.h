@@ -27,6 +27,7 @@
 #include "common/ports/token_source.h"
 #include "common/wire/messages/task_codec.h"
 #include "executor/link/load_source.h"
+#include "executor/tasks/host_programs.h"
 #include "executor/tasks/interpreters.h"
 
 namespace carillon::executor {
@@ -101,6 +102,8 @@ class ExecutorDaemon {
     LiveSettings& settings;
     // Where attempts leave their progress and their checkpoints; null: they cannot.
     RunFiles* files = nullptr;
+    // What is found later of interpreters and engine; null: they stay as the options say.
+    const ProgramBoard* programs = nullptr;
   };
 
   ExecutorDaemon(Ports ports, ExecutorOptions options);

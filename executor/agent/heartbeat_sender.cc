@@ -77,7 +77,9 @@ HeartbeatSender::Announced HeartbeatSender::Current() const {
 Features HeartbeatSender::CurrentFeatures() const {
   Features isolation = ports_.warden.Isolation();
   if (!runs_as_others_) isolation.Remove(Feature::kRunAs);
-  return features_.With(isolation);
+  const Features programs =
+      ports_.programs == nullptr ? features_ : FeaturesOf(*ports_.programs->Current());
+  return programs.With(isolation);
 }
 
 // True if a heartbeat should be sent early. Only the member that owns a run learns from its result

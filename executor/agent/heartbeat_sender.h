@@ -31,10 +31,9 @@ class HeartbeatSender {
   HeartbeatSender(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
       : ports_(ports),
         rooms_(rooms),
-        features_(FeaturesOf(options.interpreters)),
-        runs_as_others_(!options.run_as_allowed.empty()) {
-    if (!options.container_engine.empty()) features_.Add(Feature::kContainer);
-  }
+        features_(FeaturesOf(HostPrograms{.interpreters = options.interpreters,
+                                          .engine_answers = !options.container_engine.empty()})),
+        runs_as_others_(!options.run_as_allowed.empty()) {}
 
   // Sends the heartbeats that are due, or one to every member after a change.
   void Beat(SteadyTime now);
@@ -61,7 +60,7 @@ class HeartbeatSender {
 
   const ExecutorDaemon::Ports& ports_;
   const Rooms rooms_;
-  Features features_;  // of this host, without isolation
+  const Features features_;  // of this host at the start, without isolation
   const bool runs_as_others_;
   Announced told_;
   SteadyTime next_change_beat_{};

@@ -38,6 +38,15 @@ void MemberSessions::Sync(SteadyTime now) {
   }
 }
 
+void MemberSessions::SetChecks(const std::vector<HostCheck>& checks) {
+  if (checks == record_.checks) return;
+  record_.checks = checks;
+  for (auto& [member, session] : sessions_) {
+    session.registered = false;
+    session.register_at = SteadyTime{};
+  }
+}
+
 std::vector<MemberId> MemberSessions::Members() const {
   std::vector<MemberId> members;
   for (const auto& [member, session] : sessions_) members.push_back(member);

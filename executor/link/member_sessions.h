@@ -32,6 +32,8 @@ class MemberSessions {
   // Keeps one session for each connected member, and sends the registrations that are due.
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
+  // Registers again with every member, if the report has changed.
+  void SetChecks(const std::vector<HostCheck>& checks);
   std::vector<MemberId> Members() const;
   // The interval that the member asked for; kHeartbeatEvery if it is not connected.
   Duration HeartbeatEvery(const MemberId& member) const;
@@ -81,7 +83,7 @@ class MemberSessions {
   void SendClaims(const MemberId& member, Session& session, SteadyTime now);
 
   ExecutorLink& link_;
-  const ExecutorRecord record_;
+  ExecutorRecord record_;
   std::map<MemberId, Session> sessions_;
   std::string refusal_;
   Duration lease_ = 20s;

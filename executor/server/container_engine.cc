@@ -24,12 +24,12 @@ HostCheck DecideEngineCheck(const EngineFacts& facts) {
     check.detail = facts.setting.starts_with('/')
                        ? fmt::format("{} is no program.", facts.setting)
                        : fmt::format("There is no {} in {}.", facts.setting, facts.path);
-    check.cure = "Install it, or correct executor.container.engine; then restart the executor.";
+    check.cure = "Install it, or correct executor.container.engine and restart the executor.";
   } else if (!facts.answered) {
     check.detail = fmt::format("'{} version' fails, or does not answer.", facts.program);
     check.cure =
-        "Start the engine, and let the user of the executor use its socket; then restart the "
-        "executor.";
+        "Start the engine: it is asked every 30 s. If the user of the executor may not use its "
+        "socket, allow that and restart the executor.";
   } else {
     check.state = HostCheckState::kWorks;
     check.detail = facts.program;
@@ -44,12 +44,15 @@ EngineFound FindEngine(const std::string& setting, std::string_view path) {
   } else if (setting == "docker" || setting == "podman") {
     facts.program = FindProgram(path, setting);
   }
+  EngineAnswer answer{.ran = true};
   if (!facts.program.empty()) {
     const EngineArguments version = {"version"};
-    facts.answered =
-        AskEngine({facts.program, version, ClientEnvironment()}, kVersionWithinMillis).ok;
+    answer = AskEngine({facts.program, version, ClientEnvironment()}, kVersionWithinMillis);
+    facts.answered = answer.ok;
   }
-  return {.path = facts.answered ? facts.program : "", .check = DecideEngineCheck(facts)};
+  return {.path = facts.answered ? facts.program : "",
+          .check = DecideEngineCheck(facts),
+          .asked = answer.ran};
 }
 
 }  // namespace carillon::executor

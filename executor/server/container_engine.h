@@ -1,5 +1,5 @@
-// The container engine of the host: the program that the setting names, tried once when the
-// executor starts.
+// The container engine of the host: the program that the setting names, tried when the executor
+// starts and every 30 s after that.
 //
 // Threads  Stateless. FindEngine waits for the engine, for some seconds at most.
 #pragma once
@@ -23,6 +23,7 @@ HostCheck DecideEngineCheck(const EngineFacts& facts);
 struct EngineFound {
   std::string path;  // empty: this host runs no containers
   HostCheck check;
+  bool asked = true;  // false: it could not be started, or was silent, which says nothing of it
 };
 EngineFound FindEngine(const std::string& setting, std::string_view path);
 

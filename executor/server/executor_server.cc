@@ -107,6 +107,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
   CARILLON_ASSIGN_OR_RETURN(server->handlers_, OpenHandlers(ports, options, home, &workers));
   checked.checks.push_back(std::move(workers));
   LogHostChecks(checked.checks);
+  server->LookForPrograms(options, checked);
   CARILLON_ASSIGN_OR_RETURN(server->spool_,
                             FileResultSpool::Open({.directory = home + "/spool"}, ports.metrics));
   CARILLON_ASSIGN_OR_RETURN(server->files_, DiskRunFiles::Open(home + "/saves"));
@@ -126,9 +127,25 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              .metrics = ports.metrics,
                                                              .public_keys = ports.public_keys,
                                                              .settings = ports.settings,
-                                                             .files = server->files_.get()},
+                                                             .files = server->files_.get(),
+                                                             .programs = server->programs_.get()},
                                        std::move(checked));
   return server;
+}
+
+void ExecutorServer::LookForPrograms(const ExecutorOptions& options,
+                                     const ExecutorOptions& checked) {
+  programs_ = std::make_unique<ProgramBoard>(
+      HostPrograms{.interpreters = checked.interpreters,
+                   .engine_answers = !checked.container_engine.empty(),
+                   .container_engine = checked.container_engine,
+                   .checks = checked.checks});
+  probe_ = std::make_unique<ProgramProbe>(
+      ProgramProbe::Options{
+          .engine = options.container_engine,
+          .path = options.base_env.at("PATH"),
+          .use_engine = [this](const std::string& engine) { warden_->UseEngine(engine); }},
+      *programs_);
 }
 
 void ExecutorServer::StartLoops(Loops& loops) {
@@ -137,6 +154,7 @@ void ExecutorServer::StartLoops(Loops& loops) {
     runners[named.stepper] = &loops.Add(named.name, clock_, *named.stepper);
   }
   loops.Add("exec.users", clock_, *users_);
+  loops.Add("exec.programs", clock_, *probe_);
   daemon_->OnWake([runners](Stepper* stepper) { runners.at(stepper)->Wake(); });
 }
 

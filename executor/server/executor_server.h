@@ -22,6 +22,7 @@
 #include "executor/http/curl_http_runner.h"
 #include "executor/link/proc_load.h"
 #include "executor/server/host_users.h"
+#include "executor/server/program_probe.h"
 #include "executor/warden/client/warden_client.h"
 
 namespace carillon::executor {
@@ -59,6 +60,7 @@ class ExecutorServer {
 
  private:
   explicit ExecutorServer(const Clock& clock) : clock_(clock) {}
+  void LookForPrograms(const ExecutorOptions& options, const ExecutorOptions& checked);
 
   const Clock& clock_;
   RandomTokens tokens_;
@@ -69,6 +71,8 @@ class ExecutorServer {
   std::unique_ptr<ResultSpool> spool_;
   std::unique_ptr<RunFiles> files_;
   std::unique_ptr<ProcLoad> load_;
+  std::unique_ptr<ProgramBoard> programs_;
+  std::unique_ptr<ProgramProbe> probe_;
   std::unique_ptr<ExecutorDaemon> daemon_;
 };
 

@@ -51,30 +51,34 @@ HostCheck CheckDirectory(const HostFacts& facts) {
           .cure = "Free at least 1 GiB for results and working directories."};
 }
 
-HostCheck CheckInterpreter(const HostFacts& facts, Interpreter interpreter) {
-  HostCheck check{.name = std::string(Name(FeatureOf(interpreter)))};
-  const auto found = facts.interpreters.find(interpreter);
-  if (found != facts.interpreters.end()) {
-    check.detail = found->second;
-    return check;
-  }
-  check.state = HostCheckState::kNo;
-  check.detail = fmt::format("There is no {} in {}.", Name(interpreter), facts.path);
-  check.cure = fmt::format("Install {}, then restart the executor.", Name(interpreter));
-  return check;
+// Paths may be any bytes. A replaced byte takes three.
+void BoundDetail(HostCheck& check) {
+  check.detail = ToValidUtf8(check.detail.substr(0, kHostCheckBytesMax / 3));
 }
 
 }  // namespace
 
+HostCheck CheckInterpreter(const Interpreters& found, const std::string& path,
+                           Interpreter interpreter) {
+  HostCheck check{.name = std::string(Name(FeatureOf(interpreter)))};
+  const auto known = found.find(interpreter);
+  if (known != found.end()) {
+    check.detail = known->second;
+  } else {
+    check.state = HostCheckState::kNo;
+    check.detail = fmt::format("There is no {} in {}.", Name(interpreter), path);
+    check.cure = fmt::format("Install {}: it is looked for every 30 s.", Name(interpreter));
+  }
+  BoundDetail(check);
+  return check;
+}
+
 std::vector<HostCheck> DecideHostChecks(const HostFacts& facts) {
   std::vector<HostCheck> checks = {CheckUser(facts), CheckOpenFiles(facts), CheckDirectory(facts)};
   for (const Interpreter interpreter : AllInterpreters()) {
-    checks.push_back(CheckInterpreter(facts, interpreter));
+    checks.push_back(CheckInterpreter(facts.interpreters, facts.path, interpreter));
   }
-  // Paths may be any bytes. A replaced byte takes three.
-  for (HostCheck& check : checks) {
-    check.detail = ToValidUtf8(check.detail.substr(0, kHostCheckBytesMax / 3));
-  }
+  for (HostCheck& check : checks) BoundDetail(check);
   return checks;
 }
 

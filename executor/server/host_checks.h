@@ -26,6 +26,9 @@ struct HostFacts {
 
 // Pure.
 std::vector<HostCheck> DecideHostChecks(const HostFacts& facts);
+// The line about an interpreter, which was looked for in `path`. Pure.
+HostCheck CheckInterpreter(const Interpreters& found, const std::string& path,
+                           Interpreter interpreter);
 // The report on whether workers can attach; `why` is the reason if they cannot.
 HostCheck DecideWorkersCheck(const std::string& socket, const Status& why);
 // Sets the fields that are read from the operating system.

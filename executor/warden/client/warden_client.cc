@@ -47,7 +47,8 @@ WardenClient::WardenClient(Options options, const Clock& clock, Metrics& metrics
       answers_metric_(metrics.gauge("carillon_warden_answers")),
       unreadable_metric_(metrics.gauge("carillon_unreadable_records", "warden")),
       poke_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      ready_(ErrorCode::kUnavailable, "no warden is attached yet") {
+      ready_(ErrorCode::kUnavailable, "no warden is attached yet"),
+      engine_(options_.container_engine) {
   CARILLON_CHECK(poke_.open(), "eventfd");
   thread_ = std::thread([this] { Run(); });
 }
@@ -465,7 +466,7 @@ void WardenClient::OnWelcome(Welcome welcome) {
   listed_.notify_all();
   ready_ = Status();
   listings_[0] = Listing{};
-  if (!options_.container_engine.empty()) unsent_.Add(UseEngine{options_.container_engine});
+  if (!engine_.empty()) unsent_.Add(warden_message::UseEngine{engine_});
   unsent_.Add(warden_message::List{0});
   unsent_.Add(warden_message::Follow{options_.log_bytes_max});
 }

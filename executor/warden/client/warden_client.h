@@ -66,6 +66,13 @@ class WardenClient : public Warden {
   std::vector<AttemptEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
+  // The engine with which the warden removes containers, if it was not known at the start.
+  void UseEngine(std::string path) {
+    MutexLock lock(mu_);
+    engine_ = std::move(path);
+    if (welcome_) unsent_.Add(warden_message::UseEngine{engine_});
+    Poke();
+  }
   // Notifies the warden that this daemon stops for good. The warden exits as soon as
   // it holds nothing.
   void Leave();
@@ -119,6 +126,7 @@ class WardenClient : public Warden {
   // Empty: it was of use, or nobody listens.
   std::string refusal_ GUARDED_BY(mu_);
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
+  std::string engine_ GUARDED_BY(mu_);
   FrameWriter unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
   std::deque<AttemptEvent> events_ GUARDED_BY(mu_);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,18 @@ bool ReadAnswer(int fd, int silence_ms, std::string* text) {
     if (n < 0) return false;
     if (n == 0) return true;
     text->append(buffer, static_cast<size_t>(n));
+  }
+}
+
+// False: it does not end.
+bool WaitForEnd(pid_t client, int at_most_ms) {
+  const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, client, 0)));
+  if (!process.open()) return true;  // an old kernel: it is waited for as long as it takes
+  for (;;) {
+    pollfd waited{process.get(), POLLIN, 0};
+    const int ended = poll(&waited, 1, at_most_ms);
+    if (ended < 0 && errno == EINTR) continue;
+    return ended > 0;
   }
 }
 
@@ -93,12 +106,14 @@ EngineAnswer AskEngine(const EngineCall& call, int silence_ms) {
   write_end.Close();
   if (client < 0) return {};
   EngineAnswer answer;
-  const bool told = ReadAnswer(read_end.get(), silence_ms, &answer.text);
+  const bool told =
+      ReadAnswer(read_end.get(), silence_ms, &answer.text) && WaitForEnd(client, silence_ms);
   if (!told) kill(-client, SIGKILL);  // with what a script has started
 
   int status = 0;
   while (waitpid(client, &status, 0) < 0 && errno == EINTR) {
   }
+  answer.ran = told;
   answer.ok = told && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   return answer;
 }

@@ -26,9 +26,10 @@ struct EngineCall {
 struct EngineAnswer {
   bool ok = false;  // exit code 0
   std::string text = {};
+  bool ran = false;  // to its end: it could be started, and was not killed
 };
-// Runs it to its end and returns what it has written. A command line that is silent for too long
-// is killed.
+// Runs it to its end and returns what it has written. A command line that is silent for too long,
+// or does not end for so long after its last word, is killed.
 EngineAnswer AskEngine(const EngineCall& call, int silence_ms = kEngineSilenceMillis);
 
 // Starts it in a process group of its own, with no signal blocked. It dies with this thread.

@@ -229,9 +229,10 @@ class DaemonFixture : public ::testing::Test {
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
     settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
-        ExecutorDaemon::Ports{
-            clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_, handlers_, spool_, load_,
-            metrics_, [this] { return std::vector{signer_.public_key()}; }, *settings_, run_files_},
+        ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, users_, http_,
+                              handlers_, spool_, load_, metrics_,
+                              [this] { return std::vector{signer_.public_key()}; }, *settings_,
+                              run_files_, programs_},
         options);
   }
   // Steps all loops until nothing more happens. After this, all collected messages have been sent.
@@ -329,6 +330,7 @@ class DaemonFixture : public ::testing::Test {
   TestSpool spool_;
   TestLoad load_;
   RunFiles* run_files_ = nullptr;
+  const ProgramBoard* programs_ = nullptr;
   Signer signer_ = Signer::Generate();
   std::unique_ptr<LiveSettings> settings_;
   std::unique_ptr<TokenSource> tokens_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "executor/warden/container/engine_client.h"
+
 namespace carillon::executor {
 namespace {
 
@@ -23,6 +25,17 @@ TEST(ContainerEngineTest, UsesOnlyAnEngineThatAnswers) {
   EXPECT_EQ(FindEngine("/bin/true", "/bin").path, "/bin/true");
   EXPECT_EQ(FindEngine("/bin/false", "/bin").path, "");
   EXPECT_EQ(FindEngine("/no/such/engine", "/bin").path, "");
+}
+
+TEST(ContainerEngineTest, SilenceSaysNothingOfTheEngine) {
+  const std::vector<std::string> env = {"PATH=/usr/bin:/bin"};
+  const auto ran = [&](const EngineArguments& arguments) {
+    const std::string shell = "/bin/sh";
+    return AskEngine({shell, arguments, env}, 200).ran;
+  };
+  EXPECT_TRUE(ran({"-c", "exit 1"}));
+  EXPECT_FALSE(ran({"-c", "sleep 1000"}));
+  EXPECT_FALSE(ran({"-c", "exec >&-; exec sleep 1000"})) << "has closed its output, and goes on";
 }
 
 }  // namespace
