@@ -118,13 +118,14 @@ describe('an import', () => {
   });
 
   test('a crontab is converted, reported by row, and created as paused jobs', async () => {
-    const crontab = '# tidies up\n0 3 * * * tidy --all\n@reboot warm-up\n';
+    const crontab = '# tidies up\n0 3 * * * tidy --all\n@reboot warm-up\n0 9 13 * 5 odd\n';
     await person({}, async (page) => {
       await page.goto(server.url + '/import');
       await page.getByRole('button', { name: 'crontab', exact: true }).click();
       await page.getByLabel('Text', { exact: true }).fill(crontab);
       assert.ok(await page.getByRole('button', { name: 'Convert' }).isDisabled());
       await page.getByLabel('Time zone', { exact: true }).fill('Asia/Tokyo');
+      await page.getByLabel('Namespace', { exact: true }).fill('moved');
       await page.getByLabel('Prefix of the job IDs').fill('cron-');
       await page.getByRole('button', { name: 'Convert' }).click();
       await page.getByText('0 3 * * *', { exact: true }).waitFor();
@@ -133,13 +134,16 @@ describe('an import', () => {
       await page.getByRole('button', { name: 'Refused 1' }).click();
       assert.equal(await page.locator('tbody tr').count(), 1);
       assert.deepEqual((await server.api('GET', 'jobs?q=cron-')).items, []);
-      await page.getByRole('button', { name: 'Create 1 job' }).click();
-      await page.getByText('1 of 1: 1 created, 0 already exist, 0 failed').waitFor();
+      await page.getByRole('button', { name: 'Create 2 jobs' }).click();
+      await page.getByText('2 of 2: 2 created, 0 already exist, 0 failed').waitFor();
+      await page.getByRole('button', { name: 'With warnings 1' }).click();
+      await page.locator('[data-hint=either_day_field]').waitFor();
+      assert.deepEqual(await look(page, 'the warnings'), []);
       await page.getByRole('link', { name: 'Show these jobs' }).click();
-      await page.locator('[data-row^=cron-]').waitFor();
+      await page.locator('[data-row^=cron-tidy]').waitFor();
     });
-    const [job] = (await server.api('GET', 'jobs?q=cron-')).items;
-    assert.deepEqual([job.enabled, job.time_zone, job.description], [false, 'Asia/Tokyo', 'tidies up']);
+    const [job] = (await server.api('GET', 'jobs?q=cron-tidy')).items;
+    assert.deepEqual([job.enabled, job.time_zone, job.description, job.namespace], [false, 'Asia/Tokyo', 'tidies up', 'moved']);
   });
 
   test('an import names the unreadable line, on a phone, in Chinese, dark', async () => {

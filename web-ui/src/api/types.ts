@@ -64,6 +64,7 @@ export type Why = Schemas['WhyJob'];
 
 export type Schedule = Schemas['Schedule'] | AfterSchedule;
 export type Preview = Schemas['PreviewSchedule'];
+export type ScheduleWarning = Schemas['ScheduleWarning'];
 export type Fire = Schemas['Fire'];
 export type SkippedFire = Schemas['SkippedFire'];
 export type FireBucket = Schemas['FireBucket'];

@@ -13,11 +13,12 @@ import { HttpResponse, at, http, problem, server } from '../../../../test_suppor
 import { ImportPage } from '../transfer/import_page';
 
 interface Asked {
-  dry: boolean;
+  query: string;
+  namespaces: unknown[];
   ids: string[];
   key: string | null;
 }
-type Body = { job_id: string }[];
+type Body = { job_id: string; namespace?: string }[];
 
 const row = (id: string | null, more: object = {}) => ({
   source: 'row ' + (id ?? 'x'),
@@ -43,15 +44,15 @@ describe('an import from another scheduler', () => {
   let converted: { kind: string; body: Record<string, unknown> }[];
   let asked: Asked[];
   let answer: () => Response;
-  let applied: (jobs: Body, dry: boolean) => Response;
+  let applied: (jobs: Body) => Response;
   const imported = (ids: string[], rows: object[]) =>
     HttpResponse.json({
       jobs: ids.map((job_id) => ({ job_id, name: job_id, time_zone: 'Europe/Paris' })),
       rows,
     });
-  const all = (jobs: Body, dry: boolean, result: (id: string) => string = () => 'created') =>
+  const all = (jobs: Body, result: (id: string) => string = () => 'created') =>
     HttpResponse.json({
-      dry_run: dry,
+      dry_run: false,
       prune_complete: null,
       counts: {},
       items: jobs.map(({ job_id }, i) => item(i, job_id, result(job_id))),
@@ -61,7 +62,7 @@ describe('an import from another scheduler', () => {
     queryClient.clear();
     converted = [];
     asked = [];
-    applied = (jobs, dry) => all(jobs, dry);
+    applied = (jobs) => all(jobs);
     server.use(
       http.post(at('imports/:kind'), async ({ request, params }) => {
         converted.push({
@@ -72,9 +73,13 @@ describe('an import from another scheduler', () => {
       }),
       http.post(at('apply'), async ({ request }) => {
         const jobs = (await request.json()) as Body;
-        const dry = new URL(request.url).searchParams.get('dry_run') === 'true';
-        asked.push({ dry, ids: jobs.map((job) => job.job_id), key: request.headers.get('Idempotency-Key') });
-        return applied(jobs, dry);
+        asked.push({
+          query: new URL(request.url).search,
+          namespaces: jobs.map((job) => job.namespace),
+          ids: jobs.map((job) => job.job_id),
+          key: request.headers.get('Idempotency-Key'),
+        });
+        return applied(jobs);
       }),
     );
     const root = createRootRoute();
@@ -191,7 +196,7 @@ describe('an import from another scheduler', () => {
         ids,
         ids.map((id) => row(id)),
       );
-    applied = (jobs, dry) => all(jobs, dry, (id) => (dry && id === 'j7' ? 'unchanged' : 'created'));
+    applied = (jobs) => all(jobs, (id) => (id === 'j7' ? 'unchanged' : 'created'));
     await convert();
     expect(bodyRows()).toHaveLength(200);
     screen.getByText('The first 200 of 6000');
@@ -199,10 +204,9 @@ describe('an import from another scheduler', () => {
     expect(bodyRows()).toHaveLength(400);
     fireEvent.click(button('Create 6000 jobs'));
     await status('6000 of 6000: 5999 created, 1 already exist, 0 failed');
-    expect(asked).toHaveLength(24);
-    expect(asked.filter((one) => !one.dry).flatMap((one) => one.ids)).toEqual(
-      ids.filter((id) => id !== 'j7'),
-    );
+    expect(asked).toHaveLength(12);
+    expect(asked.flatMap((one) => one.ids)).toEqual(ids);
+    expect(new Set(asked.map((one) => one.query))).toEqual(new Set(['?only_new=true']));
     expect(within(bodyRows()[7]!).getByText('Already exists; unchanged')).toBeTruthy();
     expect(screen.getByText('Show these jobs')).toBeTruthy();
     expect(screen.queryByRole('button', { name: /^Create/ })).toBeNull();
@@ -210,9 +214,9 @@ describe('an import from another scheduler', () => {
 
   it('a row that is not created is named with its reason', async () => {
     answer = () => imported(['a', 'b'], [row('a'), row('b')]);
-    applied = (jobs, dry) =>
+    applied = (jobs) =>
       HttpResponse.json({
-        dry_run: dry,
+        dry_run: false,
         prune_complete: null,
         counts: {},
         items: jobs.map(({ job_id }, i) =>
@@ -226,17 +230,41 @@ describe('an import from another scheduler', () => {
     await convert();
     fireEvent.click(button('Create 2 jobs'));
     await status('2 of 2: 1 created, 0 already exist, 1 failed');
-    expect(asked[1]!.ids).toEqual(['a', 'b']);
+    expect(asked[0]!.ids).toEqual(['a', 'b']);
     fireEvent.click(button('Not created 1'));
     expect(bodyRows()).toHaveLength(1);
     within(bodyRows()[0]!).getByText('There is no job c.');
   });
 
+  it('jobs are created in the chosen namespace, and what the server warns of is shown', async () => {
+    answer = () => imported(['a', 'b'], [row('a'), row('b')]);
+    const detail = 'Days 29 to 31 do not exist in each month.';
+    applied = (jobs) =>
+      HttpResponse.json({
+        dry_run: false,
+        prune_complete: null,
+        counts: {},
+        items: jobs.map(({ job_id }, i) =>
+          item(i, job_id, 'created', i === 1 ? { warnings: [{ schedule: 0, code: 'skips', detail }] } : {}),
+        ),
+      });
+    fireEvent.click(await screen.findByRole('button', { name: 'XXL-JOB' }));
+    await screen.findByLabelText('Text');
+    fill('Namespace', 'shop');
+    await convert();
+    fireEvent.click(button('Create 2 jobs'));
+    await status('2 of 2: 2 created, 0 already exist, 0 failed');
+    expect(asked[0]!.namespaces).toEqual(['shop', 'shop']);
+    fireEvent.click(button('With warnings 1'));
+    expect(bodyRows()).toHaveLength(1);
+    within(bodyRows()[0]!).getByText(detail);
+  });
+
   it('a creation continues after a lost answer with the same key', async () => {
     answer = () => imported(['a'], [row('a')]);
     let lost = false;
-    applied = (jobs, dry) => {
-      if (dry || lost) return all(jobs, dry);
+    applied = (jobs) => {
+      if (lost) return all(jobs);
       lost = true;
       return HttpResponse.error();
     };
@@ -245,8 +273,8 @@ describe('an import from another scheduler', () => {
     await screen.findByText('The server is not responding.');
     fireEvent.click(await screen.findByRole('button', { name: 'Continue' }));
     await status('1 of 1: 1 created, 0 already exist, 0 failed');
-    expect(asked.map((one) => one.dry)).toEqual([true, false, false]);
-    expect(asked[1]!.key).toBeTruthy();
-    expect(asked[2]!.key).toBe(asked[1]!.key);
+    expect(asked).toHaveLength(2);
+    expect(asked[0]!.key).toBeTruthy();
+    expect(asked[1]!.key).toBe(asked[0]!.key);
   });
 });

@@ -12,18 +12,19 @@ import { Bar } from '../../../ui/bar';
 import { Card } from '../../../ui/ui';
 import type { Definition } from '../form/definition';
 import { Failed } from '../transfer/failed';
-import { beginCreation, doneOf, isOver, lookAtBatch, sendBatch, type Creation } from './create_jobs';
+import { beginCreation, doneOf, isOver, keyed, sendBatch, type Creation } from './create_jobs';
 import { ImportReport } from './import_report';
 import type { Kind } from './kinds';
 import { rowsOf, tally } from './report';
 import { SourceFields, type SourceValues } from './source_fields';
 import { BODY_BYTES_MAX, textOf } from './sources';
 
-const NOTHING: SourceValues = { text: '', files: [], zone: '', prefix: '' };
+const NOTHING: SourceValues = { text: '', files: [], zone: '', namespace: '', prefix: '' };
 
 interface Converted {
   imported: Imported;
   zone: string;
+  namespace: string;
 }
 
 export default function ForeignImport({ kind }: { kind: Kind }) {
@@ -45,7 +46,7 @@ export default function ForeignImport({ kind }: { kind: Kind }) {
       setTooBig(!fits);
       if (!fits) return;
       const { data } = await call<Imported>('POST', `imports/${kind}`, { body });
-      setConverted({ imported: data, zone: body.time_zone });
+      setConverted({ imported: data, zone: body.time_zone, namespace: values.namespace.trim() });
     },
     onSuccess: () => result.current?.focus(),
   });
@@ -94,12 +95,12 @@ export default function ForeignImport({ kind }: { kind: Kind }) {
   );
 }
 
-function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
+function Create({ kind, imported, zone, namespace }: Converted & { kind: Kind }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const may = useMay('jobs:write');
   const jobs = imported.jobs as Definition[];
-  const [creation, setCreation] = useState<Creation>(() => beginCreation(jobs));
+  const [creation, setCreation] = useState<Creation>(() => beginCreation(jobs, namespace));
   const stopped = useRef(false);
   useEffect(() => {
     stopped.current = false; // effects of a component may run twice
@@ -112,10 +113,9 @@ function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
       stopped.current = false;
       let now = creation;
       while (!isOver(now) && !stopped.current) {
-        // oxlint-disable-next-line no-await-in-loop -- a batch may depend on the one before
-        now = await lookAtBatch(now);
+        now = keyed(now);
         setCreation(now);
-        // oxlint-disable-next-line no-await-in-loop
+        // oxlint-disable-next-line no-await-in-loop -- a batch may depend on the one before
         now = await sendBatch(now);
         setCreation(now);
       }
@@ -124,7 +124,7 @@ function Create({ kind, imported, zone }: Converted & { kind: Kind }) {
   });
   const rows = useMemo(() => rowsOf(imported, zone), [imported, zone]);
   const done = doneOf(creation);
-  const began = done > 0 || creation.sent !== null;
+  const began = done > 0 || creation.key !== null;
   const { created, exists, failed } = tally(creation.outcomes);
   return (
     <>

@@ -6,6 +6,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { absoluteTime } from '../../../lib/format';
 import { DataTable, type Column } from '../../../ui/data_table';
 import { Card, Problem, Segments } from '../../../ui/ui';
+import { Hints } from '../form/preview';
 import type { Outcome } from './create_jobs';
 import { countsOf, outcomeOf, rowsWith, type Outcomes, type ReportRow, type Shown } from './report';
 
@@ -19,7 +20,7 @@ export function ImportReport({ rows, outcomes }: { rows: readonly ReportRow[]; o
   const counts = countsOf(rows, outcomes);
   const some = rowsWith(rows, shown, outcomes);
   const visible = some.slice(0, most);
-  const filters = (['all', 'remarked', 'refused', 'failed'] as const).filter(
+  const filters = (['all', 'remarked', 'refused', 'warned', 'failed'] as const).filter(
     (one) => one === 'all' || one === shown || counts[one] > 0,
   );
   const columns: Column<ReportRow>[] = [
@@ -100,6 +101,7 @@ const Job = memo(function Job({ row, outcome }: { row: ReportRow; outcome: Outco
       )}
       {outcome?.result === 'created' && <span className="block text-ok">{t('imports.created')}</span>}
       {outcome?.result === 'exists' && <span className="block text-warn">{t('imports.exists')}</span>}
+      {outcome && <Hints warnings={outcome.warnings} />}
       {outcome?.result === 'failed' && (
         <div className="text-bad">
           {t('imports.failed')}

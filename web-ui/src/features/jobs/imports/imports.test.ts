@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Imported } from '../../../api/types';
-import { beginCreation, withoutDependencies } from './create_jobs';
+import { beginCreation, type Outcome } from './create_jobs';
 import { DumpFilter } from './dump_filter';
 import { countsOf, rowsOf, rowsWith, tally } from './report';
 import { joined, readFile, textOf } from './sources';
@@ -80,16 +80,9 @@ it('batches keep the order, and are limited by number and by size', () => {
   expect(beginCreation([]).batches).toEqual([]);
 });
 
-it('a rehearsal leaves out the dependencies within the import', () => {
-  const cron = { kind: 'cron', cron_expression: '0 3 * * *' };
-  const jobs = [
-    { job_id: 'a', schedules: [cron, { kind: 'after', job: 'b' }, { kind: 'after', job: 'x' }] },
-    { job_id: 'b' },
-  ];
-  expect(withoutDependencies(jobs, new Set(['a', 'b']))).toEqual([
-    { job_id: 'a', schedules: [cron, { kind: 'after', job: 'x' }] },
-    { job_id: 'b' },
-  ]);
+it('jobs are created in the namespace that was chosen', () => {
+  expect(beginCreation([{ job_id: 'a' }], 'shop').batches).toEqual([[{ job_id: 'a', namespace: 'shop' }]]);
+  expect(beginCreation([{ job_id: 'a' }]).batches).toEqual([[{ job_id: 'a' }]]);
 });
 
 it('a row has the zone of its job and what became of it', () => {
@@ -109,13 +102,13 @@ it('a row has the zone of its job and what became of it', () => {
     ],
     rows: [row('a', 'mapped'), row('b', 'remarked'), row('c', 'mapped'), row(null, 'refused')],
   };
-  const outcomes = new Map([
-    ['a', { result: 'created', error: null }],
-    ['c', { result: 'failed', error: null }],
-  ] as const);
+  const outcomes = new Map<string, Outcome>([
+    ['a', { result: 'created', error: null, warnings: [{ schedule: 0, code: 'skips_months', detail: '' }] }],
+    ['c', { result: 'failed', error: null, warnings: [] }],
+  ]);
   const rows = rowsOf(imported, 'Europe/Paris');
   expect(rows.map((one) => one.zone)).toEqual(['Asia/Tokyo', 'UTC', 'Europe/Paris', 'Europe/Paris']);
-  expect(countsOf(rows, outcomes)).toEqual({ all: 4, remarked: 1, refused: 1, failed: 1 });
+  expect(countsOf(rows, outcomes)).toEqual({ all: 4, remarked: 1, refused: 1, warned: 1, failed: 1 });
   expect(rowsWith(rows, 'failed', outcomes).map((one) => one.job_id)).toEqual(['c']);
   expect(tally(outcomes)).toEqual({ created: 1, exists: 0, failed: 1 });
 });

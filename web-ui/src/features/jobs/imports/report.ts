@@ -8,7 +8,7 @@ export interface ReportRow extends ImportedRow {
   zone: string; // of the job's times
 }
 export type Outcomes = ReadonlyMap<string, Outcome>; // by job_id
-export type Shown = 'all' | 'remarked' | 'refused' | 'failed';
+export type Shown = 'all' | 'remarked' | 'refused' | 'warned' | 'failed';
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
@@ -33,6 +33,7 @@ const IS: Record<Shown, (row: ReportRow, outcomes: Outcomes) => boolean> = {
   all: () => true,
   remarked: (row) => row.verdict === 'remarked',
   refused: (row) => row.verdict === 'refused',
+  warned: (row, outcomes) => (outcomeOf(row, outcomes)?.warnings.length ?? 0) > 0,
   failed: (row, outcomes) => outcomeOf(row, outcomes)?.result === 'failed',
 };
 export const rowsWith = (rows: readonly ReportRow[], shown: Shown, outcomes: Outcomes) =>
@@ -42,6 +43,7 @@ export const countsOf = (rows: readonly ReportRow[], outcomes: Outcomes): Record
   all: rows.length,
   remarked: rowsWith(rows, 'remarked', outcomes).length,
   refused: rowsWith(rows, 'refused', outcomes).length,
+  warned: rowsWith(rows, 'warned', outcomes).length,
   failed: rowsWith(rows, 'failed', outcomes).length,
 });
 

@@ -1,6 +1,7 @@
 // Fields of an import: the text or the files of the other scheduler, its time zone, and a prefix of ids.
 import './texts.en';
 import { useState } from 'react';
+import { useNamespaces } from '../../../api/queries';
 import type { FieldError } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { bytes } from '../../../lib/format';
@@ -16,6 +17,7 @@ export interface SourceValues {
   text: string;
   files: SourceFile[]; // used instead of the text
   zone: string;
+  namespace: string;
   prefix: string;
 }
 
@@ -29,6 +31,7 @@ export function SourceFields(props: {
   const { kind, values, onChange } = props;
   const { t } = useTranslation();
   const { language } = usePreferences();
+  const namespaces = useNamespaces();
   const [round, setRound] = useState(0); // a new one empties the field of files
   const errorOf = (pointer: string) => props.errors.find((one) => one.pointer === pointer)?.detail;
   const choose = async (list: FileList | null) => {
@@ -101,6 +104,27 @@ export function SourceFields(props: {
         />
       </Field>
       <ZoneOptions id="imports-zones" />
+      <Field label={t('jobs.namespace')} hint={t('imports.namespace_hint')} className="sm:max-w-sm">
+        <input
+          className="input"
+          list="imports-namespaces"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={63}
+          pattern="[a-z0-9]([a-z0-9\-]*[a-z0-9])?"
+          title={t('imports.namespace_hint')}
+          placeholder="default"
+          value={values.namespace}
+          onChange={(event) => onChange({ ...values, namespace: event.target.value })}
+        />
+      </Field>
+      <datalist id="imports-namespaces">
+        {namespaces.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </datalist>
       <Field
         label={t('imports.prefix')}
         error={errorOf('/prefix')}

@@ -1,7 +1,7 @@
 // Reads files of jobs as the command line does. Makes the requests of an import. Pure.
 import './texts.en';
 import { parseAllDocuments } from 'yaml';
-import type { Problem } from '../../../api/types';
+import type { Problem, ScheduleWarning } from '../../../api/types';
 import type { Definition } from '../form/definition';
 import { unquotedIn } from '../form/yaml_hint';
 
@@ -21,6 +21,7 @@ export interface AppliedItem {
   result: string;
   version: number | null;
   changes: { path: string; from: unknown; to: unknown }[] | null;
+  warnings?: ScheduleWarning[];
   error: Pick<Problem, 'code' | 'detail' | 'errors'> | null;
 }
 
