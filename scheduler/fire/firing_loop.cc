@@ -218,9 +218,12 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
   ports_.signals.dropped.Raise();
 }
 
-// The news may be older than a claim, and a claim that is on its way decides.
+// The news may be older than a claim, or than a later attempt; a claim that is on its way decides.
+// What is not due does no harm.
 void FiringLoop::HandleGone(TrackedRun& tracked, SteadyTime now) {
-  if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
+  const bool waits = tracked.place != Place::kClaimed && tracked.place != Place::kSettled &&
+                     tracked.place != Place::kWheel;
+  if (!waits) return;
   tracked.gone = true;
   if (tracked.place == Place::kInFlight) return;
   places_.Release(tracked);
