@@ -202,22 +202,30 @@ void CurlHttpRunner::CloseDue() {
   next_check_ = SteadyTime::max();
   for (auto open = open_.begin(); open != open_.end();) {
     const auto current = open++;
-    if (current->second.exchange->CloseIfDue(now)) {
+    HttpExchange& exchange = *current->second.exchange;
+    if (exchange.CloseIfDue(now)) {
       End(current);
-    } else if (current->second.exchange->ResumesBy(now)) {
+    } else if (const auto why = exchange.Unresolved(now)) {
+      StopAwaiting(current);
+      exchange.GoOnWithoutAddress(*why) ? Continue(current) : End(current);
+    } else if (exchange.ResumesBy(now)) {
       Continue(current);
     } else {
-      next_check_ = std::min(next_check_, current->second.exchange->NextCheck());
+      next_check_ = std::min(next_check_, exchange.NextCheck());
     }
   }
 }
 
-void CurlHttpRunner::End(std::map<AttemptId, Open>::iterator open) {
+void CurlHttpRunner::StopAwaiting(std::map<AttemptId, Open>::iterator open) {
   if (const auto& awaited = open->second.exchange->awaited()) {
     auto [each, last] = awaiting_.equal_range(awaited->host);
     while (each != last && each->second != open->first) ++each;
     if (each != last) awaiting_.erase(each);
   }
+}
+
+void CurlHttpRunner::End(std::map<AttemptId, Open>::iterator open) {
+  StopAwaiting(open);
   // Closes the connection of a transfer that is in progress.
   curl_multi_remove_handle(multi_.get(), open->second.handle.get());
   if (auto log = open->second.exchange->TakeLog(true)) ended_.push_back(std::move(*log));

@@ -82,6 +82,7 @@ class CurlHttpRunner final : public HttpRunner {
   void TakeAddresses();
   void TakeDone();
   void CloseDue();
+  void StopAwaiting(std::map<AttemptId, Open>::iterator open);
   void End(std::map<AttemptId, Open>::iterator open);
   void Report();
   int WaitMilliseconds() const;

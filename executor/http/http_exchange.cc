@@ -237,11 +237,13 @@ bool HttpExchange::CloseIfDue(SteadyTime now) {
                : "its lease expired before the request was sent");
     return true;
   }
-  if (!awaited() || now < awaited()->until) return false;
-  Close(RunState::kFailed, reason::kHttpError,
-        log_.Mask(fmt::format("host {} was not resolved within {} s (connect_timeout)",
-                              awaited()->host, Seconds(start_.connect_timeout))));
-  return true;
+  return false;
+}
+
+std::optional<std::string> HttpExchange::Unresolved(SteadyTime now) const {
+  if (!awaited() || now < awaited()->until) return std::nullopt;
+  return fmt::format("host {} was not resolved within {} s (connect_timeout)", awaited()->host,
+                     Seconds(start_.connect_timeout));
 }
 
 void HttpExchange::NoteResponse() {

@@ -53,9 +53,10 @@ class HttpExchange {
 
   // The time at which Due returns a reason to close it.
   SteadyTime NextCheck() const;
-  // Closes it if its timeout or lease has ended, or the name has no addresses in time. Returns
-  // whether it did.
+  // Closes it if its timeout or lease has ended. Returns whether it did.
   bool CloseIfDue(SteadyTime now);
+  // Says that the name has no addresses in time, if so.
+  std::optional<std::string> Unresolved(SteadyTime now) const;
 
   // Once over: the end of the attempt, and its log.
   AttemptEnded TakeEnded();

@@ -69,7 +69,7 @@ Status CheckBracketed(std::string_view text) {
 }
 
 // The parts between the dots, of which a last one may be empty.
-Status CheckLabels(std::string_view host) {
+Status CheckParts(std::string_view host) {
   do {
     const std::string_view label = host.substr(0, host.find('.'));
     host.remove_prefix(std::min(label.size() + 1, host.size()));
@@ -112,7 +112,7 @@ Result<std::string> SendableAuthority(std::string_view text) {
   if (host.size() > kHostBytesMax) {
     return WrongUrl(fmt::format("has a host of more than {} bytes", kHostBytesMax));
   }
-  CARILLON_TRY(CheckLabels(host));
+  CARILLON_TRY(CheckParts(host));
   host += port;
   return host;
 }

@@ -8,6 +8,7 @@ namespace {
 
 class HttpPollTest : public RunnerCase {
  protected:
+  void TearDown() override { lookup_->Release(); }
   StartHttp Submit(HttpPoll poll = {.interval_s = 0}) {
     StartHttp start = To("/jobs");
     start.method = HttpMethod::kPost;
@@ -100,6 +101,20 @@ TEST_F(HttpPollTest, AFailedQuestionIsAskedAgain) {
   const AttemptResult result = Run(Submit());
   EXPECT_EQ(result.http_status, 500);
   EXPECT_EQ(server_.Seen().size(), 2u + HttpExchange::kStatusFailuresMax) << "not for ever";
+}
+
+TEST_F(HttpPollTest, AQuestionWithoutAnAddressIsAskedAgain) {
+  for (const std::string host : {"silent.test", "unknown.test"}) {
+    AnswerAfter(1, {{"Location", "http://" + host + "/s"}}, {}, {});
+    StartHttp start = Submit();
+    start.connect_timeout = 20ms;
+    const AttemptResult result = Run(std::move(start));
+    EXPECT_EQ(result.reason, reason::kHttpError);
+    EXPECT_NE(result.error.find(host), std::string::npos) << result.error;
+    int questions = 0;
+    for (size_t at = 0; (at = log_.find("> GET ", at)) != std::string::npos; ++at) ++questions;
+    EXPECT_EQ(questions, 1 + HttpExchange::kStatusFailuresMax) << log_;
+  }
 }
 
 TEST_F(HttpPollTest, ItAsksNoAddressThatIsDenied) {

@@ -111,6 +111,8 @@ class RunnerCase : public testing::Test {
   Metrics metrics_;
   ScriptedServer server_{clock_};
   std::string log_;
+  const std::shared_ptr<HeldLookup> lookup_ = std::make_shared<HeldLookup>(
+      std::map<std::string, std::vector<std::string>>{{"proxy.test", {"127.0.0.1"}}});
   std::unique_ptr<CurlHttpRunner> runner_;
 
  private:
@@ -130,8 +132,6 @@ class RunnerCase : public testing::Test {
   uint64_t made_ = 0;
   uint64_t next_entry_ = 1;
   bool log_is_whole_ = false;
-  const std::shared_ptr<HeldLookup> lookup_ = std::make_shared<HeldLookup>(
-      std::map<std::string, std::vector<std::string>>{{"proxy.test", {"127.0.0.1"}}});
 };
 
 }  // namespace carillon::executor
