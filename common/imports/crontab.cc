@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "common/domain/isolation.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/template/template_text.h"
@@ -17,6 +16,7 @@
 #include "common/imports/crontab_settings.h"
 #include "common/imports/crontab_text.h"
 #include "common/imports/crontab_times.h"
+#include "common/imports/crontab_user.h"
 #include "common/imports/program_name.h"
 #include "common/wire/json/job/job_json.h"
 
@@ -77,32 +77,6 @@ std::string NameOf(std::string_view command) {
   return IsBlank(name) || HasDirectionOverride(name) ? "" : name;
 }
 
-// True if a line probably has a user before the command, although --system was not given. Some
-// accounts have the name of a program. After these accounts a path must follow.
-bool StartsWithUser(std::string_view command) {
-  constexpr std::array<std::string_view, 12> kAccounts = {
-      "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
-      "prometheus", "redis",  "root",  "www-data", "zabbix", "nginx"};
-  const std::string_view first = TakeCrontabWord(command);
-  if (std::find(kAccounts.begin(), kAccounts.end(), first) == kAccounts.end()) return false;
-  return first == "root" || first == "www-data" || command.starts_with('/');
-}
-
-// True for a word that stands where a user should, because the user was forgotten.
-bool IsProgram(std::string_view word) {
-  constexpr std::array<std::string_view, 65> kPrograms{
-      "apt",     "apt-get", "awk",       "aws",     "bash",      "bundle",  "cat",    "cd",
-      "certbot", "chmod",   "chown",     "cp",      "csh",       "curl",    "date",   "dnf",
-      "docker",  "echo",    "env",       "exec",    "export",    "find",    "flock",  "ionice",
-      "java",    "kill",    "ksh",       "kubectl", "ln",        "logger",  "ls",     "make",
-      "mkdir",   "mv",      "mysqldump", "nice",    "node",      "nohup",   "npm",    "perl",
-      "pg_dump", "php",     "podman",    "printf",  "python",    "python3", "reboot", "rm",
-      "rsync",   "ruby",    "run-parts", "scp",     "sed",       "service", "sh",     "shutdown",
-      "sleep",   "source",  "ssh",       "sudo",    "systemctl", "tar",     "test",   "timeout",
-      "wget"};
-  return std::find(kPrograms.begin(), kPrograms.end(), word) != kPrograms.end();
-}
-
 // An odd number of backslashes at the end.
 bool EndsInBackslash(std::string_view text) {
   const size_t last = text.find_last_not_of('\\');
@@ -148,7 +122,7 @@ Status TakeFlags(std::string_view& rest, Entry& entry) {
 Status TakeUser(std::string_view& rest, Entry& entry) {
   const std::string_view word = TakeCrontabWord(rest);
   const std::string_view user = word.substr(0, word.find(':'));
-  if (rest.empty() || !IsUserName(user) || IsProgram(user)) {
+  if (!MayBeUser(user, rest)) {
     return {ErrorCode::kInvalid,
             fmt::format("no user before the command (is this a system crontab?): {} is none",
                         ToValidUtf8(word))};

@@ -326,6 +326,31 @@ TEST(CrontabTest, SystemTabsNameTheirUser) {
   }
 }
 
+// Accounts have names of programs, and people forget the user before a program of this name.
+TEST(CrontabTest, ASystemTabMayNameAUserLikeAProgram) {
+  for (const char* command :
+       {"node /usr/bin/node /srv/app/tick.js", "node cd /srv && npm run a", "node node a.js",
+        "node NODE_ENV=production node a.js", "node . /home/node/.profile; run", "node /srv/go.sh",
+        "docker docker system prune -f", "docker /srv/backup.sh", "docker [ -x /b ] && /b",
+        "git git -C /srv gc", "php /usr/bin/php /srv/cron.php", "service /opt/report"}) {
+    const auto import = ParseCrontab(std::string("0 1 * * * ") + command + "\n", {.system = true});
+    ASSERT_EQ(import.jobs.size(), 1u) << command;
+    const std::string user = import.jobs[0]["labels"]["crontab-user"];
+    EXPECT_TRUE(std::string(command).starts_with(user + " ")) << command;
+  }
+  for (const char* command :
+       {"node /srv/app/tick.js", "node -e 'x()'", "docker system prune -f", "docker run a/b",
+        "php /srv/cron.php", "php /srv/artisan schedule:run", "php -f /srv/cron.php",
+        "python /usr/local/bin/report.py", "service nginx restart", "env /srv/backup",
+        "bash /srv/a.sh", "rsync /a /b", "test -x /b", "node"}) {
+    const auto import = ParseCrontab(std::string("0 1 * * * ") + command + "\n", {.system = true});
+    EXPECT_TRUE(import.jobs.empty()) << command;
+  }
+  const auto own = ParseCrontab("0 1 * * * postgres pg_dumpall\n0 2 * * * mysql -e x\n", {});
+  ASSERT_EQ(own.remarks.size(), 1u);
+  EXPECT_EQ(own.remarks[0].number, 1u);
+}
+
 // Each line that is not blank, a comment or a setting becomes a job or is refused.
 TEST(CrontabMutationTest, AnyBytesAreAnsweredLineByLine) {
   constexpr std::string_view kBytes = "*/%\\ \t#@019-,\"'abT\xff{}~\x01=";
