@@ -184,13 +184,14 @@ Outcome<ExitCode> WriteReport(Session& session, const std::string& path,
   return ExitCode::kDone;
 }
 
-// Without --background, an action takes 1,000 jobs at most.
+// An action takes 1,000 jobs at most, in the background 20,000. Because of the status, the command
+// can be repeated for more.
 std::string HowToResume(ImportKind kind) {
   const std::string name(Name(kind));
   const bool told = kind != ImportKind::kSystemd;  // an import knows which ones ran
   return "The jobs are paused. To resume them: carillon bulk resume --background --filter "
-         "selector=" +
-         ("imported-from=" + name + (told ? ",was-running=yes" : ""));
+         "status=PAUSED --filter selector=imported-from=" +
+         name + (told ? ",was-running=yes" : "");
 }
 
 // Creates the jobs of a list that do not exist yet.

@@ -52,6 +52,20 @@ class ProcessTest(ServerCase):
                                script={"interpreter": "python3", "body": "import os; print(os.getcwd())"})
         self.assertEqual(script["output"], self.scratch + "\n")
 
+    def test_the_job_of_a_crontab_begins_in_the_home_directory(self):
+        program = os.path.join(self.scratch, "scripts/x.sh")
+        os.mkdir(os.path.dirname(program))
+        with open(program, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\npwd\necho "$1"\n')
+        os.chmod(program, 0o755)
+        crontab = os.path.join(self.scratch, "crontab")
+        with open(crontab, "w", encoding="utf-8") as file:
+            file.write(f"0 3 1 1 * pwd\nHOME={self.scratch}\n5 3 1 1 * ./scripts/x.sh --all\n")
+        _, ids, _ = cli(self.server, "import", "crontab", crontab, "--tz", "UTC", "--apply", "--quiet")
+        plain, script = [self.execute({"job_id": job_id}) for job_id in ids.split()]
+        self.assertEqual((plain["state"], plain["output"]), ("COMPLETED", pwd.getpwuid(os.geteuid()).pw_dir + "\n"))
+        self.assertEqual((script["state"], script["output"]), ("COMPLETED", f"{self.scratch}\n--all\n"), script)
+
     def test_a_directory_that_cannot_be_entered_is_named(self):
         missing = os.path.join(self.scratch, "none")
         run = self.executed(command="echo never", working_directory=missing, retry_count=1, retry_interval=0)

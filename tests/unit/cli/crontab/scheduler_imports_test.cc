@@ -58,7 +58,7 @@ TEST_F(SchedulerImportsTest, ApplyCreatesOnlyWhatIsMissing) {
   EXPECT_EQ(SentBody(0)[1]["namespace"], "shop");
   EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
   EXPECT_EQ(OutJson()["items"][1]["result"], "created");
-  EXPECT_NE(err().find("carillon bulk resume --background --filter "
+  EXPECT_NE(err().find("carillon bulk resume --background --filter status=PAUSED --filter "
                        "selector=imported-from=xxl-job,was-running=yes"),
             std::string::npos)
       << err();
