@@ -13,6 +13,52 @@ constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kColumns = 76;  // of the lines of base64(1) and MIME
 
+// How & < > " and ' are written in HTML and XML, by what escapes them.
+using Entities = std::array<std::string_view, 5>;
+constexpr std::string_view kMarkup = "&<>\"'";
+constexpr std::array kEntities = {
+    Entities{"&amp;", "&lt;", "&gt;", "\"", "'"},
+    Entities{"&amp;", "&lt;", "&gt;", "&quot;", "'"},
+    Entities{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"},
+    Entities{"&amp;", "&lt;", "&gt;", "&quot;", "&#039;"},
+    Entities{"&amp;", "&lt;", "&gt;", "&quot;", "&#x27;"},
+    Entities{"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"},
+    Entities{"&amp;", "&lt;", "&gt;", "&#34;", "&#39;"},
+};
+
+std::string WithEntities(std::string_view text, const Entities& entities) {
+  std::string out;
+  for (const char c : text) {
+    const size_t at = kMarkup.find(c);
+    if (at == std::string_view::npos) {
+      out += c;
+    } else {
+      out += entities[at];
+    }
+  }
+  return out;
+}
+
+std::string_view WithoutBlanks(std::string_view line) {
+  const size_t from = std::min(line.find_first_not_of(" \t\r"), line.size());
+  return line.substr(from, line.find_last_not_of(" \t\r") + 1 - from);
+}
+
+// The value, and each of its lines.
+std::vector<std::string_view> PartsOf(std::string_view value) {
+  constexpr size_t kPartBytesMin = 4;  // as of the lines of SecretPatterns
+  std::vector<std::string_view> parts = {value};
+  size_t end = value.find('\n');
+  while (end != std::string_view::npos) {
+    parts.push_back(WithoutBlanks(value.substr(0, end)));
+    value.remove_prefix(end + 1);
+    end = value.find('\n');
+    if (end == std::string_view::npos) parts.push_back(WithoutBlanks(value));
+  }
+  std::erase_if(parts, [](std::string_view part) { return part.size() < kPartBytesMin; });
+  return parts;
+}
+
 std::string Replaced(std::string_view text, std::string_view quote) {
   std::string out;
   for (const char c : text) {
@@ -68,6 +114,16 @@ std::vector<std::string> ShellForms(std::string_view value) {
   return {Replaced(value, R"('\'')"), Replaced(value, R"('"'"')")};
 }
 
+std::vector<std::string> HtmlForms(std::string_view value) {
+  std::vector<std::string> forms;
+  for (const Entities& entities : kEntities) {
+    std::string form = WithEntities(value, entities);
+    const bool known = form == value || std::find(forms.begin(), forms.end(), form) != forms.end();
+    if (!known) forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
 std::vector<std::string> Base64Forms(std::string_view value) {
   const std::string whole = WholeDigits(value);
   std::vector<std::string> forms = {InnerDigits(value, 0), InnerDigits(value, 1),
@@ -88,7 +144,11 @@ std::vector<std::string> FormsOf(const std::vector<std::string>& values) {
   std::vector<std::string> all;
   size_t bytes = 0;
   for (const std::string_view value : shortest_first) {
-    std::vector<std::string> forms = ShellForms(value);
+    std::vector<std::string> forms;
+    for (const std::string_view part : PartsOf(value)) {
+      for (std::string& form : ShellForms(part)) forms.push_back(std::move(form));
+      for (std::string& form : HtmlForms(part)) forms.push_back(std::move(form));
+    }
     if (value.size() <= kBase64ValueBytesMax) {
       for (std::string& form : Base64Forms(value)) forms.push_back(std::move(form));
     }

@@ -11,6 +11,10 @@ namespace carillon::executor {
 // As a shell quotes it, if that is another form: '\'' and '"'"' for each single quote.
 std::vector<std::string> ShellForms(std::string_view value);
 
+// As HTML and XML have it, if that is another form: with entities for & < > and, as the case may be,
+// for quotes.
+std::vector<std::string> HtmlForms(std::string_view value);
+
 // What is the same in each base64 text that contains the value, for the three places at which it
 // can begin there: the value by itself, or behind "user:". Standard and URL-safe. And its base64
 // in lines of 76 characters.
@@ -21,6 +25,7 @@ inline constexpr size_t kBase64ValueBytesMax = 4096;
 // All forms of the values of an attempt together; the shortest values come first.
 inline constexpr size_t kFormBytesMax = 512u << 10;
 
+// Those of shells and of HTML also for each line of a value.
 std::vector<std::string> FormsOf(const std::vector<std::string>& values);
 
 }  // namespace carillon::executor

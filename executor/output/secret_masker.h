@@ -7,7 +7,7 @@
 //   values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
 //
 // A value is also found where it is escaped as in JSON, C, a shell or a URL, in any mixture of the
-// possible escapes, and in the forms of secret_forms.h (quoted for a shell, base64).
+// possible escapes, and in the forms of secret_forms.h (quoted for a shell, HTML, base64).
 //
 // Place    Between the pipes of a running attempt and everything that keeps its output.
 // Threads  SecretPatterns is immutable; a masker has one owner.

@@ -166,6 +166,22 @@ TEST(SecretMaskerTest, ShellQuotedAndBase64FormsAreFound) {
   EXPECT_EQ(Masked({"\xff\xfe\xfd\xfb\xff\xfe\xfd\xfb"}, "__79-__-_fs="), "***") << "URL-safe";
 }
 
+TEST(SecretMaskerTest, HtmlAndXmlFormsAreFound) {
+  const Values values{R"(a<b>'c' & "d")"};
+  for (const char* escaped :
+       {R"(a&lt;b&gt;'c' &amp; "d")", "a&lt;b&gt;&#39;c&#39; &amp; &quot;d&quot;",
+        "a&lt;b&gt;&#x27;c&#x27; &amp; &quot;d&quot;", "a&lt;b&gt;&#39;c&#39; &amp; &#34;d&#34;",
+        "a&lt;b&gt;&apos;c&apos; &amp; &quot;d&quot;", "a&lt;b&gt;'c' &amp; &quot;d&quot;"}) {
+    EXPECT_EQ(Masked(values, std::string("<p>") + escaped + "</p>"), "<p>***</p>") << escaped;
+  }
+}
+
+TEST(SecretMaskerTest, FormsOfEachLineAreFound) {
+  const Values values{"it's one\nan'd t&o"};
+  EXPECT_EQ(Masked(values, R"(echo 'it'\''s one')"), "echo '***'");
+  EXPECT_EQ(Masked(values, "<p>an'd t&amp;o</p>"), "<p>***</p>");
+}
+
 TEST(SecretMaskerTest, Base64InLinesIsFound) {
   std::string value;
   for (int i = 0; i < 100; ++i) value += static_cast<char>('!' + i % 90);
