@@ -26,39 +26,62 @@ struct Charset {
 };
 
 constexpr std::array kCharsets{
-    Charset{.converter = "", .names = "utf-8 utf8 unicode-1-1-utf-8", .unicode = true},
-    Charset{"UTF-16", "utf-16 unicode ucs-2 csunicode", 2, false, true},
+    Charset{.converter = "",
+            .names = "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
+            .unicode = true},
+    Charset{"UTF-16", "utf-16 unicode ucs-2 csunicode iso-10646-ucs-2 unicodefeff", 2, false, true},
     Charset{"UTF-16LE", "utf-16le", 2, false, true},
-    Charset{"UTF-16BE", "utf-16be", 2, false, true},
+    Charset{"UTF-16BE", "utf-16be unicodefffe", 2, false, true},
     Charset{"UTF-32", "utf-32", 4, false, true},
     Charset{"UTF-32LE", "utf-32le", 4, false, true},
     Charset{"UTF-32BE", "utf-32be", 4, false, true},
     Charset{"GB18030",
-            "gb18030 gbk gb2312 x-gbk cp936 ms936 chinese csgb2312 gb_2312 gb_2312-80 euc-cn"},
+            "gb18030 gbk gb2312 x-gbk cp936 ms936 chinese csgb2312 gb_2312 gb_2312-80 euc-cn "
+            "csiso58gb231280 iso-ir-58"},
     Charset{"BIG5-HKSCS", "big5 big5-hkscs cn-big5 csbig5 x-x-big5 cp950", 1, true},
     Charset{"CP932", "shift_jis shift-jis sjis x-sjis ms_kanji csshiftjis windows-31j cp932 ms932"},
     Charset{"EUC-JP-MS", "euc-jp eucjp x-euc-jp cseucpkdfmtjapanese"},
     Charset{"ISO-2022-JP", "iso-2022-jp csiso2022jp"},
     Charset{"UHC",
             "euc-kr euckr cseuckr korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
+            "csksc56011987 iso-ir-149 "
             "windows-949 cp949 ms949 uhc"},
     Charset{"CP1252",
             "windows-1252 cp1252 x-cp1252 iso-8859-1 iso8859-1 iso88591 iso_8859-1 latin1 l1 "
-            "us-ascii ascii ansi_x3.4-1968"},
-    Charset{"ISO-8859-2", "iso-8859-2 iso8859-2 iso88592 iso_8859-2 latin2 l2"},
-    Charset{"ISO-8859-3", "iso-8859-3 iso8859-3 iso88593 iso_8859-3 latin3 l3"},
-    Charset{"ISO-8859-4", "iso-8859-4 iso8859-4 iso88594 iso_8859-4 latin4 l4"},
-    Charset{"ISO-8859-5", "iso-8859-5 iso8859-5 iso88595 iso_8859-5 cyrillic"},
-    Charset{"ISO-8859-6", "iso-8859-6 iso8859-6 iso88596 iso_8859-6 arabic"},
-    Charset{"ISO-8859-7", "iso-8859-7 iso8859-7 iso88597 iso_8859-7 greek greek8"},
-    Charset{"ISO-8859-8", "iso-8859-8 iso8859-8 iso88598 iso_8859-8 iso-8859-8-i hebrew"},
+            "us-ascii ascii ansi_x3.4-1968 "
+            "iso_8859-1:1987 iso-ir-100 csisolatin1 cp819 ibm819"},
+    Charset{"ISO-8859-2",
+            "iso-8859-2 iso8859-2 iso88592 iso_8859-2 latin2 l2 iso_8859-2:1987 "
+            "iso-ir-101 csisolatin2"},
+    Charset{"ISO-8859-3",
+            "iso-8859-3 iso8859-3 iso88593 iso_8859-3 latin3 l3 iso_8859-3:1988 "
+            "iso-ir-109 csisolatin3"},
+    Charset{"ISO-8859-4",
+            "iso-8859-4 iso8859-4 iso88594 iso_8859-4 latin4 l4 iso_8859-4:1988 "
+            "iso-ir-110 csisolatin4"},
+    Charset{"ISO-8859-5",
+            "iso-8859-5 iso8859-5 iso88595 iso_8859-5 cyrillic "
+            "iso_8859-5:1988 iso-ir-144 csisolatincyrillic"},
+    Charset{"ISO-8859-6",
+            "iso-8859-6 iso8859-6 iso88596 iso_8859-6 arabic "
+            "iso_8859-6:1987 iso-ir-127 csisolatinarabic asmo-708 ecma-114 csiso88596e csiso88596i "
+            "iso-8859-6-e iso-8859-6-i"},
+    Charset{"ISO-8859-7",
+            "iso-8859-7 iso8859-7 iso88597 iso_8859-7 greek greek8 "
+            "iso_8859-7:1987 iso-ir-126 csisolatingreek ecma-118 elot_928 sun_eu_greek"},
+    Charset{
+        "ISO-8859-8",
+        "iso-8859-8 iso8859-8 iso88598 iso_8859-8 iso-8859-8-i hebrew "
+        "iso_8859-8:1988 iso-ir-138 csisolatinhebrew csiso88598e csiso88598i iso-8859-8-e logical "
+        "visual"},
     Charset{"CP1254",
-            "windows-1254 cp1254 x-cp1254 iso-8859-9 iso8859-9 iso88599 iso_8859-9 latin5 l5"},
-    Charset{"ISO-8859-10", "iso-8859-10 iso8859-10 iso885910 latin6 l6"},
-    Charset{"CP874", "windows-874 cp874 tis-620 iso-8859-11 iso8859-11 iso885911"},
+            "windows-1254 cp1254 x-cp1254 iso-8859-9 iso8859-9 iso88599 iso_8859-9 latin5 l5 "
+            "iso_8859-9:1989 iso-ir-148 csisolatin5"},
+    Charset{"ISO-8859-10", "iso-8859-10 iso8859-10 iso885910 latin6 l6 iso-ir-157 csisolatin6"},
+    Charset{"CP874", "windows-874 cp874 tis-620 iso-8859-11 iso8859-11 iso885911 dos-874"},
     Charset{"ISO-8859-13", "iso-8859-13 iso8859-13 iso885913"},
     Charset{"ISO-8859-14", "iso-8859-14 iso8859-14 iso885914"},
-    Charset{"ISO-8859-15", "iso-8859-15 iso8859-15 iso885915 iso_8859-15 latin9 l9"},
+    Charset{"ISO-8859-15", "iso-8859-15 iso8859-15 iso885915 iso_8859-15 latin9 l9 csisolatin9"},
     Charset{"ISO-8859-16", "iso-8859-16 iso8859-16 iso885916"},
     Charset{"CP1250", "windows-1250 cp1250 x-cp1250"},
     Charset{"CP1251", "windows-1251 cp1251 x-cp1251"},
@@ -69,11 +92,12 @@ constexpr std::array kCharsets{
     Charset{"CP1258", "windows-1258 cp1258 x-cp1258", 1, true},
     Charset{"KOI8-R", "koi8-r koi8 koi8_r koi cskoi8r"},
     Charset{"KOI8-U", "koi8-u koi8-ru"},
-    Charset{"MACINTOSH", "macintosh mac x-mac-roman"},
+    Charset{"MACINTOSH", "macintosh mac x-mac-roman csmacintosh"},
+    Charset{"MAC-CYRILLIC", "x-mac-cyrillic x-mac-ukrainian"},
     Charset{"IBM437", "ibm437 cp437"},
     Charset{"IBM850", "ibm850 cp850"},
     Charset{"IBM852", "ibm852 cp852"},
-    Charset{"IBM866", "ibm866 cp866 866"},
+    Charset{"IBM866", "ibm866 cp866 866 csibm866"},
 };
 
 bool HasName(const Charset& charset, std::string_view name) {

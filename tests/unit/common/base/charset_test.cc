@@ -25,13 +25,16 @@ TEST(CharsetTest, TextOfManyPlacesBecomesUtf8) {
   EXPECT_EQ(Utf8("\xd4\xc5\xd3\xd4", "koi8-r"), "тест");
   EXPECT_EQ(Utf8("\xf2\xe5\xf1\xf2", "windows-1251"), "тест");
   EXPECT_EQ(Utf8("caf\xe9 \x80", "iso-8859-1"), "café €") << "as browsers read it";
+  EXPECT_EQ(Utf8("\xf2\xe5\xf1\xf2", "x-mac-cyrillic"), "тест");
   EXPECT_EQ(Utf8("\xa4", "iso-8859-15"), "€");
   EXPECT_EQ(Utf8("h\0i\0"sv, "utf-16le"), "hi");
 }
 
 TEST(CharsetTest, NamesAreCheckedWithoutTheHost) {
   for (const char* name : test::kFuzzedCharsets) EXPECT_TRUE(IsCharset(name)) << name;
-  for (const char* name : {"latin1", "US-ASCII", "sjis", "cp936", "Windows-31J"})
+  for (const char* name :
+       {"latin1", "US-ASCII", "sjis", "cp936", "Windows-31J", "csISOLatin1", "cp819", "ibm819",
+        "dos-874", "iso-ir-58", "ISO_8859-2:1987", "x-mac-cyrillic", "unicodeFFFE", "visual"})
     EXPECT_TRUE(IsCharset(name)) << name;
   for (const char* name : {"", " ", "gbk ", "gbk big5", "gb", "utf-7", "gbk//TRANSLIT", "x"})
     EXPECT_FALSE(IsCharset(name)) << name;
