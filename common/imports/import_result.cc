@@ -54,8 +54,9 @@ Result<ImportResult> ImportCrontabs(const std::vector<ImportFile>& files,
                                     const ImportOptions& options) {
   std::vector<CrontabFile> crontabs;
   for (const ImportFile& file : files) crontabs.push_back({.name = file.name, .text = file.text});
-  CrontabImport import =
-      ParseCrontabs(crontabs, {.time_zone = options.time_zone, .id_prefix = options.id_prefix});
+  CrontabImport import = ParseCrontabs(
+      crontabs,
+      {.system = options.system, .time_zone = options.time_zone, .id_prefix = options.id_prefix});
   std::map<std::pair<std::string, size_t>, ImportedRow> rows;  // by file and line
   const auto row_of = [&rows](const CrontabLine& line) -> ImportedRow& {
     ImportedRow& row = rows[{line.file, line.number}];

@@ -35,6 +35,7 @@ struct ImportOptions {
   std::string time_zone = {};                     // of what names none; "" = then it is refused
   std::string id_prefix = {};                     // the beginning of every job_id
   std::map<std::string, std::string> names = {};  // names of the source, and those to use instead
+  bool system = false;                            // a crontab with users before its commands
 };
 
 enum class Verdict { kMapped, kRemarked, kRefused };

@@ -45,14 +45,16 @@ std::string_view OwnerOfDropIn(std::string_view path) {
 }
 
 // The path of a line "# /etc/systemd/system/x.timer.d/y.conf", which `systemctl cat` writes above
-// each file. "" for other lines.
+// each file, or of "# /y.conf", which the console writes above one of several files. "" for other
+// lines.
 std::string_view PathOfHeader(std::string_view line) {
   line = WithoutLineBlanks(line);
   if (!line.starts_with("# /") || line.find(' ', 2) != std::string_view::npos) return {};
   const std::string_view path = line.substr(2);
   const bool other = std::any_of(kOtherTypes.begin(), kOtherTypes.end(),
                                  [path](std::string_view type) { return path.ends_with(type); });
-  const bool drop_in = path.ends_with(".conf") && path.find(".d/") != std::string_view::npos;
+  const bool drop_in = path.ends_with(".conf") &&
+                       (path.find(".d/") != std::string_view::npos || path.rfind('/') == 0);
   return IsUnitName(path) || other || drop_in ? path : std::string_view();
 }
 

@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr size_t kZoneCharactersMax = 64;
 constexpr size_t kPrefixCharactersMax = 40;
 
-Outcome<ImportOptions> ReadImportOptions(const json& body) {
+Outcome<ImportOptions> ReadImportOptions(ImportKind kind, const json& body) {
   ImportOptions options;
   CARILLON_ASSIGN_OR_RETURN(options.time_zone, TextMember(body, "time_zone", kZoneCharactersMax));
   if (options.time_zone.empty()) {
@@ -30,6 +30,10 @@ Outcome<ImportOptions> ReadImportOptions(const json& body) {
     const Status valid = ValidateJobId(options.id_prefix);
     if (!valid.ok()) return InvalidField("/prefix", "invalid", "It " + valid.error().message + ".");
   }
+  CARILLON_ASSIGN_OR_RETURN(options.system, FlagMember(body, "system"));
+  if (options.system && kind != ImportKind::kCrontab) {
+    return InvalidField("/system", "invalid", "Only a crontab can be that of the system.");
+  }
   return options;
 }
 
@@ -42,9 +46,9 @@ Problem NoSource(const Error& error) {
 Reply ImportText(const Call& call) {
   const auto kind = ParseImportKind(call.arguments.at(0));
   if (!kind.ok()) return NotFound("The kind of an import " + kind.error().message + ".");
-  CARILLON_ASSIGN_OR_RETURN(
-      const json body, ReadObject(call.request, Body::kRequired, {"text", "time_zone", "prefix"}));
-  CARILLON_ASSIGN_OR_RETURN(const ImportOptions options, ReadImportOptions(body));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
+                                                        {"text", "time_zone", "prefix", "system"}));
+  CARILLON_ASSIGN_OR_RETURN(const ImportOptions options, ReadImportOptions(*kind, body));
   const auto text = body.find("text");
   if (text == body.end() || !text->is_string() || text->get_ref<const std::string&>().empty()) {
     return InvalidField("/text", "missing", "Must be the text to import.");

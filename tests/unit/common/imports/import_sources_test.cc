@@ -93,6 +93,18 @@ TEST(SystemdFilesTest, ATextWithoutItsUnitIsRefused) {
   EXPECT_EQ(OnlyJob(result)["schedules"][0]["cron_expression"], "30 2 * * *");
 }
 
+// The console joins files, and a browser tells no folder.
+TEST(SystemdFilesTest, AJoinedDropInWithoutAFolderIsRefusedAlone) {
+  const ImportResult result = ImportedFiles(
+      ImportKind::kSystemd, {{.text = "# /nightly.timer\n" + kTimer.text.substr(3) +
+                                      "# /override.conf\n[Timer]\nOnCalendar=hourly\n" +
+                                      "# /nightly.service\n" + kService.text}});
+  ASSERT_EQ(result.rows.size(), 2u);
+  EXPECT_EQ(result.rows[0].source, "/override.conf");
+  EXPECT_EQ(result.rows[0].verdict, Verdict::kRefused);
+  EXPECT_EQ(OnlyJob(result)["schedules"].size(), 1u);
+}
+
 TEST(SystemdFilesTest, ASemicolonBehindABackslashIsAWord) {
   const std::pair<const char*, const char*> commands[] = {
       {"/bin/find /x -exec rm {} \\;", "exec '/bin/find' '/x' '-exec' 'rm' '{}' ';'"},

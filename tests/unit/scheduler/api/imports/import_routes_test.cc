@@ -51,6 +51,14 @@ TEST_F(ImportRoutesTest, EachKindReadsItsOwnForm) {
   EXPECT_EQ(verdict("xxl-job", "x"), "/text");
 }
 
+TEST_F(ImportRoutesTest, ASystemCrontabNamesItsUsers) {
+  const json body = {{"text", "5 4 * * * backup /srv/b\n"}, {"time_zone", "UTC"}, {"system", true}};
+  const json job = Post("/api/imports/crontab", body).body()["jobs"][0];
+  EXPECT_EQ(job["command"], "/srv/b");
+  EXPECT_EQ(job["labels"]["crontab-user"], "backup");
+  EXPECT_EQ(Post("/api/imports/systemd", body).pointer(), "/system");
+}
+
 TEST_F(ImportRoutesTest, MistakesAreNamed) {
   const auto post = [this](const json& body) { return Post("/api/imports/crontab", body); };
   EXPECT_EQ(post({{"text", "x"}}).pointer(), "/time_zone");

@@ -128,6 +128,19 @@ describe('an import from another scheduler', () => {
     expect(asked).toEqual([]);
   });
 
+  it('only a crontab can name its users', async () => {
+    answer = () => imported(['a'], [row('a')]);
+    fireEvent.click(await screen.findByRole('button', { name: 'crontab' }));
+    fireEvent.click(await screen.findByRole('checkbox', { name: /A user stands before/ }));
+    fill('Text', '* * * * * root true');
+    fill('Time zone', 'UTC');
+    fireEvent.click(button('Convert'));
+    await screen.findByRole('table');
+    expect(converted[0]!.body).toEqual({ text: '* * * * * root true', time_zone: 'UTC', system: true });
+    fireEvent.click(button('systemd'));
+    await waitFor(() => expect(screen.queryByRole('checkbox', { name: /A user stands before/ })).toBeNull());
+  });
+
   it('chosen files are sent together with their names, until a text is pasted instead', async () => {
     answer = () => imported(['a'], [row('a')]);
     fireEvent.click(await screen.findByRole('button', { name: 'systemd' }));

@@ -19,7 +19,7 @@ import { rowsOf, tally } from './report';
 import { SourceFields, type SourceValues } from './source_fields';
 import { BODY_BYTES_MAX, textOf } from './sources';
 
-const NOTHING: SourceValues = { text: '', files: [], zone: '', namespace: '', prefix: '' };
+const NOTHING: SourceValues = { text: '', files: [], zone: '', namespace: '', prefix: '', system: false };
 
 interface Converted {
   imported: Imported;
@@ -41,6 +41,7 @@ export default function ForeignImport({ kind }: { kind: Kind }) {
         text: textOf(kind, values),
         time_zone: values.zone.trim(),
         ...(values.prefix.trim() ? { prefix: values.prefix.trim() } : {}),
+        ...(kind === 'crontab' && values.system ? { system: true } : {}),
       };
       const fits = new Blob([JSON.stringify(body)]).size <= BODY_BYTES_MAX;
       setTooBig(!fits);

@@ -19,6 +19,7 @@ export interface SourceValues {
   zone: string;
   namespace: string;
   prefix: string;
+  system: boolean; // of a crontab
 }
 
 export function SourceFields(props: {
@@ -86,6 +87,17 @@ export function SourceFields(props: {
             onChange={(event) => onChange({ ...values, text: event.target.value })}
           />
         </Field>
+      )}
+      {kind === 'crontab' && (
+        <label className="flex items-center gap-2">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={values.system}
+            onChange={(event) => onChange({ ...values, system: event.target.checked })}
+          />
+          {t('imports.system')}
+        </label>
       )}
       <Field
         label={t('imports.zone')}

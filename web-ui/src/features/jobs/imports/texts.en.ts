@@ -14,6 +14,7 @@ export const en = {
   'imports.namespace_hint': 'Where the jobs are created. Lower-case letters, digits and -.',
   'imports.prefix': 'Prefix of the job IDs',
   'imports.prefix_hint': 'Optional, for example to keep two sources apart',
+  'imports.system': 'A user stands before each command, as in /etc/crontab',
   'imports.convert': 'Convert',
   'imports.nothing_yet': 'Nothing is stored yet.',
   'imports.create': 'Create {{n}} jobs',

@@ -15,6 +15,7 @@ export const zhCN: TwinOf<typeof en> = {
   'imports.namespace_hint': '任务创建所在的命名空间。使用小写字母、数字和 -。',
   'imports.prefix': '任务 ID 的前缀',
   'imports.prefix_hint': '可选，例如用于区分两个来源',
+  'imports.system': '每条命令前都有用户名，如 /etc/crontab',
   'imports.convert': '转换',
   'imports.nothing_yet': '尚未保存任何内容。',
   'imports.create': '创建 {{n}} 个任务',
