@@ -182,7 +182,7 @@ TEST(XxlJobImportTest, RefusalsSayTheWay) {
       {"(1,1,'a','NONE','','GLUE_SHELL','x','','SHARDING_BROADCAST','')", "SHARDING_BROADCAST"},
       {"(1,1,'a','NONE','','GLUE_SHELL','x','','FASTEST','')", "FASTEST"},
       {"(1,1,'a','NONE','','GLUE_SHELL','x','','','LATER')", "LATER"},
-      {"(1,1,_binary 0xFF,'NONE','','GLUE_SHELL','x','','','')", "job_desc"}};
+      {"(1,1,'a','NONE','','GLUE_SHELL',_binary 0xFF,'','','')", "glue_source"}};
   for (const Case& one : cases) {
     const ImportResult result = Imported(ImportKind::kXxlJob, columns + one.change + ";");
     ASSERT_EQ(result.rows.size(), 1u) << one.change;
