@@ -165,8 +165,9 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config,
 
 Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
   CARILLON_ASSIGN_OR_RETURN(auto options, scheduler::NotifyOptionsOf(config));
-  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"),
-                                              config.Text("notify.proxy"));
+  transport = std::make_unique<CurlTransport>(
+      config.Text("notify.tls_ca_file"),
+      CurlTransport::Proxies{config.Text("notify.proxy"), config.Text("notify.mail_proxy")});
   notify_secrets = std::make_unique<scheduler::NotifySecretFiles>(config);
   sender = std::make_unique<scheduler::NoticeSender>(clock, *transport, *notify_secrets,
                                                      std::move(options));

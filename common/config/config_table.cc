@@ -384,6 +384,9 @@ std::vector<Setting> MakeTable() {
        .fallback = "",
        .help = "Proxy for webhooks beyond loopback, `http://host:port` or `https://host:port`; "
                "empty = none. The environment's is not read."},
+      {.name = "notify.mail_proxy",
+       .fallback = "",
+       .help = "The same for mails; it must allow CONNECT to the port of `notify.mail_server`."},
       {.name = "notify.mail_server",
        .fallback = "",
        .help = "SMTP server for notification mails, `host:port`."},

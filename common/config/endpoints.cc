@@ -98,6 +98,7 @@ Status CheckNoProxy(const Config& config) {
 Status CheckEndpoints(const Config& config) {
   CARILLON_TRY(CheckProxy(config, "executor.http_proxy"));
   CARILLON_TRY(CheckProxy(config, "notify.proxy"));
+  CARILLON_TRY(CheckProxy(config, "notify.mail_proxy"));
   CARILLON_TRY(CheckNoProxy(config));
   const std::string& members = config.Text(kLinkMembers);
   for (const std::string_view item : ItemsOf(members)) {

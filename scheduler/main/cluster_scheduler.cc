@@ -111,8 +111,9 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_TRY(OpenBus(config));
   secret_resolver = std::make_unique<SecretResolver>(trusted->secrets, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
-  transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"),
-                                              config.Text("notify.proxy"));
+  transport = std::make_unique<CurlTransport>(
+      config.Text("notify.tls_ca_file"),
+      CurlTransport::Proxies{config.Text("notify.proxy"), config.Text("notify.mail_proxy")});
   notify_secrets = std::make_unique<NotifySecretFiles>(config);
   sender = std::make_unique<NoticeSender>(clock, *transport, *notify_secrets, std::move(notify));
   server = std::make_unique<SchedulerServer>(

@@ -52,6 +52,22 @@ void SetTls(CURL* handle, MailTls tls, const std::string& ca_file) {
   curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
 }
 
+void SetProxy(CURL* handle, const std::string& proxy, const std::string& ca_file) {
+  curl_easy_setopt(handle, CURLOPT_PROXY, proxy.c_str());  // "": none, not even the environment's
+  curl_easy_setopt(handle, CURLOPT_NOPROXY, "localhost,127.0.0.0/8,::1");
+  curl_easy_setopt(handle, CURLOPT_HTTPPROXYTUNNEL, 1L);
+  if (ca_file.empty()) return;
+  curl_easy_setopt(handle, CURLOPT_PROXY_CAINFO, ca_file.c_str());
+  curl_easy_setopt(handle, CURLOPT_PROXY_CAPATH, nullptr);
+}
+
+// True if the proxy refused to connect: its answer is none of the mail server.
+bool ProxyRefused(CURL* handle) {
+  long answer = 0;
+  curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &answer);
+  return answer >= 300;
+}
+
 }  // namespace
 
 Result<int> CurlTransport::Post(const NoticePost& post) {
@@ -59,7 +75,7 @@ Result<int> CurlTransport::Post(const NoticePost& post) {
                      .total_timeout = kNoticeTimeMax,
                      .response_bytes_max = kAnswerBytesMax,
                      .ca_file = ca_file_,
-                     .proxy = proxy_,
+                     .proxy = proxies_.webhooks,
                      .stopped = &stopped_});
   HttpClientRequest request{.method = "POST", .url = post.url, .body = post.body};
   for (const auto& [name, value] : post.headers) request.headers.emplace_back(name, value);
@@ -79,7 +95,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   Upload upload{mail.message};
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, reason.data());
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  SetProxy(handle, proxies_.mails, ca_file_);
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   SetTls(handle, mail.tls, ca_file_);
@@ -102,7 +118,8 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (code == CURLE_OK) return static_cast<int>(status);
   // The server rejected the mail. But a TLS failure is no rejection, whatever the last status was.
-  if (status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION) return static_cast<int>(status);
+  const bool rejected = status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION;
+  if (rejected && !ProxyRefused(handle)) return static_cast<int>(status);
   const std::string why = reason[0] == '\0' ? curl_easy_strerror(code) : reason.data();
   return Error{code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kUnavailable,
                fmt::format("mail to {}: {}", mail.server, why)};

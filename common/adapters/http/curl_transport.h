@@ -10,10 +10,15 @@ namespace carillon {
 
 class CurlTransport final : public NoticeTransport {
  public:
-  // `ca_file`: the CAs trusted for receivers, as PEM; empty = the system's CAs. `proxy`: of
-  // webhooks beyond loopback; empty = none.
-  explicit CurlTransport(std::string ca_file, std::string proxy = {})
-      : ca_file_(std::move(ca_file)), proxy_(std::move(proxy)) {}
+  // For receivers beyond loopback; empty = none.
+  struct Proxies {
+    std::string webhooks = {};
+    std::string mails = {};  // asked to CONNECT
+  };
+  // `ca_file`: the CAs trusted for receivers and proxies, as PEM; empty = the system's CAs.
+  explicit CurlTransport(std::string ca_file) : CurlTransport(std::move(ca_file), Proxies()) {}
+  CurlTransport(std::string ca_file, Proxies proxies)
+      : ca_file_(std::move(ca_file)), proxies_(std::move(proxies)) {}
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
@@ -24,7 +29,7 @@ class CurlTransport final : public NoticeTransport {
 
  private:
   const std::string ca_file_;
-  const std::string proxy_;
+  const Proxies proxies_;
   std::atomic<bool> stopped_ = false;
 };
 

@@ -16,7 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, cli, wait_until  # noqa: E402
-from receivers import WebhookReceiver  # noqa: E402
+from receivers import SmtpReceiver, WebhookReceiver  # noqa: E402
 from server_case import ServerCase  # noqa: E402
 
 LOOPBACK = {"CARILLON_EXECUTOR_HTTP_ALLOW": "127.0.0.1"}
@@ -269,8 +269,9 @@ class HttpProxyTest(WebCase):
             cls.addClassCleanup(one.server_close)
             cls.addClassCleanup(one.shutdown)
         secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        cls.hooks = WebhookReceiver(secret).start()
-        cls.addClassCleanup(cls.hooks.stop)
+        cls.hooks, cls.smtp = WebhookReceiver(secret).start(), SmtpReceiver().start()
+        for one in (cls.hooks, cls.smtp):
+            cls.addClassCleanup(one.stop)
         secret_file = os.path.join(directory.name, "secret")
         with open(secret_file, "w", encoding="ascii") as file:
             file.write(secret + "\n")
@@ -280,10 +281,15 @@ class HttpProxyTest(WebCase):
                                "CARILLON_EXECUTOR_HTTP_CA_FILE": certificate, "CARILLON_NOTIFY_PROXY": cls.proxy.url,
                                "CARILLON_NOTIFY_WEBHOOK_URL": f"http://hooks.example:{cls.hooks.port}/",
                                "CARILLON_NOTIFY_WEBHOOK_SECRET_FILE": secret_file,
+                               "CARILLON_NOTIFY_MAIL_PROXY": cls.proxy.url,
+                               "CARILLON_NOTIFY_MAIL_SERVER": f"mail.example:{cls.smtp.port}",
+                               "CARILLON_NOTIFY_MAIL_TLS": "off",
+                               "CARILLON_NOTIFY_MAIL_FROM": "carillon@example.org",
+                               "CARILLON_NOTIFY_MAIL_TO": "ops@example.org",
                                "CARILLON_NOTIFY_ALLOW_PLAIN": "true"}}
         super().setUpClass()
 
-    def test_requests_and_webhooks_go_through_it(self):
+    def test_requests_webhooks_and_mails_go_through_it(self):
         run = self.request(f"http://shop.example:{self.web.server_port}/x")
         self.assertEqual(run["state"], "COMPLETED", run)
         run = self.request(f"https://shop.example:{self.secure.server_port}/y", name="TLS")
@@ -296,6 +302,8 @@ class HttpProxyTest(WebCase):
         wait_until(lambda: self.hooks.ids(), 30, "the notice of that failure")
         hook = f"POST http://hooks.example:{self.hooks.port}/"
         self.assertTrue(any(line.startswith(hook) for line in self.proxy.seen))
+        wait_until(lambda: self.smtp.mails, 30, "the mail about that failure")
+        self.assertIn(f"CONNECT mail.example:{self.smtp.port} HTTP/1.1", self.proxy.seen)
         before = len(self.proxy.seen)
         run = self.request(f"http://127.0.0.3:{self.web.server_port}/", name="directly")
         self.assertEqual(run["reason"], "http_error", "nobody listens there")

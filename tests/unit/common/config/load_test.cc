@@ -230,7 +230,7 @@ TEST_F(LoadTest, TheBrokersAreToldAllOrNothing) {
 }
 
 TEST_F(LoadTest, AProxyIsAUrlWithAPort) {
-  for (const char* setting : {"executor.http_proxy", "notify.proxy"}) {
+  for (const char* setting : {"executor.http_proxy", "notify.proxy", "notify.mail_proxy"}) {
     for (const char* wrong : {"proxy.example:3128", "http://proxy.example", "socks5://a:1",
                               "http://u:p@a:1", "http://a:0", "http://a:1/x"}) {
       EXPECT_EQ(YamlFails(std::string(setting) + ": " + wrong + "\n", setting), ErrorCode::kInvalid)
