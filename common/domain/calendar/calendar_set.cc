@@ -10,6 +10,13 @@ namespace {
 constexpr std::string_view kCalendarField = "/calendar";
 constexpr std::string_view kBlackoutField = "/blackout";
 
+// Why a calendar is not compiled: its zone may have left the host's tz database.
+std::string WhyUnusable(const StoredCalendar& calendar) {
+  if (!calendar.readable) return "cannot be read";
+  const auto compiled = Calendar::Compile(calendar.definition);
+  return compiled.ok() ? "" : "cannot be used: " + compiled.error().message;
+}
+
 }  // namespace
 
 std::vector<int64_t> UnusedVersions(const std::vector<CalendarChange>& changes,
@@ -94,7 +101,7 @@ Result<std::shared_ptr<const Calendar>> CalendarSet::CompiledOf(CalendarNo numbe
   }
   if (found->compiled == nullptr) {
     return Error{ErrorCode::kCorrupt,
-                 fmt::format("calendar {} cannot be read", found->stored->name),
+                 fmt::format("calendar {} {}", found->stored->name, WhyUnusable(*found->stored)),
                  std::string(pointer)};
   }
   return found->compiled;

@@ -130,15 +130,20 @@ Status ReadField(const std::string& name, const json& value, CalendarDefinition*
                   DidYouMean(name, {"time_zone", "weekdays", "dates", "except", "intervals"})));
 }
 
-}  // namespace
-
-Result<CalendarDefinition> CalendarFromJson(const json& body) {
+Result<CalendarDefinition> ReadFields(const json& body) {
   if (!body.is_object()) return InvalidAt("", "must be an object");
   if (!body.contains("time_zone")) return InvalidAt("/time_zone", "is missing");
   CalendarDefinition definition;
   for (const auto& [name, value] : body.items()) {
     CARILLON_TRY(ReadField(name, value, &definition));
   }
+  return definition;
+}
+
+}  // namespace
+
+Result<CalendarDefinition> CalendarFromJson(const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(CalendarDefinition definition, ReadFields(body));
   const auto compiled = Calendar::Compile(definition);
   if (!compiled.ok()) return compiled.error();
   return definition;
@@ -168,7 +173,7 @@ json CalendarToJson(const CalendarDefinition& definition) {
 
 Result<CalendarDefinition> CalendarFromText(std::string_view text) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ParseJsonText(text));
-  return CalendarFromJson(body);
+  return ReadFields(body);
 }
 
 std::string CalendarToText(const CalendarDefinition& definition) {

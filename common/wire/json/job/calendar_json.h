@@ -13,7 +13,7 @@ namespace carillon {
 Result<CalendarDefinition> CalendarFromJson(const nlohmann::json& body);
 nlohmann::json CalendarToJson(const CalendarDefinition& definition);
 
-// The same as text, for the store.
+// The same as text, for the store. What is stored stays readable if its zone is no longer known.
 Result<CalendarDefinition> CalendarFromText(std::string_view text);
 std::string CalendarToText(const CalendarDefinition& definition);
 

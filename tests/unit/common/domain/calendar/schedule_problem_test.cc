@@ -25,5 +25,21 @@ TEST(ScheduleProblemTest, TheFirstThatCannotBePlannedIsNamed) {
       << ProblemOf({limited});
 }
 
+TEST(ScheduleProblemTest, ACalendarWhoseZoneHasGoneIsTheReason) {
+  StoredCalendar west{.number = CalendarNo(1), .name = "west", .version = 1};
+  west.definition.time_zone = "Gone/Away";
+  const CalendarSet calendars(1, {west}, {});
+  const ScheduleSpec limited{.kind = ScheduleKind::kCron,
+                             .cron_expression = "0 3 * * *",
+                             .time_zone = "UTC",
+                             .calendar = "west"};
+  const std::string problem =
+      ScheduleProblem({limited}, DstGap::kFire, DstRepeat::kAuto, calendars);
+  EXPECT_TRUE(
+      problem.starts_with("Schedule 1 cannot be planned: calendar west cannot be used: "
+                          "unknown time zone 'Gone/Away'"))
+      << problem;
+}
+
 }  // namespace
 }  // namespace carillon

@@ -57,6 +57,15 @@ TEST(CalendarJsonTest, ErrorsPointToTheValue) {
   EXPECT_EQ(CalendarFromJson(json::array()).code(), ErrorCode::kInvalid);
 }
 
+TEST(CalendarJsonTest, AStoredCalendarIsReadThoughItsZoneHasGone) {
+  const char* text = R"({"time_zone": "Gone/Away", "dates": ["2026-12-24"]})";
+  const auto stored = CalendarFromText(text);
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ(stored->time_zone, "Gone/Away");
+  EXPECT_EQ(CalendarFromJson(json::parse(text)).code(), ErrorCode::kInvalid);
+  EXPECT_FALSE(CalendarFromText(R"({"time_zone": "UTC", "later": 1})").ok());
+}
+
 TEST(CalendarJsonTest, TheExamplesAreCalendars) {
   size_t found = 0;
   const std::filesystem::path root(test::SourceFile("docs/calendars"));
