@@ -21,9 +21,9 @@ std::string_view TakeFileLine(std::string_view& text) {
 }
 
 std::string_view WithoutLineBlanks(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
+  constexpr std::string_view kFileBlanks = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(kFileBlanks), line.size()));
+  return line.substr(0, line.find_last_not_of(kFileBlanks) + 1);
 }
 
 bool IsUnitName(std::string_view name) {
@@ -44,6 +44,13 @@ std::string_view OwnerOfDropIn(std::string_view path) {
   return folder.substr(0, folder.size() - kDropIns.size());
 }
 
+// True for the path of a unit of another type, and of a drop-in.
+bool IsOfOtherUnit(std::string_view path) {
+  return (path.ends_with(".conf") && path.find(".d/") != std::string_view::npos) ||
+         std::any_of(kOtherTypes.begin(), kOtherTypes.end(),
+                     [path](std::string_view type) { return path.ends_with(type); });
+}
+
 // The path of a line "# /etc/systemd/system/x.timer.d/y.conf", which `systemctl cat` writes above
 // each file, or of "# /y.conf", which the console writes above one of several files. "" for other
 // lines.
@@ -51,11 +58,8 @@ std::string_view PathOfHeader(std::string_view line) {
   line = WithoutLineBlanks(line);
   if (!line.starts_with("# /") || line.find(' ', 2) != std::string_view::npos) return {};
   const std::string_view path = line.substr(2);
-  const bool other = std::any_of(kOtherTypes.begin(), kOtherTypes.end(),
-                                 [path](std::string_view type) { return path.ends_with(type); });
-  const bool drop_in = path.ends_with(".conf") &&
-                       (path.find(".d/") != std::string_view::npos || path.rfind('/') == 0);
-  return IsUnitName(path) || other || drop_in ? path : std::string_view();
+  const bool nameless = path.ends_with(".conf") && path.rfind('/') == 0;
+  return IsUnitName(path) || IsOfOtherUnit(path) || nameless ? path : std::string_view();
 }
 
 bool SaysNothing(std::string_view text) {
@@ -135,13 +139,9 @@ class UnitFiles {
       if (paths_.insert(path).second) drop_ins_.push_back({std::string(owner), path, text});
     } else if (IsUnitName(base)) {
       found_.units[std::string(base)].Read(text);
-    } else if (!SaysNothing(text) && !IsOfOtherType(path)) {
+    } else if (!SaysNothing(text) && !IsOfOtherUnit(path)) {
       Leave(path, "name the file as its unit, or its folder X.timer.d or X.service.d");
     }
-  }
-
-  static bool IsOfOtherType(std::string_view path) {
-    return !path.empty() && path.front() == '/' && !PathOfHeader("# " + std::string(path)).empty();
   }
 
   // An instance that has drop-ins of its own is a unit, too.
