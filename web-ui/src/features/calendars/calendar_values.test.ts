@@ -101,6 +101,7 @@ describe('the end of the listed days', () => {
     expect(lastDaySoon(lists, Date.parse('2026-09-01T00:00Z'))).toBeNull();
     expect(lastDaySoon(lists, Date.parse('2026-09-07T00:00Z'))).toBe('2026-10-07');
     expect(lastDaySoon(lists, Date.parse('2027-01-01T00:00Z'))).toBe('2026-10-07');
+    expect(lastDaySoon(lists, Date.parse('2027-11-12T00:00Z'))).toBeNull();
     expect(lastDaySoon({ time_zone: 'UTC', weekdays: ['mon'] }, Date.now())).toBeNull();
   });
 });

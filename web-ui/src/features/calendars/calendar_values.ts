@@ -58,12 +58,15 @@ export function definitionOf(values: CalendarValues): CalendarDefinition {
 }
 
 const ENDS_SOON_DAYS = 30;
+const KEPT_UP_DAYS = 400; // as the server's warning calendar_ends
 
-// The last listed day, if it has passed or comes within 30 days: later days are not known to the calendar.
+// The last listed day, if it has passed or comes within 30 days: later days are not known to the calendar. None of a
+// calendar that nobody has kept up for over a year, because its days come once.
 export function lastDaySoon(definition: CalendarDefinition, now: number): string | null {
   const last = [...(definition.dates ?? []), ...(definition.except ?? [])].toSorted().at(-1);
   const today = new Date(now).toISOString().slice(0, 10);
-  return last !== undefined && last <= addDays(today, ENDS_SOON_DAYS) ? last : null;
+  if (last === undefined || last < addDays(today, -KEPT_UP_DAYS)) return null;
+  return last <= addDays(today, ENDS_SOON_DAYS) ? last : null;
 }
 
 export interface Wrong {

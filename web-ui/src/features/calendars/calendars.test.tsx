@@ -100,6 +100,33 @@ describe('the page of calendars', () => {
   });
 });
 
+describe('the page of a calendar', () => {
+  const lists = (...dates: string[]) =>
+    server.use(
+      http.get(at('calendars/office'), () =>
+        HttpResponse.json({ ...office, definition: { time_zone: 'UTC', dates } }),
+      ),
+    );
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+  it('the page of a calendar tells that its listed days end', async () => {
+    lists(inDays(-60), inDays(10));
+    open('/calendars/office');
+    await screen.findByText(
+      `The calendar lists no day after ${inDays(10)}. Add the days to come.`,
+      {},
+      { timeout: SLOW_MS },
+    );
+  });
+
+  it('the page of a calendar is silent while its listed days go on', async () => {
+    lists(inDays(10), inDays(200));
+    open('/calendars/office');
+    await field('Time zone');
+    expect(screen.queryByText(/lists no day after/)).toBeNull();
+  });
+});
+
 describe('a new calendar', () => {
   it('the form creates a calendar once its name is valid and unused', async () => {
     server.use(
