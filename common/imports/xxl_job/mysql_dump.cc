@@ -257,7 +257,19 @@ class DumpReader {
     size_t count = 0;
     do {
       std::optional<std::string> value;
+      const size_t begin = pos_;
       CARILLON_TRY(ReadValue(value));
+      // now() of a script that fills the tables: it matters for no job when a row was written.
+      if (Take('(')) {
+        if (count >= columns.size() || !columns[count].ends_with("time")) {
+          pos_ = begin;
+          return Fail("cannot read a value that is computed: dump the tables of a server");
+        }
+        value.reset();
+        do SkipItem();
+        while (Take(','));
+        if (!Take(')')) return Fail("a call is not closed");
+      }
       if (count < columns.size()) row[columns[count]] = std::move(value);
       ++count;
     } while (Take(','));
@@ -290,7 +302,7 @@ class DumpReader {
     if (before_hex || (before_text && (word.starts_with("_") || word == "N" || word == "B"))) {
       return ReadValue(value);
     }
-    if (word.empty() || before_text || Peek() == '(') return Fail("cannot read a value");
+    if (word.empty() || before_text) return Fail("cannot read a value");
     value = word;
     return {};
   }

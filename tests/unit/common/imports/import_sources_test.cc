@@ -145,6 +145,22 @@ TEST(XxlJobTextsTest, WhatPeopleReadDoesNotCostTheRow) {
   EXPECT_NE(ReasonsOf(result.rows[1]).find("glue_source is not valid UTF-8"), std::string::npos);
 }
 
+// The script that comes with XXL-JOB 3 fills its tables so.
+TEST(XxlJobTextsTest, ATimeMayBeACall) {
+  const auto dump = [](const std::string& time, const std::string& name) {
+    return std::vector<ImportFile>{
+        {.text = "INSERT INTO `xxl_job_info`(id,job_group,add_time,glue_updatetime,job_desc,"
+                 "schedule_type,glue_type,glue_source) VALUES (1, 1, now() , " +
+                 time + "," + name + ",'NONE','GLUE_SHELL','true')"}};
+  };
+  for (const char* time : {"now()", "current_timestamp( 6 )", "str_to_date('1) (', '%Y,')"}) {
+    EXPECT_EQ(OnlyJob(ImportedFiles(ImportKind::kXxlJob, dump(time, "'a'")))["name"], "a") << time;
+  }
+  for (const char* name : {"concat('a','b')", "now("}) {
+    EXPECT_FALSE(ImportJobs(ImportKind::kXxlJob, dump("now()", name), {.time_zone = "UTC"}).ok());
+  }
+}
+
 TEST(ImportFilesTest, OnePartThatCannotBeReadCostsNoOther) {
   const json manifest = json::parse(R"({"kind": "CronJob", "metadata": {"name": "a"}, "spec":
     {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": {"spec":
