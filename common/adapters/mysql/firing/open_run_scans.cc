@@ -101,8 +101,8 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   return least;
 }
 
-// Orders by the fire and keeps each job once, as UnplannedJob says. Reads no rows but those that are
-// late, of each segment at most kUnplannedJobsMax.
+// Each job once, with its earliest fire. Reads only rows that are late, of each segment at most
+// kUnplannedJobsMax.
 Result<std::vector<UnplannedJob>> ReadUnplannedJobs(Session& session, uint32_t segment_count,
                                                     WallTime due_before) {
   const std::string branch = fmt::format(
