@@ -249,24 +249,32 @@ size_t HttpTransfer::OnBody(char* data, size_t size, size_t count, void* user) {
 }
 
 size_t HttpTransfer::OnHeader(char* data, size_t size, size_t count, void* user) {
-  Received& received = TransferOf(user).received_;
-  const size_t bytes = size * count;
-  std::string_view line(data, bytes);
-  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
+  TransferOf(user).received_.AddLine({data, size * count});
+  return size * count;
+}
+
+void HttpTransfer::Received::AddLine(std::string_view line) {
   if (line.starts_with("HTTP/")) {
-    received.headers.clear();  // drops the headers of an interim response (100)
-    received.header_bytes = 0;
-    return bytes;
+    headers.clear();  // drops the headers of an interim response (100)
+    header_bytes = 0;
+    return;
   }
-  received.header_bytes += bytes;
+  header_bytes += line.size();
+  if (header_bytes > kHeaderBytesMax) return;
+  // The old form of a long value.
+  const bool goes_on = line.starts_with(' ') || line.starts_with('\t');
+  const auto trimmed = [](std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const size_t from = std::min(text.find_first_not_of(kBlanks), text.size());
+    return text.substr(from, text.find_last_not_of(kBlanks) + 1 - from);
+  };
+  if (goes_on) {
+    if (!headers.empty()) headers.back().second.append(" ").append(trimmed(line));
+    return;
+  }
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos || received.header_bytes > kHeaderBytesMax) {
-    return bytes;
-  }
-  std::string_view value = line.substr(colon + 1);
-  while (!value.empty() && value.front() == ' ') value.remove_prefix(1);
-  received.headers.emplace_back(LowerCase(line.substr(0, colon)), value);
-  return bytes;
+  if (colon == std::string_view::npos) return;
+  headers.emplace_back(LowerCase(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
 }
 
 curl_socket_t HttpTransfer::OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {

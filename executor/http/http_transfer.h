@@ -49,6 +49,8 @@ class HttpTransfer {
     bool whole = true;                  // `body` is all of it
     std::string unpacking_failed = {};  // why
 
+    // Takes a line of the head, with or without its end.
+    void AddLine(std::string_view line);
     // Null = not there.
     const std::string* Header(std::string_view name) const;
   };

@@ -4,6 +4,7 @@
 
 #include "executor/http/body_text.h"
 #include "executor/http/http_proxy.h"
+#include "executor/http/http_transfer.h"
 
 namespace carillon::executor::http_log_test {
 namespace {
@@ -42,6 +43,18 @@ TEST(BodyTextTest, TheMarkGoesBeforeTheStatedCharset) {
   EXPECT_EQ(DecodeBody("\xe4", "text/plain; charset=utf-8").text, "\xe4");
   EXPECT_EQ(DecodeBody("\xe4", "text/plain").text, "\xe4");
   EXPECT_NE(DecodeBody("\xe4", "text/plain; charset=x-none").note, "");
+}
+
+TEST(HttpHeadTest, NamesWithBlanksAndContinuedValuesAreHeaders) {
+  HttpTransfer::Received received;
+  for (const char* line : {"HTTP/1.1 200 OK\r\n", "Set-Cookie : a=1;\r\n", "\tsecret=x: y\r\n",
+                           "X-Plain:b\r\n", "nothing\r\n", "\r\n"}) {
+    received.AddLine(line);
+  }
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"set-cookie", "a=1; secret=x: y"}, {"x-plain", "b"}};
+  EXPECT_EQ(received.headers, expected);
+  EXPECT_TRUE(IsCredentialHeader(received.headers[0].first));
 }
 
 TEST(HttpProxyTest, WhatIsReachedDirectly) {
