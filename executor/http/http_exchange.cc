@@ -99,13 +99,22 @@ bool HttpExchange::Follow(const std::string& location) {
 void HttpExchange::ReadBody() {
   const std::string* type = Header("content-type");
   HttpTransfer::Received& received = transfer_.received();
-  BodyText body =
-      DecodeBody(std::move(received.body), type == nullptr ? std::string_view() : *type);
+  const std::string_view content_type = type == nullptr ? std::string_view() : *type;
+  // A server may repeat a secret in the UTF-8 of the request, whatever charset it states.
+  std::string masked = log_.Mask(received.body);
+  const bool repeats = masked != received.body;
+  BodyText body = DecodeBody(std::move(received.body), content_type);
   received.body = std::move(body.text);
+  shown_body_.reset();
+  if (repeats) shown_body_ = DecodeBody(std::move(masked), content_type).text;
   if (!body.note.empty()) log_.Note("* " + body.note);
   if (!received.unpacking_failed.empty()) {
     log_.Note("* the body cannot be unpacked: " + received.unpacking_failed);
   }
+}
+
+std::string_view HttpExchange::ShownBody() const {
+  return shown_body_ ? *shown_body_ : transfer_.received().body;
 }
 
 bool HttpExchange::Judge() {
@@ -142,8 +151,9 @@ bool HttpExchange::Judge() {
       result_.retry_after = RetryAfterOf(*header, clock_.Wall());
     }
   }
-  const std::string_view kept = std::string_view(answer.body).substr(0, start_.output_bytes_max);
-  result_.output_truncated = kept.size() < answer.body.size() || !answer.whole;
+  const std::string_view shown = ShownBody();
+  const std::string_view kept = shown.substr(0, start_.output_bytes_max);
+  result_.output_truncated = kept.size() < shown.size() || !answer.whole;
   result_.output = log_.Mask(kept);
   log_.NoteBody(result_.output);
   return false;
@@ -153,11 +163,11 @@ bool HttpExchange::Judge() {
 bool HttpExchange::Wait(const HttpAnswer& answer) {
   status_failures_ = 0;
   if (status_request_) {
-    Plan(fmt::format("{} {}", answer.status, answer.body.substr(0, kStatusShownMax)));
+    Plan(fmt::format("{} {}", answer.status, ShownBody().substr(0, kStatusShownMax)));
     return true;
   }
   NoteResponse();
-  log_.NoteBody(log_.Mask(std::string_view(answer.body).substr(0, start_.output_bytes_max)));
+  log_.NoteBody(log_.Mask(ShownBody().substr(0, start_.output_bytes_max)));
   const std::string named = start_.poll->url_at.empty()
                                 ? std::string()
                                 : TextAt(start_.poll->url_at, answer).value_or(std::string());

@@ -72,6 +72,8 @@ class HttpExchange {
     return transfer_.received().Header(name);
   }
   void ReadBody();
+  // Without the secrets that were there before it became text.
+  std::string_view ShownBody() const;
   bool Follow(const std::string& location);
   bool Judge();
   bool Wait(const HttpAnswer& answer);
@@ -92,6 +94,7 @@ class HttpExchange {
   std::optional<StartHttp> status_request_;  // once the work is accepted
   int64_t asked_ = 0;                        // questions for its status
   int status_failures_ = 0;                  // in a row
+  std::optional<std::string> shown_body_;    // unset: the body itself
   HttpLog log_;
   AttemptResult result_;
 };

@@ -95,6 +95,18 @@ TEST_F(HttpAnswersTest, AnUnknownCharsetLeavesTheBytes) {
   EXPECT_TRUE(Logs("klingon")) << log_;
 }
 
+// A page about an error repeats the bytes of the request and states the charset of the page.
+TEST_F(HttpAnswersTest, ASecretInUtf8IsMaskedInAResponseOfAnotherCharset) {
+  for (const char* charset : {"iso-8859-1", "gbk", "utf-8"}) {
+    Answers({{"Content-Type", std::string("text/html; charset=") + charset}},
+            "got käßwörd-geheim here");
+    StartHttp start = To("/");
+    start.masked = {"käßwörd-geheim"};
+    EXPECT_EQ(Run(std::move(start)).output, "got *** here") << charset;
+    EXPECT_FALSE(Logs("geheim")) << log_;
+  }
+}
+
 TEST_F(HttpAnswersTest, CredentialsAreNotLogged) {
   server_.Answer([](const HttpRequest& request) {
     if (request.target == "/end") return HttpResponse{.body = "hello"};
