@@ -41,11 +41,16 @@ std::string QuoteHint(const std::string& text, int line) {
     begin = found.find_first_not_of(kBlanks, begin + 1);
   }
   if (begin == std::string::npos) return {};
-  const size_t colon = found.find(": ", begin);
-  if (colon != std::string::npos) begin = found.find_first_not_of(kBlanks, colon + 1);
-  if (begin == std::string::npos ||
-      std::string_view("*&%@!`").find(found[begin]) == std::string::npos)
-    return {};
+  // In braces there are several values on a line.
+  const auto is_special = [&found](size_t at) {
+    return std::string_view("*&%@!`").find(found[at]) != std::string::npos;
+  };
+  for (size_t colon = found.find(": ", begin);
+       colon != std::string::npos && begin != std::string::npos && !is_special(begin);
+       colon = found.find(": ", colon + 1)) {
+    begin = found.find_first_not_of(kBlanks, colon + 1);
+  }
+  if (begin == std::string::npos || !is_special(begin)) return {};
   const bool flow = found.find_first_of("{[") < begin;
   const size_t end = flow ? found.find_first_of(",}]", begin) : found.find(" #", begin);
   std::string value = found.substr(begin, end - begin);
