@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Bulk actions in the background, against a real server and its database."""
+import json
 import os
+import re
 import sys
 import unittest
 
@@ -107,6 +109,25 @@ class BulkTest(ServerCase):
             with self.assertRaises(ApiError) as refused:
                 self.order(**order)
             self.assertEqual(refused.exception.status, 400)
+
+    def test_6_the_command_that_an_import_shows_resumes_all_jobs(self):
+        count = 2002  # without --background, 1,000 are the most
+        rows = ",".join(f"({i},1,'r{i}','NONE','GLUE_SHELL','true',{i % 2},'{2 if i == 3 else ''}')"
+                        for i in range(1, count + 1))
+        dump = ("INSERT INTO xxl_job_info (id,job_group,job_desc,schedule_type,glue_type,glue_source,trigger_status,"
+                f"child_jobid) VALUES {rows};")
+        words = ("import", "xxl-job", "-", "--tz", "Asia/Shanghai", "--apply")
+        code, _, err = cli(self.server, *words, stdin=dump)
+        self.assertEqual(code, 0, err)
+        imported = list(self.api.pages("/api/jobs?selector=imported-from%3Dxxl-job"))
+        self.assertEqual((len(imported), {job["state"] for job in imported}), (count, {"PAUSED"}))
+        shown = re.search(r"carillon (bulk resume .*)", err)[1].split()
+        cli(self.server, *shown, "--wait", "--yes")
+        enabled = list(self.api.pages("/api/jobs?selector=imported-from%3Dxxl-job&status=ENABLED"))
+        self.assertEqual(len(enabled), count // 2 + 1, "those that ran, and the child of one")
+        code, out, _ = cli(self.server, *words, "-o", "json", stdin=dump, check=False)
+        self.assertEqual((code, {item["result"] for item in json.loads(out)["items"]}), (5, {"exists"}))
+        self.assertEqual(len(list(self.api.pages("/api/jobs?selector=imported-from%3Dxxl-job"))), count)
 
 
 if __name__ == "__main__":
