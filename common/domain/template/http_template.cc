@@ -29,6 +29,26 @@ bool IsHostText(std::string_view text) {
   });
 }
 
+// True if a part of the path is "." or "..", which whoever sends the URL removes, with the part
+// before it.
+bool HasDotSegment(std::string_view url) {
+  const size_t scheme = url.find(kSchemeEnd);
+  if (scheme == std::string_view::npos) return false;
+  const size_t host = scheme + kSchemeEnd.size();
+  std::string_view path = url.substr(std::min(url.find('/', host), url.size()));
+  path = path.substr(0, path.find_first_of("?#"));
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const std::string segment = LowerCase(path.substr(0, path.find('/')));
+    if (segment == "." || segment == ".." || segment == "%2e" || segment == "%2e%2e" ||
+        segment == ".%2e" || segment == "%2e.") {
+      return true;
+    }
+    path.remove_prefix(std::min(path.find('/'), path.size()));
+  }
+  return false;
+}
+
 Result<std::string> RenderUrl(std::string_view url, const TemplateValues& values) {
   std::string rendered;
   const auto add = [&](std::string_view text) { rendered += text; };
@@ -45,6 +65,9 @@ Result<std::string> RenderUrl(std::string_view url, const TemplateValues& values
   // An executor could not read the task, nor the others of its bundle.
   auto sent = SendableUrl(rendered);
   if (!sent.ok()) return TemplateError("the URL " + sent.error().message);
+  if (HasDotSegment(*sent) && !HasDotSegment(url)) {
+    return TemplateError("a value of '.' or '..' in the path of the URL would leave its place");
+  }
   if (sent->size() > kHttpUrlBytesMax) {
     return TemplateError(fmt::format("the URL has more than {} bytes", kHttpUrlBytesMax));
   }

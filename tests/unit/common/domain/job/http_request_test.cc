@@ -109,6 +109,26 @@ TEST(HttpRequestTest, AHostOfItsOwnIsAHost) {
   EXPECT_FALSE(render("{{secrets.H}}", "").ok());
 }
 
+// Such a part of a path is removed by whoever sends the URL, with the part before it.
+TEST(HttpRequestTest, AValueDoesNotLeaveItsPlaceInThePath) {
+  const auto renders = [](const std::string& url, const std::string& value) {
+    return Rendered({.url = url}, {{"day", value}}).ok();
+  };
+  for (const char* value : {"..", "."}) {
+    EXPECT_FALSE(renders("http://h/days/{{params.day}}/close", value));
+    EXPECT_FALSE(renders("http://h/days/{{params.day}}", value));
+    EXPECT_TRUE(renders("http://h/days/x{{params.day}}/close", value));
+    EXPECT_TRUE(renders("http://h/days?day={{params.day}}", value));
+    EXPECT_TRUE(renders("http://h/a/../{{params.day}}", value)) << "its author does so, too";
+  }
+  EXPECT_FALSE(renders("http://h/days/.{{params.day}}/close", "."));
+  EXPECT_TRUE(renders("http://h/days/{{params.day}}/close", "../..")) << "percent-encoded";
+  EXPECT_FALSE(
+      Rendered({.url = "http://h", .poll = HttpPoll{.url = "http://h/{{params.day}}/status"}},
+               {{"day", ".."}})
+          .ok());
+}
+
 TEST(HttpRequestTest, MistakesOfPollsAndCertificates) {
   const auto poll = [](HttpPoll value) { return Pointer({.url = "http://a", .poll = value}); };
   EXPECT_EQ(poll({}), "");
