@@ -98,6 +98,18 @@ TEST_F(FiringTurnsTest, ARunThatIsGoneIsNotSentAgain) {
   EXPECT_EQ(loop_->backlog(), 0u);
 }
 
+// A later attempt, of which the news knows nothing.
+TEST_F(FiringTurnsTest, ARunThatIsNotDueIsKept) {
+  Beat("x1", 1);
+  const PendingRun later = Pending(Shell("later"), 1s);
+  Feed({later});
+  Step(10ms);
+  events_.Push({{}, {{.what = RunEvent::What::kGone, .key = later.key}}});
+  Step(10ms);
+  Step(1s);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
 // The news was on its way when the run became due again.
 TEST_F(FiringTurnsTest, AGoneRunThatIsOfferedAgainIsSentAgain) {
   Beat("x1", 1);
