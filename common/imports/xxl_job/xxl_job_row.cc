@@ -8,6 +8,7 @@
 
 #include "common/base/ascii.h"
 #include "common/domain/job/job.h"
+#include "common/domain/template/parameter_dates.h"
 #include "common/domain/template/template_text.h"
 #include "common/imports/xxl_job/quartz_cron.h"
 #include "common/wire/json/job/job_json.h"
@@ -313,6 +314,9 @@ void XxlJobReader::SetHandler(const DumpRow& row, const XxlJobApp* app, XxlJobRo
   read.job["handler"] = handler;
   const std::string parameter = Column(row, "executor_param");
   if (!parameter.empty()) read.job["parameters"] = {{"param", parameter}};
+  if (HasDates({{"param", parameter}})) {
+    Remark(read, "its parameter has a placeholder such as {{fire_date}}, which each run replaces");
+  }
   if (!renamed && !handler.ends_with("/" + theirs)) {
     Remark(read, fmt::format("the handler {} is {} here", theirs, handler));
   }

@@ -161,6 +161,20 @@ TEST(XxlJobTextsTest, ATimeMayBeACall) {
   }
 }
 
+// A parameter has no escape for it.
+TEST(XxlJobTextsTest, ADateInAParameterIsRemarkedOn) {
+  const ImportResult result = ImportedFiles(
+      ImportKind::kXxlJob,
+      {{.text =
+            "INSERT INTO xxl_job_group (id,app_name,title) VALUES (1,'app','t');"
+            "INSERT INTO xxl_job_info (id,job_group,job_desc,schedule_type,glue_type,"
+            "executor_handler,executor_param) VALUES (1,1,'a','NONE','BEAN','h','{{fire_date}}'),"
+            "(2,1,'b','NONE','BEAN','h','{{day}}')"}});
+  ASSERT_EQ(result.jobs.size(), 2u);
+  EXPECT_NE(ReasonsOf(result.rows[0]).find("which each run replaces"), std::string::npos);
+  EXPECT_EQ(ReasonsOf(result.rows[1]), "");
+}
+
 TEST(ImportFilesTest, OnePartThatCannotBeReadCostsNoOther) {
   const json manifest = json::parse(R"({"kind": "CronJob", "metadata": {"name": "a"}, "spec":
     {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": {"spec":
