@@ -52,8 +52,7 @@ bool IsOfOtherUnit(std::string_view path) {
 }
 
 // The path of a line "# /etc/systemd/system/x.timer.d/y.conf", which `systemctl cat` writes above
-// each file, or of "# /y.conf", which the console writes above one of several files. "" for other
-// lines.
+// each file, or of "# /y.conf", which the console writes above each of several files.
 std::string_view PathOfHeader(std::string_view line) {
   line = WithoutLineBlanks(line);
   if (!line.starts_with("# /") || line.find(' ', 2) != std::string_view::npos) return {};

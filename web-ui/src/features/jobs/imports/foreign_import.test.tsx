@@ -128,7 +128,7 @@ describe('an import from another scheduler', () => {
     expect(asked).toEqual([]);
   });
 
-  it('only a crontab can name its users', async () => {
+  it('a crontab may name its users, and no other source', async () => {
     answer = () => imported(['a'], [row('a')]);
     fireEvent.click(await screen.findByRole('button', { name: 'crontab' }));
     fireEvent.click(await screen.findByRole('checkbox', { name: /A user stands before/ }));
