@@ -126,6 +126,7 @@ Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse created,
         session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true}));
+    SayWarnings(session, created.body, job.value("job_id", std::string()) + ": ");
     return created.body;
   };
   const auto entries = ImportEntries(jobs, {.create = create, .find = FindIn(session)});

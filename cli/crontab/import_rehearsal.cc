@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "cli/jobs/commands.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
@@ -37,13 +38,15 @@ std::vector<json> WithoutDependencies(std::vector<json> jobs) {
   return jobs;
 }
 
-// The outcome of each job, from the items of the answers. Tells the reason of each error.
+// The outcome of each job, from the items of the answers. Tells the reason of each error, and what
+// the server warns of.
 Rehearsal OutcomesOf(Session& session, const std::vector<json>& jobs,
                      const std::vector<json>& items) {
   Rehearsal rehearsal;
   for (size_t i = 0; i < items.size(); ++i) {
     rehearsal.planned["items"].push_back(Planned(items[i], jobs[i]));
     const json& shown = rehearsal.planned["items"].back();
+    SayWarnings(session, items[i], jobs[i].value("job_id", std::string()) + ": ");
     if (shown["result"] == "created") continue;
     if (rehearsal.exit == ExitCode::kDone) rehearsal.exit = ExitCode::kConflict;
     if (shown["result"] != "error") continue;

@@ -47,8 +47,10 @@ TEST_F(SchedulerImportsTest, AnImportPrintsJobsAndReportsRows) {
 
 TEST_F(SchedulerImportsTest, ApplyCreatesOnlyWhatIsMissing) {
   in_.str(kRows);
-  Answer("POST /api/apply?only_new=true",
-         {{"items", {Item("xxl-job-1", "unchanged"), Item("xxl-job-2", "created")}}});
+  json second = Item("xxl-job-2", "created");
+  second["warnings"] =
+      json::array({{{"schedule", 0}, {"code", "ends"}, {"detail", "It ends soon."}}});
+  Answer("POST /api/apply?only_new=true", {{"items", {Item("xxl-job-1", "unchanged"), second}}});
   EXPECT_EQ(Run({"import", "xxl-job", "-", "--tz", "UTC", "--apply", "-o", "json", "--namespace",
                  "shop"}),
             5);
@@ -58,6 +60,7 @@ TEST_F(SchedulerImportsTest, ApplyCreatesOnlyWhatIsMissing) {
   EXPECT_EQ(SentBody(0)[1]["namespace"], "shop");
   EXPECT_EQ(OutJson()["items"][0]["result"], "exists");
   EXPECT_EQ(OutJson()["items"][1]["result"], "created");
+  EXPECT_NE(err().find("xxl-job-2: warning: schedule 1: It ends soon."), std::string::npos);
   EXPECT_NE(err().find("carillon bulk resume --background --filter status=PAUSED --filter "
                        "selector=imported-from=xxl-job,was-running=yes"),
             std::string::npos)
