@@ -37,7 +37,8 @@ class TaskIntake {
   TaskIntake(Ports ports, Options options)
       : ports_(std::move(ports)), options_(std::move(options)) {}
 
-  // The accepted tasks, and what is left of unreadable ones, of up to `records_max` records of at most kBundleTasksMax tasks each.
+  // The accepted tasks, and what is left of unreadable ones, of up to `records_max` records of at
+  // most kBundleTasksMax tasks each.
   std::vector<TaskMessage> Take(size_t records_max, WallTime now);
 
  private:

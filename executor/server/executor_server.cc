@@ -141,11 +141,11 @@ void ExecutorServer::LookForPrograms(const ExecutorOptions& options,
                    .container_engine = checked.container_engine,
                    .checks = checked.checks});
   probe_ = std::make_unique<ProgramProbe>(
-      ProgramProbe::Options{
-          .engine = options.container_engine,
-          .path = options.base_env.at("PATH"),
+      ProgramProbe::Ports{
+          .board = *programs_,
           .use_engine = [this](const std::string& engine) { warden_->UseEngine(engine); }},
-      *programs_);
+      ProgramProbe::Options{.engine = options.container_engine,
+                            .path = options.base_env.at("PATH")});
 }
 
 void ExecutorServer::StartLoops(Loops& loops) {

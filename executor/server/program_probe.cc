@@ -21,13 +21,13 @@ SteadyTime ProgramProbe::Step(SteadyTime now) {
   if (!first && now < next_) return next_;
   next_ = now + kEvery;
   if (first) return next_;
-  const auto known = board_.Current();
+  const auto known = ports_.board.Current();
   HostPrograms found = *known;
   found.interpreters = FindInterpreters(options_.path);
   for (const Interpreter interpreter : AllInterpreters()) {
     ReplaceLine(CheckInterpreter(found.interpreters, options_.path, interpreter), found.checks);
   }
-  EngineFound engine = options_.find(options_.engine, options_.path);
+  EngineFound engine = ports_.find(options_.engine, options_.path);
   if (engine.asked) {
     found.engine_answers = !engine.path.empty();
     if (found.engine_answers) found.container_engine = engine.path;
@@ -39,9 +39,9 @@ SteadyTime ProgramProbe::Step(SteadyTime now) {
               found.engine_answers ? "answers" : "does not answer any more");
   }
   if (found.container_engine != known->container_engine) {
-    options_.use_engine(found.container_engine);
+    ports_.use_engine(found.container_engine);
   }
-  board_.Set(std::move(found));
+  ports_.board.Set(std::move(found));
   return next_;
 }
 

@@ -219,13 +219,10 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
 }
 
 // The news may be older than a claim, or than a later attempt; a claim that is on its way decides.
-// What is not due does no harm.
+// What is not ready yet does no harm.
 void FiringLoop::HandleGone(TrackedRun& tracked, SteadyTime now) {
-  const bool waits = tracked.place != Place::kClaimed && tracked.place != Place::kSettled &&
-                     tracked.place != Place::kWheel;
-  if (!waits) return;
-  tracked.gone = true;
-  if (tracked.place == Place::kInFlight) return;
+  if (tracked.place == Place::kInFlight) tracked.gone = true;
+  if (tracked.place != Place::kReady) return;
   places_.Release(tracked);
   places_.Settle(tracked, now);
 }

@@ -27,8 +27,7 @@ class ProgramProbeTest : public ::testing::Test {
     return path;
   }
   ProgramProbe Make(const std::string& engine, ProgramBoard& board) {
-    return ProgramProbe({.engine = engine,
-                         .path = directory_,
+    return ProgramProbe({.board = board,
                          .find =
                              [this](const std::string& setting, std::string_view path) {
                                EngineFound found = FindEngine(setting, path);
@@ -37,7 +36,7 @@ class ProgramProbeTest : public ::testing::Test {
                                return found;
                              },
                          .use_engine = [this](const std::string& used) { used_.push_back(used); }},
-                        board);
+                        {.engine = engine, .path = directory_});
   }
   void Look(ProgramProbe& probe) {
     now_ += ProgramProbe::kEvery;

@@ -41,8 +41,7 @@ class SweepTest : public test::RoomTest {
                   .segments = table_,
                   .feed = feed_,
                   .metrics = metrics_,
-                  .in_memory = [this] { return in_memory_; },
-                  .gone = [this](const RunKey& key) { gone_.push_back(key); }},
+                  .in_memory = [this] { return in_memory_; }},
                  options);
   }
   std::multiset<RunKey> Fed() {
@@ -78,7 +77,6 @@ class SweepTest : public test::RoomTest {
   }
 
   CountingStore store_{stores_.firing, faults_.plan};
-  std::vector<RunKey> gone_;
   size_t in_memory_ = 0;  // the number of due runs in the member's memory
 };
 
@@ -144,21 +142,6 @@ TEST_F(SweepTest, NudgeOfARunLooksAtThisRunHoweverOldItsFireIs) {
   sweep.Step(clock_.Steady());
   EXPECT_EQ(Fed().size(), 1u);
   EXPECT_EQ(store_.rows_read, 1u);
-}
-
-TEST_F(SweepTest, AChangedRunThatDoesNotWaitAnyMoreIsTold) {
-  const StoredJob job = CreateNoop("job");
-  const RunRow claimed = Execute(job);
-  const RunRow waiting = Execute(job);
-  Claim(claimed, 1);
-  Sweep sweep = Make();
-  sweep.Nudge({job.job_no, waiting.segment, waiting.key});
-  sweep.Nudge({job.job_no, job.segment});
-  Finish(sweep);
-  EXPECT_TRUE(gone_.empty());
-  sweep.Nudge({job.job_no, claimed.segment, claimed.key});
-  Finish(sweep);
-  EXPECT_EQ(gone_, std::vector<RunKey>{claimed.key});
 }
 
 // Two hundred edits while 50,000 runs are planned: the runs of other jobs are not read.
