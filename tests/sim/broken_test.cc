@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40, 24},
-        BrokenRule{"request.any_attempt", "parameters", 40, 361},
+        BrokenRule{"request.any_attempt", "parameters", 40, 412},
         // fires that are taken for done because a workflow with the same fire ran the job as a
         // node, and such a node's run is run again
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
