@@ -11,8 +11,8 @@ namespace carillon::executor {
 // As a shell quotes it, if that is another form: '\'' and '"'"' for each single quote.
 std::vector<std::string> ShellForms(std::string_view value);
 
-// As HTML and XML have it, if that is another form: with entities for & < > and, as the case may be,
-// for quotes.
+// As HTML and XML have it, if that is another form: with entities for & < > and, in some of the
+// forms, for quotes.
 std::vector<std::string> HtmlForms(std::string_view value);
 
 // What is the same in each base64 text that contains the value, for the three places at which it

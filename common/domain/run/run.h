@@ -100,8 +100,7 @@ inline constexpr std::string_view kEdited = "edited";
 inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
-// Not dispatchable; FAILED: its executor could not read it.
-inline constexpr std::string_view kBadDefinition = "bad_definition";
+inline constexpr std::string_view kBadDefinition = "bad_definition";  // cannot be sent or read
 // Somebody on whose behalf the run acts may not run the job now (standing.h).
 inline constexpr std::string_view kForbidden = "forbidden";
 // FAILED: of a workflow, because of its nodes, which its error names.

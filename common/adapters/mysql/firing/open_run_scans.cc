@@ -101,8 +101,8 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   return least;
 }
 
-// Each job once, with its earliest fire. Reads only rows that are late, of each segment at most
-// kUnplannedJobsMax.
+// Each job once, with its earliest fire. Reads only rows that are late, and at most
+// kUnplannedJobsMax of each segment.
 Result<std::vector<UnplannedJob>> ReadUnplannedJobs(Session& session, uint32_t segment_count,
                                                     WallTime due_before) {
   const std::string branch = fmt::format(
