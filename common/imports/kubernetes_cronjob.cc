@@ -141,9 +141,17 @@ class CronJobReader {
   }
 
   void SetSchedule() {
-    const std::string text = TextOf(spec_, "schedule");
+    std::string text = TextOf(spec_, "schedule");
     row_.expression = text;
-    const std::string zone = TextOf(spec_, "timeZone");
+    std::string zone = TextOf(spec_, "timeZone");
+    // The way of servers before 1.27, which knew no timeZone.
+    const bool prefixed = text.starts_with("TZ=") || text.starts_with("CRON_TZ=");
+    const size_t blank = text.find(' ');
+    if (prefixed && zone.empty() && blank != std::string::npos) {
+      const size_t begin = text.find('=') + 1;
+      zone = text.substr(begin, blank - begin);
+      text.erase(0, blank + 1);
+    }
     job_["time_zone"] = zone.empty() ? options_.time_zone : zone;
     if (zone.empty() && options_.time_zone.empty()) {
       refusals_.emplace_back("it has no timeZone: give that of the controller manager");

@@ -190,6 +190,22 @@ TEST(ImportFilesTest, OnePartThatCannotBeReadCostsNoOther) {
   EXPECT_FALSE(ImportJobs(ImportKind::kCronJob, {{.name = "x", .fault = "damaged"}}, {}).ok());
 }
 
+TEST(ImportFilesTest, AManifestMayNameItsZoneInTheSchedule) {
+  json manifest = json::parse(R"({"kind": "CronJob", "metadata": {"name": "a"}, "spec":
+    {"jobTemplate": {"spec": {"template": {"spec": {"containers": [{"image": "busybox:1"}]}}}}}})");
+  for (const char* name : {"TZ", "CRON_TZ"}) {
+    manifest["spec"]["schedule"] = std::string(name) + "=Asia/Tokyo 0 3 * * *";
+    const json job = OnlyJob(ImportedFiles(ImportKind::kCronJob, {{.documents = {manifest}}}));
+    EXPECT_EQ(job["time_zone"], "Asia/Tokyo");
+    EXPECT_EQ(job["schedules"][0]["cron_expression"], "0 3 * * *");
+  }
+  manifest["spec"]["schedule"] = "TZ=Mars/Base 0 3 * * *";
+  EXPECT_TRUE(ImportedFiles(ImportKind::kCronJob, {{.documents = {manifest}}}).jobs.empty());
+  manifest["spec"]["timeZone"] = "UTC";
+  manifest["spec"]["schedule"] = "TZ=Asia/Tokyo 0 3 * * *";
+  EXPECT_TRUE(ImportedFiles(ImportKind::kCronJob, {{.documents = {manifest}}}).jobs.empty());
+}
+
 TEST(ImportFilesTest, Utf16IsNamed) {
   const ImportFile dump{.name = "x.sql", .text = std::string("\xFF\xFE-\0-\0", 6)};
   for (const ImportKind kind : {ImportKind::kXxlJob, ImportKind::kSystemd}) {
