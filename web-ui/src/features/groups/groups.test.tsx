@@ -122,7 +122,7 @@ describe('the page of groups', () => {
     type('Limit', '0');
     press('Save');
     await waitFor(() => expect(sent).toEqual([{ limit: 0 }]));
-    press('Delete db');
+    fireEvent.click(await screen.findByRole('button', { name: 'Delete db' }));
     fireEvent.click(await screen.findByRole('button', { name: 'Delete' }));
     expect((await screen.findByRole('alert')).textContent).toContain('4 jobs use the group db.');
   });
