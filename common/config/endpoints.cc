@@ -81,7 +81,7 @@ bool IsHostPattern(std::string_view text) {
   return plain && text.find_first_not_of('.') != text.npos;
 }
 
-// What matches nothing would send requests through the proxy that are not meant for it.
+// An item that matches nothing would send requests through the proxy that are not meant for it.
 Status CheckNoProxy(const Config& config) {
   constexpr const char* kNoProxy = "executor.no_proxy";
   for (std::string_view item : ItemsOf(config.Text(kNoProxy))) {

@@ -13,7 +13,7 @@ constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kColumns = 76;  // of the lines of base64(1) and MIME
 
-// How & < > " and ' are written in HTML and XML, by what escapes them.
+// Ways of writing & < > " and ' in HTML and XML, by what escapes them.
 using Entities = std::array<std::string_view, 5>;
 constexpr std::string_view kMarkup = "&<>\"'";
 constexpr std::array kEntities = {

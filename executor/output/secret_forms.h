@@ -25,7 +25,7 @@ inline constexpr size_t kBase64ValueBytesMax = 4096;
 // All forms of the values of an attempt together; the shortest values come first.
 inline constexpr size_t kFormBytesMax = 512u << 10;
 
-// Those of shells and of HTML also for each line of a value.
+// Includes the forms of shells and of HTML for each line of a value.
 std::vector<std::string> FormsOf(const std::vector<std::string>& values);
 
 }  // namespace carillon::executor

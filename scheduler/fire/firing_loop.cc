@@ -219,7 +219,7 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
 }
 
 // The news may be older than a claim, or than a later attempt; a claim that is on its way decides.
-// What is not ready yet does no harm.
+// A run that is not ready yet does no harm.
 void FiringLoop::HandleGone(TrackedRun& tracked, SteadyTime now) {
   if (tracked.place == Place::kInFlight) tracked.gone = true;
   if (tracked.place != Place::kReady) return;

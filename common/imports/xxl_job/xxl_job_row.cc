@@ -121,7 +121,7 @@ std::string HandlerNameOf(std::string_view name) {
   return converted;
 }
 
-// What a run gets must be kept byte for byte; what people read need not.
+// Texts that a run gets must be kept byte for byte; those that people read need not.
 void CheckTexts(const DumpRow& row, XxlJobRow& read) {
   for (const char* name : {"executor_handler", "executor_param", "glue_source"}) {
     const std::string fault = ImportFault(Column(row, name));

@@ -171,7 +171,7 @@ Result<TaskMessage> DecodeTask(const v1::Task& from) {
   return task;
 }
 
-// What the claim and the result of an invalid task need. nullopt: some of it is invalid.
+// The parts of an invalid task that its claim and result need. nullopt: some are invalid.
 std::optional<TaskMessage> RestOf(const v1::Task& from, const Error& error) {
   const auto key = DecodeRunId(from.task_id());
   const bool known = key.ok() && ValidateJobId(from.job_id()).ok() &&

@@ -136,7 +136,7 @@ Result<AfterOutcome> OutcomeOf(const Rows& rows, uint32_t column) {
   return ParseName<AfterOutcome>(rows.Text(column));
 }
 
-// How many new jobs of the same transaction wait for each job. Their rows are not there yet.
+// The number of new jobs of the same transaction that wait for each job; their rows are to come.
 using Siblings = std::map<JobNo, size_t>;
 
 // The jobs after which a job starts, and those of its nodes.
@@ -275,7 +275,7 @@ Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const 
 
 namespace {
 
-// What ended before starts nothing.
+// Runs that ended before it start nothing.
 Result<uint64_t> NewestCompletion(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(Rows newest,
                             session.Query("SELECT COALESCE(MAX(id), 0) FROM run_completions", {}));
