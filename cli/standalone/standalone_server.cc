@@ -96,8 +96,8 @@ struct StandaloneServer::Parts {
   Status StartStore(const config::Config& config, const process::Interrupted& interrupted);
   Status MakeSender(const config::Config& config);
   Status OpenDoor(const config::Config& config, scheduler::MemberOptions& options,
-                  const link_bus::ExecutorProcess& inside);
-  Status MakeScheduler(const config::Config& config, const link_bus::ExecutorProcess& inside);
+                  const ExecutorProcess& inside);
+  Status MakeScheduler(const config::Config& config, const ExecutorProcess& inside);
   Status MakeExecutor(executor::ExecutorOptions options);
   Status AwaitReady(const process::Interrupted& interrupted);
   process::Runtime CurrentRuntime() const;
@@ -177,7 +177,7 @@ Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
 // Executors of other hosts authenticate with certificates of an authority in the data directory.
 Status StandaloneServer::Parts::OpenDoor(const config::Config& config,
                                          scheduler::MemberOptions& options,
-                                         const link_bus::ExecutorProcess& inside) {
+                                         const ExecutorProcess& inside) {
   const auto endpoint = config::StandaloneExecutors(config);
   if (!endpoint) return {};
   const WallTime now = clock.Wall();
@@ -212,7 +212,7 @@ Status StandaloneServer::Parts::OpenDoor(const config::Config& config,
 }
 
 Status StandaloneServer::Parts::MakeScheduler(const config::Config& config,
-                                              const link_bus::ExecutorProcess& inside) {
+                                              const ExecutorProcess& inside) {
   producer = bus.NewProducer();
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   logs = bus.NewConsumer(kLogsTopic, kResultsGroup);

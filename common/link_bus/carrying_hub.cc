@@ -114,6 +114,16 @@ std::vector<ExecutorMessage> JoinedHubs::Receive(size_t max) {
   return taken;
 }
 
+std::vector<ExecutorProcess> JoinedHubs::TakeEnded() {
+  std::vector<ExecutorProcess> ended = inner_.TakeEnded();
+  for (ExecutorProcess& process : outer_.TakeEnded()) ended.push_back(std::move(process));
+  return ended;
+}
+
+void JoinedHubs::Close(const ExecutorProcess& process) {
+  (process == inside_ ? inner_ : outer_).Close(process);
+}
+
 void JoinedHubs::OnReadable(std::function<void()> wake) {
   inner_.OnReadable(wake);
   outer_.OnReadable(std::move(wake));

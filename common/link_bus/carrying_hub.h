@@ -39,7 +39,9 @@ class CarryingHub final : public ExecutorHub {
               ToExecutor message) override;
   // Moves records to the local bus and returns the other messages.
   std::vector<ExecutorMessage> Receive(size_t max) override;
+  std::vector<ExecutorProcess> TakeEnded() override { return hub_.TakeEnded(); }
   void OnReadable(std::function<void()> wake) override;
+  void Close(const ExecutorProcess& process) override { hub_.Close(process); }
 
  private:
   void Take(const ExecutorMessage& from, CarriedRecord carried);
@@ -50,14 +52,6 @@ class CarryingHub final : public ExecutorHub {
   Mutex mu_;
   std::map<ExecutorId, Incarnation> accepted_ GUARDED_BY(mu_);  // as many as have certificates
   std::function<void()> wake_ GUARDED_BY(mu_);
-};
-
-// One process of an executor.
-struct ExecutorProcess {
-  ExecutorId executor;
-  Incarnation incarnation;
-
-  bool operator==(const ExecutorProcess&) const = default;
 };
 
 // Sends tasks to their executors, and everything else to the local bus.
@@ -84,7 +78,9 @@ class JoinedHubs final : public ExecutorHub {
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override;
   std::vector<ExecutorMessage> Receive(size_t max) override;
+  std::vector<ExecutorProcess> TakeEnded() override;
   void OnReadable(std::function<void()> wake) override;
+  void Close(const ExecutorProcess& process) override;
 
  private:
   ExecutorHub& inner_;

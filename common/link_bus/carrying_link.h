@@ -33,6 +33,8 @@ class CarryingLink final : public ExecutorLink, public BusProducer {
   // Moves records to the local bus and returns the other messages.
   std::vector<MemberMessage> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override { link_.OnReadable(std::move(wake)); }
+  void Close(const MemberId& member) override { link_.Close(member); }
+  void MayWait(Duration span) override { link_.MayWait(span); }
 
   Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
 

@@ -58,6 +58,8 @@ struct Heartbeat {
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
   std::vector<HeldAttempt> claiming;  // claims sent to this member and not answered yet
+  // The next heartbeat comes at the latest after this time; zero: an older version of the executor.
+  Duration next_in = {};
 };
 
 // Requests to claim runs; the reply has the same batch_id.
@@ -95,7 +97,8 @@ struct Registered {
   ClusterSettings settings = {};
   // The cluster time of sending. Executors use it to recognise expired tasks. Not set: unknown.
   std::optional<WallTime> cluster_time = {};
-  Duration heartbeat = {};  // interval; zero: an older version of the member
+  Duration heartbeat = {};        // interval; zero: an older version of the member
+  Duration quiet_heartbeat = {};  // of executors that hold nothing; zero: likewise
   bool takes_saves = false;
 };
 
@@ -176,6 +179,20 @@ class ExecutorLink {  // the executor's end
   virtual Status Send(const MemberId& member, FromExecutor message) = 0;
   virtual std::vector<MemberMessage> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;
+  // Ends the stream to a member that does not answer. A new one is opened.
+  virtual void Close(const MemberId& member) = 0;
+  // This executor holds nothing, so that the end of a stream hurts nobody: a new stream may be
+  // opened at any time within `span`. Zero: at once. So a large fleet does not return as one.
+  virtual void MayWait(Duration span) = 0;
+};
+
+// One process of an executor.
+struct ExecutorProcess {
+  ExecutorId executor;
+  Incarnation incarnation;
+
+  bool operator==(const ExecutorProcess&) const = default;
+  auto operator<=>(const ExecutorProcess&) const = default;
 };
 
 struct ExecutorMessage {
@@ -190,7 +207,13 @@ class ExecutorHub {  // the member's end, all executors
   virtual Status Send(const ExecutorId& executor, const Incarnation& incarnation,
                       ToExecutor message) = 0;
   virtual std::vector<ExecutorMessage> Receive(size_t max) = 0;
+  // The processes whose stream has ended since the last call, and that have none now. Call it when
+  // all messages are received: those that were sent before the end come first.
+  virtual std::vector<ExecutorProcess> TakeEnded() = 0;
+  // Called also when a stream has ended.
   virtual void OnReadable(std::function<void()> wake) = 0;
+  // Ends the stream of a process that is given up. One that lives opens a new stream.
+  virtual void Close(const ExecutorProcess& process) = 0;
 };
 
 }  // namespace carillon

@@ -120,7 +120,9 @@ class FaultHub final : public ExecutorHub {
     return {};
   }
   std::vector<ExecutorMessage> Receive(size_t max) override { return inner_->Receive(max); }
+  std::vector<ExecutorProcess> TakeEnded() override { return inner_->TakeEnded(); }
   void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+  void Close(const ExecutorProcess& process) override { inner_->Close(process); }
 
  private:
   const NodePorts ports_;
@@ -145,6 +147,8 @@ class FaultLink final : public ExecutorLink {
   }
   std::vector<MemberMessage> Receive(size_t max) override { return inner_->Receive(max); }
   void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+  void Close(const MemberId& member) override { inner_->Close(member); }
+  void MayWait(Duration span) override { inner_->MayWait(span); }
 
  private:
   const NodePorts ports_;

@@ -23,7 +23,7 @@ namespace carillon::rpc {
 namespace {
 
 class HubStream;
-using Peer = std::pair<ExecutorId, Incarnation>;
+using Peer = ExecutorProcess;
 
 // For TLS and the first frame of HTTP/2; gRPC waits for two minutes by itself.
 constexpr int kHandshakeMs = 5000;
@@ -43,6 +43,8 @@ class Switchboard {
   // read again once there is room.
   bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
   std::vector<ExecutorMessage> Receive(size_t max);
+  std::vector<ExecutorProcess> TakeEnded();
+  void Close(const Peer& peer);
   void OnReadable(std::function<void()> wake) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);
@@ -62,6 +64,7 @@ class Switchboard {
   Mutex mu_;
   std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
   std::set<HubStream*> paused_ GUARDED_BY(mu_);
+  std::set<Peer> ended_ GUARDED_BY(mu_);  // for TakeEnded
   // Each message with its size in bytes.
   std::deque<std::pair<ExecutorMessage, size_t>> inbox_ GUARDED_BY(mu_);
   size_t inbox_bytes_ GUARDED_BY(mu_) = 0;
@@ -114,9 +117,9 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
     if (!whole.ok()) return Unreadable(whole.error());
     if (!*whole) return ReadOn();
     const size_t bytes = (*whole)->size();
-    auto message = DecodeFromExecutor(**whole, peer_.first, peer_.second);
+    auto message = DecodeFromExecutor(**whole, peer_.executor, peer_.incarnation);
     if (!message.ok()) return Unreadable(message.error());
-    if (board_.Take({peer_.first, peer_.second, std::move(message).value()}, bytes, this)) {
+    if (board_.Take({peer_.executor, peer_.incarnation, std::move(message).value()}, bytes, this)) {
       ReadOn();
     }
   }
@@ -135,7 +138,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
 
  private:
   void Unreadable(const Error& error) {
-    log::Warn("link", "executor={}: {}", peer_.first.value(), error.message);
+    log::Warn("link", "executor={}: {}", peer_.executor.value(), error.message);
     Close({grpc::StatusCode::INVALID_ARGUMENT, "unreadable message"});
   }
 
@@ -155,20 +158,40 @@ void Switchboard::Add(const Peer& peer, HubStream* stream) {
   HubStream*& known = streams_[peer];
   if (known != nullptr) known->Close({grpc::StatusCode::ABORTED, "replaced by a newer stream"});
   known = stream;
+  ended_.erase(peer);
 }
 
 void Switchboard::Remove(const Peer& peer, HubStream* stream) {
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    paused_.erase(stream);
+    const auto found = streams_.find(peer);
+    if (found == streams_.end() || found->second != stream) return;
+    streams_.erase(found);
+    ended_.insert(peer);
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
+std::vector<ExecutorProcess> Switchboard::TakeEnded() {
   MutexLock lock(mu_);
-  paused_.erase(stream);
+  const std::set<Peer> ended = std::exchange(ended_, {});
+  return {ended.begin(), ended.end()};
+}
+
+void Switchboard::Close(const Peer& peer) {
+  MutexLock lock(mu_);
   const auto found = streams_.find(peer);
-  if (found != streams_.end() && found->second == stream) streams_.erase(found);
+  if (found != streams_.end()) found->second->Close({grpc::StatusCode::ABORTED, "given up"});
 }
 
 Status Switchboard::Send(const Peer& peer, const std::string& bytes, OutboxLane lane) {
   MutexLock lock(mu_);
   const auto found = streams_.find(peer);
   if (found == streams_.end()) {
-    return {ErrorCode::kUnavailable, "control link: no stream from " + peer.first.value()};
+    return {ErrorCode::kUnavailable, "control link: no stream from " + peer.executor.value()};
   }
   Status sent = found->second->Send(bytes, lane);
   if (sent.code() == ErrorCode::kExhausted && options_.metrics != nullptr) {
@@ -255,13 +278,13 @@ class Service final : public grpc::CallbackGenericService {
       return Refuse("join_secret", {grpc::StatusCode::UNAUTHENTICATED, "wrong join secret"});
     }
     Peer peer{ExecutorId(text(kExecutorMetadata)), Incarnation(text(kIncarnationMetadata))};
-    if (!IsIdentity(peer.first.value()) || !IsIdentity(peer.second.value())) {
+    if (!IsIdentity(peer.executor.value()) || !IsIdentity(peer.incarnation.value())) {
       return Refuse("name", {grpc::StatusCode::INVALID_ARGUMENT, "executor or incarnation"});
     }
     const std::string shown = CertifiedName(*call->auth_context());
-    if (tls && shown != peer.first.value()) {
+    if (tls && shown != peer.executor.value()) {
       log::Warn("link", "refused executor={} from {}: its certificate is for '{}'",
-                peer.first.value(), call->peer(), shown);
+                peer.executor.value(), call->peer(), shown);
       return Refuse("certificate",
                     {grpc::StatusCode::UNAUTHENTICATED, "no certificate for this executor"});
     }
@@ -315,10 +338,9 @@ class Hub final : public GrpcHub, LinkAcceptor::Taker {
     builder.SetMaxReceiveMessageSize(kMessageBytesMax);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsOfAPeerMax);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-    builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                               kKeepaliveMs / 2);
+    // Each ping costs as much as a heartbeat: the member sends none, and gives up silent executors.
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingLeastMs);
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
     using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -345,6 +367,8 @@ class Hub final : public GrpcHub, LinkAcceptor::Taker {
     return board_.Send({executor, incarnation}, EncodeToExecutor(message), LaneOf(message));
   }
   std::vector<ExecutorMessage> Receive(size_t max) override { return board_.Receive(max); }
+  std::vector<ExecutorProcess> TakeEnded() override { return board_.TakeEnded(); }
+  void Close(const ExecutorProcess& process) override { board_.Close(process); }
   void OnReadable(std::function<void()> wake) override { board_.OnReadable(std::move(wake)); }
 
  private:

@@ -89,6 +89,8 @@ class Link final : public GrpcLink {
   Status Send(const MemberId& member, FromExecutor message) override;
   std::vector<MemberMessage> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
+  void Close(const MemberId& member) override;
+  void MayWait(Duration span) override;
 
   // ---- for the streams ----
   // Accepts the message. Returns false if the inbox is full now. The stream must then wait: it is
@@ -106,7 +108,8 @@ class Link final : public GrpcLink {
     std::shared_ptr<LinkStream> stream = {};
     bool departed = false;  // do not reconnect when its stream ends
     Backoff backoff{{.first = 50ms, .longest = 2s}};
-    SteadyTime next_call = {};
+    SteadyTime next_call = {};  // by the back-off
+    SteadyTime calm_call = {};  // while MayWait allows a longer wait
   };
 
   bool HasRoom() const {
@@ -115,6 +118,12 @@ class Link final : public GrpcLink {
   void Dial();
   std::vector<std::shared_ptr<LinkStream>> NewStreams(SteadyTime now, SteadyTime& next);
   void Wake();
+  std::shared_ptr<LinkStream> StreamTo(const MemberId& member);  // null: none
+  // A moment until which a call may wait; of many executors each has another one.
+  SteadyTime CalmCall(SteadyTime now);
+  SteadyTime NextCall(const Member& member) const {
+    return may_wait_ > Duration{} ? std::max(member.next_call, member.calm_call) : member.next_call;
+  }
 
   const LinkOptions options_;
   const Clock& clock_;
@@ -131,6 +140,7 @@ class Link final : public GrpcLink {
   std::vector<std::shared_ptr<LinkStream>> ended_;
   std::function<void()> wake_;
   int alive_ = 0;  // streams that gRPC still uses
+  Duration may_wait_{};
   bool stopping_ = false;
   std::thread dialler_;
 };
@@ -141,26 +151,13 @@ OutboxLane LaneOf(const FromExecutor& message) {
   return saved != nullptr && saved->save.checkpoint ? OutboxLane::kBulk : OutboxLane::kControl;
 }
 
-// Every stream has a connection of its own. So a new stream immediately reaches a server that was
-// restarted or replaced.
-grpc::ChannelArguments ChannelArguments() {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return arguments;
-}
-
 void LinkStream::Begin(const LinkOptions& options, const tls::Identity& identity) {
   context_.AddMetadata(kExecutorMetadata, options.executor.value());
   context_.AddMetadata(kIncarnationMetadata, options.incarnation.value());
   context_.AddMetadata(kPiecesMetadata, "1");
   if (identity.empty()) context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
   self_ = shared_from_this();
-  grpc::ChannelArguments arguments = ChannelArguments();
+  grpc::ChannelArguments arguments = LinkArguments();
   grpc::GenericStub stub(grpc::CreateCustomChannel(
       address_,
       ChannelCredentials(
@@ -300,7 +297,11 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
       if (member.stream) dropped.push_back(member.stream);
       it = members_.erase(it);
     }
-    for (const auto& [id, address] : wanted) members_[id] = {.address = address};
+    // A member that was restarted is new in the list, and so for the whole fleet at once.
+    const SteadyTime now = clock_.Steady();
+    for (const auto& [id, address] : wanted) {
+      members_[id] = {.address = address, .calm_call = CalmCall(now)};
+    }
   }
   for (const auto& stream : dropped) stream->Cancel();
   changed_.notify_all();
@@ -313,8 +314,8 @@ std::vector<std::shared_ptr<LinkStream>> Link::NewStreams(SteadyTime now, Steady
   next = SteadyTime::max();
   for (auto& [id, member] : members_) {
     if (member.stream) continue;
-    if (member.next_call > now) {
-      next = std::min(next, member.next_call);
+    if (const SteadyTime call = NextCall(member); call > now) {
+      next = std::min(next, call);
       continue;
     }
     member.stream =
@@ -380,7 +381,9 @@ void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status)
         members_.erase(found);
       } else {
         found->second.stream.reset();
-        found->second.next_call = clock_.Steady() + found->second.backoff.Next(rng_);
+        const SteadyTime now = clock_.Steady();
+        found->second.next_call = now + found->second.backoff.Next(rng_);
+        found->second.calm_call = CalmCall(now);
       }
     }
     std::erase(paused_, stream);
@@ -439,20 +442,37 @@ std::vector<MemberId> Link::Members() {
   return up;
 }
 
-Status Link::Send(const MemberId& member, FromExecutor message) {
-  std::shared_ptr<LinkStream> stream;
-  {
-    std::lock_guard lock(mu_);
-    for (const auto& [key, listed] : members_) {
-      if (listed.name == member && listed.stream && listed.stream->welcomed()) {
-        stream = listed.stream;
-      }
-    }
+std::shared_ptr<LinkStream> Link::StreamTo(const MemberId& member) {
+  std::lock_guard lock(mu_);
+  for (const auto& [key, listed] : members_) {
+    if (listed.name == member && listed.stream && listed.stream->welcomed()) return listed.stream;
   }
+  return nullptr;
+}
+
+Status Link::Send(const MemberId& member, FromExecutor message) {
+  const std::shared_ptr<LinkStream> stream = StreamTo(member);
   if (!stream) {
     return {ErrorCode::kUnavailable, "control link: no stream to " + member.value()};
   }
   return stream->Send(EncodeFromExecutor(message), LaneOf(message));
+}
+
+void Link::Close(const MemberId& member) {
+  if (const auto stream = StreamTo(member)) stream->Cancel();
+}
+
+// Who has got something to hold since then dials at once.
+void Link::MayWait(Duration span) {
+  std::lock_guard lock(mu_);
+  const bool sooner = span < may_wait_;
+  may_wait_ = span;
+  if (sooner) changed_.notify_all();
+}
+
+SteadyTime Link::CalmCall(SteadyTime now) {
+  if (may_wait_ <= Duration{}) return now;
+  return now + Duration(rng_.Below(static_cast<uint64_t>(may_wait_.count())));
 }
 
 std::vector<std::string> Link::public_keys() {

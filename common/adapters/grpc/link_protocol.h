@@ -19,9 +19,12 @@ inline constexpr const char* kSecretMetadata = "authorization";
 // replaces the old stream.
 inline constexpr int kStreamsOfAPeerMax = 64;
 inline constexpr int kMessageBytesMax = 16 << 20;
-// With these two times a dead peer is detected within 8 s. TCP alone would take minutes.
-inline constexpr int kKeepaliveMs = 5000;
+// With these two times an executor detects a dead member within 23 s. TCP alone would take minutes.
+// The member sends no keepalives: it judges executors by their heartbeats.
+inline constexpr int kKeepaliveMs = 20'000;
 inline constexpr int kKeepaliveTimeoutMs = 3000;
+// Executors of earlier versions send one every 5 s.
+inline constexpr int kPingLeastMs = 2500;
 
 // True if `text` matches [a-z0-9][a-z0-9-]{0,62}.
 bool IsIdentity(std::string_view text);

@@ -28,6 +28,7 @@ class MemoryHub final : public ExecutorHub {
   ~MemoryHub() override {
     MutexLock lock(board_.mu_);
     board_.hubs_.erase(member_);
+    board_.ended_.erase(member_);
   }
   Status Send(const ExecutorId& executor, const Incarnation& incarnation,
               ToExecutor message) override {
@@ -37,6 +38,15 @@ class MemoryHub final : public ExecutorHub {
     MutexLock lock(board_.mu_);
     return TakeUpTo(board_.hubs_.at(member_).waiting, max);
   }
+  std::vector<ExecutorProcess> TakeEnded() override {
+    MutexLock lock(board_.mu_);
+    std::vector<ExecutorProcess> gone;
+    for (const ExecutorProcess& process : std::exchange(board_.ended_[member_], {})) {
+      if (!board_.links_.contains(process)) gone.push_back(process);
+    }
+    return gone;
+  }
+  void Close(const ExecutorProcess&) override {}
   void OnReadable(std::function<void()> wake) override {
     MutexLock lock(board_.mu_);
     board_.hubs_.at(member_).wake = std::move(wake);
@@ -50,15 +60,12 @@ class MemoryHub final : public ExecutorHub {
 class MemoryLink final : public ExecutorLink {
  public:
   MemoryLink(MemorySwitchboard& board, ExecutorId executor, Incarnation incarnation)
-      : board_(board), self_(std::move(executor), std::move(incarnation)) {
+      : board_(board), self_{std::move(executor), std::move(incarnation)} {
     MutexLock lock(board_.mu_);
     CARILLON_CHECK(board_.links_.try_emplace(self_).second,
-                   "a second link of " + self_.first.value());
+                   "a second link of " + self_.executor.value());
   }
-  ~MemoryLink() override {
-    MutexLock lock(board_.mu_);
-    board_.links_.erase(self_);
-  }
+  ~MemoryLink() override { board_.LinkEnded(self_); }
   std::vector<MemberId> Members() override {
     MutexLock lock(board_.mu_);
     std::vector<MemberId> members;
@@ -66,7 +73,7 @@ class MemoryLink final : public ExecutorLink {
     return members;
   }
   Status Send(const MemberId& member, FromExecutor message) override {
-    return board_.ToHub(member, {self_.first, self_.second, std::move(message)});
+    return board_.ToHub(member, {self_.executor, self_.incarnation, std::move(message)});
   }
   std::vector<MemberMessage> Receive(size_t max) override {
     MutexLock lock(board_.mu_);
@@ -76,10 +83,12 @@ class MemoryLink final : public ExecutorLink {
     MutexLock lock(board_.mu_);
     board_.links_.at(self_).wake = std::move(wake);
   }
+  void Close(const MemberId&) override {}
+  void MayWait(Duration) override {}
 
  private:
   MemorySwitchboard& board_;
-  const std::pair<ExecutorId, Incarnation> self_;
+  const ExecutorProcess self_;
 };
 
 std::unique_ptr<ExecutorHub> MemorySwitchboard::OpenHub(const MemberId& member) {
@@ -113,17 +122,30 @@ Status MemorySwitchboard::ToLink(const ExecutorKey& executor, MemberMessage mess
     MutexLock lock(mu_);
     const auto found = links_.find(executor);
     if (found == links_.end()) {
-      return {ErrorCode::kUnavailable, "no executor " + executor.first.value()};
+      return {ErrorCode::kUnavailable, "no executor " + executor.executor.value()};
     }
     if (found->second.waiting.size() >= options_.messages_max) {
       return {ErrorCode::kExhausted,
-              "link: the queue of executor " + executor.first.value() + " is full"};
+              "link: the queue of executor " + executor.executor.value() + " is full"};
     }
     found->second.waiting.push_back(std::move(message));
     wake = found->second.wake;
   }
   if (wake) wake();
   return {};
+}
+
+void MemorySwitchboard::LinkEnded(const ExecutorKey& executor) {
+  std::vector<std::function<void()>> wakes;
+  {
+    MutexLock lock(mu_);
+    links_.erase(executor);
+    for (const auto& [member, hub] : hubs_) {
+      ended_[member].insert(executor);
+      if (hub.wake) wakes.push_back(hub.wake);
+    }
+  }
+  for (const auto& wake : wakes) wake();
 }
 
 }  // namespace carillon::memory

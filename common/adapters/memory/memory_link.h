@@ -9,13 +9,14 @@
 // Errors   Send: kUnavailable: the other end does not exist. kExhausted: the queue of the other end
 //          holds `messages_max` messages.
 // Always   Messages of one pair arrive in order and once. If an end is destroyed, the messages that
-//          wait there are lost.
+//          wait there are lost. Close does nothing: inside a process no stream can hang.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,7 @@ class MemorySwitchboard {
  private:
   friend class MemoryHub;
   friend class MemoryLink;
-  using ExecutorKey = std::pair<ExecutorId, Incarnation>;
+  using ExecutorKey = ExecutorProcess;
 
   template <typename Message>
   struct End {
@@ -53,8 +54,12 @@ class MemorySwitchboard {
 
   const Options options_;
   Mutex mu_;
+  // Tells every hub that this executor's link has ended.
+  void LinkEnded(const ExecutorKey& executor);
+
   std::map<MemberId, End<ExecutorMessage>> hubs_ GUARDED_BY(mu_);
   std::map<ExecutorKey, End<MemberMessage>> links_ GUARDED_BY(mu_);
+  std::map<MemberId, std::set<ExecutorKey>> ended_ GUARDED_BY(mu_);  // for TakeEnded, by hub
 };
 
 }  // namespace carillon::memory

@@ -151,7 +151,10 @@ void Encode(const Heartbeat& from, v1::FromExecutor& message) {
   Encode(from.reporting, *to.mutable_reporting());
   Encode(from.claiming, *to.mutable_claiming());
   to.set_trouble(from.trouble);
+  to.set_next_in_us(from.next_in.count());
 }
+
+bool IsLease(int64_t us) { return us >= 0 && us <= kLeaseMax_us; }
 
 double Share(double value) { return value >= 0 && value <= 1 ? value : 0; }  // NaN is 0
 
@@ -163,8 +166,10 @@ Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   if (from.config_version() < 0) return BadMessage("config_version");
   if (from.tasks_behind() < 0) return BadMessage("tasks_behind");
   if (from.trouble().size() > kTextBytesMax) return BadMessage("trouble");
+  if (!IsLease(from.next_in_us())) return BadMessage("next_in");
   Heartbeat to;
   to.sent_us = from.sent_us();
+  to.next_in = Duration(from.next_in_us());
   to.running_count = static_cast<int>(from.running_count());
   to.load = {.cpu = Share(from.load().cpu()),
              .memory = Share(from.load().memory()),
@@ -237,8 +242,6 @@ Result<FromExecutor> Decode(const v1::ClaimBatch& from, const ExecutorId& execut
 
 // ---- member -> executor ----
 
-bool IsLease(int64_t us) { return us >= 0 && us <= kLeaseMax_us; }
-
 void Encode(const Registered& from, v1::ToExecutor& message) {
   v1::Registered& to = *message.mutable_registered();
   to.set_accepted(from.accepted);
@@ -250,6 +253,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
                                                   from.settings.values.end());
   if (from.cluster_time) to.set_cluster_time_us(ToUnixMicros(*from.cluster_time));
   to.set_heartbeat_us(from.heartbeat.count());
+  to.set_quiet_heartbeat_us(from.quiet_heartbeat.count());
   to.set_takes_saves(from.takes_saves);
 }
 
@@ -267,7 +271,9 @@ Result<ClusterSettings> Decode(const v1::Settings& from) {
 
 Result<ToExecutor> Decode(const v1::Registered& from) {
   if (from.refusal().size() > kTextBytesMax) return BadMessage("refusal");
-  if (!IsLease(from.heartbeat_us())) return BadMessage("heartbeat");
+  if (!IsLease(from.heartbeat_us()) || !IsLease(from.quiet_heartbeat_us())) {
+    return BadMessage("heartbeat");
+  }
   CARILLON_ASSIGN_OR_RETURN(ClusterSettings settings, Decode(from.settings()));
   Registered to{.accepted = from.accepted(),
                 .refusal = from.refusal(),
@@ -275,6 +281,7 @@ Result<ToExecutor> Decode(const v1::Registered& from) {
                 .draining = from.draining(),
                 .settings = std::move(settings),
                 .heartbeat = Duration(from.heartbeat_us()),
+                .quiet_heartbeat = Duration(from.quiet_heartbeat_us()),
                 .takes_saves = from.takes_saves()};
   if (from.has_cluster_time_us()) to.cluster_time = FromUnixMicros(from.cluster_time_us());
   return ToExecutor(std::move(to));

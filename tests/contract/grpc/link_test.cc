@@ -132,6 +132,39 @@ TEST_F(GrpcLinkTest, RestartedMemberIsFoundAgain) {
   EXPECT_TRUE(WaitUntil([&] { return hub->Receive(1).size() == 1; }));
 }
 
+TEST_F(GrpcLinkTest, EitherEndCanEndAStreamThatIsThenOpenedAnew) {
+  const auto hub = Hub(HubOf("m1"));
+  const auto link = Link("m1", hub->endpoint());
+  const ExecutorProcess executor{ExecutorId("e1"), Incarnation("x")};
+  const auto ended = [&] { return hub->TakeEnded() == std::vector{executor}; };
+  ASSERT_TRUE(Up(*link));
+  hub->Close(executor);
+  EXPECT_TRUE(WaitUntil(ended));
+  ASSERT_TRUE(WaitUntil(
+      [&] { return hub->Send(executor.executor, executor.incarnation, Registered{}).ok(); }));
+  ASSERT_TRUE(Up(*link));
+  link->Close(MemberId("m1"));
+  EXPECT_TRUE(WaitUntil(ended));
+  EXPECT_TRUE(Up(*link));
+}
+
+// Many executors without work come back one after the other.
+TEST_F(GrpcLinkTest, OneThatMayWaitDialsAtOnceWhenItGetsWork) {
+  auto hub = Hub(HubOf("m1"));
+  const uint16_t port = PortOf(*hub);
+  const auto link = Link("m1", hub->endpoint());
+  ASSERT_TRUE(Up(*link));
+  link->MayWait(24h * 365);  // a random part of it is longer than this test
+  hub.reset();
+  ASSERT_TRUE(Down(*link));
+  hub = Hub(HubOf("m1", port));
+  const auto other = Link("m1", hub->endpoint());
+  ASSERT_TRUE(Up(*other));  // so the first one has had enough time as well
+  EXPECT_TRUE(link->Members().empty());
+  link->MayWait({});
+  EXPECT_TRUE(Up(*link));
+}
+
 TEST_F(GrpcLinkTest, MovedMemberIsDialledAtItsNewAddress) {
   auto hub = Hub(HubOf("m1"));
   const auto link = Link("m1", hub->endpoint());
@@ -145,14 +178,17 @@ TEST_F(GrpcLinkTest, MovedMemberIsDialledAtItsNewAddress) {
       WaitUntil([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }));
 }
 
-// The network drops everything without an error. Both ends must notice it.
-TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
+// The network drops everything without an error. The executor notices it, and the member hears
+// nothing any more, and so gives up the stream.
+TEST_F(GrpcLinkTest, StreamOnASilentNetworkIsEndedByBothEnds) {
   const auto hub = Hub(HubOf("m1"));
   TcpProxy proxy(PortOf(*hub));
   const auto link = Link("m1", "127.0.0.1:" + std::to_string(proxy.port()));
   ASSERT_TRUE(Up(*link));
   proxy.Freeze(true);
   EXPECT_TRUE(Down(*link));
+  EXPECT_TRUE(hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok());
+  hub->Close({ExecutorId("e1"), Incarnation("x")});
   EXPECT_TRUE(
       WaitUntil([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }));
   proxy.Cut();

@@ -18,8 +18,8 @@
 
 namespace carillon::test {
 
-inline const link_bus::ExecutorProcess& TheExecutor() {
-  static const link_bus::ExecutorProcess executor{ExecutorId("e1"), Incarnation("x")};
+inline const ExecutorProcess& TheExecutor() {
+  static const ExecutorProcess executor{ExecutorId("e1"), Incarnation("x")};
   return executor;
 }
 

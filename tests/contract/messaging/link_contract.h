@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -112,13 +113,35 @@ TYPED_TEST(LinkContract, SendingToNobodyIsUnavailable) {
 }
 
 TYPED_TEST(LinkContract, MessagesWakeTheReceiver) {
+  std::atomic<bool> woken = false;  // outlives the hub, which may call until its end
   const auto hub = this->factory_.Hub(MemberId("m1"));
-  bool woken = false;
   hub->OnReadable([&woken] { woken = true; });
   const auto link = this->Link("e1");
   this->Settle([&] { return link->Members().size() == 1; });
   ASSERT_TRUE(link->Send(MemberId("m1"), this->Beat(1)).ok());
-  this->Settle([&] { return woken; });
+  this->Settle([&] { return woken.load(); });
+}
+
+TYPED_TEST(LinkContract, EndOfAStreamIsToldOnceAndNotOfOneThatIsBack) {
+  std::atomic<bool> woken = false;
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  auto one = this->Link("e1", "x1");
+  const auto two = this->Link("e2", "x1");
+  this->Settle([&] { return one->Members().size() == 1 && two->Members().size() == 1; });
+  EXPECT_TRUE(hub->TakeEnded().empty());
+  hub->OnReadable([&woken] { woken = true; });
+  one.reset();
+  std::vector<ExecutorProcess> ended;
+  this->Settle([&] {
+    for (ExecutorProcess& process : hub->TakeEnded()) ended.push_back(std::move(process));
+    return !ended.empty();
+  });
+  EXPECT_EQ(ended, (std::vector{ExecutorProcess{ExecutorId("e1"), Incarnation("x1")}}));
+  this->Settle([&] { return woken.load(); });
+  EXPECT_TRUE(hub->TakeEnded().empty());
+  const auto again = this->Link("e1", "x1");
+  this->Settle([&] { return again->Members().size() == 1; });
+  EXPECT_TRUE(hub->TakeEnded().empty());
 }
 
 TYPED_TEST(LinkContract, DepartedMemberIsSeenAsGone) {

@@ -63,6 +63,8 @@ struct TestLink : ExecutorLink {
   }
   std::vector<MemberMessage> Receive(size_t) override { return std::exchange(incoming, {}); }
   void OnReadable(std::function<void()>) override {}
+  void Close(const MemberId& member) override { closed.push_back(member); }
+  void MayWait(Duration span) override { may_wait = span; }
 
   template <typename T>
   std::vector<T> Take() {
@@ -78,6 +80,8 @@ struct TestLink : ExecutorLink {
     return taken;
   }
   std::vector<MemberId> members = {MemberId("m1")};
+  std::vector<MemberId> closed = {};
+  Duration may_wait{};
   std::vector<std::pair<MemberId, FromExecutor>> sent;
   std::vector<MemberMessage> incoming;
 };

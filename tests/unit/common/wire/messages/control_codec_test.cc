@@ -88,8 +88,10 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)},
                        .trouble = "the warden does not respond",
-                       .claiming = {Attempt(4), Attempt(5)}};
+                       .claiming = {Attempt(4), Attempt(5)},
+                       .next_in = 15s};
   const Heartbeat got = FromExecutorAgain(sent);
+  EXPECT_EQ(got.next_in, 15s);
   EXPECT_EQ(got.sent_us, -5);
   EXPECT_EQ(got.running_count, 3);
   EXPECT_EQ(got.load.cpu, 0.5);
@@ -175,10 +177,15 @@ TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
                                  .enabled = false,
                                  .draining = true,
                                  .cluster_time = FromUnixMicros(1'772'323'200'000'001),
-                                 .heartbeat = 500ms});
+                                 .heartbeat = 500ms,
+                                 .quiet_heartbeat = 12s});
   EXPECT_EQ(registered.heartbeat, 500ms);
-  EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(Registered{.heartbeat = -1ms})).code(),
-            ErrorCode::kCorrupt);
+  EXPECT_EQ(registered.quiet_heartbeat, 12s);
+  for (const Registered& wrong :
+       {Registered{.heartbeat = -1ms}, Registered{.quiet_heartbeat = -1ms},
+        Registered{.quiet_heartbeat = 1h + 1us}}) {
+    EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(wrong)).code(), ErrorCode::kCorrupt);
+  }
   EXPECT_FALSE(registered.accepted);
   EXPECT_EQ(registered.refusal, "second");
   EXPECT_FALSE(registered.enabled);
@@ -260,7 +267,8 @@ TEST(ControlCodecTest, SettingsComeBackAsTheyWere) {
     EXPECT_EQ(DecodeToExecutor(EncodeToExecutor(Registered{.settings = wrong})).code(),
               ErrorCode::kCorrupt);
   }
-  for (const Heartbeat& wrong : {Heartbeat{.config_version = -1}, Heartbeat{.tasks_behind = -1}}) {
+  for (const Heartbeat& wrong : {Heartbeat{.config_version = -1}, Heartbeat{.tasks_behind = -1},
+                                 Heartbeat{.next_in = -1us}, Heartbeat{.next_in = 1h + 1us}}) {
     EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kFirstLife).code(),
               ErrorCode::kCorrupt);
   }
