@@ -1,8 +1,14 @@
-// Derives the health of an executor from how long it has been silent. Pure.
+// Derives the health of an executor from how long it has been silent, by what it has announced.
+// Pure.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
+#include "common/base/failpoint.h"
 #include "common/base/time.h"
 #include "common/ports/store/executor_store.h"
+#include "scheduler/liveness/fleet_pace.h"
 
 namespace carillon::scheduler {
 
@@ -12,12 +18,38 @@ struct HealthRules {
   Duration lost_after = 10s;
 };
 
-// `silence` is the time since the last message of the executor. By default an executor is unhealthy
-// after three missed heartbeats, and lost after 10 s.
-constexpr ExecutorState HealthOf(Duration silence, const HealthRules& rules) {
-  if (silence >= rules.lost_after) return ExecutorState::kLost;
-  if (silence > rules.heartbeat * rules.missed_until_unhealthy) return ExecutorState::kUnhealthy;
+struct Contact {
+  Duration silence{};                  // since the last message
+  Duration next_in{};                  // as the last heartbeat announced; zero: nothing
+  std::optional<Duration> ended = {};  // since the end of its stream; nullopt: it has one
+};
+
+// The silence that the last heartbeat announced beyond the usual one. An executor that announces
+// the usual interval, or is older than announcements, is judged by the rules alone.
+inline Duration Announced(Duration next_in, const HealthRules& rules) {
+  if (next_in <= rules.heartbeat || failpoint::Broken("quiet.silence_fixed")) return {};
+  return std::min(next_in, std::max(kQuietMax, rules.heartbeat));
+}
+
+// By default an executor is unhealthy after three missed heartbeats, and lost after 10 s. Without a
+// stream it cannot claim, whatever it has announced.
+inline ExecutorState HealthOf(const Contact& contact, const HealthRules& rules) {
+  const Duration missed = rules.heartbeat * rules.missed_until_unhealthy;
+  const Duration announced = Announced(contact.next_in, rules);
+  const bool quiet = announced > Duration{};
+  const Duration lost = quiet ? std::max(rules.lost_after, 2 * announced + 4s) : rules.lost_after;
+  const Duration gone = quiet ? std::max(rules.lost_after, announced + 4s) : rules.lost_after;
+  if (contact.silence >= lost || contact.ended >= gone) return ExecutorState::kLost;
+  const Duration late = quiet ? std::max(missed, announced + 2s) : missed;
+  if (contact.silence > late || contact.ended > missed) return ExecutorState::kUnhealthy;
   return ExecutorState::kOnline;
+}
+
+// The silence of a process after which another one may replace it.
+inline Duration ReplacedAfter(Duration next_in, Duration wait, const HealthRules& rules) {
+  const Duration announced = Announced(next_in, rules);
+  if (announced <= Duration{} || failpoint::Broken("quiet.admit_fixed")) return wait;
+  return std::max(wait, announced + 2s);
 }
 
 }  // namespace carillon::scheduler

@@ -1,10 +1,28 @@
 #include "scheduler/liveness/executor_table.h"
 
+#include <cmath>
 #include <utility>
 
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
+namespace {
+
+// A smaller change of the load does not change where runs go.
+constexpr double kLoadMoved = 0.05;
+// A task is not claimed at once by an executor that is busy in some other way.
+constexpr int kBeatsUntilSuspected = 2;
+
+bool Moved(const ExecutorLoad& a, const ExecutorLoad& b) {
+  const auto far = [](double x, double y) { return std::abs(x - y) > kLoadMoved; };
+  return far(a.cpu, b.cpu) || far(a.memory, b.memory) || far(a.disk, b.disk) || far(a.io, b.io);
+}
+
+bool Lists(const Heartbeat& heartbeat) {
+  return !heartbeat.claiming.empty() || !heartbeat.running.empty() || !heartbeat.reporting.empty();
+}
+
+}  // namespace
 
 ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, SteadyTime now) {
   MutexLock lock(mu_);
@@ -13,8 +31,10 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
     return known_.size() < options_.executors_max ? Admission::kAdmit : Admission::kFull;
   }
   if (found->second.record.incarnation == record.incarnation) return Admission::kAdmit;
-  const SteadyTime heard = found->second.heard;
-  if (found->second.left || now - heard >= options_.incarnation_wait) return Admission::kAdmit;
+  const Known& known = found->second;
+  const SteadyTime heard = known.heard;
+  const Duration wait = ReplacedAfter(known.next_in, options_.incarnation_wait, options_.health);
+  if (known.left || known.ended || now - heard >= wait) return Admission::kAdmit;
   auto [newcomer, fresh] = newcomers_.try_emplace(record.id, Newcomer{record.incarnation, now});
   if (!fresh && newcomer->second.incarnation != record.incarnation) {
     newcomer->second = {record.incarnation, now};
@@ -46,10 +66,10 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   const auto [entry, fresh] = known_.try_emplace(record.id);
   Known& known = entry->second;
   const bool same = known.record.incarnation == record.incarnation;
-  if (fresh || known.record.state != ExecutorState::kOnline) {
-    state_changed_ = true;
-    unreported_.insert(record.id);
-  }
+  // The record of a new one is the store's, which need not be told its own words.
+  const ExecutorState before = fresh ? record.state : known.record.state;
+  state_changed_ = state_changed_ || fresh || before != ExecutorState::kOnline;
+  if (before != ExecutorState::kOnline) unreported_.insert(record.id);
   const std::optional<Features> features = same ? known.record.features : std::nullopt;
   const std::optional<BreakerView> breaker = same ? known.record.breaker : std::nullopt;
   const bool claims_nothing = same && known.record.claims_nothing;
@@ -63,6 +83,10 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   known.record.state = ExecutorState::kOnline;
   known.left = false;
   known.heard = now;
+  known.next_in = {};
+  known.ended.reset();
+  known.suspected = false;
+  known.stirred = true;
   if (!same) {
     // The new process's free slots are not known until its first heartbeat.
     known.free_slots = 0;
@@ -81,7 +105,11 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   Known& known = found->second;
+  const bool news = SaysNew(known, heartbeat);
   known.heard = now;
+  known.next_in = heartbeat.next_in;
+  known.ended.reset();
+  known.suspected = false;
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
   known.record.features = heartbeat.features;
@@ -89,7 +117,6 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.claiming = heartbeat.claiming;
   known.running = heartbeat.running;
   known.reporting = heartbeat.reporting;
-  ++known.heartbeats;
   if (heartbeat.slots > 0) known.record.slots = heartbeat.slots;
   known.record.config_version = heartbeat.config_version;
   known.record.tasks_behind = heartbeat.tasks_behind;
@@ -98,9 +125,27 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.record.last_heartbeat = wall;
   known.left = heartbeat.leaving;
   known.record.trouble = heartbeat.trouble;
-  SetState(known, known.left ? ExecutorState::kOffline : StateOf(known, Duration{}));
+  SetState(known, known.left ? ExecutorState::kOffline : StateOf(known, now));
+  if (!news) return true;
+  // Only with what routing sees: a view that is taken later must not look like a report that knows
+  // of the claims since.
+  ++known.heartbeats;
+  known.listed = Lists(heartbeat);
+  known.stirred = false;
+  known.routed_load = heartbeat.load;
   changed_.insert(id);
   return true;
+}
+
+bool ExecutorTable::SaysNew(const Known& known, const Heartbeat& heartbeat) {
+  const ExecutorRecord& record = known.record;
+  const bool same_slots = known.free_slots == heartbeat.free_slots &&
+                          known.free_light_slots == heartbeat.free_light_slots &&
+                          (heartbeat.slots == 0 || record.slots == heartbeat.slots);
+  return known.stirred || known.listed || Lists(heartbeat) || !same_slots ||
+         record.features != heartbeat.features || record.handlers != heartbeat.handlers ||
+         record.trouble != heartbeat.trouble || known.left != heartbeat.leaving ||
+         Moved(known.routed_load, heartbeat.load);
 }
 
 bool ExecutorTable::MessageFrom(const ExecutorId& id, const Incarnation& incarnation,
@@ -109,6 +154,9 @@ bool ExecutorTable::MessageFrom(const ExecutorId& id, const Incarnation& incarna
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   found->second.heard = now;
+  found->second.ended.reset();
+  found->second.suspected = false;
+  found->second.stirred = true;
   return true;
 }
 
@@ -116,6 +164,28 @@ void ExecutorTable::SetClaimsNothing(const ExecutorId& id, bool nothing) {
   MutexLock lock(mu_);
   const auto found = known_.find(id);
   if (found != known_.end()) found->second.record.claims_nothing = nothing;
+}
+
+void ExecutorTable::StreamEnded(const ExecutorId& id, const Incarnation& incarnation,
+                                SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end() || found->second.record.incarnation != incarnation) return;
+  if (!found->second.ended) found->second.ended = now;
+}
+
+void ExecutorTable::Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
+                            SteadyTime now) {
+  MutexLock lock(mu_);
+  const auto found = known_.find(id);
+  if (found == known_.end() || found->second.record.incarnation != incarnation) return;
+  Known& known = found->second;
+  if (known.heard >= since || now - since < kBeatsUntilSuspected * options_.health.heartbeat)
+    return;
+  if (known.record.state != ExecutorState::kOnline) return;
+  known.suspected = true;
+  SetState(known, ExecutorState::kUnhealthy);
+  switched_.insert(id);
 }
 
 void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
@@ -137,10 +207,13 @@ void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
 
 bool ExecutorTable::JudgeHealth(SteadyTime now) {
   MutexLock lock(mu_);
+  size_t living = 0;
   for (auto& [id, known] : known_) {
-    if (!known.left) SetState(known, StateOf(known, now - known.heard));
+    if (!known.left) SetState(known, StateOf(known, now));
+    if (!known.left && known.record.state != ExecutorState::kLost) ++living;
     FollowBreaker(known, now);
   }
+  quiet_heartbeat_ = QuietHeartbeat(living, options_.health.heartbeat, options_.quiet_each);
   ForgetLocked(now);
   return std::exchange(state_changed_, false);
 }
@@ -149,6 +222,7 @@ void ExecutorTable::AttemptEnded(const ExecutorId& id, JobNo job, HostWord word,
   MutexLock lock(mu_);
   const auto found = known_.find(id);
   if (found == known_.end()) return;
+  found->second.stirred = true;
   found->second.breaker.Note(job, word, now);
   FollowBreaker(found->second, now);
 }
@@ -172,10 +246,12 @@ void ExecutorTable::FollowBreaker(Known& known, SteadyTime now) {
   state_changed_ = true;
 }
 
-ExecutorState ExecutorTable::StateOf(const Known& known, Duration silence) const {
-  const ExecutorState state = HealthOf(silence, options_.health);
-  const bool troubled = state == ExecutorState::kOnline && !known.record.trouble.empty();
-  return troubled ? ExecutorState::kUnhealthy : state;
+ExecutorState ExecutorTable::StateOf(const Known& known, SteadyTime now) const {
+  Contact contact{.silence = now - known.heard, .next_in = known.next_in};
+  if (known.ended) contact.ended = now - *known.ended;
+  const ExecutorState state = HealthOf(contact, options_.health);
+  const bool troubled = known.suspected || !known.record.trouble.empty();
+  return state == ExecutorState::kOnline && troubled ? ExecutorState::kUnhealthy : state;
 }
 
 void ExecutorTable::SetState(Known& known, ExecutorState state) {
@@ -183,6 +259,9 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
   known.record.state = state;
   changed_.insert(known.record.id);
   unreported_.insert(known.record.id);
+  if (state == ExecutorState::kUnhealthy || state == ExecutorState::kLost) {
+    fallen_.insert(known.record.id);
+  }
   state_changed_ = true;
 }
 
@@ -214,26 +293,43 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
   return views;
 }
 
-std::vector<ExecutorRecord> ExecutorTable::TakeStateChanges() {
-  std::vector<ExecutorRecord> records;
+bool ExecutorTable::has_changes() const {
   MutexLock lock(mu_);
-  for (const ExecutorId& id : unreported_) {
+  return !changed_.empty();
+}
+
+std::vector<ExecutorRecord> ExecutorTable::TakeLocked(std::set<ExecutorId>& ids) {
+  std::vector<ExecutorRecord> records;
+  for (const ExecutorId& id : std::exchange(ids, {})) {
     const auto known = known_.find(id);
     if (known != known_.end()) records.push_back(known->second.record);
   }
-  unreported_.clear();
   return records;
 }
 
-std::vector<ExecutorRecord> ExecutorTable::TakeSwitched() {
-  std::vector<ExecutorRecord> records;
+std::vector<ExecutorRecord> ExecutorTable::TakeFallen() {
   MutexLock lock(mu_);
-  for (const ExecutorId& id : switched_) {
-    const auto known = known_.find(id);
-    if (known != known_.end()) records.push_back(known->second.record);
-  }
-  switched_.clear();
-  return records;
+  return TakeLocked(fallen_);
+}
+
+std::vector<ExecutorRecord> ExecutorTable::TakeStateChanges() {
+  MutexLock lock(mu_);
+  return TakeLocked(unreported_);
+}
+
+std::vector<ExecutorRecord> ExecutorTable::TakeSwitched() {
+  MutexLock lock(mu_);
+  return TakeLocked(switched_);
+}
+
+std::map<ExecutorState, int> ExecutorTable::Counts() const {
+  std::map<ExecutorState, int> counts{{ExecutorState::kOnline, 0},
+                                      {ExecutorState::kUnhealthy, 0},
+                                      {ExecutorState::kLost, 0},
+                                      {ExecutorState::kOffline, 0}};
+  MutexLock lock(mu_);
+  for (const auto& [id, known] : known_) ++counts[known.record.state];
+  return counts;
 }
 
 std::vector<ExecutorRecord> ExecutorTable::Records() const {

@@ -4,10 +4,11 @@
 // Threads  Thread-safe. TakeChanges has one consumer, the firing loop; TakeSwitched the link loop.
 // Time     `now` is this member's steady clock.
 // Always   One incarnation per id. A second incarnation is accepted only after the first has
-//          fallen silent or has left. The second is refused if the first sends a message while
-//          the second waits.
+//          fallen silent, has left, or has lost its stream. The second is refused if the first
+//          sends a message while the second waits. Silence is judged by what was announced.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,7 +33,7 @@ struct ExecutorView {
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
   std::map<std::string, int> free_handler_slots = {};  // by the name of the handler, likewise
-  uint64_t heartbeats = 0;  // heartbeats received so far; a higher number means a new report
+  uint64_t heartbeats = 0;  // reports so far that routing had to see; higher: a new report
   Features features = {};
   ExecutorLoad load = {};
   // The attempts listed in the last heartbeat, by stage. Empty if an earlier view has returned the
@@ -49,8 +50,10 @@ class ExecutorTable {
     Duration incarnation_wait = 6s;  // silence of one process before another may replace it
     size_t executors_max = 20'000;
     Duration lost_kept = 1h;  // after this much silence an executor is forgotten
+    Duration quiet_each = kQuietEach;
   };
-  explicit ExecutorTable(Options options) : options_(options) {}
+  explicit ExecutorTable(Options options)
+      : options_(options), quiet_heartbeat_(options.health.heartbeat) {}
 
   enum class Admission {
     kAdmit,   // register it in the store, then Accept
@@ -66,11 +69,19 @@ class ExecutorTable {
   // `record` comes from the store.
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
-  // Returns false if this incarnation is not the accepted one. It must then register again.
+  // Returns false if this incarnation is not the accepted one. It must then register again. A
+  // heartbeat that says the same as the last one is no change for routing.
   bool HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
                      const Heartbeat& heartbeat, WallTime wall, SteadyTime now);
   // Like HeartbeatFrom, for any other message. Each message shows that the executor is alive.
   bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
+
+  // The stream of this process has ended, and no message of another one has come yet.
+  void StreamEnded(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
+  // A task that was published to this process at `since` was not claimed. If the process was not
+  // heard since then, it gets no work until it is, and TakeSwitched tells it to speak.
+  void Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
+               SteadyTime now);
 
   // An attempt of `job` has ended at the executor. Follows the rules of host_breaker.h.
   void AttemptEnded(const ExecutorId& id, JobNo job, HostWord word, SteadyTime now);
@@ -84,12 +95,18 @@ class ExecutorTable {
   // `lost_kept`. Returns true if a state changed since the last call.
   bool JudgeHealth(SteadyTime now);
 
-  // Executors that routing must examine again: they changed, were heard or were forgotten since
-  // the last call.
+  // Executors that routing must examine again: they changed or were forgotten since the last call.
   std::vector<ExecutorView> TakeChanges();
+  bool has_changes() const;
+  // Executors that became unhealthy or lost since the last call.
+  std::vector<ExecutorRecord> TakeFallen();
+  std::map<ExecutorState, int> Counts() const;  // of each state
+  // The interval for executors that hold nothing, as of the last JudgeHealth.
+  Duration quiet_heartbeat() const { return quiet_heartbeat_.load(); }
   // Executors whose state changed since the last call, without forgotten executors.
   std::vector<ExecutorRecord> TakeStateChanges();
-  // Executors whose enabled or draining switch changed since the last call.
+  // Executors whose enabled or draining switch changed since the last call, and suspected ones: what
+  // they are to be told makes them speak at once.
   std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
   std::optional<ExecutorRecord> Find(const ExecutorId& id) const;
@@ -106,7 +123,14 @@ class ExecutorTable {
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;
     HostBreaker breaker;
-    bool left = false;  // its last heartbeat announced that the executor leaves
+    bool left = false;                     // its last heartbeat announced that the executor leaves
+    Duration next_in{};                    // as its last heartbeat announced
+    std::optional<SteadyTime> ended = {};  // its stream, and it was not heard since
+    bool suspected = false;
+    // What routing has seen of the last heartbeats.
+    bool listed = false;  // attempts
+    bool stirred = true;  // something else happened since: the next one counts, whatever it says
+    ExecutorLoad routed_load;
   };
   struct Newcomer {
     Incarnation incarnation;
@@ -115,9 +139,11 @@ class ExecutorTable {
   void AcceptLocked(const ExecutorRecord& record, SteadyTime now) REQUIRES(mu_);
   static ExecutorView TakeView(Known& known);
   void FollowBreaker(Known& known, SteadyTime now) REQUIRES(mu_);
-  ExecutorState StateOf(const Known& known, Duration silence) const;
+  static bool SaysNew(const Known& known, const Heartbeat& heartbeat);
+  ExecutorState StateOf(const Known& known, SteadyTime now) const;
   void SetState(Known& known, ExecutorState state) REQUIRES(mu_);
   void ForgetLocked(SteadyTime now) REQUIRES(mu_);
+  std::vector<ExecutorRecord> TakeLocked(std::set<ExecutorId>& ids) REQUIRES(mu_);
 
   const Options options_;
   mutable Mutex mu_;
@@ -127,7 +153,9 @@ class ExecutorTable {
   std::set<ExecutorId> changed_ GUARDED_BY(mu_);
   std::set<ExecutorId> switched_ GUARDED_BY(mu_);    // for TakeSwitched
   std::set<ExecutorId> unreported_ GUARDED_BY(mu_);  // for TakeStateChanges
+  std::set<ExecutorId> fallen_ GUARDED_BY(mu_);      // for TakeFallen
   bool state_changed_ GUARDED_BY(mu_) = false;
+  std::atomic<Duration> quiet_heartbeat_;
 };
 
 }  // namespace carillon::scheduler

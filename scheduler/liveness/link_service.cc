@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "scheduler/liveness/standing.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -26,7 +27,7 @@ std::string WhyNotKept(const ExecutorRecord& record) {
 }  // namespace
 
 LinkService::LinkService(const Ports& ports, Options options)
-    : ports_(ports), options_(std::move(options)) {}
+    : ports_(ports), options_(options), telling_(options.heartbeat) {}
 
 SteadyTime LinkService::Step(SteadyTime now) {
   std::vector<ExecutorMessage> messages = ports_.hub.Receive(kMessagesPerStep);
@@ -34,8 +35,16 @@ SteadyTime LinkService::Step(SteadyTime now) {
     const LeaseHolder from{message.executor, message.incarnation};
     std::visit([&](auto& body) { Handle(from, body); }, message.message);
   }
+  // What such a process sent before is handled now.
+  if (messages.size() < kMessagesPerStep) {
+    for (const ExecutorProcess& process : ports_.hub.TakeEnded()) {
+      ports_.executors.StreamEnded(process.executor, process.incarnation, now);
+    }
+  }
   if (now >= next_health_) JudgeHealth(now);
   PushChanges();
+  TellPace(now);
+  if (ports_.executors_changed && ports_.executors.has_changes()) ports_.executors_changed();
   return messages.size() == kMessagesPerStep ? now : next_health_;
 }
 
@@ -92,7 +101,6 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
   // its leases are renewed, and the runs of a restarted executor survive.
   if (const auto known = ports_.executors.AcceptKnown(message.record, ports_.clock.Steady())) {
     SendStanding(*known);
-    if (ports_.executors_changed) ports_.executors_changed();
   }
   if (!ports_.registers.Push({from, std::move(message.record)}).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.registers.name()).Add();
@@ -124,7 +132,6 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   }
   std::vector<HeldAttempt> applied = ports_.applied.Among(message.reporting);
   if (!applied.empty()) Send(from, ResultsApplied{std::move(applied)});
-  if (ports_.executors_changed) ports_.executors_changed();
 }
 
 void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
@@ -172,33 +179,35 @@ void LinkService::PushChanges() {
   }
 }
 
+void LinkService::TellPace(SteadyTime now) {
+  if (telling_.Begins(ports_.executors.quiet_heartbeat(), now)) {
+    to_tell_.clear();
+    told_ = 0;
+    for (const ExecutorRecord& record : ports_.executors.Records()) to_tell_.push_back(record.id);
+  }
+  for (const size_t due = telling_.Due(to_tell_.size(), now); told_ < due; ++told_) {
+    if (const auto record = ports_.executors.Find(to_tell_[told_])) SendStanding(*record);
+  }
+}
+
 void LinkService::SendStanding(const ExecutorRecord& record) {
-  Send({record.id, record.incarnation}, Registered{.enabled = record.enabled,
-                                                   .draining = record.draining,
-                                                   .settings = ports_.settings.Current(),
-                                                   .cluster_time = ports_.cluster.Now(),
-                                                   .heartbeat = options_.heartbeat,
-                                                   .takes_saves = true});
+  Send({record.id, record.incarnation},
+       StandingOf(record, ports_.settings, ports_.cluster,
+                  {.usual = options_.heartbeat, .quiet = ports_.executors.quiet_heartbeat()}));
 }
 
 void LinkService::JudgeHealth(SteadyTime now) {
   next_health_ = now + kHealthEvery;
   if (!ports_.executors.JudgeHealth(now)) return;
-  std::map<ExecutorState, int> counts{{ExecutorState::kOnline, 0},
-                                      {ExecutorState::kUnhealthy, 0},
-                                      {ExecutorState::kLost, 0},
-                                      {ExecutorState::kOffline, 0}};
-  for (const ExecutorRecord& record : ports_.executors.Records()) {
-    ++counts[record.state];
-    if (record.state == ExecutorState::kUnhealthy || record.state == ExecutorState::kLost) {
-      log::Warn("liveness", "executor state={} executor_id={}{}{}", Name(record.state),
-                record.id.value(), record.trouble.empty() ? "" : ": ", record.trouble);
-    }
+  for (const ExecutorRecord& record : ports_.executors.TakeFallen()) {
+    log::Warn("liveness", "executor state={} executor_id={}{}{}", Name(record.state),
+              record.id.value(), record.trouble.empty() ? "" : ": ", record.trouble);
+    // Nothing else would notice that nobody is at the other end any more.
+    if (record.state == ExecutorState::kLost) ports_.hub.Close({record.id, record.incarnation});
   }
-  for (const auto& [state, count] : counts) {
+  for (const auto& [state, count] : ports_.executors.Counts()) {
     ports_.metrics.gauge("carillon_executors", Name(state)).Set(count);
   }
-  if (ports_.executors_changed) ports_.executors_changed();
   if (ports_.state_changed) ports_.state_changed();
 }
 

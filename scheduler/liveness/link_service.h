@@ -1,5 +1,6 @@
 // The scheduler's end of the control link. Receives the executors' messages, and answers those that
-// can be answered from memory. Pushes changed switches and settings to the executors.
+// can be answered from memory. Pushes changed switches, settings and intervals to the executors, and
+// ends the streams of those that are lost.
 //
 // Place    Step 7 of docs/life-of-a-run.md. Registrations go to executor_registry.h, and claims to
 //          claims/claim_applier.h. Heartbeats are answered here.
@@ -78,12 +79,16 @@ class LinkService final : public Stepper {
   void Send(const LeaseHolder& to, ToExecutor message);
   void JudgeHealth(SteadyTime now);
   void PushChanges();
-  // Sends the executor's switches (enabled, draining) and the live settings.
+  void TellPace(SteadyTime now);
+  // Sends the executor's switches (enabled, draining), the live settings and the intervals.
   void SendStanding(const ExecutorRecord& record);
 
   const Ports ports_;
   const Options options_;
   SteadyTime next_health_{};
+  PaceTelling telling_;
+  std::vector<ExecutorId> to_tell_;  // a changed interval
+  size_t told_ = 0;                  // of these
   int64_t pushed_version_ = 0;  // the latest version of the settings that was sent to executors
 };
 

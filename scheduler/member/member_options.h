@@ -51,6 +51,7 @@ struct MemberOptions {
   Duration own_loss_margin = 5s;       // from a lease's end until its attempt is declared lost
   Duration takeover_loss_margin = 6s;  // the same, for leases of earlier owners
   Duration heartbeat = 2s;             // of executors
+  Duration quiet_each = 1428us;        // 1/700 s, for each idle executor (fleet_pace.h)
   Duration executor_lost = 10s;        // silence after which an executor is lost
   Duration incarnation_wait = 6s;      // silence after which another process replaces an executor
   size_t leases_max = 500'000;

@@ -7,7 +7,7 @@ constexpr size_t kAppliedRemembered = 200'000;
 constexpr size_t kEventBatchesMax = 16'384;
 constexpr size_t kLoadsMax = 10'000;
 constexpr size_t kSkipBatchesMax = 1'024;
-constexpr size_t kRegistersMax = 1'024;
+constexpr size_t kRegistersMax = 16'384;
 constexpr size_t kProgressMax = 8'192;
 constexpr size_t kCheckpointsMax = 64;
 constexpr size_t kCheckpointAnswersMax = 8'192;
@@ -38,7 +38,8 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       leases({.lease = o.lease, .own_loss_margin = o.own_loss_margin, .leases_max = o.leases_max},
              segments),
       executors({.health = {.heartbeat = o.heartbeat, .lost_after = o.executor_lost},
-                 .incarnation_wait = o.incarnation_wait}),
+                 .incarnation_wait = o.incarnation_wait,
+                 .quiet_each = o.quiet_each}),
       applied(kAppliedRemembered),
       calendars(p.stores.calendars),
       definitions(

@@ -86,10 +86,11 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     if (executor_.to_member.empty()) return;
     const auto message = executor_.to_member.front();
     executor_.to_member.pop_front();
+    const ExecutorId id("x1");
     if (const auto* claim = std::get_if<ModelExecutor::Claim>(&message)) {
+      executors_.MessageFrom(id, Incarnation("e1"), clock_.Steady());
       return asking_.push_back(claim->key);
     }
-    const ExecutorId id("x1");
     if (!executors_.IncarnationOf(id)) {
       executors_.Accept({.id = id, .incarnation = Incarnation("e1")}, clock_.Steady());
     }

@@ -86,6 +86,10 @@ class FiringLoopTest : public test::RoomTest {
   }
   void Tell(RunEvent::What what, const RunKey& key, int attempt = 1,
             const std::string& executor = "x1") {
+    // Each event follows a message of the executor: a claim or a result.
+    if (const auto process = executors_.IncarnationOf(ExecutorId(executor))) {
+      executors_.MessageFrom(ExecutorId(executor), *process, clock_.Steady());
+    }
     events_.Push({ExecutorId(executor), {{what, key, attempt}}});
   }
   std::vector<SkipRequest> Skips() {

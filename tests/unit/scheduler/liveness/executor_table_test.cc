@@ -17,6 +17,12 @@ class ExecutorTableTest : public ::testing::Test {
     return table_.HeartbeatFrom(ExecutorId("x1"), Incarnation(incarnation),
                                 {.free_slots = free_slots}, WallTime{}, now);
   }
+  // Of an executor of a large fleet that holds nothing.
+  void QuietBeat(const std::string& incarnation, SteadyTime now) {
+    EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation(incarnation),
+                                     {.free_slots = 4, .next_in = 15s}, WallTime{}, now));
+  }
+  ExecutorState State() { return table_.Find(ExecutorId("x1"))->state; }
   using Admission = ExecutorTable::Admission;
   ExecutorTable table_{{}};
 };
@@ -91,6 +97,123 @@ TEST_F(ExecutorTableTest, SuccessorOfASilentProcessWaitsThenIsAdmitted) {
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 5s), Admission::kWait);
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 6s), Admission::kAdmit);
+}
+
+TEST_F(ExecutorTableTest, QuietProcessIsNotReplacedBeforeTheTimeThatItAnnounced) {
+  table_.Accept(Record("e1"), kStart);
+  QuietBeat("e1", kStart);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 6s), Admission::kWait);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 17s - 1us), Admission::kWait);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 17s), Admission::kAdmit);
+  QuietBeat("e1", kStart + 15s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 17s), Admission::kRefuse);
+}
+
+TEST_F(ExecutorTableTest, ProcessWhoseStreamHasEndedIsReplacedAtOnce) {
+  table_.Accept(Record("e1"), kStart);
+  QuietBeat("e1", kStart);
+  table_.StreamEnded(ExecutorId("x1"), Incarnation("e0"), kStart + 1s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait) << "of another process";
+  table_.StreamEnded(ExecutorId("x1"), Incarnation("e1"), kStart + 1s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kAdmit);
+  QuietBeat("e1", kStart + 2s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 2s), Admission::kWait) << "it is back";
+}
+
+TEST_F(ExecutorTableTest, StreamThatDoesNotComeBackIsALoss) {
+  table_.Accept(Record("e1"), kStart);
+  QuietBeat("e1", kStart);
+  table_.StreamEnded(ExecutorId("x1"), Incarnation("e1"), kStart + 1s);
+  table_.JudgeHealth(kStart + 7s);
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+  table_.JudgeHealth(kStart + 8s);
+  EXPECT_EQ(State(), ExecutorState::kUnhealthy);
+  EXPECT_EQ(table_.TakeFallen().size(), 1u);
+  table_.StreamEnded(ExecutorId("x1"), Incarnation("e1"), kStart + 9s);  // of a second try
+  table_.JudgeHealth(kStart + 20s);
+  EXPECT_EQ(State(), ExecutorState::kLost);
+  EXPECT_EQ(table_.TakeFallen().size(), 1u);
+  EXPECT_TRUE(table_.TakeFallen().empty());
+  EXPECT_TRUE(Beat("e1", kStart + 21s));
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+}
+
+TEST_F(ExecutorTableTest, QuietOneThatDoesNotTakeItsTaskIsSuspected) {
+  table_.Accept(Record("e1"), kStart);
+  QuietBeat("e1", kStart);
+  table_.TakeChanges();
+  const auto suspect = [this](SteadyTime since, SteadyTime now) {
+    table_.Suspect(ExecutorId("x1"), Incarnation("e1"), since, now);
+    return State();
+  };
+  EXPECT_EQ(suspect(kStart - 1s, kStart + 5s), ExecutorState::kOnline) << "it was heard since";
+  EXPECT_EQ(suspect(kStart + 1s, kStart + 2s), ExecutorState::kOnline) << "too soon";
+  EXPECT_EQ(suspect(kStart + 1s, kStart + 6s), ExecutorState::kUnhealthy);
+  EXPECT_FALSE(table_.TakeChanges().at(0).usable);
+  EXPECT_EQ(table_.TakeSwitched().size(), 1u) << "what it is told makes it speak";
+  table_.JudgeHealth(kStart + 7s);
+  EXPECT_EQ(State(), ExecutorState::kUnhealthy);
+  QuietBeat("e1", kStart + 8s);
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+  EXPECT_TRUE(table_.TakeChanges().at(0).usable);
+}
+
+TEST_F(ExecutorTableTest, RoutingLooksOnlyAtBeatsThatSaySomething) {
+  table_.Accept(Record("e1"), kStart);
+  const auto seen = [this](const Heartbeat& beat) {
+    EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"), beat, {}, kStart));
+    const bool changed = table_.has_changes();
+    table_.TakeChanges();
+    return changed;
+  };
+  const Heartbeat idle{.load = {.cpu = 0.3}, .free_slots = 4};
+  EXPECT_TRUE(seen(idle)) << "the first one";
+  EXPECT_FALSE(seen(idle));
+  Heartbeat beat = idle;
+  beat.load.cpu = 0.34;
+  EXPECT_FALSE(seen(beat));
+  beat.load.cpu = 0.36;
+  EXPECT_TRUE(seen(beat));
+  EXPECT_TRUE(seen(idle));
+  beat = idle;
+  beat.free_slots = 3;
+  EXPECT_TRUE(seen(beat));
+  EXPECT_TRUE(seen(idle));
+  beat = idle;
+  beat.running.emplace_back();
+  EXPECT_TRUE(seen(beat));
+  EXPECT_TRUE(seen(beat)) << "each list is a report";
+  EXPECT_TRUE(seen(idle)) << "no list any more";
+  EXPECT_FALSE(seen(idle));
+  table_.MessageFrom(ExecutorId("x1"), Incarnation("e1"), kStart);
+  EXPECT_TRUE(seen(idle)) << "the report after a claim";
+  EXPECT_FALSE(seen(idle));
+}
+
+TEST_F(ExecutorTableTest, QuietIntervalFollowsTheExecutorsThatLive) {
+  ExecutorTable table({.quiet_each = 1s});
+  EXPECT_EQ(table.quiet_heartbeat(), 2s);
+  for (int i = 0; i < 9; ++i) {
+    table.Accept({.id = ExecutorId("q" + std::to_string(i)), .incarnation = Incarnation("e1")},
+                 kStart);
+  }
+  table.JudgeHealth(kStart);
+  EXPECT_EQ(table.quiet_heartbeat(), 9s);
+  EXPECT_EQ(table.Counts().at(ExecutorState::kOnline), 9);
+  table.JudgeHealth(kStart + 11s);
+  EXPECT_EQ(table.quiet_heartbeat(), 2s) << "all are lost";
+}
+
+TEST_F(ExecutorTableTest, StateThatTheStoreHasIsNotToldToIt) {
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_TRUE(table_.TakeStateChanges().empty());
+  table_.JudgeHealth(kStart + 11s);
+  EXPECT_EQ(table_.TakeStateChanges().size(), 1u);
+  ExecutorRecord lost = Record("e1");
+  lost.id = ExecutorId("x2");
+  lost.state = ExecutorState::kLost;
+  table_.Accept(lost, kStart + 11s);
+  EXPECT_EQ(table_.TakeStateChanges().size(), 1u);
 }
 
 TEST_F(ExecutorTableTest, SecondLivingProcessIsRefused) {

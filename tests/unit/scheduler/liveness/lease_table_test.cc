@@ -1,6 +1,5 @@
 #include "scheduler/liveness/lease_table.h"
 
-#include "scheduler/liveness/executor_health.h"
 #include "tests/unit/scheduler/room_fixture.h"
 
 namespace carillon::scheduler {
@@ -159,14 +158,6 @@ TEST_F(LeaseTableTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {
   EXPECT_EQ(answers[1], LeaseTable::Grant::kGranted);
   EXPECT_EQ(small.Room(), 0u);
   EXPECT_EQ(small.TakeExpired(clock_.Steady() + 1min, 10).size(), 2u);
-}
-
-TEST(ExecutorHealthTest, UnhealthyAfterThreeMissedBeatsLostAfterTenSeconds) {
-  const HealthRules rules;
-  EXPECT_EQ(HealthOf(6s, rules), ExecutorState::kOnline);
-  EXPECT_EQ(HealthOf(6s + 1us, rules), ExecutorState::kUnhealthy);
-  EXPECT_EQ(HealthOf(10s - 1us, rules), ExecutorState::kUnhealthy);
-  EXPECT_EQ(HealthOf(10s, rules), ExecutorState::kLost);
 }
 
 TEST_F(LeaseTableTest, AppliedMemoryForgetsTheOldestAboveItsCapacity) {
