@@ -51,6 +51,7 @@ void LaneDispatch::ReturnTimedOut(SteadyTime now) {
           "executor claims none of its tasks; it gets one at a time until it does executor_id={}",
           credits.id(silent).value());
     }
+    ports_.executors.Suspect(credits.id(silent), credits.incarnation(silent), note.at, now);
     tracked->avoid = silent;
     if (credits.Silent(silent)) GiveUpTurn(*tracked, silent);
     places_.PutBack(*tracked, now);
