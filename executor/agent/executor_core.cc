@@ -233,12 +233,15 @@ void ExecutorCore::DropOtherClaim(const HeldAttempt& held) {
 void ExecutorCore::PublishStatus() {
   const int running = runs_.count(RunStage::kStarting) + runs_.count(RunStage::kRunning);
   const int reporting = runs_.count(RunStage::kReporting);
+  const bool idle = running + reporting + runs_.count(RunStage::kClaiming) == 0 && spool_loaded_ &&
+                    warden_listed_;
+  const Duration may_wait = idle ? sessions_.calm() : Duration{};
+  if (may_wait != may_wait_) ports_.link.MayWait(may_wait_ = may_wait);
   board_.Publish({.status = {.running = running,
                              .queued = runs_.count(RunStage::kQueued),
                              .reporting = reporting,
                              .warden_ready = warden_listed_ && ports_.warden.CanStart().ok()},
-                  .idle = running + reporting + runs_.count(RunStage::kClaiming) == 0 &&
-                          spool_loaded_ && warden_listed_,
+                  .idle = idle,
                   .slots_used = runs_.used(Lane::kProcess),
                   .slots_free = gate_.FreeSlots(Lane::kProcess),
                   .config_version = ports_.settings.version(),

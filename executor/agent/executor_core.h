@@ -85,6 +85,7 @@ class ExecutorCore final : public Stepper {
   bool spool_loaded_ = false;
   bool warden_listed_ = false;
   bool more_ = false;
+  Duration may_wait_{};  // as the link was told
 };
 
 }  // namespace carillon::executor

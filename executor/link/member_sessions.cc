@@ -4,12 +4,27 @@
 #include <climits>
 
 #include "common/base/log.h"
+#include "executor/link/beat_pace.h"
 
 namespace carillon::executor {
 namespace {
 
 constexpr Duration kSyncEvery = 100ms;
-constexpr Duration kRegisterAgain = 1s;
+// News is looked for this often, and told this often at most.
+constexpr Duration kLookEvery = 20ms;
+constexpr Duration kNewsEvery = 200ms;
+// A member that answers no heartbeat for three intervals, and for this long, hangs.
+constexpr int kIntervalsUnanswered = 3;
+constexpr Duration kUnansweredLeast = 10s;
+
+// Different processes wait for different times.
+uint64_t SeedOf(const ExecutorRecord& record) {
+  uint64_t hash = 1469598103934665603ull;
+  for (const char c : record.id.value() + "/" + record.incarnation.value()) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  }
+  return hash;
+}
 
 // The state of this executor as the member sees it. For the log only: whether the executor gets
 // work is decided with each claim.
@@ -19,6 +34,9 @@ std::string_view StandingOf(const Registered& message) {
 }
 
 }  // namespace
+
+MemberSessions::MemberSessions(ExecutorLink& link, ExecutorRecord record)
+    : link_(link), record_(std::move(record)), rng_(SeedOf(record_)) {}
 
 void MemberSessions::Sync(SteadyTime now) {
   if (now >= next_sync_) {
@@ -31,8 +49,10 @@ void MemberSessions::Sync(SteadyTime now) {
     sessions_ = std::move(present);
   }
   for (auto& [member, session] : sessions_) {
+    CloseIfSilent(member, session, now);
     if (session.registered || now < session.register_at) continue;
-    session.register_at = now + kRegisterAgain;
+    // Less and less often: a member that was restarted hears of its whole fleet at once.
+    session.register_at = now + session.register_again.Next(rng_);
     const Status sent = link_.Send(member, Register{record_});
     if (!sent.ok()) log::Debug("link", "register: {}", sent.error().message);
   }
@@ -45,6 +65,15 @@ void MemberSessions::SetChecks(const std::vector<HostCheck>& checks) {
     session.registered = false;
     session.register_at = SteadyTime{};
   }
+}
+
+void MemberSessions::CloseIfSilent(const MemberId& member, Session& session, SteadyTime now) {
+  const Duration patience = std::max(kIntervalsUnanswered * session.announced, kUnansweredLeast);
+  if (!session.unanswered || now - *session.unanswered < patience) return;
+  log::Warn("link", "no answer for {} s: a new stream is opened member={}", patience / 1s,
+            member.value());
+  session.unanswered.reset();
+  link_.Close(member);
 }
 
 std::vector<MemberId> MemberSessions::Members() const {
@@ -76,6 +105,7 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
   const auto found = sessions_.find(member);
   if (found == sessions_.end()) return;
   Session& session = found->second;
+  session.unanswered.reset();
   if (message.accepted) {
     if (!session.registered) log::Info("link", "registered member={}", member.value());
     const std::string_view standing = StandingOf(message);
@@ -85,7 +115,10 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
     }
     session.heartbeat_every =
         message.heartbeat > Duration::zero() ? message.heartbeat : kHeartbeatEvery;
+    session.quiet_every = std::max(session.heartbeat_every, message.quiet_heartbeat);
+    calm_ = session.quiet_every > session.heartbeat_every ? session.quiet_every : Duration{};
     session.registered = true;
+    session.register_again.Reset();
     session.heartbeat_at = SteadyTime{};
     refusal_.clear();
     return;
@@ -98,8 +131,9 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
 void MemberSessions::OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply) {
   lease_ = reply.lease;
   const auto found = sessions_.find(member);
-  if (found == sessions_.end() || reply.registered) return;
-  found->second.registered = false;
+  if (found == sessions_.end()) return;
+  found->second.unanswered.reset();
+  if (!reply.registered) found->second.registered = false;
 }
 
 void MemberSessions::QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now) {
@@ -132,6 +166,7 @@ void MemberSessions::OnClaimsAnswered(const MemberId& member, const ClaimBatchRe
   lease_ = reply.lease;
   const auto found = sessions_.find(member);
   if (found == sessions_.end()) return;
+  found->second.unanswered.reset();
   const Duration took = now - SteadyTime(Duration(reply.sent_us));
   found->second.patience = std::clamp(2 * took, kAskAgain, kAskAgainMax);
 }
@@ -149,15 +184,32 @@ void MemberSessions::SendClaims(const MemberId& member, Session& session, Steady
 void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill) {
   for (auto& [member, session] : sessions_) {
     if (!session.registered) continue;
-    if (cause == Cause::kTime && now < session.heartbeat_at) continue;
-    session.heartbeat_at = now + session.heartbeat_every;
+    const bool due = cause == Cause::kChange || now >= session.heartbeat_at;
+    if (!due && (!session.quiet || now < session.look_at)) continue;
+    session.look_at = now + kLookEvery;
     Heartbeat heartbeat;
     heartbeat.sent_us = now.time_since_epoch().count();
     fill(member, &heartbeat);
-    session.reported_free_slots = heartbeat.free_slots;
-    const Status sent = link_.Send(member, std::move(heartbeat));
-    if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
+    const bool nothing_new =
+        session.last && HoldsNothing(heartbeat) && SaysTheSame(heartbeat, *session.last);
+    if (!due && nothing_new) continue;
+    session.quiet = nothing_new && session.quiet_every > session.heartbeat_every;
+    SendHeartbeat(member, session, std::move(heartbeat), now);
   }
+}
+
+void MemberSessions::SendHeartbeat(const MemberId& member, Session& session, Heartbeat heartbeat,
+                                   SteadyTime now) {
+  session.announced = session.quiet ? session.quiet_every : session.heartbeat_every;
+  heartbeat.next_in = session.announced;
+  session.heartbeat_at = now + session.announced;
+  session.look_at = now + kNewsEvery;
+  session.reported_free_slots = heartbeat.free_slots;
+  session.last.reset();
+  if (HoldsNothing(heartbeat)) session.last = heartbeat;
+  if (!session.unanswered) session.unanswered = now;
+  const Status sent = link_.Send(member, std::move(heartbeat));
+  if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
 }
 
 SteadyTime MemberSessions::NextDue() const {

@@ -6,14 +6,17 @@
 //          this time, and leases are counted from it.
 // Errors   A message that cannot be sent is lost. Registration and heartbeats repeat on their own;
 //          the core repeats unanswered claims.
+//          The stream of a member that answers no heartbeat is closed, and a new one opened.
 // Always   A batch of claims is sent when it has 256 requests, or 2 ms after the previous batch.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/backoff.h"
 #include "common/ports/executor_link.h"
 
 namespace carillon::executor {
@@ -26,8 +29,7 @@ inline constexpr Duration kAskAgainMax = 4s;     // longest wait
 
 class MemberSessions {
  public:
-  MemberSessions(ExecutorLink& link, ExecutorRecord record)
-      : link_(link), record_(std::move(record)) {}
+  MemberSessions(ExecutorLink& link, ExecutorRecord record);
 
   // Keeps one session for each connected member, and sends the registrations that are due.
   void Sync(SteadyTime now);
@@ -60,7 +62,12 @@ class MemberSessions {
   // The length of a lease according to the latest reply of a member.
   Duration lease() const { return lease_; }
 
-  // Sends a heartbeat to each registered member whose heartbeat is due, or to all with kChange.
+  // For how long streams may stay away while this executor holds nothing: the interval that a
+  // member asked for last. Zero in a small fleet.
+  Duration calm() const { return calm_; }
+
+  // Sends a heartbeat to each registered member whose heartbeat is due, or to all with kChange. A
+  // member that was told to expect silence is told at once of anything else.
   using Fill = std::function<void(const MemberId& member, Heartbeat* heartbeat)>;
   enum class Cause { kTime, kChange };
   void SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill);
@@ -73,20 +80,31 @@ class MemberSessions {
     bool registered = false;
     std::string standing;      // as last reported: "enabled", "disabled", "draining"
     SteadyTime register_at{};  // next try
+    Backoff register_again{{.first = 1s, .longest = 4s}};
     Duration heartbeat_every = kHeartbeatEvery;
+    Duration quiet_every = kHeartbeatEvery;  // while there is nothing to tell
     SteadyTime heartbeat_at{};
+    Duration announced = kHeartbeatEvery;  // by the last heartbeat
+    bool quiet = false;                    // the last heartbeat announced more than usual
+    std::optional<Heartbeat> last;         // if it listed no attempt
+    SteadyTime look_at{};                  // when it is looked for news again
+    std::optional<SteadyTime> unanswered;  // since this heartbeat the member has not answered
     int reported_free_slots = 0;
     std::vector<ClaimRequest> claims;
     SteadyTime claims_at{};  // when the next batch may be sent
     Duration patience = kAskAgain;
   };
   void SendClaims(const MemberId& member, Session& session, SteadyTime now);
+  void SendHeartbeat(const MemberId& member, Session& session, Heartbeat heartbeat, SteadyTime now);
+  void CloseIfSilent(const MemberId& member, Session& session, SteadyTime now);
 
   ExecutorLink& link_;
   ExecutorRecord record_;
   std::map<MemberId, Session> sessions_;
   std::string refusal_;
   Duration lease_ = 20s;
+  Duration calm_{};
+  Rng rng_;
   SteadyTime next_sync_{};
   uint64_t next_batch_ = 1;
 };

@@ -19,6 +19,23 @@ class DaemonReportTest : public DaemonFixture {
   bool answers_ = true;  // m1 renews the leases in heartbeats
 };
 
+TEST_F(DaemonReportTest, OneOfALargeFleetIsQuietWhileItHoldsNothing) {
+  Join();
+  EXPECT_EQ(link_.may_wait, 0s);
+  Deliver(Registered{.heartbeat = 2s, .quiet_heartbeat = 15s});
+  StepFor(5s);
+  EXPECT_EQ(LastHeartbeat().next_in, 15s);
+  EXPECT_EQ(link_.may_wait, 15s);
+  const ClaimRequest claim = RunNoop(1);
+  StepFor(200ms);
+  EXPECT_EQ(LastHeartbeat().next_in, 2s);
+  EXPECT_EQ(link_.may_wait, 0s) << "its result is not applied";
+  Deliver(ResultsApplied{{HeldOf(claim)}});
+  StepFor(5s);
+  EXPECT_EQ(LastHeartbeat().next_in, 15s);
+  EXPECT_EQ(link_.may_wait, 15s);
+}
+
 TEST_F(DaemonReportTest, NoopIsOnDiskBeforeItIsPublished) {
   Join();
   spool_.full = true;
