@@ -1,20 +1,28 @@
 #include "scheduler/liveness/executor_registry.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "common/base/log.h"
+#include "scheduler/assign/bisect.h"
+#include "scheduler/liveness/standing.h"
 
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kRegistersPerStep = 64;
+constexpr size_t kRegistersPerWrite = 256;
 constexpr Duration kRegisterAgain = 500ms;
 constexpr size_t kHealthRowsPerWrite = 1000;
+// Up to so many rows are written every time. Of more, a part, so that all are in half a minute.
+constexpr size_t kHealthRowsLeast = 1000;
+constexpr size_t kHealthParts = 6;
+constexpr Duration kReadEach = 1ms;  // a thousand rows a second, however many there are
+constexpr Duration kSilentLeast = 60s;
 
-// True if the error concerns the store as a whole; other errors concern one registration.
-bool SpeaksOfStore(ErrorCode code) {
-  return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
-         code == ErrorCode::kBrokenStore;
+bool SameProcess(const ExecutorRecord& a, const ExecutorRecord& b) {
+  return a.incarnation == b.incarnation && a.host == b.host && a.ops_port == b.ops_port &&
+         a.slots == b.slots && a.version == b.version;
 }
 
 }  // namespace
@@ -23,45 +31,88 @@ ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
     : ports_(ports), options_(std::move(options)) {}
 
 SteadyTime ExecutorRegistry::Step(SteadyTime now) {
-  RegisterWaiting(now);
+  // First, because registrations are compared with what the store has.
   if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
+  const bool takes = RegisterWaiting(now);
   // State changes are written at once. Heartbeats and load are written only every `write_every`.
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
-  if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
-  if (ports_.registers.size() > 0) return now;  // nothing wakes the loop for items left in it
+  if (!takes) return std::min(now + kRegisterAgain, next_write_);
+  // Nothing wakes the loop for what is left.
+  if (!waiting_.empty() || ports_.registers.size() > 0) return now;
   return std::min(next_refresh_, next_write_);
 }
 
-void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
-  for (RegisterArrival& arrival : ports_.registers.PopUpTo(kRegistersPerStep)) {
-    waiting_.insert_or_assign(arrival.from.executor, std::move(arrival));
-  }
-  for (size_t writes = 0; writes < kRegistersPerStep && !waiting_.empty(); ++writes) {
-    const RegisterArrival& arrival = waiting_.begin()->second;
-    const auto stored = ports_.store.RegisterExecutor(arrival.record);
-    if (!stored.ok()) {
-      ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
-      log::Warn("liveness", "register: {}", stored.error().message);
-      if (!SpeaksOfStore(stored.code())) {
-        if (!IsAccepted(arrival.from)) Refuse(arrival.from, stored.error());
-        waiting_.erase(waiting_.begin());
-        continue;
-      }
-      // Executors that were not accepted yet are dropped. They get no answer, so they
-      // register again.
-      std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
-      return;
+bool ExecutorRegistry::RegisterWaiting(SteadyTime now) {
+  for (RegisterArrival& arrival : ports_.registers.PopUpTo(kRegistersPerWrite)) {
+    if (AcceptAsStored(arrival, now)) {
+      waiting_.erase(arrival.from.executor);
+    } else {
+      waiting_.insert_or_assign(arrival.from.executor, std::move(arrival));
     }
-    if (!IsAccepted(arrival.from)) {
-      ExecutorRecord known = *stored;
-      known.checks = arrival.record.checks;  // not stored
-      Accept(arrival.from, known, now);
-    }
-    log::Info("liveness", "executor registered executor_id={} slots={}",
-              arrival.from.executor.value(), stored->slots);
-    waiting_.erase(waiting_.begin());
   }
+  if (waiting_.empty()) return true;
+  const Status written = WriteRegistrations(now);
+  if (written.ok()) return true;
+  log::Warn("liveness", "register: {}", written.error().message);
+  // Executors that were not accepted yet are dropped. They get no answer, so they
+  // register again.
+  std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
+  return waiting_.empty();
+}
+
+bool ExecutorRegistry::AcceptAsStored(const RegisterArrival& arrival, SteadyTime now) {
+  const auto stored = stored_.find(arrival.from.executor);
+  if (stored == stored_.end() || !SameProcess(stored->second, arrival.record)) return false;
+  if (IsAccepted(arrival.from)) return true;
+  ExecutorRecord known = stored->second;
+  known.checks = arrival.record.checks;  // not stored
+  known.last_heartbeat = arrival.record.last_heartbeat;
+  Accept(arrival.from, known, now);
+  log::Info("liveness", "executor registered, as before executor_id={} slots={}",
+            arrival.from.executor.value(), known.slots);
+  return true;
+}
+
+Status ExecutorRegistry::WriteRegistrations(SteadyTime now) {
+  std::vector<ExecutorRecord> batch;
+  for (const auto& [id, arrival] : waiting_) {
+    if (batch.size() < kRegistersPerWrite) batch.push_back(arrival.record);
+  }
+  const auto count = [this](ErrorCode code) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(code)).Add();
+  };
+  return Bisect(
+      std::span<ExecutorRecord>(batch),
+      [&](std::span<ExecutorRecord> some) -> Status {
+        const auto stored = ports_.store.RegisterExecutors({some.begin(), some.end()});
+        if (!stored.ok()) {
+          count(stored.code());
+          return stored.error();
+        }
+        for (const ExecutorRecord& record : *stored) NoteRegistered(record, now);
+        return {};
+      },
+      [&](const ExecutorRecord& refused, const Error& error) {
+        log::Warn("liveness", "register: {}", error.message);
+        const LeaseHolder from{refused.id, refused.incarnation};
+        if (!IsAccepted(from)) Refuse(from, error);
+        waiting_.erase(refused.id);
+      });
+}
+
+void ExecutorRegistry::NoteRegistered(const ExecutorRecord& stored, SteadyTime now) {
+  const auto arrival = waiting_.find(stored.id);
+  if (arrival == waiting_.end()) return;
+  if (!IsAccepted(arrival->second.from)) {
+    ExecutorRecord known = stored;
+    known.checks = arrival->second.record.checks;  // not stored
+    Accept(arrival->second.from, known, now);
+  }
+  log::Info("liveness", "executor registered executor_id={} slots={}", stored.id.value(),
+            stored.slots);
+  stored_.insert_or_assign(stored.id, stored);
+  waiting_.erase(arrival);
 }
 
 bool ExecutorRegistry::IsAccepted(const LeaseHolder& executor) const {
@@ -71,13 +122,10 @@ bool ExecutorRegistry::IsAccepted(const LeaseHolder& executor) const {
 void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord& stored,
                               SteadyTime now) {
   ports_.executors.Accept(stored, now);
+  const HeartbeatPace pace{.usual = options_.heartbeat,
+                           .quiet = ports_.executors.quiet_heartbeat()};
   const Status sent = ports_.hub.Send(executor.executor, executor.incarnation,
-                                      Registered{.enabled = stored.enabled,
-                                                 .draining = stored.draining,
-                                                 .settings = ports_.settings.Current(),
-                                                 .cluster_time = ports_.cluster.Now(),
-                                                 .heartbeat = options_.heartbeat,
-                                                 .takes_saves = true});
+                                      StandingOf(stored, ports_.settings, ports_.cluster, pace));
   if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
   if (ports_.executors_changed) ports_.executors_changed();
 }
@@ -93,13 +141,16 @@ void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
 
 void ExecutorRegistry::Refresh(SteadyTime now) {
   next_refresh_ = now + options_.refresh_every;
-  auto stored = ports_.store.ListExecutors();
+  const auto stored = ports_.store.ListExecutors();
   if (!stored.ok()) {
     ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(stored.code())).Add();
     return;
   }
-  stored_ = std::move(*stored);
-  ports_.executors.Refresh(stored_);
+  next_refresh_ =
+      now + std::max(options_.refresh_every, kReadEach * static_cast<int64_t>(stored->size()));
+  ports_.executors.Refresh(*stored);
+  stored_.clear();
+  for (const ExecutorRecord& record : *stored) stored_.emplace(record.id, record);
   if (ports_.executors_changed) ports_.executors_changed();
 }
 
@@ -107,21 +158,42 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   next_write_ = now + options_.write_every;
   if (!ports_.writes_health()) return;
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
-  std::map<ExecutorId, ExecutorState> states;
-  for (const ExecutorRecord& record : rows) states[record.id] = record.state;
-  // Also marks executors as lost that are only in the store: they have had no link to this member
-  // after its start.
-  if (const auto cluster_now = ports_.cluster.Now()) {
-    for (ExecutorRecord record : stored_) {
-      const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;
-      const bool counts =
-          record.state == ExecutorState::kOnline || record.state == ExecutorState::kUnhealthy;
-      if (states.count(record.id) > 0 || !silent || !counts) continue;
-      record.state = ExecutorState::kLost;
-      rows.push_back(std::move(record));
-    }
-  }
+  std::vector<ExecutorRecord> silent;
+  AddSilent(rows, silent);
+  KeepPart(rows);
+  rows.insert(rows.end(), silent.begin(), silent.end());
   Write(rows);
+}
+
+// Executors that are only in the store: they have had no link to this member after its start.
+void ExecutorRegistry::AddSilent(const std::vector<ExecutorRecord>& linked,
+                                 std::vector<ExecutorRecord>& silent) {
+  const auto cluster_now = ports_.cluster.Now();
+  if (!cluster_now) return;
+  std::set<ExecutorId> known;
+  for (const ExecutorRecord& record : linked) known.insert(record.id);
+  for (auto& [id, record] : stored_) {
+    const Duration silence = *cluster_now - record.last_heartbeat;
+    const bool counts =
+        record.state == ExecutorState::kOnline || record.state == ExecutorState::kUnhealthy;
+    if (!counts || silence < std::max(options_.lost_after, kSilentLeast) || known.contains(id)) {
+      continue;
+    }
+    record.state = ExecutorState::kLost;
+    silent.push_back(record);
+  }
+}
+
+// Keeps those after the part of the last time, in the order of their ids.
+void ExecutorRegistry::KeepPart(std::vector<ExecutorRecord>& rows) {
+  const size_t part = std::max(kHealthRowsLeast, (rows.size() + kHealthParts - 1) / kHealthParts);
+  if (rows.size() <= part) return;
+  const auto next = std::find_if(rows.begin(), rows.end(), [this](const ExecutorRecord& record) {
+    return written_to_ < record.id;
+  });
+  std::rotate(rows.begin(), next, rows.end());
+  rows.resize(part);
+  written_to_ = rows.back().id;
 }
 
 void ExecutorRegistry::WriteStates() {
@@ -129,7 +201,7 @@ void ExecutorRegistry::WriteStates() {
   if (ports_.writes_health()) Write(changed);
 }
 
-// After an error the remaining rows are not written; the next WriteHealth writes all executors.
+// After an error the remaining rows are not written; the following WriteHealths write them.
 void ExecutorRegistry::Write(const std::vector<ExecutorRecord>& rows) {
   for (size_t from = 0; from < rows.size(); from += kHealthRowsPerWrite) {
     const auto end =

@@ -4,6 +4,9 @@
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Errors   Store unavailable: the link accepts an executor that was already known, and its
 //          registration is written once the store is back. Other executors repeat their request.
+// Always   A process whose row is already as it registers is accepted without a write, so that a
+//          member that was restarted writes nothing. In a large fleet the switches are read, and
+//          load and heartbeats written, less often: a stored heartbeat may be 45 s old.
 #pragma once
 
 #include <atomic>
@@ -29,9 +32,10 @@ class ExecutorRegistry final : public Stepper {
   };
   struct Options {
     Duration heartbeat = 2s;      // the interval that executors are to use
-    Duration refresh_every = 2s;  // between two reads of the switches from the store
-    Duration write_every = 5s;    // between two writes of the health of all executors to the store
-    // For executors that are in the store but never had a link to this member.
+    Duration refresh_every = 2s;  // between two reads of the switches; more for many executors
+    Duration write_every = 5s;    // between two writes of load and heartbeats; of many, of a part
+    // For executors that are in the store but never had a link to this member: at least a minute,
+    // because the store has their heartbeats late.
     Duration lost_after = 10s;
   };
   ExecutorRegistry(const Ports& ports, Options options);
@@ -41,7 +45,11 @@ class ExecutorRegistry final : public Stepper {
   void Nudge() { nudged_ = true; }
 
  private:
-  void RegisterWaiting(SteadyTime now);
+  // Returns false if the store does not take registrations now.
+  bool RegisterWaiting(SteadyTime now);
+  bool AcceptAsStored(const RegisterArrival& arrival, SteadyTime now);
+  Status WriteRegistrations(SteadyTime now);
+  void NoteRegistered(const ExecutorRecord& stored, SteadyTime now);
   bool IsAccepted(const LeaseHolder& executor) const;
   void Accept(const LeaseHolder& executor, const ExecutorRecord& stored, SteadyTime now);
   void Refuse(const LeaseHolder& executor, const Error& error);
@@ -49,6 +57,8 @@ class ExecutorRegistry final : public Stepper {
   void WriteHealth(SteadyTime now);
   void WriteStates();
   void Write(const std::vector<ExecutorRecord>& rows);
+  void AddSilent(const std::vector<ExecutorRecord>& linked, std::vector<ExecutorRecord>& silent);
+  void KeepPart(std::vector<ExecutorRecord>& rows);
 
   const Ports ports_;
   const Options options_;
@@ -56,7 +66,8 @@ class ExecutorRegistry final : public Stepper {
   SteadyTime next_refresh_{};
   SteadyTime next_write_{};
   std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the latest of each executor
-  std::vector<ExecutorRecord> stored_;             // the store's executors at the last refresh
+  std::map<ExecutorId, ExecutorRecord> stored_;    // the store's executors at the last refresh
+  ExecutorId written_to_;  // the last executor of the part whose health was written last
 };
 
 }  // namespace carillon::scheduler

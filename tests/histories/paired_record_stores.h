@@ -85,8 +85,9 @@ class PairedNoticeStore final : public Paired<NoticeStore> {
 class PairedExecutorStore final : public Paired<ExecutorStore> {
  public:
   using Paired::Paired;
-  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
-    return Both("RegisterExecutor", &ExecutorStore::RegisterExecutor, record);
+  Result<std::vector<ExecutorRecord>> RegisterExecutors(
+      const std::vector<ExecutorRecord>& records) override {
+    return Both("RegisterExecutors", &ExecutorStore::RegisterExecutors, records);
   }
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
     return Both("UpdateExecutors", &ExecutorStore::UpdateExecutors, records);

@@ -2,17 +2,22 @@
 
 namespace carillon::memory {
 
-Result<ExecutorRecord> MemoryExecutorStore::RegisterExecutor(const ExecutorRecord& record) {
+Result<std::vector<ExecutorRecord>> MemoryExecutorStore::RegisterExecutors(
+    const std::vector<ExecutorRecord>& records) {
   MutexLock lock(tables_.mu);
-  const auto [it, added] = tables_.executors.emplace(record.id, record);
-  if (!added) {
-    ExecutorRecord fresh = record;
-    fresh.enabled = it->second.enabled;
-    fresh.draining = it->second.draining;
-    fresh.labels = it->second.labels;
-    it->second = std::move(fresh);
+  std::vector<ExecutorRecord> stored;
+  for (const ExecutorRecord& record : records) {
+    const auto [it, added] = tables_.executors.emplace(record.id, record);
+    if (!added) {
+      ExecutorRecord fresh = record;
+      fresh.enabled = it->second.enabled;
+      fresh.draining = it->second.draining;
+      fresh.labels = it->second.labels;
+      it->second = std::move(fresh);
+    }
+    stored.push_back(it->second);
   }
-  return it->second;
+  return stored;
 }
 
 Status MemoryExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {

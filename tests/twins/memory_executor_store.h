@@ -12,7 +12,8 @@ class MemoryExecutorStore final : public ExecutorStore {
  public:
   explicit MemoryExecutorStore(MemoryTables& tables) : tables_(tables) {}
 
-  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
+  Result<std::vector<ExecutorRecord>> RegisterExecutors(
+      const std::vector<ExecutorRecord>& records) override;
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
   Result<std::vector<ExecutorRecord>> ListExecutors() override;
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;

@@ -83,9 +83,15 @@ class ExecutorStore {
  public:
   virtual ~ExecutorStore() = default;
 
-  // Inserts or updates; keeps enabled, draining and labels of a known executor. kInvalid: a text is
-  // above the limits.
-  virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
+  // Inserts or updates all of them, of different ids; keeps enabled, draining and labels of a known
+  // executor. Returns them as they are then, in the same order. kInvalid: a text is above the
+  // limits, and none is registered.
+  virtual Result<std::vector<ExecutorRecord>> RegisterExecutors(
+      const std::vector<ExecutorRecord>& records) = 0;
+  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) {
+    CARILLON_ASSIGN_OR_RETURN(std::vector<ExecutorRecord> stored, RegisterExecutors({record}));
+    return std::move(stored.front());
+  }
   // Updates state, slots, running, load and last_heartbeat of each executor. Ignores unknown ids,
   // and ids that another incarnation has registered meanwhile.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;

@@ -57,6 +57,27 @@ TYPED_TEST(ExecutorStoreContract, RegisteringAgainKeepsWhatPeopleSet) {
   EXPECT_FALSE(reopened.v(reopened.executors.GetExecutor(id)).enabled);
 }
 
+TYPED_TEST(ExecutorStoreContract, ManyAreRegisteredAtOnceAndReturnedInOrder) {
+  StoreDriver s = this->driver();
+  s.v(s.executors.RegisterExecutor(Executor("e2")));
+  s.v(s.executors.SetExecutorDraining(ExecutorId("e2"), true));
+  ExecutorRecord loaded = Executor("e3", "x2");
+  loaded.labels = {{"a \"quoted\" name", "größer"}};
+  loaded.load = {.cpu = 0.5, .memory = 0.25};
+  const std::vector<ExecutorRecord> made =
+      s.v(s.executors.RegisterExecutors({loaded, Executor("e1"), Executor("e2", "x2")}));
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_EQ(made[0].id, ExecutorId("e3"));
+  EXPECT_EQ(made[0].labels, loaded.labels);
+  EXPECT_DOUBLE_EQ(made[0].load.cpu, 0.5);
+  EXPECT_EQ(made[1].id, ExecutorId("e1"));
+  EXPECT_EQ(made[1].last_heartbeat, kT0);
+  EXPECT_EQ(made[2].incarnation, Incarnation("x2"));
+  EXPECT_TRUE(made[2].draining);
+  EXPECT_EQ(s.v(s.executors.ListExecutors()).size(), 3u);
+  EXPECT_TRUE(s.v(s.executors.RegisterExecutors({})).empty());
+}
+
 TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   StoreDriver s = this->driver();
   s.v(s.executors.RegisterExecutor(Executor("e1")));

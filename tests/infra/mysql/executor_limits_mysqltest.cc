@@ -24,6 +24,10 @@ TEST_F(ExecutorLimitsTest, OneWithTheLongestTextsThatMembersTakeIsKept) {
   ExecutorRecord longer = longest;
   longer.version += '1';
   EXPECT_EQ(s.executors.RegisterExecutor(longer).code(), ErrorCode::kInvalid);
+  ExecutorRecord other = longest;
+  other.id = ExecutorId("e2");
+  EXPECT_EQ(s.executors.RegisterExecutors({other, longer}).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(s.executors.GetExecutor(other.id).code(), ErrorCode::kNotFound);
 }
 
 }  // namespace

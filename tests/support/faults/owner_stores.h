@@ -130,8 +130,9 @@ class FaultCheckpointStore : public FaultStore<CheckpointStore> {
 class FaultExecutorStore : public FaultStore<ExecutorStore> {
  public:
   using FaultStore::FaultStore;
-  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
-    return Call("RegisterExecutor", &ExecutorStore::RegisterExecutor, record);
+  Result<std::vector<ExecutorRecord>> RegisterExecutors(
+      const std::vector<ExecutorRecord>& records) override {
+    return Call("RegisterExecutors", &ExecutorStore::RegisterExecutors, records);
   }
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
     return Call("UpdateExecutors", &ExecutorStore::UpdateExecutors, records);

@@ -68,6 +68,38 @@ Result<ExecutorRecord> SelectExecutor(Session& session, const ExecutorId& id,
   return ReadExecutor(rows);
 }
 
+// Returns the executors of a JSON array of rows with one id each.
+Result<std::map<ExecutorId, ExecutorRecord>> SelectExecutors(Session& session,
+                                                             const std::string& ids) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT " + kColumns +
+                                   " FROM JSON_TABLE(" CARILLON_JSON
+                                   ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii "
+                                   "COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN executors x "
+                                   "FORCE INDEX (PRIMARY) ON x.executor_id = k.e",
+                               {ids}));
+  std::map<ExecutorId, ExecutorRecord> found;
+  while (rows.Next()) {
+    CARILLON_ASSIGN_OR_RETURN(ExecutorRecord record, ReadExecutor(rows));
+    found.emplace(record.id, std::move(record));
+  }
+  return found;
+}
+
+// In one order everywhere, so that two batches never wait for each other.
+std::vector<const ExecutorRecord*> ById(const std::vector<ExecutorRecord>& records) {
+  std::vector<const ExecutorRecord*> sorted;
+  sorted.reserve(records.size());
+  for (const ExecutorRecord& record : records) sorted.push_back(&record);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const ExecutorRecord* a, const ExecutorRecord* b) { return a->id < b->id; });
+  return sorted;
+}
+
+int64_t Millionths(double share) {
+  return int64_t{std::lround(std::clamp(share, 0.0, 2'000.0) * 1'000'000)};
+}
+
 // Sets one column to an administrator's choice, and returns the resulting record.
 Result<ExecutorRecord> SetColumn(Pool& pool, const ExecutorId& id, const std::string& column,
                                  const Param& value) {
@@ -81,31 +113,68 @@ Result<ExecutorRecord> SetColumn(Pool& pool, const ExecutorId& id, const std::st
 
 }  // namespace
 
-Result<ExecutorRecord> MysqlExecutorStore::RegisterExecutor(const ExecutorRecord& record) {
+Result<std::vector<ExecutorRecord>> MysqlExecutorStore::RegisterExecutors(
+    const std::vector<ExecutorRecord>& records) {
   static const std::string statement =
       "INSERT INTO executors (executor_id, incarnation, host, port, status, slots, running, "
       "load_cpu, load_memory, load_disk, load_io, version, last_heartbeat_time, register_time, "
-      "enabled, draining, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00'), "
-      "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00'), ?, ?, ?) "
+      "enabled, draining, labels) SELECT k.e, k.p, k.o, k.q, k.s, k.n, k.r, k.c / 1000000, "
+      "k.m / 1000000, k.d / 1000000, k.i / 1000000, k.v, "
+      "TIMESTAMPADD(MICROSECOND, k.h, '1970-01-01 00:00:00'), "
+      "TIMESTAMPADD(MICROSECOND, k.t, '1970-01-01 00:00:00'), k.a, k.b, k.l "
+      "FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]', "
+      "p VARCHAR(255) PATH '$[1]', o VARCHAR(1024) PATH '$[2]', q INT PATH '$[3]', "
+      "s VARCHAR(255) PATH '$[4]', n INT PATH '$[5]', r INT PATH '$[6]', c INT PATH '$[7]', "
+      "m INT PATH '$[8]', d INT PATH '$[9]', i INT PATH '$[10]', v VARCHAR(1024) PATH '$[11]', "
+      "h BIGINT PATH '$[12]', t BIGINT PATH '$[13]', a INT PATH '$[14]', b INT PATH '$[15]', "
+      "l LONGTEXT PATH '$[16]')) k "
       "ON DUPLICATE KEY UPDATE incarnation = VALUES(incarnation), host = VALUES(host), "
       "port = VALUES(port), status = VALUES(status), slots = VALUES(slots), "
       "running = VALUES(running), load_cpu = VALUES(load_cpu), "
       "load_memory = VALUES(load_memory), load_disk = VALUES(load_disk), "
       "load_io = VALUES(load_io), version = VALUES(version), "
       "last_heartbeat_time = VALUES(last_heartbeat_time), register_time = VALUES(register_time)";
-  const std::string labels = LabelsText(record.labels);
-  return InTransaction(
-      db_.pool(), {.operation = "register"}, [&](Session& session) -> Result<ExecutorRecord> {
-        CARILLON_TRY(session.Execute(
-            statement,
-            {record.id.value(), record.incarnation.value(), record.host, int64_t{record.ops_port},
-             Name(record.state), int64_t{record.slots}, int64_t{record.running}, record.load.cpu,
-             record.load.memory, record.load.disk, record.load.io, record.version,
-             ToUnixMicros(record.last_heartbeat), ToUnixMicros(record.registered),
-             int64_t{record.enabled}, int64_t{record.draining}, labels}));
-        return SelectExecutor(session, record.id);
-      });
+  if (records.empty()) return std::vector<ExecutorRecord>{};
+  JsonRows rows;
+  JsonRows ids;
+  for (const ExecutorRecord* record : ById(records)) {
+    rows.Begin()
+        .Add(record->id.value())
+        .Add(record->incarnation.value())
+        .Add(record->host)
+        .Add(record->ops_port)
+        .Add(Name(record->state))
+        .Add(record->slots)
+        .Add(record->running)
+        .Add(Millionths(record->load.cpu))
+        .Add(Millionths(record->load.memory))
+        .Add(Millionths(record->load.disk))
+        .Add(Millionths(record->load.io))
+        .Add(record->version)
+        .Add(record->last_heartbeat)
+        .Add(record->registered)
+        .Add(record->enabled)
+        .Add(record->draining)
+        .Add(LabelsText(record->labels));
+    ids.Begin().Add(record->id.value());
+  }
+  const std::string written = rows.Take();
+  const std::string read = ids.Take();
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto stored,
+      InTransaction(db_.pool(), {.operation = "register"},
+                    [&](Session& session) -> Result<std::map<ExecutorId, ExecutorRecord>> {
+                      CARILLON_TRY(session.Execute(statement, {written}));
+                      return SelectExecutors(session, read);
+                    }));
+  std::vector<ExecutorRecord> answers;
+  for (const ExecutorRecord& record : records) {
+    const auto found = stored.find(record.id);
+    if (found == stored.end()) return {ErrorCode::kCorrupt, "no executor " + record.id.value()};
+    answers.push_back(found->second);
+  }
+  return answers;
 }
 
 Status MysqlExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
@@ -122,25 +191,17 @@ Status MysqlExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& re
       "00:00:00'), x.load_cpu = k.c / 1000000, x.load_memory = k.m / 1000000, "
       "x.load_disk = k.d / 1000000, x.load_io = k.i / 1000000";
   if (records.empty()) return {};
-  std::vector<const ExecutorRecord*> sorted;
-  sorted.reserve(records.size());
-  for (const ExecutorRecord& record : records) sorted.push_back(&record);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const ExecutorRecord* a, const ExecutorRecord* b) { return a->id < b->id; });
   JsonRows rows;
-  const auto millionths = [](double share) {
-    return int64_t{std::lround(std::clamp(share, 0.0, 2'000.0) * 1'000'000)};
-  };
-  for (const ExecutorRecord* record : sorted) {
+  for (const ExecutorRecord* record : ById(records)) {
     rows.Begin()
         .Add(record->id.value())
         .Add(Name(record->state))
         .Add(record->running)
         .Add(record->last_heartbeat)
-        .Add(millionths(record->load.cpu))
-        .Add(millionths(record->load.memory))
-        .Add(millionths(record->load.disk))
-        .Add(millionths(record->load.io))
+        .Add(Millionths(record->load.cpu))
+        .Add(Millionths(record->load.memory))
+        .Add(Millionths(record->load.disk))
+        .Add(Millionths(record->load.io))
         .Add(record->slots)
         .Add(record->incarnation.value());
   }

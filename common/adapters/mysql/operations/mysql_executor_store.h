@@ -12,7 +12,8 @@ class MysqlExecutorStore final : public ExecutorStore {
  public:
   explicit MysqlExecutorStore(MysqlDatabase& db) : db_(db) {}
 
-  Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
+  Result<std::vector<ExecutorRecord>> RegisterExecutors(
+      const std::vector<ExecutorRecord>& records) override;
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
   Result<std::vector<ExecutorRecord>> ListExecutors() override;
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;

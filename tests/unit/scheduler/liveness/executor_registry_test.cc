@@ -1,5 +1,7 @@
 #include "scheduler/liveness/executor_registry.h"
 
+#include <algorithm>
+
 #include "common/adapters/memory/memory_link.h"
 #include "tests/unit/scheduler/room_fixture.h"
 
@@ -82,7 +84,7 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));
   clock_.Advance(7s);
-  faults_.plan.ArmAlways("RegisterExecutor", ErrorCode::kUnavailable);
+  faults_.plan.ArmAlways("RegisterExecutors", ErrorCode::kUnavailable);
   for (ExecutorLink* link : {x1.get(), x9.get()}) {
     ASSERT_TRUE(link->Send(MemberId("m1"), Register{}).ok());
   }
@@ -161,6 +163,115 @@ TEST_F(ExecutorRegistryTest, ManyThatComeAtOnceAreRegisteredWithoutAWait) {
   while (registry_.Step(clock_.Steady()) <= clock_.Steady()) ASSERT_LT(++steps, 10);
   EXPECT_EQ(known_.IncarnationOf(ExecutorId("many-199")), Incarnation("e1"));
   EXPECT_EQ(registers_.size(), 0u);
+}
+
+// A member that was restarted hears of its whole fleet at once, and the store knows it already.
+TEST_F(ExecutorRegistryTest, RestartOfTheMemberCostsNoWrites) {
+  std::map<std::string, int> calls;
+  faults_.plan.OnCall([&calls](const std::string& call) { ++calls[call]; });
+  ExecutorTable known{{}};
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [] { return true; }},
+                            {.write_every = 1h}};
+  const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e1"));
+  const auto come = [&](const std::string& id, const std::string& incarnation, int slots = 0) {
+    ASSERT_TRUE(registers_
+                    .Push({.from = {ExecutorId(id), Incarnation(incarnation)},
+                           .record = {.id = ExecutorId(id),
+                                      .incarnation = Incarnation(incarnation),
+                                      .slots = slots,
+                                      .last_heartbeat = clock_.Wall(),
+                                      .registered = clock_.Wall()}})
+                    .ok());
+    registry.Step(clock_.Steady());
+  };
+  registry.Step(clock_.Steady());
+  come("x1", "e1");
+  EXPECT_EQ(known.IncarnationOf(ExecutorId("x1")), Incarnation("e1"));
+  const auto answers = x1->Receive(10);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(std::get<Registered>(answers[0].message).accepted);
+  EXPECT_EQ(calls["RegisterExecutors"], 0);
+  EXPECT_EQ(calls["UpdateExecutors"], 0);
+  come("x2", "e1", 8);
+  EXPECT_EQ(calls["RegisterExecutors"], 1) << "it has other slots";
+  EXPECT_EQ(Stored("x2").slots, 8);
+  come("x2", "e1", 8);
+  EXPECT_EQ(calls["RegisterExecutors"], 1);
+  come("x1", "e2");
+  EXPECT_EQ(calls["RegisterExecutors"], 2) << "another process";
+  come("x3", "e1");
+  EXPECT_EQ(calls["RegisterExecutors"], 3) << "a new one";
+}
+
+TEST_F(ExecutorRegistryTest, LostOneThatComesBackAsItWasIsOnlineInTheStore) {
+  ExecutorRecord lost = Stored("x1");
+  lost.state = ExecutorState::kLost;
+  ASSERT_TRUE(stores_.executors.UpdateExecutors({lost}).ok());
+  ExecutorTable known{{}};
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [] { return true; }},
+                            {.write_every = 1h}};
+  ASSERT_TRUE(registers_.Push({.from = {lost.id, lost.incarnation}, .record = lost}).ok());
+  registry.Step(clock_.Steady());
+  EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
+}
+
+TEST_F(ExecutorRegistryTest, ManyAreReadAndWrittenLessOften) {
+  std::vector<ExecutorRecord> many;
+  for (int i = 0; i < 2'498; ++i) {
+    many.push_back({.id = ExecutorId("many-" + std::to_string(i)),
+                    .incarnation = Incarnation("e1"),
+                    .last_heartbeat = clock_.Wall(),
+                    .registered = clock_.Wall()});
+  }
+  ASSERT_TRUE(stores_.executors.RegisterExecutors(many).ok());
+  for (const ExecutorRecord& record : many) known_.Accept(record, clock_.Steady());
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known_,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [] { return true; }},
+                            {.write_every = 5s}};
+  const auto beat_and_step = [&] {
+    for (const ExecutorRecord& record : known_.Records()) {
+      known_.HeartbeatFrom(record.id, record.incarnation, {.running_count = 3}, clock_.Wall(),
+                           clock_.Steady());
+    }
+    registry.Step(clock_.Steady());
+    const auto all = stores_.executors.ListExecutors().value();
+    return std::count_if(all.begin(), all.end(),
+                         [](const ExecutorRecord& one) { return one.running == 3; });
+  };
+  int reads = 0;
+  faults_.plan.OnCall([&reads](const std::string& call) { reads += call == "ListExecutors"; });
+  EXPECT_EQ(beat_and_step(), 1000);
+  clock_.Advance(2s);
+  EXPECT_EQ(beat_and_step(), 1000);
+  EXPECT_EQ(reads, 1) << "a thousand rows a second";
+  clock_.Advance(3s);
+  EXPECT_EQ(beat_and_step(), 2000);
+  EXPECT_EQ(reads, 2);
+  clock_.Advance(5s);
+  EXPECT_EQ(beat_and_step(), 2500) << "all";
 }
 
 TEST_F(ExecutorRegistryTest, OnlyTheLeaderWritesAndItWritesNothingOld) {
