@@ -26,6 +26,7 @@ struct BrokenRule {
   bool scripts = false;
   bool nested = false;
   bool lost_nodes = false;
+  bool quiet = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -46,12 +47,15 @@ TEST_P(BrokenRuleTest, IsNoticed) {
     const Outcome outcome = rule.calendars
                                 ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
                                 : Simulate({.seed = seed,
+                                            .hangs = rule.quiet,
                                             .delays = rule.delays,
                                             .dependents = rule.dependents,
                                             .scripts = rule.scripts,
                                             .workflows = rule.workflows,
                                             .nested = rule.nested,
-                                            .lost_nodes = rule.lost_nodes});
+                                            .lost_nodes = rule.lost_nodes,
+                                            .quiet = rule.quiet,
+                                            .twin = rule.quiet});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -141,7 +145,16 @@ INSTANTIATE_TEST_SUITE_P(
                    .seeds_max = 40,
                    .first = 150,
                    .workflows = true,
-                   .lost_nodes = true}),
+                   .lost_nodes = true},
+        // quiet executors: silence judged by the usual interval, another process after the usual
+        // wait, few heartbeats although leases depend on them
+        BrokenRule{
+            .name = "quiet.silence_fixed", .promise = "quiet", .seeds_max = 40, .quiet = true},
+        BrokenRule{.name = "quiet.admit_fixed", .promise = "quiet", .seeds_max = 40, .quiet = true},
+        BrokenRule{.name = "quiet.with_attempts",
+                   .promise = "one dependency hangs",
+                   .seeds_max = 40,
+                   .quiet = true}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

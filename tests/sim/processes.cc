@@ -19,6 +19,11 @@ HostClock NewHostClock(World& world) {
 // cluster, so that results are skipped often.
 constexpr Duration kResultsOfInterest = 500ms;
 
+// Three executors are quiet for as long as 10,000 are in a real cluster, and longer than a lease
+// allows that is not renewed.
+constexpr Duration kQuietEachOfFew = 5s;
+constexpr Duration kShortLease = 12s;
+
 class SteadyLoad final : public executor::LoadSource {
  public:
   ExecutorLoad Sample() override { return {.cpu = 0.25, .memory = 0.5}; }
@@ -103,6 +108,10 @@ void SchedulerProcess::Create() {
   scheduler::MemberOptions options;
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
   options.seed = world_.rng.Next();
+  if (world_.quiet()) {
+    options.quiet_each = kQuietEachOfFew;
+    options.lease = kShortLease;
+  }
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{.clock = clock(),
                              .stores = WithFaults(world_.store_ports, ports_->stores),
@@ -299,10 +308,10 @@ struct ExecutorProcess::Ports {
   LiveSettings settings;
 };
 
-ExecutorProcess::ExecutorProcess(World& world, size_t number)
+ExecutorProcess::ExecutorProcess(World& world, size_t number, std::optional<ExecutorId> id)
     : SimProcess(fmt::format("e{}", number + 1), clock_of_host_),
       world_(world),
-      id_(name()),
+      id_(id.value_or(ExecutorId(name()))),
       clock_of_host_(NewHostClock(world)),
       warden_({.host = id_, .clock = clock_of_host_, .observer = world.checker}),
       slots_((world.faults().about_leases ? 16 : 4) + static_cast<int>(world.rng.Below(7))) {}

@@ -93,7 +93,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
 
 class ExecutorProcess final : public SimProcess {
  public:
-  ExecutorProcess(World& world, size_t number);
+  // `id` is the name of another executor, which a person has given to this one, too.
+  ExecutorProcess(World& world, size_t number, std::optional<ExecutorId> id = {});
   ~ExecutorProcess() override;
 
   const ExecutorId& id() const { return id_; }

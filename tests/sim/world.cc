@@ -78,6 +78,11 @@ World::World(const WorldOptions& options)
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
   }
+  if (options.twin) {
+    executors_.push_back(
+        std::make_unique<ExecutorProcess>(*this, executors, executors_.front()->id()));
+    processes_.push_back(executors_.back().get());
+  }
 }
 
 // Processes are destroyed first, because they refer to everything else.
@@ -257,9 +262,30 @@ void World::CheckGroupQueues() {
   beside_free_group_slot_ = std::move(waits);
 }
 
+// Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first
+// process of each id stays.
+void World::CheckExecutors() {
+  for (const auto& scheduler : schedulers_) {
+    if (scheduler->member() == nullptr) continue;
+    for (const ExecutorRecord& executor : scheduler->member()->GetStatus().executors) {
+      if (executor.state == ExecutorState::kLost) {
+        checker.Fail("quiet",
+                     fmt::format("{} takes {} for lost", scheduler->name(), executor.id.value()));
+      }
+      const auto [first, fresh] =
+          accepted_.try_emplace({scheduler->name(), executor.id}, executor.incarnation);
+      if (first->second != executor.incarnation) {
+        checker.Fail("quiet", fmt::format("{}: {} replaces {}", scheduler->name(),
+                                          executor.incarnation.value(), first->second.value()));
+      }
+    }
+  }
+}
+
 void World::CheckBounds() {
   if (options_.guest != nullptr) return;
   CheckQueues();
+  if (options_.quiet && plan_.kills_nothing) CheckExecutors();
   if (!stores.DelaysAgree()) {
     checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");
   }
@@ -296,7 +322,11 @@ Outcome World::Run() {
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
   std::vector<ExecutorId> ids;
-  for (const auto& executor : executors_) ids.push_back(executor->id());
+  for (const auto& executor : executors_) {
+    if (std::find(ids.begin(), ids.end(), executor->id()) == ids.end()) {
+      ids.push_back(executor->id());
+    }
+  }
   actor_ = std::make_unique<Actor>(
       Actor::Ports{.stores = store_ports,
                    .checker = checker,

@@ -49,7 +49,9 @@ struct WorldOptions {
   // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
   // run the workflows again.
   bool lost_nodes = false;
-  bool trace = false;           // prints every event to stderr
+  bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
+  bool twin = false;   // only with `hangs`: a second host has the name of the first executor
+  bool trace = false;  // prints every event to stderr
   WorldGuest* guest = nullptr;  // null: none. With one, nothing is checked at the end
 };
 
@@ -92,6 +94,7 @@ class World {
   const Turn* turn() const { return turn_; }
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
+  bool quiet() const { return options_.quiet; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
   bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
@@ -126,6 +129,7 @@ class World {
   void CheckBounds();
   void CheckQueues();
   void CheckGroupQueues();
+  void CheckExecutors();
   void Rest(bool strict_misfire);
   Outcome Report() const;
   void After(Duration wait, std::function<void()> action);
@@ -200,6 +204,8 @@ class World {
   std::map<JobNo, std::pair<RunKey, SteadyTime>> beside_free_slot_;
   // The same by group.
   std::map<std::string, std::pair<RunKey, SteadyTime>> beside_free_group_slot_;
+  // The process of each executor that each scheduler accepted first.
+  std::map<std::pair<std::string, ExecutorId>, Incarnation> accepted_;
 };
 
 Outcome Simulate(const WorldOptions& options);
