@@ -122,6 +122,23 @@ TEST_F(FiringRoutingTest, RunsOfAHandlerTakeItsSlotsAndNoOthers) {
   EXPECT_EQ(Tasks("x2").size(), 1u) << "the slot for other jobs is still free";
 }
 
+TEST_F(FiringRoutingTest, OneThatIsGivenWorkAndSaysNothingGetsNoMore) {
+  Beat("x1", 2);
+  const StoredJob job = Shell("job");
+  Feed({Pending(job, 0s)});
+  Pass(100ms);
+  ASSERT_EQ(Next(), "x1");
+  Pass(4s);
+  EXPECT_EQ(executors_.Find(ExecutorId("x1"))->state, ExecutorState::kOnline);
+  Pass(2s);
+  EXPECT_EQ(executors_.Find(ExecutorId("x1"))->state, ExecutorState::kUnhealthy);
+  EXPECT_EQ(executors_.TakeSwitched().size(), 1u) << "it is asked to speak";
+  EXPECT_EQ(Next(), "");
+  Beat("x1", 2);
+  Pass(100ms);
+  EXPECT_EQ(Next(), "x1");
+}
+
 TEST_F(FiringRoutingTest, ItStaysWhereASlotIsFree) {
   Beat("x1", 2);
   Feed({Pending(Shell("job"), 0s)});
