@@ -1,5 +1,5 @@
 // Derives the health of an executor from how long it has been silent, by what it has announced.
-// Pure.
+// Pure: no clock, no I/O.
 #pragma once
 
 #include <algorithm>

@@ -105,8 +105,8 @@ class ExecutorTable {
   Duration quiet_heartbeat() const { return quiet_heartbeat_.load(); }
   // Executors whose state changed since the last call, without forgotten executors.
   std::vector<ExecutorRecord> TakeStateChanges();
-  // Executors whose enabled or draining switch changed since the last call, and suspected ones: what
-  // they are to be told makes them speak at once.
+  // Executors whose enabled or draining switch changed since the last call, and suspected ones:
+  // what they are to be told makes them speak at once.
   std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
   std::optional<ExecutorRecord> Find(const ExecutorId& id) const;

@@ -1,6 +1,6 @@
 // The scheduler's end of the control link. Receives the executors' messages, and answers those that
-// can be answered from memory. Pushes changed switches, settings and intervals to the executors, and
-// ends the streams of those that are lost.
+// can be answered from memory. Pushes changed switches, settings and intervals to the executors,
+// and ends the streams of those that are lost.
 //
 // Place    Step 7 of docs/life-of-a-run.md. Registrations go to executor_registry.h, and claims to
 //          claims/claim_applier.h. Heartbeats are answered here.

@@ -4,8 +4,8 @@
 //   [--interval-ms MS] [--seconds S] [--storm]
 //
 // Prints "registered" when all are, then one line of JSON with the heartbeats that were answered in
-// S seconds. With --storm it then waits until the member is restarted, and prints one more line when
-// all are registered again. tests/bench/executors.py starts it and measures the member.
+// S seconds. With --storm it then waits until the member is restarted, and prints one more line
+// when all are registered again. tests/bench/executors.py starts it and measures the member.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 

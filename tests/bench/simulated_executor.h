@@ -1,5 +1,5 @@
-// An executor without work, for measurements of a member: it has a connection of its own, registers,
-// sends heartbeats as the member asks, and comes back after the end of a stream.
+// An executor without work, for measurements of a member: it has a connection of its own,
+// registers, sends heartbeats as the member asks, and comes back after the end of a stream.
 //
 // Threads  Act is called by one thread; gRPC's threads deliver what the member sends.
 #pragma once
