@@ -33,6 +33,9 @@ inline bool UsesNewCron(const JobDefinition& job) {
 // Runs keep the time zone of their fire from this one on, too.
 inline constexpr int kFireDateMigration = 2;
 
+// Parts of runs, groups in time, pauses after failures, and the topic of dead letters.
+inline constexpr int kFanOutMigration = 3;
+
 inline bool UsesNewHttp(const JobDefinition& job) {
   return job.http && NeedsHttpExtended(*job.http);
 }

@@ -318,6 +318,42 @@ TEST_F(SchemaTest, MigrationsOfThisProgramCanBeStartedOver) {
   EXPECT_EQ(StoreDriver::v(store->jobs.GetJob(JobId("a"))).definition, definition);
 }
 
+TEST_F(SchemaTest, AnAlterThatWasMadeBeforeCountsAsDone) {
+  const auto session = EmptyDatabase();
+  const mysql::Migration alters = {
+      2, "alters",
+      "ALTER TABLE a ADD COLUMN m INT NULL, ADD KEY by_m (m);\n"
+      "ALTER TABLE a ADD KEY by_n (n);\nCREATE TABLE IF NOT EXISTS b (n INT);\n"};
+  ASSERT_OK(mysql::Migrate(*session, kFirst));
+  // The program was killed after the second statement.
+  ASSERT_OK(
+      session->Run("ALTER TABLE a ADD COLUMN m INT NULL, ADD KEY by_m (m), ADD KEY by_n (n)"));
+  ASSERT_OK(mysql::Migrate(*session, {kFirst[0], alters}));
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM b"), 0);
+  const mysql::Migration wrong = {3, "wrong", "ALTER TABLE a DROP COLUMN o;\n"};
+  EXPECT_FALSE(mysql::Migrate(*session, {kFirst[0], alters, wrong}).ok());
+}
+
+// A store of 0.1.0 with runs, whose table has partitions.
+TEST_F(SchemaTest, RunsOfTheFirstReleaseHaveOneShardAfterTheMigrations) {
+  const auto session = EmptyDatabase();
+  const std::vector<mysql::Migration>& all = mysql::EmbeddedMigrations();
+  ASSERT_OK(mysql::Migrate(*session, {all.front()}));
+  ASSERT_OK(session->Run(
+      "ALTER TABLE job_runs REORGANIZE PARTITION p_future INTO (PARTITION p_day VALUES LESS THAN "
+      "(1000), PARTITION p_future VALUES LESS THAN MAXVALUE)"));
+  ASSERT_OK(session->Run(
+      "INSERT INTO job_runs (fire_us, schedule_id, job_no, segment, kind, state, due_us, "
+      "def_version) VALUES (5, 1, 1, 1, 'CRON', 'PENDING', 5, 1), (2000, 1, 1, 1, 'WORKFLOW', "
+      "'COMPLETED', 5, 1)"));
+  ASSERT_OK(mysql::Migrate(*session, all));
+  EXPECT_EQ(Number(*session,
+                   "SELECT SUM(shard_total) + 10 * SUM(kind = 'CRON' AND fire_us = 5) + 100 * "
+                   "SUM(kind = 'WORKFLOW' AND fire_us = 2000) FROM job_runs"),
+            112);
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_logs"), 0);
+}
+
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
   std::vector<std::future<std::string>> members;
   for (int i = 0; i < 4; ++i) {

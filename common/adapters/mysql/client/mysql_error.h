@@ -14,6 +14,8 @@ enum class Phase { kConnect, kStatement, kCommit };
 
 // Errors of the client library have numbers from 2000 (CR_…), those of the server from 1000 and
 // from 3000 (ER_…).
+inline constexpr int kDuplicateColumn = 1060;
+inline constexpr int kDuplicateKeyName = 1061;
 inline constexpr int kDuplicateKey = 1062;
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr int kDeadlock = 1213;

@@ -225,9 +225,11 @@ Status Session::Run(const std::string& statement) {
 Result<bool> Session::TryRun(const std::string& statement) {
   const Status ran = Run(statement);
   if (ran.ok()) return true;
-  if (last_error_ != kLockWaitTimeout && last_error_ != kStatementTimeout) return ran.error();
+  const bool in_use = last_error_ == kLockWaitTimeout || last_error_ == kStatementTimeout;
+  const bool done_before = last_error_ == kDuplicateColumn || last_error_ == kDuplicateKeyName;
+  if (!in_use && !done_before) return ran.error();
   last_error_ = 0;  // not in a transaction: the connection stays usable
-  return false;
+  return done_before;
 }
 
 Result<Rows> Session::Ask(const std::string& statement) {

@@ -101,7 +101,8 @@ class Session {
   Result<Rows> Ask(const std::string& statement);
 
   // As Run, for a statement that needs exclusive use of a table. Returns false, and changes
-  // nothing, if the table is in use.
+  // nothing, if the table is in use. An ALTER that adds a column or key that exists counts as done:
+  // MySQL has no IF NOT EXISTS for it, and each ALTER is done as a whole.
   Result<bool> TryRun(const std::string& statement);
 
   // MariaDB only: from now on the server ends each statement that takes longer than `longest`

@@ -1,0 +1,57 @@
+-- Parts of runs, groups in time, pauses after failures, and the topic of dead letters. Programs of
+-- schema 1 neither read nor write the new columns; the new values are written once the upgrade is
+-- finished (scheduler/settings/new_fields.h). They need the key free_slots of group_slots.
+-- compatible_from: 1
+--
+-- One ALTER a table: it is done as a whole or not at all, so a repeated one is recognized by its
+-- first column that exists.
+
+-- shard 0: the own run of its fire; others are parts of it, of kind SHARD. shard_total: how many
+-- parts the own run has, also in the row of each part; 1 in all other runs.
+ALTER TABLE job_runs
+  ADD COLUMN shard_total INT UNSIGNED NOT NULL DEFAULT 1,
+  MODIFY COLUMN kind ENUM('CRON', 'RATE', 'ONCE', 'MANUAL', 'DELAY', 'BACKFILL', 'AFTER', 'EVENT',
+    'WORKFLOW', 'SHARD') CHARACTER SET ascii NOT NULL;
+
+ALTER TABLE kept_runs
+  ADD COLUMN shard_total INT UNSIGNED NOT NULL DEFAULT 1,
+  MODIFY COLUMN kind ENUM('CRON', 'RATE', 'ONCE', 'MANUAL', 'DELAY', 'BACKFILL', 'AFTER', 'EVENT',
+    'WORKFLOW', 'SHARD') CHARACTER SET ascii NOT NULL;
+
+-- parts: the own run of the fire may have to end.
+ALTER TABLE run_completions
+  MODIFY COLUMN target ENUM('schedule', 'dependents', 'workflow', 'parts')
+    CHARACTER SET ascii NOT NULL;
+
+-- features: the bits of common/domain/features.h. handlers: names between blanks; NULL = none.
+-- Written when they change.
+ALTER TABLE executors
+  ADD COLUMN features BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  ADD COLUMN handlers MEDIUMTEXT NULL;
+
+-- per_us: a slot is given again so long after it was last given; 0 = at once.
+ALTER TABLE concurrency_groups
+  ADD COLUMN per_us BIGINT NOT NULL DEFAULT 0;
+
+ALTER TABLE group_slots
+  ADD COLUMN given_us BIGINT NOT NULL DEFAULT 0,
+  ADD KEY free_since (group_no, fire_us, given_us);
+
+ALTER TABLE jobs
+  ADD COLUMN pause_after_failures INT NOT NULL DEFAULT 0;
+
+ALTER TABLE dead_letters
+  ADD COLUMN published TINYINT(1) NOT NULL DEFAULT 0,
+  ADD KEY by_published (published, id);
+
+ALTER TABLE notices
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+    CHARACTER SET ascii NOT NULL;
+
+ALTER TABLE deliveries
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+    CHARACTER SET ascii NOT NULL;
+
+ALTER TABLE notice_memories
+  MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
+    CHARACTER SET ascii NOT NULL;
