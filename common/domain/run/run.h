@@ -101,10 +101,18 @@ inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition = "bad_definition";  // cannot be sent or read
+// Of a job with shards or a broadcast (fire_end.h, fan_out_places.h). SKIPPED: of a part, the host
+// to which it is bound could not take it in time; of the fire, no host could, or none was found.
+inline constexpr std::string_view kHostDown = "host_down";
+inline constexpr std::string_view kNoExecutor = "no_executor";
 // Somebody on whose behalf the run acts may not run the job now (standing.h).
 inline constexpr std::string_view kForbidden = "forbidden";
 // FAILED: of a workflow, because of its nodes, which its error names.
 inline constexpr std::string_view kNodeFailed = "node_failed";
+// FAILED, TIMED_OUT or LOST: of a fire, because of its parts. FAILED: a broadcast found more hosts
+// than a fire may have parts.
+inline constexpr std::string_view kShardFailed = "shard_failed";
+inline constexpr std::string_view kTooManyHosts = "too_many_hosts";
 // FAILED, without a process, because of one of the job's secrets:
 inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
 // The job's owner may not use the secret.

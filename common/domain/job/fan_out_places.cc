@@ -1,0 +1,48 @@
+#include "common/domain/job/fan_out_places.h"
+
+#include <algorithm>
+
+#include "common/domain/run/run.h"
+
+namespace carillon {
+namespace {
+
+bool IsSelected(const FanOutHost& host, const FanOutNeeds& needs) {
+  if (!needs.only.empty() && host.id != needs.only) return false;
+  return needs.selector == nullptr || needs.selector->Matches(host.labels);
+}
+
+bool IsAlive(const FanOutHost& host, const FanOutNeeds& needs, WallTime now) {
+  const bool can = host.features.HasAll(needs.features) &&
+                   (needs.handler.empty() || host.handlers.contains(std::string(needs.handler)));
+  return can && host.enabled && !host.draining && now - host.heard <= kAliveHeard;
+}
+
+}  // namespace
+
+Places FixedPlaces(size_t total) { return {.total = std::clamp(total, size_t{1}, kPartsMax)}; }
+
+Places AlivePlaces(const std::vector<FanOutHost>& hosts, const FanOutNeeds& needs, size_t max,
+                   WallTime now) {
+  const auto alive = std::ranges::count_if(hosts, [&](const FanOutHost& host) {
+    return IsSelected(host, needs) && IsAlive(host, needs, now);
+  });
+  const size_t most = std::clamp(max, size_t{1}, kPartsMax);
+  return {.total = std::clamp(static_cast<size_t>(alive), size_t{1}, most)};
+}
+
+Places BroadcastPlaces(const std::vector<FanOutHost>& hosts, const FanOutNeeds& needs,
+                       WallTime now) {
+  Places places;
+  for (const FanOutHost& host : hosts) {
+    const bool counts = host.enabled && now - host.heard <= kBroadcastHeard;
+    if (counts && IsSelected(host, needs)) places.hosts.push_back(host.id);
+  }
+  if (places.hosts.empty()) return {.refusal = reason::kNoExecutor};
+  if (places.hosts.size() > kPartsMax) return {.refusal = reason::kTooManyHosts};
+  std::sort(places.hosts.begin(), places.hosts.end());
+  places.total = places.hosts.size();
+  return places;
+}
+
+}  // namespace carillon
