@@ -371,6 +371,13 @@ std::vector<Setting> MakeTable() {
        .most = 10'000,
        .help =
            "A member whose clock differs by more than this from the database's owns no segments."},
+      {.name = "overload.levels",
+       .type = kLevels,
+       .fallback = "",
+       .help =
+           "Levels of [overload](operations.md#overload): from which waiting time (seconds) of "
+           "due runs on, those of which priorities are shed, e.g. `10:20, 60:60`. Empty = none.",
+       .live = true},
 
       {.name = "notify.webhook_url",
        .fallback = "",

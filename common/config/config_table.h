@@ -20,6 +20,7 @@ enum class SettingType {
   kAddress,   // an IP address, or localhost
   kNetworks,  // IP addresses and networks (10.0.0.0/8), separated by commas
   kPairs,     // name=value,name=value; in YAML also a map
+  kLevels,    // late_s:below,late_s:below (overload_levels.h)
 };
 
 // One row of the table of settings.

@@ -44,6 +44,7 @@ std::string Bounds(const Setting& setting) {
     case SettingType::kText:
     case SettingType::kFlag:
     case SettingType::kPairs: return "";
+    case SettingType::kLevels: return "(`late_s:below, …`)";
     case SettingType::kInteger:
       return " (" + std::to_string(setting.least) + "–" + std::to_string(setting.most) + ")";
     case SettingType::kChoice: {

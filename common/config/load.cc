@@ -138,6 +138,11 @@ std::string Complaint(const Setting& setting, const std::string& text) {
                                  : "must be IP addresses or networks such as 10.0.0.0/8, "
                                    "separated by commas";
     case SettingType::kPairs: return ParsePairs(text) ? "" : "must be name=value,name=value";
+    case SettingType::kLevels:
+      return ParseOverloadLevels(text)
+                 ? ""
+                 : "must be up to three pairs late_s:below such as 10:20, 60:60, both ascending, "
+                   "late_s from 5 to 3600 and below from 1 to 100";
   }
   return "has an unknown type";
 }
@@ -467,6 +472,12 @@ std::vector<IpNetwork> Config::Networks(std::string_view name) const {
   auto networks = ParseNetworks(Get(name).text);
   CARILLON_CHECK(FindSetting(name)->type == SettingType::kNetworks && networks, name);
   return *std::move(networks);
+}
+
+std::vector<OverloadLevel> Config::Levels(std::string_view name) const {
+  auto levels = ParseOverloadLevels(Get(name).text);
+  CARILLON_CHECK(FindSetting(name)->type == SettingType::kLevels && levels, name);
+  return *std::move(levels);
 }
 
 Duration Config::Time(std::string_view name) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/ip_address.h"
+#include "common/base/overload_levels.h"
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/config/config_table.h"
@@ -36,6 +37,7 @@ class Config {
   bool Flag(std::string_view name) const;
   std::map<std::string, std::string> Pairs(std::string_view name) const;
   std::vector<IpNetwork> Networks(std::string_view name) const;
+  std::vector<OverloadLevel> Levels(std::string_view name) const;
   // A setting in milliseconds, seconds or days: its name ends in _ms, _s or _days.
   Duration Time(std::string_view name) const;
 

@@ -1,6 +1,9 @@
 // Limits and intervals of the scheduler's rooms.
 #pragma once
 
+#include <vector>
+
+#include "common/base/overload_levels.h"
 #include "common/ports/coordinator.h"
 #include "common/wire/messages/task_codec.h"
 
@@ -11,8 +14,9 @@ struct MemberTuning {
   Duration horizon = 30s;          // how far ahead fires are planned
   Duration dispatch_timeout = 5s;  // a run not claimed within this time is published elsewhere
   BusFormat bus_format = BusFormat::kBinary;
-  Duration retention = 24h * 14;  // of finished runs
-  int keep_last_runs = 0;         // finished runs of each job that are kept, however old
+  Duration retention = 24h * 14;             // of finished runs
+  int keep_last_runs = 0;                    // finished runs of each job that are kept, however old
+  std::vector<OverloadLevel> overload = {};  // from which runs are shed; empty: never
 
   bool operator==(const MemberTuning&) const = default;
 };

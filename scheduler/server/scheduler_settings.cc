@@ -42,7 +42,8 @@ MemberTuning MemberTuningOf(const config::Config& config) {
           .dispatch_timeout = config.Time("scheduler.dispatch_timeout_ms"),
           .bus_format = BusFormatOf(config.Text("bus.format")),
           .retention = config.Time("retention_days"),
-          .keep_last_runs = static_cast<int>(config.Integer("keep_last_runs"))};
+          .keep_last_runs = static_cast<int>(config.Integer("keep_last_runs")),
+          .overload = config.Levels("overload.levels")};
 }
 
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {

@@ -100,6 +100,7 @@ inline constexpr std::string_view kEdited = "edited";
 inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
+inline constexpr std::string_view kShed = "shed";  // under overload, by its low priority
 inline constexpr std::string_view kBadDefinition = "bad_definition";  // cannot be sent or read
 // Of a job with shards or a broadcast (fire_end.h, fan_out_places.h). SKIPPED: of a part, the host
 // to which it is bound could not take it in time; of the fire, no host could, or none was found.

@@ -19,6 +19,7 @@ std::string OtherValue(const config::Setting& setting) {
     return std::to_string(std::to_string(setting.least) == setting.fallback ? setting.most
                                                                             : setting.least);
   }
+  if (setting.type == config::SettingType::kLevels) return "10:20, 60:60";
   std::string choices(setting.choices);
   return choices.substr(choices.rfind('|') + 1);
 }
