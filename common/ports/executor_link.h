@@ -207,8 +207,8 @@ class ExecutorHub {  // the member's end, all executors
   virtual Status Send(const ExecutorId& executor, const Incarnation& incarnation,
                       ToExecutor message) = 0;
   virtual std::vector<ExecutorMessage> Receive(size_t max) = 0;
-  // The processes whose stream has ended since the last call, and that have none now. Call it when
-  // all messages are received: those that were sent before the end come first.
+  // The processes whose stream has ended since the last call, and that have none now. None while
+  // messages wait: those that were sent before the end are received first.
   virtual std::vector<ExecutorProcess> TakeEnded() = 0;
   // Called also when a stream has ended.
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -115,8 +115,10 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
     }
     session.heartbeat_every =
         message.heartbeat > Duration::zero() ? message.heartbeat : kHeartbeatEvery;
-    session.quiet_every = std::max(session.heartbeat_every, message.quiet_heartbeat);
-    calm_ = session.quiet_every > session.heartbeat_every ? session.quiet_every : Duration{};
+    const Duration quiet = std::max(session.heartbeat_every, message.quiet_heartbeat);
+    calm_ = quiet > session.heartbeat_every ? quiet : Duration{};
+    // Somebody waits for the heartbeat that tells that a draining executor is empty.
+    session.quiet_every = message.draining ? session.heartbeat_every : quiet;
     session.registered = true;
     session.register_again.Reset();
     session.heartbeat_at = SteadyTime{};

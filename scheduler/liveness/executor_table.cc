@@ -34,7 +34,13 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   const Known& known = found->second;
   const SteadyTime heard = known.heard;
   const Duration wait = ReplacedAfter(known.next_in, options_.incarnation_wait, options_.health);
-  if (known.left || known.ended || now - heard >= wait) return Admission::kAdmit;
+  if (known.left || now - heard >= wait) return Admission::kAdmit;
+  // A restart begins after the end. Who was there while the other one spoke is a second host, which
+  // must not take the name, and with it the leases, at each interruption of the network.
+  const auto waits = newcomers_.find(record.id);
+  const bool twin = waits != newcomers_.end() && waits->second.incarnation == record.incarnation &&
+                    heard > waits->second.since;
+  if (known.ended && !twin) return Admission::kAdmit;
   auto [newcomer, fresh] = newcomers_.try_emplace(record.id, Newcomer{record.incarnation, now});
   if (!fresh && newcomer->second.incarnation != record.incarnation) {
     newcomer->second = {record.incarnation, now};

@@ -35,11 +35,8 @@ SteadyTime LinkService::Step(SteadyTime now) {
     const LeaseHolder from{message.executor, message.incarnation};
     std::visit([&](auto& body) { Handle(from, body); }, message.message);
   }
-  // What such a process sent before is handled now.
-  if (messages.size() < kMessagesPerStep) {
-    for (const ExecutorProcess& process : ports_.hub.TakeEnded()) {
-      ports_.executors.StreamEnded(process.executor, process.incarnation, now);
-    }
+  for (const ExecutorProcess& process : ports_.hub.TakeEnded()) {
+    ports_.executors.StreamEnded(process.executor, process.incarnation, now);
   }
   if (now >= next_health_) JudgeHealth(now);
   PushChanges();
@@ -200,6 +197,7 @@ void LinkService::JudgeHealth(SteadyTime now) {
   next_health_ = now + kHealthEvery;
   if (!ports_.executors.JudgeHealth(now)) return;
   for (const ExecutorRecord& record : ports_.executors.TakeFallen()) {
+    if (record.state == ExecutorState::kOnline) continue;  // it is back
     log::Warn("liveness", "executor state={} executor_id={}{}{}", Name(record.state),
               record.id.value(), record.trouble.empty() ? "" : ": ", record.trouble);
     // Nothing else would notice that nobody is at the other end any more.

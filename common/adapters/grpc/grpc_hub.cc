@@ -177,6 +177,7 @@ void Switchboard::Remove(const Peer& peer, HubStream* stream) {
 
 std::vector<ExecutorProcess> Switchboard::TakeEnded() {
   MutexLock lock(mu_);
+  if (!inbox_.empty()) return {};
   const std::set<Peer> ended = std::exchange(ended_, {});
   return {ended.begin(), ended.end()};
 }

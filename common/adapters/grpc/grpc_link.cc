@@ -24,6 +24,8 @@ namespace {
 // A closing link waits this long for members to read the last messages,
 // such as the executor's goodbye.
 constexpr Duration kFarewell = 500ms;
+// A quiet executor that did not notice the end of its stream would not register with the next one.
+constexpr Duration kNoticed = 300ms;
 
 class Link;
 
@@ -472,7 +474,7 @@ void Link::MayWait(Duration span) {
 
 SteadyTime Link::CalmCall(SteadyTime now) {
   if (may_wait_ <= Duration{}) return now;
-  return now + Duration(rng_.Below(static_cast<uint64_t>(may_wait_.count())));
+  return now + kNoticed + Duration(rng_.Below(static_cast<uint64_t>(may_wait_.count())));
 }
 
 std::vector<std::string> Link::public_keys() {

@@ -26,6 +26,10 @@ constexpr int kBacklog = 512;
 constexpr int kLookMs = 1000;
 constexpr int kRetryAcceptMs = 100;
 constexpr int64_t kTellEveryS = 60;
+// A dead connection is noticed after 60 + 3 × 10 s.
+constexpr int kProbeAfterS = 60;
+constexpr int kProbeEveryS = 10;
+constexpr int kProbes = 3;
 
 struct PeerName {
   std::string address;
@@ -66,6 +70,16 @@ uint64_t CookieOf(int fd) {
   uint64_t cookie = 0;
   socklen_t size = sizeof(cookie);
   return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+// A host that has lost its power never ends its connections. Who has registered is given up when it
+// is silent; these probes of the kernel are for all others. A connection in use sends none.
+void KeepAlive(int fd) {
+  constexpr int kOn = 1;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof(kOn));
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterS, sizeof(kProbeAfterS));
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeEveryS, sizeof(kProbeEveryS));
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof(kProbes));
 }
 
 Error Failed(const std::string& what, const std::string& why) {
@@ -217,6 +231,7 @@ void LinkAcceptor::AcceptOne() {
   }
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  KeepAlive(fd);
   taker_.Take(fd);
 }
 

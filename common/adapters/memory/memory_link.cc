@@ -41,6 +41,7 @@ class MemoryHub final : public ExecutorHub {
   std::vector<ExecutorProcess> TakeEnded() override {
     MutexLock lock(board_.mu_);
     std::vector<ExecutorProcess> gone;
+    if (!board_.hubs_.at(member_).waiting.empty()) return gone;
     for (const ExecutorProcess& process : std::exchange(board_.ended_[member_], {})) {
       if (!board_.links_.contains(process)) gone.push_back(process);
     }

@@ -54,6 +54,28 @@ class LinkStrangersTest : public GrpcLinkTest {
   std::set<int> open_;
 };
 
+// The member sends no keepalives of HTTP/2. Without those of the kernel the connection of a host that
+// has lost its power would stay for ever, if nobody has registered on it.
+TEST_F(LinkStrangersTest, KernelLooksAfterEachConnection) {
+  Connect(1);
+  const auto looked_after = [this](int fd) {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    int on = 0;
+    socklen_t on_size = sizeof(on);
+    const bool of_hub = getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+                        ntohs(address.sin_port) == PortOf(*hub_) &&
+                        getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    return of_hub && getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &on_size) == 0 && on != 0;
+  };
+  EXPECT_TRUE(WaitUntil([&] {
+    for (int fd = 0; fd < 1024; ++fd) {
+      if (looked_after(fd)) return true;
+    }
+    return false;
+  }));
+}
+
 TEST_F(LinkStrangersTest, AnAddressHasFewOfThemAndTheyAreSoonClosed) {
   Connect(300);
   EXPECT_TRUE(WaitUntil([&] { return Refused() == 300 - 64; }));

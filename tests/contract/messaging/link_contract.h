@@ -144,6 +144,21 @@ TYPED_TEST(LinkContract, EndOfAStreamIsToldOnceAndNotOfOneThatIsBack) {
   EXPECT_TRUE(hub->TakeEnded().empty());
 }
 
+// Else a message that was sent before the end would look like one of a new stream.
+TYPED_TEST(LinkContract, EndOfAStreamComesAfterItsMessages) {
+  const auto hub = this->factory_.Hub(MemberId("m1"));
+  auto link = this->Link("e1", "x1");
+  this->Settle([&] { return link->Members().size() == 1; });
+  ASSERT_TRUE(link->Send(MemberId("m1"), this->Beat(1)).ok());
+  link.reset();
+  this->Settle([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x1"), Registered{}).ok(); });
+  EXPECT_TRUE(hub->TakeEnded().empty());
+  EXPECT_EQ(hub->Receive(10).size(), 1u);
+  size_t ended = 0;
+  this->Settle([&] { return (ended += hub->TakeEnded().size()) > 0; });
+  EXPECT_EQ(ended, 1u);
+}
+
 TYPED_TEST(LinkContract, DepartedMemberIsSeenAsGone) {
   auto hub = this->factory_.Hub(MemberId("m1"));
   const auto link = this->Link("e1");

@@ -130,6 +130,18 @@ TEST_F(MemberSessionsTest, SmallFleetBeatsAsAlways) {
   EXPECT_EQ(sessions_.calm(), 15s);
 }
 
+TEST_F(MemberSessionsTest, DrainingOneIsNotQuiet) {
+  Register();
+  Pass(3s);
+  Announced();
+  Register({.draining = true, .heartbeat = 2s, .quiet_heartbeat = 15s});
+  Pass(6100ms);
+  EXPECT_EQ(Announced(), std::vector<Duration>(4, 2s)) << "somebody waits for it to be empty";
+  Register();
+  Pass(100ms);
+  EXPECT_EQ(Announced(), std::vector<Duration>{15s});
+}
+
 TEST_F(MemberSessionsTest, RegistrationIsRepeatedLessAndLessOften) {
   std::vector<SteadyTime> tries;
   for (const SteadyTime end = now_ + 60s; now_ < end; now_ += 10ms) {

@@ -120,6 +120,17 @@ TEST_F(ExecutorTableTest, ProcessWhoseStreamHasEndedIsReplacedAtOnce) {
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 2s), Admission::kWait) << "it is back";
 }
 
+// Two hosts have one id by mistake, and the network of the first one fails for a moment.
+TEST_F(ExecutorTableTest, SecondHostDoesNotTakeTheNameWhenAStreamEnds) {
+  table_.Accept(Record("e1"), kStart);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 1s), Admission::kWait);
+  Beat("e1", kStart + 2s);
+  table_.StreamEnded(ExecutorId("x1"), Incarnation("e1"), kStart + 3s);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 3s), Admission::kRefuse);
+  EXPECT_EQ(table_.Admit(Record("e3"), kStart + 3s), Admission::kAdmit) << "a restart";
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 8s), Admission::kAdmit) << "it was silent";
+}
+
 TEST_F(ExecutorTableTest, StreamThatDoesNotComeBackIsALoss) {
   table_.Accept(Record("e1"), kStart);
   QuietBeat("e1", kStart);
