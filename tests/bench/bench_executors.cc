@@ -1,7 +1,10 @@
 // A fleet of simulated executors, each with a connection of its own to one member.
 //
-//   bench_executors --address HOST:PORT --secret-file FILE [--executors N] [--holders N]
-//   [--interval-ms MS] [--seconds S] [--storm]
+//   bench_executors --address HOST:PORT --secret-file FILE [--authority DIR --member ID]
+//   [--executors N] [--holders N] [--interval-ms MS] [--seconds S] [--storm]
+//
+// With --authority each executor has a certificate of this authority, which has link-ca.pem and
+// link-ca.key.
 //
 // Prints "registered" when all are, then one line of JSON with the heartbeats that were answered in
 // S seconds. With --storm it then waits until the member is restarted, and prints one more line
@@ -14,13 +17,16 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <queue>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "common/adapters/system/system_clock.h"
+#include "common/tls/certificates.h"
 #include "tests/bench/simulated_executor.h"
 
 namespace carillon::bench {
@@ -29,6 +35,7 @@ namespace {
 struct Options {
   FleetOptions fleet;
   std::string secret_file;
+  std::string authority;
   int executors = 10'000;
   int holders = 0;
   int interval_ms = 0;
@@ -39,15 +46,41 @@ struct Options {
 constexpr Duration kRegisterMax = 120s;
 constexpr Duration kSettles = 45s;
 
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Makes a certificate for each executor, before anything is measured.
+std::vector<tls::Identity> Identities(const Options& options, WallTime now) {
+  std::vector<tls::Identity> made(static_cast<size_t>(options.executors));
+  if (options.authority.empty()) return made;
+  const std::string certificate = Read(options.authority + "/link-ca.pem");
+  const auto authority =
+      tls::Authority::Load(certificate, Read(options.authority + "/link-ca.key"));
+  if (!authority.ok()) throw std::runtime_error(authority.error().message);
+  for (int i = 0; i < options.executors; ++i) {
+    tls::Identity& one = made[static_cast<size_t>(i)];
+    one = {.authority = certificate, .key = tls::NewKey()};
+    auto issued = authority->IssueFor(
+        one.key, {.common_name = SimulatedExecutor::IdOf(i), .from = now - 1h, .until = now + 24h});
+    if (!issued.ok()) throw std::runtime_error(issued.error().message);
+    one.certificate = std::move(issued).value();
+  }
+  return made;
+}
+
 class Fleet {
  public:
-  explicit Fleet(const Options& options) : options_(options) {}
+  explicit Fleet(const Options& options)
+      : options_(options), identities_(Identities(options, clock_.Wall())) {}
 
   // Connects all, 500 a second: a fleet does not arrive at once.
   bool Connect() {
     for (int i = 0; i < options_.executors; ++i) {
       executors_.push_back(std::make_unique<SimulatedExecutor>(
-          i, i < options_.holders, options_.fleet, clock_, count_, [this, i] { Wake(i); }));
+          i, i < options_.holders, std::move(identities_[static_cast<size_t>(i)]), options_.fleet,
+          clock_, count_, [this, i] { Wake(i); }));
       turn_of_.emplace_back();
       Wake(i);
       Run([] { return false; }, 2ms);
@@ -126,6 +159,7 @@ class Fleet {
 
   const Options options_;
   const SystemClock clock_;
+  std::vector<tls::Identity> identities_;  // until each executor has its own
   FleetCount count_;
   std::vector<std::unique_ptr<SimulatedExecutor>> executors_;
   std::vector<SteadyTime> turn_of_;  // of each executor; its other turns are over
@@ -143,6 +177,8 @@ int main(int argc, char** argv) {
   CLI::App app("A fleet of simulated executors");
   app.add_option("--address", options.fleet.address)->required();
   app.add_option("--secret-file", options.secret_file)->required();
+  app.add_option("--authority", options.authority, "directory of the authority; none: without TLS");
+  app.add_option("--member", options.fleet.member, "the name in its certificate");
   app.add_option("--executors", options.executors);
   app.add_option("--holders", options.holders, "that hold something and are never quiet");
   app.add_option("--interval-ms", options.interval_ms, "of heartbeats; 0: as the member asks");

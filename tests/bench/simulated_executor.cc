@@ -24,16 +24,16 @@ class SimulatedExecutor::Stream final
   explicit Stream(SimulatedExecutor& executor)
       : executor_(executor), outbox_({.messages_max = 100, .bytes_max = 1 << 20}) {}
 
-  void Begin(const FleetOptions& options, const std::string& id) {
+  void Begin(const FleetOptions& options, const std::string& id, const tls::Identity& identity) {
     self_ = shared_from_this();
     context_.AddMetadata(rpc::kExecutorMetadata, id);
     context_.AddMetadata(rpc::kIncarnationMetadata, "x");
-    context_.AddMetadata(rpc::kSecretMetadata, "Bearer " + options.secret);
+    if (identity.empty()) context_.AddMetadata(rpc::kSecretMetadata, "Bearer " + options.secret);
     grpc::ChannelArguments arguments = rpc::LinkArguments();
     // The fleet shares two cores with the member.
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 30'000);
-    grpc::GenericStub stub(
-        grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(), arguments));
+    const auto credentials = rpc::ChannelCredentials(identity, options.member, arguments);
+    grpc::GenericStub stub(grpc::CreateCustomChannel(options.address, credentials, arguments));
     stub.PrepareBidiStreamingCall(&context_, rpc::kAttachMethod, grpc::StubOptions(), this);
     AddHold();
     StartRead(&incoming_);
@@ -85,11 +85,14 @@ class SimulatedExecutor::Stream final
   bool closed_ = false;
 };
 
-SimulatedExecutor::SimulatedExecutor(int number, bool holds, const FleetOptions& options,
-                                     const Clock& clock, FleetCount& count,
-                                     std::function<void()> wake)
-    : id_(fmt::format("simulated-{:05}", number)),
+std::string SimulatedExecutor::IdOf(int number) { return fmt::format("simulated-{:05}", number); }
+
+SimulatedExecutor::SimulatedExecutor(int number, bool holds, tls::Identity identity,
+                                     const FleetOptions& options, const Clock& clock,
+                                     FleetCount& count, std::function<void()> wake)
+    : id_(IdOf(number)),
       holds_(holds),
+      identity_(std::move(identity)),
       options_(options),
       clock_(clock),
       count_(count),
@@ -118,7 +121,7 @@ SteadyTime SimulatedExecutor::Act(SteadyTime now) {
 
 void SimulatedExecutor::Dial() {
   stream_ = std::make_shared<Stream>(*this);
-  stream_->Begin(options_, id_);
+  stream_->Begin(options_, id_, identity_);
 }
 
 void SimulatedExecutor::Register(SteadyTime now) {

@@ -18,6 +18,7 @@
 #include "common/base/backoff.h"
 #include "common/base/clock.h"
 #include "common/ports/executor_link.h"
+#include "common/tls/certificates.h"
 
 namespace carillon::bench {
 
@@ -33,16 +34,20 @@ struct FleetCount {
 
 struct FleetOptions {
   std::string address;
-  std::string secret;
+  std::string member;      // its name in the certificate
+  std::string secret;      // without TLS
   Duration interval = {};  // of heartbeats; zero: as the member asks
 };
 
 class SimulatedExecutor {
  public:
   // `wake` asks for a call of Act. One that `holds` something is never quiet, and dials at once.
-  SimulatedExecutor(int number, bool holds, const FleetOptions& options, const Clock& clock,
-                    FleetCount& count, std::function<void()> wake);
+  // `identity` is empty without TLS.
+  SimulatedExecutor(int number, bool holds, tls::Identity identity, const FleetOptions& options,
+                    const Clock& clock, FleetCount& count, std::function<void()> wake);
   ~SimulatedExecutor();
+
+  static std::string IdOf(int number);
 
   // Does what is due. Returns when it is to be called again.
   SteadyTime Act(SteadyTime now);
@@ -60,6 +65,7 @@ class SimulatedExecutor {
 
   const std::string id_;
   const bool holds_;
+  const tls::Identity identity_;
   const FleetOptions& options_;
   const Clock& clock_;
   FleetCount& count_;
