@@ -12,7 +12,8 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch) {
                  .due = row.due,
                  .priority = row.priority,
                  .kind = row.kind,
-                 .flags = row.flags};
+                 .flags = row.flags,
+                 .shard_total = row.shard_total};
   if (!row.pinned_executor.empty()) {
     run.extras =
         std::make_shared<const RunExtras>(RunExtras{.pinned_executor = row.pinned_executor});

@@ -35,6 +35,7 @@ struct PendingRun {
   int priority = 0;
   RunKind kind = RunKind::kCron;
   uint32_t flags = 0;  // run_flag
+  uint32_t shard_total = 1;
   // Immutable and shared, so that copies of a run are cheap. Null for almost every run.
   std::shared_ptr<const RunExtras> extras = {};
 };

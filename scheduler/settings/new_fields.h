@@ -51,6 +51,10 @@ inline constexpr std::array kNewFields = {
              [](const JobDefinition& job) { return HasNewCondition(job.no_retry_on); }},
     NewField{"http", 2, &UsesNewHttp},
     NewField{"fire_date", kFireDateMigration, &UsesFireDate},
+    NewField{"shards", kFanOutMigration,
+             [](const JobDefinition& job) { return job.shards.has_value(); }},
+    NewField{"broadcast", kFanOutMigration,
+             [](const JobDefinition& job) { return job.broadcast.has_value(); }},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }
 

@@ -30,7 +30,9 @@ Result<std::vector<RunCompletion>> MemoryCompletionStore::ScanCompletions(
   std::vector<RunCompletion> found;
   for (const auto& [id, end] : tables_.completions) {
     if (found.size() == limit) break;
-    if (end.target == CompletionTarget::kWorkflow) continue;
+    if (end.target == CompletionTarget::kWorkflow || end.target == CompletionTarget::kParts) {
+      continue;
+    }
     if (Contains(segments, end.segment)) found.push_back(end);
   }
   return found;

@@ -200,6 +200,7 @@ Status MemoryFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallT
                             .due = run.due,
                             .priority = run.priority,
                             .def_version = run.def_version,
+                            .shard_total = run.shard_total,
                             .flags = run.flags},
                     .planned = now});
   }
@@ -328,7 +329,8 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.freed_slot = (held_slot && !job->slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
-    effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(report.key);
+    effect.dead_letter =
+        decision.change.dead_letter && LeavesDeadLetter(tables_.FindRun(report.key)->row);
     effect.given_back = decision.change.given_back;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;
@@ -373,7 +375,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
-    effect.dead_letter = change->dead_letter && LeavesDeadLetter(report.key);
+    effect.dead_letter = change->dead_letter && LeavesDeadLetter(tables_.FindRun(report.key)->row);
     effect.freed_slot = (held_slot && !entry.slots.contains(report.key)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
   }

@@ -57,7 +57,8 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
 // The dead letter, and the notice.
 void AddFailure(MemoryTables& tables, const RunEntry& entry, int attempts, WallTime now)
     REQUIRES(tables.mu) {
-  if (LeavesDeadLetter(entry.row.key)) {
+  if (!TellsFailure(entry.row.kind)) return;
+  if (LeavesDeadLetter(entry.row)) {
     const uint64_t id = ++tables.last_dead_letter_id;
     tables.dead_letters[id] = {.id = id,
                                .key = entry.row.key,

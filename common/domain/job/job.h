@@ -12,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/domain/isolation.h"
 #include "common/domain/job/container.h"
+#include "common/domain/job/fan_out.h"
 #include "common/domain/job/http_request.h"
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
@@ -97,6 +98,8 @@ struct JobDefinition {
   std::string routing_key = {};        // of kConsistentHash: a template; "" = the id of the job
   std::string executor_id = {};        // only this executor; "" = any that the selector allows
   std::string executor_selector = {};  // selector.h; "" = any executor
+  std::optional<Shards> shards = {};   // fan_out.h; one of these two at most
+  std::optional<Broadcast> broadcast = {};
   std::map<std::string, ParameterValue> parameters =
       {};                                       // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};  // the same names, <= 100

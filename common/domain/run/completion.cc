@@ -11,6 +11,7 @@ std::vector<CompletionTarget> TargetsOf(const RunRow& row) {
   if ((row.flags & run_flag::kDelay) != 0) targets.push_back(CompletionTarget::kSchedule);
   if ((row.flags & run_flag::kDependents) != 0) targets.push_back(CompletionTarget::kDependents);
   if ((row.flags & run_flag::kNode) != 0) targets.push_back(CompletionTarget::kWorkflow);
+  if ((row.flags & run_flag::kPart) != 0) targets.push_back(CompletionTarget::kParts);
   return targets;
 }
 
@@ -19,6 +20,7 @@ std::string_view Name(CompletionTarget target) {
     case CompletionTarget::kSchedule: return "schedule";
     case CompletionTarget::kDependents: return "dependents";
     case CompletionTarget::kWorkflow: return "workflow";
+    case CompletionTarget::kParts: return "parts";
   }
   return "";
 }

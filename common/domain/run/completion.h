@@ -15,10 +15,10 @@
 
 namespace carillon {
 
-// The receivers of an end: the schedule of the run (a delay), other jobs (dependents.h), or the
-// workflow run of which it is a node. That one has an owner and a store of its own
-// (workflow_store.h).
-enum class CompletionTarget { kSchedule, kDependents, kWorkflow };
+// The receivers of an end: the schedule of the run (a delay), other jobs (dependents.h), the
+// workflow run of which it is a node, or the own run of the fire of which it is a part. The workflow
+// run has an owner and a store of its own (workflow_store.h).
+enum class CompletionTarget { kSchedule, kDependents, kWorkflow, kParts };
 
 struct RunCompletion {
   uint64_t id = 0;
@@ -36,7 +36,7 @@ struct RunCompletion {
 constexpr bool IsAwaited(const RunRow& row) { return (row.flags & run_flag::kAwaited) != 0; }
 // The targets of the completions that are written then, one each.
 std::vector<CompletionTarget> TargetsOf(const RunRow& row);
-std::string_view Name(CompletionTarget target);  // "schedule", "dependents", "workflow"
+std::string_view Name(CompletionTarget target);  // "schedule", "dependents", …
 
 // The time of an end, which a host has reported by its own clock: not before the claim.
 WallTime EndOf(const RunRow& row, WallTime reported);

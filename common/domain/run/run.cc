@@ -46,6 +46,7 @@ std::string_view Name(RunKind kind) {
     case RunKind::kBackfill: return "backfill";
     case RunKind::kAfter: return "after";
     case RunKind::kWorkflow: return "workflow";
+    case RunKind::kShard: return "shard";
   }
   return "";
 }

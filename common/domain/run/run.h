@@ -9,6 +9,7 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/run/outputs.h"
+#include "common/domain/run/reasons.h"
 #include "common/domain/run/resource_usage.h"
 #include "common/domain/run/saved_state.h"
 #include "common/domain/run_id.h"
@@ -37,11 +38,12 @@ constexpr bool IsFinal(RunState state) {
 
 // The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past
 // fires). kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a
-// node. run_kind.h lists the differences.
-enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow };
-inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,    RunKind::kOnce,
-                                         RunKind::kManual, RunKind::kDelay,   RunKind::kBackfill,
-                                         RunKind::kAfter,  RunKind::kWorkflow};
+// node. kShard: the own run of a fire, of which the run is a part (fan_out.h). run_kind.h lists the
+// differences.
+enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow, kShard };
+inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,     RunKind::kOnce,
+                                         RunKind::kManual, RunKind::kDelay,    RunKind::kBackfill,
+                                         RunKind::kAfter,  RunKind::kWorkflow, RunKind::kShard};
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
@@ -52,77 +54,6 @@ enum class CancelMode {
 };
 std::string_view Name(CancelMode mode);  // "graceful", "kill"
 Result<CancelMode> ParseCancelMode(std::string_view text);
-
-// Stable codes of `reason`. Empty for a plain success.
-namespace reason {
-inline constexpr std::string_view kExitCode = "exit_code";  // FAILED: non-zero exit
-inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by a signal
-inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
-// FAILED: could not be started, because its executor's host had no process, memory, descriptor or
-// disk for it.
-inline constexpr std::string_view kHost = "host";
-// FAILED: the kernel killed a process of it, because they used more than memory_mb of its
-// job's limits.
-inline constexpr std::string_view kOom = "oom";
-// FAILED: it exited with 0, but its outputs are too large or not readable.
-inline constexpr std::string_view kBadOutputs = "bad_outputs";
-// FAILED, of a request: the response has another status than expected, or another body, or there
-// was none, or the executor does not allow requests to the address.
-inline constexpr std::string_view kHttpStatus = "http_status";
-inline constexpr std::string_view kHttpBody = "http_body";
-inline constexpr std::string_view kHttpError = "http_error";
-inline constexpr std::string_view kHttpForbidden = "http_forbidden";
-// Of a handler. FAILED: its function raised an exception. LOST: its process died, or was about
-// to end.
-inline constexpr std::string_view kHandlerError = "handler_error";
-inline constexpr std::string_view kWorkerDied = "worker_died";
-inline constexpr std::string_view kWorkerStopped = "worker_stopped";
-// LOST: the attempt provably never began, which gives the run back (returns.h).
-inline constexpr std::string_view kNotStarted = "not_started";
-inline constexpr std::string_view kTimeout = "timeout";  // TIMED_OUT
-// FAILED or TIMED_OUT with attempts left: retry_on or no_retry_on of the job excludes this failure,
-// or its function did.
-inline constexpr std::string_view kNotRetryable = "not_retryable";
-inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
-// LOST, FAILED, HELD or CANCELLED (DecideLost): the lease ended.
-inline constexpr std::string_view kExecutorLost = "executor_lost";
-inline constexpr std::string_view kWardenDied = "warden_died";  // LOST: reported by the executor
-inline constexpr std::string_view kLeaseEnded =
-    "lease_ended";  // LOST: the warden enforced the lease
-// CANCELLED: a user gave up a run whose process may still run, and confirmed that.
-inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
-// SKIPPED (kDeleted: also CANCELLED):
-inline constexpr std::string_view kOverlap = "overlap";
-inline constexpr std::string_view kQueueFull = "queue_full";  // queue_max runs were queued
-inline constexpr std::string_view kReplaced = "replaced";     // a newer run took its place
-inline constexpr std::string_view kPaused = "paused";
-inline constexpr std::string_view kEdited = "edited";
-inline constexpr std::string_view kDeleted = "deleted";
-inline constexpr std::string_view kQueueTimeout = "queue_timeout";
-inline constexpr std::string_view kMisfire = "misfire";
-inline constexpr std::string_view kShed = "shed";  // under overload, by its low priority
-inline constexpr std::string_view kBadDefinition = "bad_definition";  // cannot be sent or read
-// Of a job with shards or a broadcast (fire_end.h, fan_out_places.h). SKIPPED: of a part, the host
-// to which it is bound could not take it in time; of the fire, no host could, or none was found.
-inline constexpr std::string_view kHostDown = "host_down";
-inline constexpr std::string_view kNoExecutor = "no_executor";
-// Somebody on whose behalf the run acts may not run the job now (standing.h).
-inline constexpr std::string_view kForbidden = "forbidden";
-// FAILED: of a workflow, because of its nodes, which its error names.
-inline constexpr std::string_view kNodeFailed = "node_failed";
-// FAILED, TIMED_OUT or LOST: of a fire, because of its parts. FAILED: a broadcast found more hosts
-// than a fire may have parts.
-inline constexpr std::string_view kShardFailed = "shard_failed";
-inline constexpr std::string_view kTooManyHosts = "too_many_hosts";
-// FAILED, without a process, because of one of the job's secrets:
-inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
-// The job's owner may not use the secret.
-inline constexpr std::string_view kSecretForbidden = "secret_forbidden";
-// The secret cannot be decrypted.
-inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";
-// The secret cannot be masked in the output, because the warden still runs an older version.
-inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
-}  // namespace reason
 
 // True if the last attempt was given up without a kill (on_lost hold or fail) and has not reported
 // since: its process may still run.
@@ -144,7 +75,6 @@ namespace run_flag {
 inline constexpr uint32_t kDelay = 1;        // its end makes the next fire of its schedule
 inline constexpr uint32_t kDependents = 2;   // its end may start runs of other jobs (dependents.h)
 inline constexpr uint32_t kNode = 4;         // of a workflow run, which goes on at its end
-inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
 inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workflow_begin.h)
@@ -152,6 +82,10 @@ inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workfl
 // (standing.h).
 inline constexpr uint32_t kOnBehalf = 64;
 inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
+inline constexpr uint32_t kParts = 4096;  // the own run of a fire that has begun: it has parts
+inline constexpr uint32_t kPart = 8192;   // of an own run, which may have to end at its end
+// Any of these: something waits for its end.
+inline constexpr uint32_t kAwaited = kDelay | kDependents | kNode | kPart;
 }  // namespace run_flag
 
 // The part of a run that decisions depend on (run_state.h): one row of job_runs, locked.
@@ -165,6 +99,7 @@ struct RunRow {
   WallTime due = kNever;  // PENDING: claimable from this time on; or kNever, kQueued, kBlocked
   int priority = 0;
   int64_t def_version = 0;       // the version of the job that this run executes
+  uint32_t shard_total = 1;      // the number of parts of its fire; key.shard is from 1 in a part
   ClaimToken claim_token = {};   // of the last claim; kept until the next one
   ExecutorId executor = {};      // of the last claim
   Incarnation incarnation = {};  // of that executor

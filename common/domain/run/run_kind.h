@@ -59,6 +59,12 @@ struct RunKindRules {
   // Only the store of workflows may make the run PENDING again when it is final: it holds the lock
   // of the workflow run, and knows the nodes behind it.
   Answer moved_by_workflow;
+  // A failure of the run leaves a dead letter and a notice. The failure of a part is told by the
+  // own run of its fire.
+  Answer tells_failure;
+  // The run counts for its job: in statistics, streaks, lists, what waits for the job, and for
+  // max_running. A part does not, because the own run of its fire does.
+  Answer counts_for_job;
 };
 
 // The answers for runs that a schedule planned; a kind below names only what differs.
@@ -78,7 +84,9 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = true,
               .may_be_late = true,
               .starts_dependents = true,
-              .moved_by_workflow = false};
+              .moved_by_workflow = false,
+              .tells_failure = true,
+              .counts_for_job = true};
     case RunKind::kDelay:
       return {.planned_ahead = true,
               .may_misfire = false,
@@ -91,7 +99,9 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = true,
               .may_be_late = true,
               .starts_dependents = true,
-              .moved_by_workflow = false};
+              .moved_by_workflow = false,
+              .tells_failure = true,
+              .counts_for_job = true};
     case RunKind::kManual:
       return {.planned_ahead = false,
               .may_misfire = false,
@@ -104,7 +114,9 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = true,
               .may_be_late = true,
               .starts_dependents = true,
-              .moved_by_workflow = false};
+              .moved_by_workflow = false,
+              .tells_failure = true,
+              .counts_for_job = true};
     case RunKind::kBackfill:
       return {.planned_ahead = false,
               .may_misfire = false,
@@ -117,7 +129,9 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = false,
               .may_be_late = false,
               .starts_dependents = false,
-              .moved_by_workflow = false};
+              .moved_by_workflow = false,
+              .tells_failure = true,
+              .counts_for_job = true};
     case RunKind::kAfter:
       return {.planned_ahead = false,
               .may_misfire = false,
@@ -130,7 +144,9 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = true,
               .may_be_late = true,
               .starts_dependents = true,
-              .moved_by_workflow = false};
+              .moved_by_workflow = false,
+              .tells_failure = true,
+              .counts_for_job = true};
     case RunKind::kWorkflow:
       return {.planned_ahead = false,
               .may_misfire = false,
@@ -143,7 +159,24 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .may_expire = true,
               .may_be_late = true,
               .starts_dependents = true,
-              .moved_by_workflow = true};
+              .moved_by_workflow = true,
+              .tells_failure = true,
+              .counts_for_job = true};
+    case RunKind::kShard:
+      return {.planned_ahead = false,
+              .may_misfire = false,
+              .skipped_by_pause = false,
+              .queued_without_slot = true,
+              .keeps_priority = true,
+              .has_request = false,
+              .of_a_fire = false,
+              .fire_of_a_schedule = false,
+              .may_expire = true,
+              .may_be_late = false,
+              .starts_dependents = false,
+              .moved_by_workflow = false,
+              .tells_failure = false,
+              .counts_for_job = false};
   }
   CheckFailed(__FILE__, __LINE__, "kind", "no kind of a run");
 }
@@ -156,6 +189,8 @@ constexpr bool KeepsPriority(RunKind kind) { return RulesOf(kind).keeps_priority
 constexpr bool IsOfAFire(RunKind kind) { return RulesOf(kind).of_a_fire; }
 constexpr bool IsFireOfASchedule(RunKind kind) { return RulesOf(kind).fire_of_a_schedule; }
 constexpr bool IsMovedByWorkflow(RunKind kind) { return RulesOf(kind).moved_by_workflow; }
+constexpr bool TellsFailure(RunKind kind) { return RulesOf(kind).tells_failure; }
+constexpr bool CountsForJob(RunKind kind) { return RulesOf(kind).counts_for_job; }
 
 constexpr bool HasRequest(RunKind kind, uint32_t flags) {
   return RulesOf(kind).has_request || (flags & run_flag::kHasRequest) != 0;

@@ -36,7 +36,9 @@ std::optional<NodePlace> NodePlaceOf(const RunKey& key) {
                    .position = offset % kNodePositionsMax};
 }
 
-bool LeavesDeadLetter(const RunKey& key) { return !NodePlaceOf(key).has_value(); }
+bool LeavesDeadLetter(const RunRow& row) {
+  return TellsFailure(row.kind) && !NodePlaceOf(row.key).has_value();
+}
 
 int PriorityOfNode(int of_job, const RunRow& own) { return std::max(of_job, own.priority); }
 

@@ -34,8 +34,8 @@ Result<RunKey> NodeKey(WallTime fire, const NodePlace& place);
 std::optional<NodePlace> NodePlaceOf(const RunKey& key);
 
 // True if a failure of the run leaves a dead letter. That of a node belongs to its workflow, the
-// outermost one.
-bool LeavesDeadLetter(const RunKey& key);
+// outermost one; that of a part to the own run of its fire.
+bool LeavesDeadLetter(const RunRow& row);
 
 // The priority of a node's run: that of its job, or that of the workflow's own run if it is higher.
 int PriorityOfNode(int of_job, const RunRow& own);

@@ -57,6 +57,7 @@ struct PlannedRun {
   int priority = 0;
   int64_t def_version = 0;
   uint32_t flags = 0;  // run_flag
+  uint32_t shard_total = 1;
 };
 
 // Moves a schedule to its next unplanned fire.

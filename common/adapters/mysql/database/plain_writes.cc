@@ -50,8 +50,8 @@ std::string_view ConditionOf(ResultFact fact) {
     // 1 is kSlotTaken.
     case ResultFact::kSlot: return "r.slot_taken <> 1";
     case ResultFact::kGroup: return "r.group_no = 0";
-    // 7 is run_flag::kAwaited.
-    case ResultFact::kAwaited: return "(r.flags & 7) = 0";
+    // 8199 is run_flag::kAwaited.
+    case ResultFact::kAwaited: return "(r.flags & 8199) = 0";
   }
   return "FALSE";
 }

@@ -108,7 +108,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
-    effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(run.row.key);
+    effect.dead_letter = decision.change.dead_letter && LeavesDeadLetter(run.row);
     effect.given_back = decision.change.given_back;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
@@ -237,7 +237,7 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     effect.key = report.key;
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
-    effect.dead_letter = change->dead_letter && LeavesDeadLetter(run.row.key);
+    effect.dead_letter = change->dead_letter && LeavesDeadLetter(run.row);
   }
   CARILLON_TRY(writer.Flush());
   return effects;

@@ -87,14 +87,14 @@ Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
 Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTime now) {
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, flags, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, ? FROM "
+      "state, priority, due_us, def_version, flags, shard_total, planned_us) "
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, k.n, ? FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', "
       "j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
-      "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]')) "
-      "k";
+      "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]', "
+      "n INT UNSIGNED PATH '$[10]')) k";
   std::vector<const PlannedRun*> sorted;
   sorted.reserve(runs.size());
   for (const PlannedRun& run : runs) sorted.push_back(&run);
@@ -110,7 +110,8 @@ Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTim
         .Add(run->priority)
         .Add(run->due)
         .Add(run->def_version)
-        .Add(run->flags);
+        .Add(run->flags)
+        .Add(run->shard_total);
   }
   CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
   return {};

@@ -41,6 +41,7 @@ int NumberOf(RunKind kind) {
     case RunKind::kBackfill: return 6;
     case RunKind::kAfter: return 7;
     case RunKind::kWorkflow: return 9;  // 8 is EVENT, which no run has yet
+    case RunKind::kShard: return 10;
   }
   return 0;
 }
@@ -117,6 +118,7 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.flags = static_cast<uint32_t>(rows.Unsigned(column++));
   row.group = GroupNo(rows.Unsigned(column++));
   run.group_slot = static_cast<uint32_t>(rows.Unsigned(column++));
+  row.shard_total = static_cast<uint32_t>(rows.Unsigned(column++));
   return run;
 }
 

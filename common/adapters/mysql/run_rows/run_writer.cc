@@ -171,7 +171,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
                                          .claimed = row.claimed,
                                          .result = result}));
   }
-  if (change.dead_letter && LeavesDeadLetter(row.key)) {
+  if (change.dead_letter && LeavesDeadLetter(row)) {
     dead_letters_.Begin()
         .Add(row.key)
         .Add(row.job_no.value())
@@ -181,7 +181,9 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(now);
   }
   row.state = change.state;
-  if (change.dead_letter) AddNotice(NoticeKind::kFailed, row, change.reason, now);
+  if (change.dead_letter && TellsFailure(row.kind)) {
+    AddNotice(NoticeKind::kFailed, row, change.reason, now);
+  }
   row.may_still_run = MayStillRun(change.state, change.reason);
   row.attempt = change.attempt;
   run.ended_by_loss = result.state == RunState::kLost;
@@ -233,8 +235,8 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
     cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
     run.row.cancel_requested.reset();
   }
-  if (SkipIsFailure(run.row)) {
-    if (LeavesDeadLetter(run.row.key)) {
+  if (SkipIsFailure(run.row) && TellsFailure(run.row.kind)) {
+    if (LeavesDeadLetter(run.row)) {
       dead_letters_.Begin()
           .Add(run.row.key)
           .Add(run.row.job_no.value())

@@ -8,6 +8,7 @@
 #include "common/base/nearest.h"
 #include "common/domain/line_ends.h"
 #include "common/wire/json/job/container_json.h"
+#include "common/wire/json/job/fan_out_json.h"
 #include "common/wire/json/job/http_json.h"
 #include "common/wire/json/job/isolation_json.h"
 #include "common/wire/json/job/parameter_rules_json.h"
@@ -56,6 +57,14 @@ Status Read(const json& value, const std::string& pointer,
 
 Status Read(const json& value, const std::string& pointer, std::optional<Limits>& out) {
   return ReadLimits(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<Shards>& out) {
+  return ReadShards(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::optional<Broadcast>& out) {
+  return ReadBroadcast(value, pointer, out);
 }
 
 template <typename Enum>
@@ -301,6 +310,10 @@ json Write(const T& value) {
     return value ? ContainerToJson(*value) : json(nullptr);
   } else if constexpr (std::is_same_v<T, std::optional<Limits>>) {
     return value ? LimitsToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<Shards>>) {
+    return value ? ShardsToJson(*value) : json(nullptr);
+  } else if constexpr (std::is_same_v<T, std::optional<Broadcast>>) {
+    return value ? BroadcastToJson(*value) : json(nullptr);
   } else {
     return value;
   }
@@ -386,6 +399,8 @@ constexpr std::array kFields = {
     Entry<&Job::routing_key>("routing_key"),
     Entry<&Job::executor_id>("executor_id"),
     Entry<&Job::executor_selector>("executor_selector"),
+    Entry<&Job::shards>("shards"),
+    Entry<&Job::broadcast>("broadcast"),
     Entry<&Job::parameters>("parameters"),
     Entry<&Job::parameter_rules>("parameter_rules"),
     Entry<&Job::env>("env"),
@@ -454,6 +469,8 @@ json DefinitionToJson(const JobDefinition& job) {
   if (job.routing_key.empty()) body.erase("routing_key");
   if (!job.workflow) body.erase("workflow");
   if (!job.limits) body.erase("limits");
+  if (!job.shards) body.erase("shards");
+  if (!job.broadcast) body.erase("broadcast");
   if (job.run_as.empty()) body.erase("run_as");
   if (job.working_directory.empty()) body.erase("working_directory");
   if (job.output_encoding.empty()) body.erase("output_encoding");

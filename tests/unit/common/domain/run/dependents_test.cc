@@ -143,6 +143,8 @@ TEST(DependentsTest, TargetsFollowTheFlags) {
   EXPECT_TRUE(TargetsOf(row).empty());
   row.flags = run_flag::kDelay | run_flag::kDependents | run_flag::kHasRequest;
   EXPECT_EQ(TargetsOf(row), (std::vector{kSchedule, kDependents}));
+  row.flags = run_flag::kPart | run_flag::kHasRequest;
+  EXPECT_EQ(TargetsOf(row), (std::vector{kParts}));
 }
 
 TEST(DependentsTest, TriggerIsReadAsItWasWritten) {

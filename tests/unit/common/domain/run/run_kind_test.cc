@@ -11,11 +11,11 @@ namespace {
 
 using enum RunKind;
 
-// The kinds in the order of run.h, one letter each: "CRODMBAW" answers yes for all.
+// The kinds in the order of run.h, one letter each: "CROMDBAWS" answers yes for all.
 std::string Letters(const std::vector<RunKind>& kinds) {
-  static const std::map<RunKind, char> letters = {{kCron, 'C'},   {kRate, 'R'},    {kOnce, 'O'},
-                                                  {kManual, 'M'}, {kDelay, 'D'},   {kBackfill, 'B'},
-                                                  {kAfter, 'A'},  {kWorkflow, 'W'}};
+  static const std::map<RunKind, char> letters = {
+      {kCron, 'C'},     {kRate, 'R'},  {kOnce, 'O'},     {kManual, 'M'}, {kDelay, 'D'},
+      {kBackfill, 'B'}, {kAfter, 'A'}, {kWorkflow, 'W'}, {kShard, 'S'}};
   std::string text;
   for (const RunKind kind : kinds) text += letters.at(kind);
   return text;
@@ -38,20 +38,22 @@ TEST(RunKindTest, EveryKindAnswersEveryQuestion) {
   // Names every question, so that a new one does not compile until it is in the table.
   const auto [planned_ahead, may_misfire, skipped_by_pause, queued_without_slot, keeps_priority,
               has_request, of_a_fire, fire_of_a_schedule, may_expire, may_be_late,
-              starts_dependents, moved_by_workflow] = RulesOf(kCron);
+              starts_dependents, moved_by_workflow, tells_failure, counts_for_job] = RulesOf(kCron);
   EXPECT_TRUE(planned_ahead);
   EXPECT_EQ(Answer(&RunKindRules::planned_ahead), "CROD");
   EXPECT_EQ(Answer(&RunKindRules::may_misfire), "CRO");
   EXPECT_EQ(Answer(&RunKindRules::skipped_by_pause), "CROMDA");
-  EXPECT_EQ(Answer(&RunKindRules::queued_without_slot), "BW");
-  EXPECT_EQ(Answer(&RunKindRules::keeps_priority), "MB");
+  EXPECT_EQ(Answer(&RunKindRules::queued_without_slot), "BWS");
+  EXPECT_EQ(Answer(&RunKindRules::keeps_priority), "MBS");
   EXPECT_EQ(Answer(&RunKindRules::has_request), "M");
   EXPECT_EQ(Answer(&RunKindRules::of_a_fire), "CRODBAW");
   EXPECT_EQ(Answer(&RunKindRules::fire_of_a_schedule), "CRODB");
-  EXPECT_EQ(Answer(&RunKindRules::may_expire), "CROMDAW");
+  EXPECT_EQ(Answer(&RunKindRules::may_expire), "CROMDAWS");
   EXPECT_EQ(Answer(&RunKindRules::may_be_late), "CROMDAW");
   EXPECT_EQ(Answer(&RunKindRules::starts_dependents), "CROMDAW");
   EXPECT_EQ(Answer(&RunKindRules::moved_by_workflow), "W");
+  EXPECT_EQ(Answer(&RunKindRules::tells_failure), "CROMDBAW");
+  EXPECT_EQ(Answer(&RunKindRules::counts_for_job), "CROMDBAW");
 }
 
 TEST(RunKindTest, ABackgroundRunAnswersLikeABackfilledOne) {
