@@ -70,6 +70,8 @@ void MemberSessions::SetChecks(const std::vector<HostCheck>& checks) {
 void MemberSessions::CloseIfSilent(const MemberId& member, Session& session, SteadyTime now) {
   const Duration patience = std::max(kIntervalsUnanswered * session.announced, kUnansweredLeast);
   if (!session.unanswered || now - *session.unanswered < patience) return;
+  // Else this process was stopped, and the answer waits to be read.
+  if (session.unanswered_beats < kIntervalsUnanswered) return;
   log::Warn("link", "no answer for {} s: a new stream is opened member={}", patience / 1s,
             member.value());
   session.unanswered.reset();
@@ -209,6 +211,7 @@ void MemberSessions::SendHeartbeat(const MemberId& member, Session& session, Hea
   session.reported_free_slots = heartbeat.free_slots;
   session.last.reset();
   if (HoldsNothing(heartbeat)) session.last = heartbeat;
+  session.unanswered_beats = session.unanswered ? session.unanswered_beats + 1 : 1;
   if (!session.unanswered) session.unanswered = now;
   const Status sent = link_.Send(member, std::move(heartbeat));
   if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);

@@ -89,6 +89,7 @@ class MemberSessions {
     std::optional<Heartbeat> last;         // if it listed no attempt
     SteadyTime look_at{};                  // when it is looked for news again
     std::optional<SteadyTime> unanswered;  // since this heartbeat the member has not answered
+    int unanswered_beats = 0;
     int reported_free_slots = 0;
     std::vector<ClaimRequest> claims;
     SteadyTime claims_at{};  // when the next batch may be sent

@@ -10,6 +10,11 @@ namespace {
 
 constexpr size_t kMessagesPerStep = 1024;
 constexpr Duration kHealthEvery = 500ms;
+// Between two steps: this process was stopped, and there are messages that nobody has read yet.
+constexpr Duration kStopped = 2s;
+constexpr Duration kCatchUp = 1s;
+// So many messages are read before silence is judged, if there are more and more of them.
+constexpr int kFullStepsMax = 64;
 
 // Returns why the store can never keep this record; empty if it can.
 std::string WhyNotKept(const ExecutorRecord& record) {
@@ -38,11 +43,22 @@ SteadyTime LinkService::Step(SteadyTime now) {
   for (const ExecutorProcess& process : ports_.hub.TakeEnded()) {
     ports_.executors.StreamEnded(process.executor, process.incarnation, now);
   }
-  if (now >= next_health_) JudgeHealth(now);
+  const bool drained = messages.size() < kMessagesPerStep;
+  full_steps_ = drained ? 0 : full_steps_ + 1;
+  if (MayJudge(now) && (drained || full_steps_ % kFullStepsMax == 0)) JudgeHealth(now);
   PushChanges();
   TellPace(now);
   if (ports_.executors_changed && ports_.executors.has_changes()) ports_.executors_changed();
-  return messages.size() == kMessagesPerStep ? now : next_health_;
+  return drained ? next_health_ : now;
+}
+
+// Whoever is taken for lost loses its stream and its tasks, so silence counts only if it could have
+// been heard. A postponed judgement is not postponed again.
+bool LinkService::MayJudge(SteadyTime now) {
+  const bool stopped = stepped_ && now - *stepped_ > kStopped;
+  stepped_ = now;
+  if (stopped && !std::exchange(catches_up_, true)) next_health_ = now + kCatchUp;
+  return now >= next_health_;
 }
 
 void LinkService::Handle(const LeaseHolder& from, Register& message) {
@@ -195,6 +211,7 @@ void LinkService::SendStanding(const ExecutorRecord& record) {
 
 void LinkService::JudgeHealth(SteadyTime now) {
   next_health_ = now + kHealthEvery;
+  catches_up_ = false;
   if (!ports_.executors.JudgeHealth(now)) return;
   for (const ExecutorRecord& record : ports_.executors.TakeFallen()) {
     if (record.state == ExecutorState::kOnline) continue;  // it is back

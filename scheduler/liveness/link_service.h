@@ -77,6 +77,7 @@ class LinkService final : public Stepper {
   void Handle(const LeaseHolder& from, CarriedRecord& message);
   void Handle(const LeaseHolder& from, AttemptSave& message);
   void Send(const LeaseHolder& to, ToExecutor message);
+  bool MayJudge(SteadyTime now);
   void JudgeHealth(SteadyTime now);
   void PushChanges();
   void TellPace(SteadyTime now);
@@ -86,6 +87,9 @@ class LinkService final : public Stepper {
   const Ports ports_;
   const Options options_;
   SteadyTime next_health_{};
+  std::optional<SteadyTime> stepped_;
+  bool catches_up_ = false;  // after a stop of this process
+  int full_steps_ = 0;       // in a row, that did not read all messages
   PaceTelling telling_;
   std::vector<ExecutorId> to_tell_;  // a changed interval
   size_t told_ = 0;                  // of these

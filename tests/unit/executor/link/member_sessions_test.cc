@@ -186,6 +186,11 @@ TEST(MemberSessionsSilenceTest, StreamOfAMemberThatDoesNotAnswerIsClosed) {
   sessions.OnRegistered(MemberId("m1"), {.heartbeat = 2s});
   pass(60s, true);
   EXPECT_EQ(link.closed, 0);
+  pass(2s, false);
+  now += 1min;
+  pass(2s, false);
+  EXPECT_EQ(link.closed, 0) << "this process was stopped";
+  pass(2s, true);
   pass(9s, false);
   EXPECT_EQ(link.closed, 0);
   pass(4s, false);

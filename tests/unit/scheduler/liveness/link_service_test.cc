@@ -95,6 +95,34 @@ TEST_F(LinkServiceTest, ExecutorThatIsLostHasItsStreamEndedOnce) {
   EXPECT_EQ(hub_.closed[0], (ExecutorProcess{Id(1), life_}));
 }
 
+TEST_F(LinkServiceTest, StopOfTheMemberIsNoSilenceOfItsExecutors) {
+  Accept(1);
+  Accept(2);
+  Pass(1s);
+  clock_.Advance(20s);
+  link_.Step(clock_.Steady());  // before anything is read from the network
+  Beat(1);
+  Pass(500ms);
+  for (const int number : {1, 2}) {
+    EXPECT_EQ(known_.Find(Id(number))->state, ExecutorState::kOnline);
+  }
+  Pass(500ms);
+  EXPECT_EQ(known_.Find(Id(1))->state, ExecutorState::kOnline);
+  EXPECT_EQ(known_.Find(Id(2))->state, ExecutorState::kLost);
+}
+
+TEST_F(LinkServiceTest, SilenceIsJudgedWhenAllMessagesAreRead) {
+  Accept(1);
+  Pass(9s);
+  clock_.Advance(1500ms);
+  for (int i = 0; i < 1024; ++i) Beat(2);
+  link_.Step(clock_.Steady());
+  EXPECT_NE(known_.Find(Id(1))->state, ExecutorState::kLost) << "there may be more";
+  Beat(1);
+  link_.Step(clock_.Steady());
+  EXPECT_EQ(known_.Find(Id(1))->state, ExecutorState::kOnline);
+}
+
 TEST_F(LinkServiceTest, QuietOneWhoseStreamEndsIsLostSooner) {
   for (const int number : {1, 2}) {
     Accept(number);
