@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 
 #include "common/base/failpoint.h"
 #include "common/base/time.h"
@@ -19,9 +18,9 @@ struct HealthRules {
 };
 
 struct Contact {
-  Duration silence{};                  // since the last message
-  Duration next_in{};                  // as the last heartbeat announced; zero: nothing
-  std::optional<Duration> ended = {};  // since the end of its stream; nullopt: it has one
+  Duration silence{};  // since the last message
+  Duration next_in{};  // as the last heartbeat announced; zero: nothing
+  Duration ended{};    // since the end of its stream; zero: it has one
 };
 
 // The silence that the last heartbeat announced beyond the usual one. An executor that announces
