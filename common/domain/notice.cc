@@ -9,7 +9,7 @@ namespace carillon {
 namespace {
 
 constexpr std::array kKinds = {NoticeKind::kFailed, NoticeKind::kMissed, NoticeKind::kLate,
-                               NoticeKind::kRecovered};
+                               NoticeKind::kRecovered, NoticeKind::kJobPaused};
 constexpr int64_t kLateAfterMax = 604'800;
 constexpr size_t kMailAddressesMax = 20;
 constexpr size_t kMailAddressBytesMax = 254;  // RFC 5321
@@ -30,6 +30,7 @@ std::string_view Name(NoticeKind kind) {
     case NoticeKind::kMissed: return "missed";
     case NoticeKind::kLate: return "late";
     case NoticeKind::kRecovered: return "recovered";
+    case NoticeKind::kJobPaused: return "job_paused";
   }
   return "unknown";
 }
@@ -39,7 +40,8 @@ Result<NoticeKind> ParseNoticeKind(std::string_view text) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid,
-          fmt::format("'{}' is not one of failed, missed, late, recovered", text.substr(0, 64))};
+          fmt::format("'{}' is not one of failed, missed, late, recovered, job_paused",
+                      text.substr(0, 64))};
 }
 
 Result<std::vector<NoticeKind>> ParseNoticeKinds(std::string_view list) {

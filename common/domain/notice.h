@@ -20,6 +20,7 @@ enum class NoticeKind {
   kMissed,     // fires were not planned in time, and will not be run
   kLate,       // a run started, or is still waiting, later than the job allows
   kRecovered,  // the first success after a failure that was notified
+  kJobPaused,  // the job was paused, because as many runs in a row failed as it allows
 };
 std::string_view Name(NoticeKind kind);  // "failed", …
 Result<NoticeKind> ParseNoticeKind(std::string_view text);

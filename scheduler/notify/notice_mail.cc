@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "common/domain/run/exit_code.h"
+#include "common/domain/run/streak.h"
 #include "common/wire/base64.h"
 
 namespace carillon::scheduler {
@@ -22,6 +23,7 @@ std::string Title(NoticeKind kind) {
     case NoticeKind::kMissed: return "Missed";
     case NoticeKind::kLate: return "Late";
     case NoticeKind::kRecovered: return "Recovered";
+    case NoticeKind::kJobPaused: return "Paused";
   }
   return "Notice";
 }
@@ -38,6 +40,9 @@ std::string SentenceOf(const OpenNotice& open) {
     case NoticeKind::kLate: return fmt::format("A run of job {} is late.", open.job_id.value());
     case NoticeKind::kRecovered:
       return fmt::format("Job {} has succeeded again.", open.job_id.value());
+    case NoticeKind::kJobPaused:
+      return fmt::format("Job {} was paused: {}. It starts nothing until somebody resumes it.",
+                         open.job_id.value(), StreakSentence(notice.fires));
   }
   return {};
 }

@@ -36,6 +36,11 @@ inline constexpr int kFireDateMigration = 2;
 // Parts of runs, groups in time, pauses after failures, and the topic of dead letters.
 inline constexpr int kFanOutMigration = 3;
 
+inline bool UsesNewNotice(const JobDefinition& job) {
+  return job.notify.on &&
+         std::ranges::find(*job.notify.on, NoticeKind::kJobPaused) != job.notify.on->end();
+}
+
 inline bool UsesNewHttp(const JobDefinition& job) {
   return job.http && NeedsHttpExtended(*job.http);
 }
@@ -55,6 +60,9 @@ inline constexpr std::array kNewFields = {
              [](const JobDefinition& job) { return job.shards.has_value(); }},
     NewField{"broadcast", kFanOutMigration,
              [](const JobDefinition& job) { return job.broadcast.has_value(); }},
+    NewField{"pause_after_failures", kFanOutMigration,
+             [](const JobDefinition& job) { return job.pause_after_failures > 0; }},
+    NewField{"notify", kFanOutMigration, &UsesNewNotice},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }
 

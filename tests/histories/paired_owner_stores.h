@@ -219,6 +219,23 @@ class PairedCheckpointStore final : public Paired<CheckpointStore> {
   }
 };
 
+class PairedStreakStore final : public Paired<StreakStore> {
+ public:
+  using Paired::Paired;
+  Result<std::vector<FailingJob>> ScanFailing(const std::vector<SegmentId>& segments,
+                                              WallTime since, std::optional<JobNo> after,
+                                              size_t limit) override {
+    return Both("ScanFailing", &StreakStore::ScanFailing, segments, since, after, limit);
+  }
+  Result<Streak> ReadStreak(const FailingJob& job, WallTime now) override {
+    return Both("ReadStreak", &StreakStore::ReadStreak, job, now);
+  }
+  Result<bool> PauseFailing(const FailingJob& job, const Fence& fence,
+                            const WriteContext& context) override {
+    return Both("PauseFailing", &StreakStore::PauseFailing, job, fence, context);
+  }
+};
+
 class PairedHousekeeping final : public Paired<Housekeeping> {
  public:
   using Paired::Paired;

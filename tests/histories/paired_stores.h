@@ -31,12 +31,13 @@ struct PairedStores {
         backfills(memory.backfills, database.backfills, pairing),
         calendars(memory.calendars, database.calendars, pairing),
         workflows(memory.workflows, database.workflows, pairing),
-        checkpoints(memory.checkpoints, database.checkpoints, pairing) {}
+        checkpoints(memory.checkpoints, database.checkpoints, pairing),
+        streaks(memory.streaks, database.streaks, pairing) {}
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
   }
 
   PairedIdentityStore identity;
@@ -61,6 +62,7 @@ struct PairedStores {
   PairedCalendarStore calendars;
   PairedWorkflowStore workflows;
   PairedCheckpointStore checkpoints;
+  PairedStreakStore streaks;
 };
 
 }  // namespace carillon::test

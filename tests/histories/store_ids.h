@@ -41,6 +41,7 @@ constexpr IdOf IdIn(std::string_view name) {
   if (std::is_same_v<T, DeadLetterJobPage> && is("next")) return IdOf::kDeadLetter;
   if (std::is_same_v<T, DeadLetterFilter> && is("before_id")) return IdOf::kDeadLetter;
   if (std::is_same_v<T, DeadLetterJobFilter> && is("before_id")) return IdOf::kDeadLetter;
+  if (std::is_same_v<T, FailingJob> && is("newest_letter")) return IdOf::kDeadLetter;
   if (std::is_same_v<T, GapRecord> && is("id")) return IdOf::kGap;
   if (std::is_same_v<T, GapPage> && is("next")) return IdOf::kGap;
   if (std::is_same_v<T, GapFilter> && is("before_id")) return IdOf::kGap;

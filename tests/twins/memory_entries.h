@@ -107,6 +107,7 @@ struct JobEntry {
   JobDefinition definition = {};
   bool deleted = false;
   std::string pause_reason = {};
+  bool paused_by_failures = false;
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
   std::vector<ScheduleId> schedules = {};  // in the definition's order

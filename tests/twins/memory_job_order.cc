@@ -7,6 +7,7 @@ namespace carillon::memory {
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
+  if (filter.paused_by_failures && (job.definition.enabled || !job.paused_by_failures)) return false;
   if (filter.type && job.definition.type != *filter.type) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
   if (!filter.name.empty() && job.definition.name != filter.name) return false;
@@ -42,7 +43,8 @@ StoredJob ColumnsOf(const JobEntry& job) {
                    .pause_reason = job.pause_reason,
                    .created = job.created,
                    .updated = job.updated,
-                   .problem = UnreadableSentence(job.id, job.version, "it was damaged")};
+                   .problem = UnreadableSentence(job.id, job.version, "it was damaged"),
+                   .paused_by_failures = job.paused_by_failures};
   JobDefinition& definition = stored.definition;
   definition.name = job.definition.name;
   definition.name_space = job.definition.name_space;

@@ -46,7 +46,8 @@ StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
                    .definition = job.definition,
                    .pause_reason = job.pause_reason,
                    .created = job.created,
-                   .updated = job.updated};
+                   .updated = job.updated,
+                   .paused_by_failures = job.paused_by_failures};
   for (const ScheduleId id : job.schedules) {
     stored.schedules.push_back({id, tables_.FindSchedule(id)->spec});
   }
@@ -355,32 +356,6 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, u
   job.schedules = std::move(next);
 }
 
-void MemoryJobStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
-  job.definition.enabled = false;
-  job.pause_reason = reason;
-  ChangePending(job, JobChange::kPaused, reason::kPaused, now);
-}
-
-void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
-  job.definition.enabled = true;
-  job.pause_reason.clear();
-  for (const ScheduleId id : job.schedules) {
-    ScheduleEntry schedule = *tables_.FindSchedule(id);
-    const ScheduleCalendars calendars = UsePresent(tables_.Calendars(), job.definition, &schedule);
-    const GapRange missed = PassOver(job.definition, schedule.spec, GapReason::kPaused, now,
-                                     &schedule.next_fire, calendars);
-    if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
-    tables_.PutSchedule(std::move(schedule));
-  }
-  const std::set<RunKey> open = job.open;
-  for (const RunKey& key : open) {
-    RunEntry entry = *tables_.FindRun(key);
-    if (entry.row.state != RunState::kPending) continue;
-    if (entry.row.due == kNever) entry.row.due = now;
-    tables_.PutRun(std::move(entry));
-  }
-}
-
 Result<JobDependencies> MemoryJobStore::ListDependencies(const JobId& id) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(id));
@@ -425,40 +400,6 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   StampPending(*job);
   TouchSchedules(*job);
   ReportEnds(tables_, context);
-  return ToStored(*job);
-}
-
-Result<StoredJob> MemoryJobStore::PauseJob(const JobId& id, const std::string& reason,
-                                           const WriteContext& context) {
-  MutexLock lock(tables_.mu);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
-  if (!job->definition.enabled) {
-    if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
-    job->pause_reason = reason;
-    NextVersion(*job, context);
-    StampPending(*job);
-    TouchSchedules(*job);
-    return ToStored(*job);
-  }
-  job->definition.enabled = false;
-  NextVersion(*job, context);
-  Pause(*job, reason, context.now);
-  StampPending(*job);
-  TouchSchedules(*job);
-  ReportEnds(tables_, context);
-  return ToStored(*job);
-}
-
-Result<StoredJob> MemoryJobStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
-                                            const WriteContext& context) {
-  MutexLock lock(tables_.mu);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
-  if (job->definition.enabled) return ToStored(*job);
-  job->definition.enabled = true;
-  NextVersion(*job, context);
-  Resume(*job, context.now);
-  StampPending(*job);
-  TouchSchedules(*job);
   return ToStored(*job);
 }
 

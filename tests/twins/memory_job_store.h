@@ -1,4 +1,4 @@
-// The port JobStore in memory: jobs and their schedules.
+// The ports JobStore and StreakStore in memory: jobs, their schedules and their pauses.
 //
 // Always   Every write advances the version of the job, of its schedules and of its unclaimed runs
 //          together, because claims and plans compare these versions (P8 of docs/semantics.md).
@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "common/ports/store/job_store.h"
+#include "common/ports/store/streak_store.h"
 #include "tests/twins/memory_tables.h"
 
 namespace carillon::memory {
 
-class MemoryJobStore final : public JobStore {
+class MemoryJobStore final : public JobStore, public StreakStore {
  public:
   explicit MemoryJobStore(MemoryTables& tables) : tables_(tables) {}
 
@@ -40,6 +41,13 @@ class MemoryJobStore final : public JobStore {
   Result<JobDependencies> ListDependencies(const JobId& id) override;
   Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
 
+  Result<std::vector<FailingJob>> ScanFailing(const std::vector<SegmentId>& segments,
+                                              WallTime since, std::optional<JobNo> after,
+                                              size_t limit) override;
+  Result<Streak> ReadStreak(const FailingJob& job, WallTime now) override;
+  Result<bool> PauseFailing(const FailingJob& job, const Fence& fence,
+                            const WriteContext& context) override;
+
  private:
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(tables_.mu);
   StoredJob ToStored(const JobEntry& job) const REQUIRES(tables_.mu);
@@ -65,6 +73,9 @@ class MemoryJobStore final : public JobStore {
   void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);
+  void PauseEnabled(JobEntry& job, const std::string& reason, const WriteContext& context)
+      REQUIRES(tables_.mu);
+  Streak StreakOf(const FailingJob& job, WallTime now) const REQUIRES(tables_.mu);
   void Resume(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -69,9 +69,9 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
   }
 
   MemoryTables tables;
@@ -98,6 +98,7 @@ struct MemoryStores {
   MemoryCalendarStore calendars{tables};
   MemoryWorkflowStore workflows{tables};
   MemoryCheckpointStore checkpoints{tables};
+  StreakStore& streaks = jobs;
 };
 
 }  // namespace carillon::memory

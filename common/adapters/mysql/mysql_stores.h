@@ -20,6 +20,7 @@
 #include "common/adapters/mysql/firing/mysql_segment_store.h"
 #include "common/adapters/mysql/jobs/mysql_calendar_store.h"
 #include "common/adapters/mysql/jobs/mysql_job_store.h"
+#include "common/adapters/mysql/jobs/mysql_streak_store.h"
 #include "common/adapters/mysql/notices/mysql_notice_store.h"
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
 #include "common/adapters/mysql/operations/mysql_executor_store.h"
@@ -47,9 +48,9 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
   }
 
   MysqlDatabase db;
@@ -76,6 +77,7 @@ struct MysqlStores {
   MysqlCalendarStore calendars{db};
   MysqlWorkflowStore workflows{db};
   MysqlCheckpointStore checkpoints{db};
+  MysqlStreakStore streaks{db};
 };
 
 }  // namespace carillon::mysql

@@ -182,6 +182,7 @@ Status CheckNumbers(const JobDefinition& job) {
   CARILLON_TRY(CheckWhole("kill_grace", job.kill_grace_s, 0, 3'600));
   CARILLON_TRY(CheckWhole("queue_timeout", job.queue_timeout_s, 0, 604'800));
   CARILLON_TRY(CheckWhole("retry_count", job.retry_count, 0, 100));
+  CARILLON_TRY(CheckWhole("pause_after_failures", job.pause_after_failures, 0, 100));
   CARILLON_TRY(CheckWhole("retry_interval", job.retry_interval_s, 0, 86'400));
   CARILLON_TRY(CheckWhole("priority", job.priority, 0, 100));
   CARILLON_TRY(CheckWhole("misfire_grace", job.misfire_grace_s, 0, 86'400));

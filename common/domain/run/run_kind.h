@@ -34,6 +34,9 @@ struct RunKindRules {
   // A pause of the job ends the run as SKIPPED when it is due and was never started. The others
   // wait until the job is resumed.
   Answer skipped_by_pause;
+  // The run counts for pause_after_failures (streak.h): the scheduler started it by itself, and its
+  // end is the job's own. A person's try, or what belongs to it, must not stop production.
+  Answer in_streak;
   // The run is queued, and not skipped, when overlap_policy skip leaves no slot for it. Skipping
   // the run of a node would fail its workflow.
   Answer queued_without_slot;
@@ -76,6 +79,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = true,
               .may_misfire = true,
               .skipped_by_pause = true,
+              .in_streak = true,
               .queued_without_slot = false,
               .keeps_priority = false,
               .has_request = false,
@@ -91,6 +95,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = true,
               .may_misfire = false,
               .skipped_by_pause = true,
+              .in_streak = true,
               .queued_without_slot = false,
               .keeps_priority = false,
               .has_request = false,
@@ -106,6 +111,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = true,
+              .in_streak = false,
               .queued_without_slot = false,
               .keeps_priority = true,
               .has_request = true,
@@ -121,6 +127,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = false,
+              .in_streak = false,
               .queued_without_slot = true,
               .keeps_priority = true,
               .has_request = false,
@@ -136,6 +143,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = true,
+              .in_streak = true,
               .queued_without_slot = false,
               .keeps_priority = false,
               .has_request = false,
@@ -151,6 +159,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = false,
+              .in_streak = false,
               .queued_without_slot = true,
               .keeps_priority = false,
               .has_request = false,
@@ -166,6 +175,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = false,
+              .in_streak = false,
               .queued_without_slot = true,
               .keeps_priority = true,
               .has_request = false,
@@ -184,6 +194,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
 constexpr bool IsPlannedAhead(RunKind kind) { return RulesOf(kind).planned_ahead; }
 constexpr bool MayMisfire(RunKind kind) { return RulesOf(kind).may_misfire; }
 constexpr bool IsSkippedByPause(RunKind kind) { return RulesOf(kind).skipped_by_pause; }
+constexpr bool IsInStreak(RunKind kind) { return RulesOf(kind).in_streak; }
 constexpr bool IsQueuedWithoutSlot(RunKind kind) { return RulesOf(kind).queued_without_slot; }
 constexpr bool KeepsPriority(RunKind kind) { return RulesOf(kind).keeps_priority; }
 constexpr bool IsOfAFire(RunKind kind) { return RulesOf(kind).of_a_fire; }

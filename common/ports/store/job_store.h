@@ -41,10 +41,9 @@ struct StoredJob {
   JobDefinition definition;               // `enabled` mirrors the state
   std::vector<StoredSchedule> schedules;  // in the definition's order
   std::string pause_reason;               // reason of the last pause; empty if enabled
-  WallTime created;
-  WallTime updated;
-  std::string problem =
-      {};  // UnreadableSentence, as GetJob says it; then only what JobHead has is known
+  WallTime created, updated;
+  std::string problem = {};  // UnreadableSentence, as GetJob says it; then only what JobHead has
+  bool paused_by_failures = false;  // by StreakStore, and no person has paused it since
 };
 
 struct NewJob {
@@ -120,6 +119,7 @@ inline constexpr size_t kJobSearchMax = 100'000;
 // Selects and sorts jobs; all conditions must hold.
 struct JobFilter {
   std::optional<bool> enabled = {};
+  bool paused_by_failures = false;  // only such jobs
   std::optional<std::string> user_id = {};
   std::vector<std::string> namespaces = {};  // one of these; none = any
   std::string name = {};                     // exact; empty = any
@@ -134,10 +134,11 @@ struct JobFilter {
   size_t search_max = kJobSearchMax;
 
   // True if jobs must be examined one by one, because no index covers the filter in this order.
-  // With an exact name it is false: the few matches are found by the name and then sorted.
+  // With an exact name it is false: its few matches are sorted.
   bool searches() const {
     if (!name.empty()) return false;
-    if (enabled || type || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
+    const bool by_name = !name_contains.empty() || namespaces.size() > 1;
+    if (by_name || enabled || paused_by_failures || type || user_id) return true;
     return !namespaces.empty() && (order == JobOrder::kCreated || order == JobOrder::kUpdated);
   }
 };
@@ -148,7 +149,7 @@ struct JobPage {
   std::optional<JobListPlace> searched_to = {};
 };
 
-// Returns where the list continues after the page; nullopt if there is no more.
+// Where the list continues after the page; nullopt if there is no more.
 inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilter& filter) {
   if (page.searched_to || page.jobs.size() < filter.limit) return page.searched_to;
   return PlaceOf(filter.order, page.jobs.back());
@@ -181,7 +182,7 @@ using EndedRuns = std::map<RunState, int64_t>;
 // The author and circumstances of a write.
 struct WriteContext {
   WallTime now;             // cluster time
-  std::string actor = {};   // author, for the version's record
+  std::string actor = {};  // author, for the version's record
   std::string reason = {};  // given by the user; empty = none
   // The user confirms (run_state.h): the run's process is dead, or may run beside another.
   bool confirm_overlap = false;
@@ -202,8 +203,7 @@ class JobStore {
   // ScanDue finds its schedules as soon as this call has returned.
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
-  // At most kJobsCreatedMax jobs, all or none, returned in the same order. kExists: an id is taken,
-  // or occurs twice.
+  // At most kJobsCreatedMax, all or none, in the same order. kExists: an id is taken or repeated.
   virtual Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) = 0;
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
   // kExhausted: more than kJobsFoundMax jobs have these ids and names.

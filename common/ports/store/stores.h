@@ -23,6 +23,7 @@
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
+#include "common/ports/store/streak_store.h"
 #include "common/ports/store/workflow_store.h"
 
 namespace carillon {
@@ -50,6 +51,7 @@ struct Stores {
   CalendarStore& calendars;
   WorkflowStore& workflows;
   CheckpointStore& checkpoints;
+  StreakStore& streaks;
 };
 
 }  // namespace carillon

@@ -46,6 +46,7 @@ std::string_view TypeOf(NoticeKind kind) {
     case NoticeKind::kMissed: return "schedule.missed";
     case NoticeKind::kLate: return "run.late";
     case NoticeKind::kRecovered: return "run.recovered";
+    case NoticeKind::kJobPaused: return "job.paused";
   }
   return "unknown";
 }
@@ -56,6 +57,7 @@ std::string NoticeToText(const OpenNotice& open, const std::string& link) {
     DescribeGap(open.notice, data);
   } else {
     DescribeRun(open, data);
+    if (open.notice.kind == NoticeKind::kJobPaused) data["failures"] = open.notice.fires;
   }
   data["held_back"] = open.memory.held_back;
   data["link"] = TextOrNothing(link);

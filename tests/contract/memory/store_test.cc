@@ -31,6 +31,7 @@ class MemoryStoreHandle final : public StoreHandle {
   CalendarStore& calendars() override { return stores_.calendars; }
   WorkflowStore& workflows() override { return stores_.workflows; }
   CheckpointStore& checkpoints() override { return stores_.checkpoints; }
+  StreakStore& streaks() override { return stores_.streaks; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }

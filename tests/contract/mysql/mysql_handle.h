@@ -32,6 +32,7 @@ class MysqlHandle final : public StoreHandle {
   CalendarStore& calendars() override { return stores_->calendars; }
   WorkflowStore& workflows() override { return stores_->workflows; }
   CheckpointStore& checkpoints() override { return stores_->checkpoints; }
+  StreakStore& streaks() override { return stores_->streaks; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

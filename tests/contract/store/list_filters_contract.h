@@ -49,8 +49,9 @@ class JobFiltersContract : public StoreContract<Factory> {
     };
   }
   static bool AsksForEveryField(const JobFilter& filter) {
-    const auto& [enabled, user_id, namespaces, name, name_contains, type, order, descending, after,
-                 limit, unreadable, search_max] = filter;
+    // streak_contract.h asks for paused_by_failures, which no definition says.
+    const auto& [enabled, paused_by_failures, user_id, namespaces, name, name_contains, type, order,
+                 descending, after, limit, unreadable, search_max] = filter;
     return enabled && user_id && !namespaces.empty() && !name.empty() && !name_contains.empty() &&
            type;
   }

@@ -47,6 +47,7 @@
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
+#include "common/ports/store/streak_store.h"
 #include "common/ports/store/workflow_store.h"
 
 namespace carillon::test {
@@ -80,6 +81,7 @@ class StoreHandle {
   virtual CalendarStore& calendars() = 0;
   virtual WorkflowStore& workflows() = 0;
   virtual CheckpointStore& checkpoints() = 0;
+  virtual StreakStore& streaks() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -131,7 +133,8 @@ class StoreDriver {
         backfills(store.backfills()),
         calendars(store.calendars()),
         workflows(store.workflows()),
-        checkpoints(store.checkpoints()) {}
+        checkpoints(store.checkpoints()),
+        streaks(store.streaks()) {}
 
   IdentityStore& identity;
   SchemaStore& schema;
@@ -156,6 +159,7 @@ class StoreDriver {
   CalendarStore& calendars;
   WorkflowStore& workflows;
   CheckpointStore& checkpoints;
+  StreakStore& streaks;
 
   template <typename T>
   static T v(Result<T> result) {

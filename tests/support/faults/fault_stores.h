@@ -33,12 +33,13 @@ struct FaultStores {
         backfills(stores.backfills, gate),
         calendars(stores.calendars, gate),
         workflows(stores.workflows, gate),
-        checkpoints(stores.checkpoints, gate) {}
+        checkpoints(stores.checkpoints, gate),
+        streaks(stores.streaks, gate) {}
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs, logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth, secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints};
+    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
+            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
+            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
   }
 
   FaultIdentityStore identity;
@@ -63,6 +64,7 @@ struct FaultStores {
   FaultCalendarStore calendars;
   FaultWorkflowStore workflows;
   FaultCheckpointStore checkpoints;
+  FaultStreakStore streaks;
 };
 
 struct OwnFaultPlan {

@@ -144,4 +144,21 @@ class FaultQueueStore : public FaultStore<QueueStore> {
   }
 };
 
+class FaultStreakStore : public FaultStore<StreakStore> {
+ public:
+  using FaultStore::FaultStore;
+  Result<std::vector<FailingJob>> ScanFailing(const std::vector<SegmentId>& segments,
+                                              WallTime since, std::optional<JobNo> after,
+                                              size_t limit) override {
+    return Scan("ScanFailing", &StreakStore::ScanFailing, segments, since, after, limit);
+  }
+  Result<Streak> ReadStreak(const FailingJob& job, WallTime now) override {
+    return Call("ReadStreak", &StreakStore::ReadStreak, job, now);
+  }
+  Result<bool> PauseFailing(const FailingJob& job, const Fence& fence,
+                            const WriteContext& context) override {
+    return Write("PauseFailing", &StreakStore::PauseFailing, job, fence, context);
+  }
+};
+
 }  // namespace carillon::test

@@ -42,7 +42,7 @@ void AddNameContains(Conditions& conditions, const std::string& text, std::strin
 JobConditions ConditionsOf(const JobFilter& filter, const JobAliases& aliases) {
   // Names every field, so that this does not compile until a new field has its condition. Order,
   // cursor, bounds and what is shown of unreadable jobs are no conditions.
-  const auto& [enabled, user_id, namespaces, name, name_contains, type, order, descending, after,
+  const auto& [enabled, paused_by_failures, user_id, namespaces, name, name_contains, type, order, descending, after,
                limit, unreadable, search_max] = filter;
   JobConditions conditions;
   if (!namespaces.empty()) {
@@ -51,6 +51,7 @@ JobConditions ConditionsOf(const JobFilter& filter, const JobAliases& aliases) {
   if (!name_contains.empty()) AddNameContains(conditions.names, name_contains, aliases.names);
   Conditions& others = conditions.others;
   if (enabled) others.Add("j.enabled = ?", {int64_t{*enabled}});
+  if (paused_by_failures) others.Add("j.enabled = 0 AND j.flags & 2");
   if (type) others.Add("j.type = ?", {Name(*type)});
   if (user_id) others.Add("j.user_id = ?", {*user_id});
   if (!name.empty()) {

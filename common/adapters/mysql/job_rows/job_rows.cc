@@ -34,8 +34,8 @@ const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
-    "j.group_no, j.flags & 1, j.user_id, j.type";
-constexpr uint32_t kJobColumnCount = 20;
+    "j.group_no, j.flags & 1, j.user_id, j.type, j.flags & 2";
+constexpr uint32_t kJobColumnCount = 21;
 
 StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   StoredJobRow job;
@@ -70,6 +70,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   job.definition.name_space = rows.Text(14);
   job.group = GroupNo(rows.Unsigned(17));
   job.has_dependents = rows.Int(18) != 0;
+  job.paused_by_failures = rows.Int(21) != 0;
   return job;
 }
 
@@ -103,7 +104,7 @@ const std::string kChangingColumns =
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
     "max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, retry_conditions = ?, "
-    "update_time = " +
+    "pause_after_failures = ?, flags = IF(?, flags | 2, flags & ~2), update_time = " +
     ToTime("?");
 
 // The texts that ChangingParams refers to.
@@ -140,6 +141,8 @@ Params ChangingParams(const StoredJobRow& job, const JoinedTexts& texts) {
           d.retention_days,
           job.group.value(),
           texts.conditions,
+          d.pause_after_failures,
+          int64_t{job.paused_by_failures},
           ToUnixMicros(job.updated)};
 }
 
@@ -309,6 +312,7 @@ std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
         .Add(d.max_running)
         .Add(d.queue_max)
         .Add(job.group.value())
+        .Add(d.pause_after_failures)
         .Add(JoinIntervals(d.retry_intervals_s))
         .Add(JoinConditions(d))
         .Add(job.pause_reason);
@@ -341,12 +345,12 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
       "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
-      "retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, "
+      "pause_after_failures, retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, "
       "k.g, k.v, k.m, "
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27 FROM JSON_TABLE(" CARILLON_JSON
+      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27, k.c28 FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED "
       "PATH "
       "'$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH "
@@ -357,8 +361,8 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
       "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
       "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 INT UNSIGNED PATH '$[22]', "
-      "c23 MEDIUMTEXT PATH '$[23]', c24 VARCHAR(2000) PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
-      "c26 MEDIUMTEXT PATH '$[26]', c27 LONGTEXT PATH '$[27]')) k";
+      "c23 INT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', c25 VARCHAR(2000) PATH '$[25]', "
+      "c26 MEDIUMTEXT PATH '$[26]', c27 MEDIUMTEXT PATH '$[27]', c28 LONGTEXT PATH '$[28]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
       "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(" CARILLON_JSON
@@ -393,7 +397,8 @@ StoredJob ToStored(StoredJobRow row) {
           .pause_reason = std::move(row.pause_reason),
           .created = row.created,
           .updated = row.updated,
-          .problem = std::move(row.problem)};
+          .problem = std::move(row.problem),
+          .paused_by_failures = row.paused_by_failures};
 }
 
 Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params params,

@@ -35,6 +35,7 @@ struct StoredJobRow {
   bool readable = true;
   JobDefinition definition = {};
   std::string pause_reason = {}, problem = {};
+  bool paused_by_failures = false;
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
 };

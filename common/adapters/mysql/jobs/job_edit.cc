@@ -38,7 +38,8 @@ StoredJob JobEdit::ToStored() const {
                    .schedules = {},
                    .pause_reason = rows_.job.pause_reason,
                    .created = rows_.job.created,
-                   .updated = rows_.job.updated};
+                   .updated = rows_.job.updated,
+                   .paused_by_failures = rows_.job.paused_by_failures};
   for (const EditedSchedule& schedule : rows_.schedules) {
     stored.schedules.push_back({schedule.row.due.schedule_id, schedule.row.due.spec});
   }
@@ -118,14 +119,21 @@ void JobEdit::Pause(const std::string& reason) {
   PauseRuns(reason);
 }
 
+void JobEdit::PauseByFailures(const std::string& reason) {
+  Pause(reason);
+  rows_.job.paused_by_failures = true;
+}
+
 void JobEdit::ExplainPause(const std::string& reason) {
   NextVersion();
   rows_.job.pause_reason = reason;
+  rows_.job.paused_by_failures = false;
 }
 
 void JobEdit::PauseRuns(const std::string& reason) {
   rows_.job.definition.enabled = false;
   rows_.job.pause_reason = reason;
+  rows_.job.paused_by_failures = false;
   ChangePending(JobChange::kPaused, reason::kPaused);
 }
 
@@ -137,6 +145,7 @@ void JobEdit::Resume() {
 void JobEdit::ResumeSchedules() {
   rows_.job.definition.enabled = true;
   rows_.job.pause_reason.clear();
+  rows_.job.paused_by_failures = false;
   for (EditedSchedule& schedule : rows_.schedules) {
     DueSchedule& due = schedule.row.due;
     const JobDefinition& definition = rows_.job.definition;

@@ -27,6 +27,8 @@ class JobEdit {
   // a schedule names a calendar that does not exist.
   Status Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
   void Pause(const std::string& reason);
+  // The same, because its runs fail (StreakStore).
+  void PauseByFailures(const std::string& reason);
   // Changes the reason of a job that is already paused.
   void ExplainPause(const std::string& reason);
   void Resume();

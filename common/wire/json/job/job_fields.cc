@@ -383,6 +383,7 @@ constexpr std::array kFields = {
     Entry<&Job::retry_on>("retry_on"),
     Entry<&Job::no_retry_on>("no_retry_on"),
     Entry<&Job::on_lost>("on_lost"),
+    Entry<&Job::pause_after_failures>("pause_after_failures"),
     Entry<&Job::priority>("priority"),
     Entry<&Job::enabled>("enabled"),
     Entry<&Job::misfire_policy>("misfire_policy"),
