@@ -7,7 +7,8 @@ namespace carillon::memory {
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {
   if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
-  if (filter.paused_by_failures && (job.definition.enabled || !job.paused_by_failures)) return false;
+  if (filter.paused_by_failures && (job.definition.enabled || !job.paused_by_failures))
+    return false;
   if (filter.type && job.definition.type != *filter.type) return false;
   if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
   if (!filter.name.empty() && job.definition.name != filter.name) return false;

@@ -82,7 +82,7 @@ struct JobDefinition {
   std::vector<std::string> no_retry_on = {};
   OnLost on_lost = OnLost::kRetry;
   int64_t pause_after_failures = 0;  // 0-100 failed runs in a row pause it (streak.h); 0 = never
-  int priority = 0;  // 0-100, higher first
+  int priority = 0;                  // 0-100, higher first
   bool enabled = true;
   MisfirePolicy misfire_policy = MisfirePolicy::kLatest;
   int64_t misfire_grace_s = 60;      // 0-86,400

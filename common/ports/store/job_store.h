@@ -182,7 +182,7 @@ using EndedRuns = std::map<RunState, int64_t>;
 // The author and circumstances of a write.
 struct WriteContext {
   WallTime now;             // cluster time
-  std::string actor = {};  // author, for the version's record
+  std::string actor = {};   // author, for the version's record
   std::string reason = {};  // given by the user; empty = none
   // The user confirms (run_state.h): the run's process is dead, or may run beside another.
   bool confirm_overlap = false;

@@ -42,8 +42,8 @@ void AddNameContains(Conditions& conditions, const std::string& text, std::strin
 JobConditions ConditionsOf(const JobFilter& filter, const JobAliases& aliases) {
   // Names every field, so that this does not compile until a new field has its condition. Order,
   // cursor, bounds and what is shown of unreadable jobs are no conditions.
-  const auto& [enabled, paused_by_failures, user_id, namespaces, name, name_contains, type, order, descending, after,
-               limit, unreadable, search_max] = filter;
+  const auto& [enabled, paused_by_failures, user_id, namespaces, name, name_contains, type, order,
+               descending, after, limit, unreadable, search_max] = filter;
   JobConditions conditions;
   if (!namespaces.empty()) {
     conditions.namespaces.AddAnyOf(fmt::format("{}.namespace", aliases.namespaces), namespaces);

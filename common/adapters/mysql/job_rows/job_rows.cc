@@ -345,7 +345,8 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
       "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
-      "pause_after_failures, retry_intervals, retry_conditions, pause_reason, cron_expression, command) SELECT k.n, k.i, "
+      "pause_after_failures, retry_intervals, retry_conditions, pause_reason, cron_expression, "
+      "command) SELECT k.n, k.i, "
       "k.g, k.v, k.m, "
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +

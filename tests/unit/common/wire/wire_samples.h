@@ -173,6 +173,7 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .retry_interval_s = static_cast<int64_t>(rng.Below(86'401)),
                     .retry_backoff = static_cast<RetryBackoff>(rng.Below(2)),
                     .on_lost = static_cast<OnLost>(rng.Below(3)),
+                    .pause_after_failures = static_cast<int64_t>(rng.Below(101)),
                     .priority = static_cast<int>(rng.Below(101)),
                     .enabled = rng.Chance(0.5),
                     .misfire_policy = static_cast<MisfirePolicy>(rng.Below(3)),

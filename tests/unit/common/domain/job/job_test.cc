@@ -96,6 +96,7 @@ TEST(JobTest, NumbersHaveBounds) {
       {"kill_grace", [](auto& j, int64_t v) { j.kill_grace_s = v; }, 0, 3'600},
       {"queue_timeout", [](auto& j, int64_t v) { j.queue_timeout_s = v; }, 0, 604'800},
       {"retry_count", [](auto& j, int64_t v) { j.retry_count = v; }, 0, 100},
+      {"pause_after_failures", [](auto& j, int64_t v) { j.pause_after_failures = v; }, 0, 100},
       {"retry_interval", [](auto& j, int64_t v) { j.retry_interval_s = v; }, 0, 86'400},
       {"retry_intervals/0", [](auto& j, int64_t v) { j.retry_intervals_s = {v}; }, 0, 86'400},
       {"priority", [](auto& j, int64_t v) { j.priority = static_cast<int>(v); }, 0, 100},

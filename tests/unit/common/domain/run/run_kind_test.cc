@@ -36,13 +36,14 @@ std::string Answer(Answer RunKindRules::*rule) {
 
 TEST(RunKindTest, EveryKindAnswersEveryQuestion) {
   // Names every question, so that a new one does not compile until it is in the table.
-  const auto [planned_ahead, may_misfire, skipped_by_pause, queued_without_slot, keeps_priority,
-              has_request, of_a_fire, fire_of_a_schedule, may_expire, may_be_late,
+  const auto [planned_ahead, may_misfire, skipped_by_pause, in_streak, queued_without_slot,
+              keeps_priority, has_request, of_a_fire, fire_of_a_schedule, may_expire, may_be_late,
               starts_dependents, moved_by_workflow, tells_failure, counts_for_job] = RulesOf(kCron);
   EXPECT_TRUE(planned_ahead);
   EXPECT_EQ(Answer(&RunKindRules::planned_ahead), "CROD");
   EXPECT_EQ(Answer(&RunKindRules::may_misfire), "CRO");
   EXPECT_EQ(Answer(&RunKindRules::skipped_by_pause), "CROMDA");
+  EXPECT_EQ(Answer(&RunKindRules::in_streak), "CRODA");
   EXPECT_EQ(Answer(&RunKindRules::queued_without_slot), "BWS");
   EXPECT_EQ(Answer(&RunKindRules::keeps_priority), "MBS");
   EXPECT_EQ(Answer(&RunKindRules::has_request), "M");
