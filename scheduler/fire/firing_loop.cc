@@ -51,9 +51,10 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       ready_depth_(ports_.metrics.gauge("carillon_queue_depth", "ready")),
       in_flight_depth_(ports_.metrics.gauge("carillon_queue_depth", "in_flight")),
       places_(ports_, options_),
-      skips_(ports_, places_),
-      preparation_(ports_, places_, skips_),
-      dispatch_(ports_, options_, places_, skips_) {}
+      shedding_(ports_.metrics, options_.overload),
+      skips_(ports_, places_, shedding_),
+      preparation_(ports_, places_, skips_, shedding_),
+      dispatch_(ports_, options_, places_, skips_, shedding_) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
   // The events are popped before the executors' reports are read, and handled after the reports. So

@@ -24,6 +24,7 @@
 #include "common/base/metrics/metrics.h"
 #include "scheduler/fire/firing_ports.h"
 #include "scheduler/fire/lane_dispatch.h"
+#include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 #include "scheduler/fire/run_preparation.h"
 #include "scheduler/fire/run_skips.h"
@@ -41,6 +42,9 @@ class FiringLoop final : public Stepper {
   // Thread-safe. The new timeout takes effect with the next Step.
   void SetDispatchTimeout(Duration timeout) { dispatch_.SetDispatchTimeout(timeout); }
   void SetBusFormat(BusFormat format) { dispatch_.SetBusFormat(format); }
+  void SetOverload(std::vector<OverloadLevel> levels) { shedding_.SetLevels(std::move(levels)); }
+  // Thread-safe.
+  Storm storm() const { return shedding_.State(); }
 
   // Thread-safe. Number of runs in memory that no executor has claimed.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
@@ -80,6 +84,7 @@ class FiringLoop final : public Stepper {
   Gauge& ready_depth_;
   Gauge& in_flight_depth_;
   RunPlaces places_;
+  LoadShedding shedding_;
   RunSkips skips_;
   RunPreparation preparation_;
   LaneDispatch dispatch_;

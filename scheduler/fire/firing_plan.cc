@@ -22,6 +22,20 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
   return !StillWanted(*schedule, {run.key.fire, since}, now, rules, due_times);
 }
 
+// True for a fire that is not run now because the next one will do. Runs by hand, of nodes, of
+// dependents, of backfills and of delays are no such fires, nor is another attempt.
+bool IsShed(const PendingRun& run, const Definition& definition, const FiringFacts& facts) {
+  if (run.priority >= facts.shed_below || facts.now - run.due < facts.shed_after) return false;
+  if (failpoint::Broken("shed.takes_manual")) return true;
+  if (!CanMisfire(run) || IsBackground(run.flags)) return false;
+  const std::optional<Schedule> schedule = definition.ScheduleOf(run.key);
+  if (!schedule) return false;
+  const ScheduleKind kind = schedule->kind();
+  if (kind != ScheduleKind::kCron && kind != ScheduleKind::kRate) return false;
+  const std::optional<Fire> next = schedule->Next(facts.now);
+  return next && next->time - facts.now <= kShedFiresAgain;
+}
+
 }  // namespace
 
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
@@ -37,7 +51,8 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
   const bool may_skip = IsFirstTry(run) && !IsQueuedWithoutSlot(run.kind);
   const bool overlaps =
       job.overlap_policy == OverlapPolicy::kSkip && may_skip && facts.other_runs >= job.max_running;
-  return overlaps ? reason::kOverlap : std::string_view{};
+  if (overlaps) return reason::kOverlap;
+  return IsShed(run, definition, facts) ? reason::kShed : std::string_view{};
 }
 
 bool AgesOut(const PendingRun& run, const Definition& definition) {

@@ -14,7 +14,13 @@ namespace carillon::scheduler {
 struct FiringFacts {
   WallTime now;            // cluster time
   int64_t other_runs = 0;  // of the job, with a lease; needed if its policy is to skip
+  // Load is shed: runs of a lower priority are skipped once they have waited so long, if their
+  // schedule fires again within kShedFiresAgain. 0: none.
+  int shed_below = 0;
+  Duration shed_after = {};
 };
+
+inline constexpr Duration kShedFiresAgain = 1h;
 
 // Returns the reason to store on the SKIPPED run (a constant of namespace `reason` in run.h); empty
 // if the run should start.

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/live_settings.h"
 #include "common/base/metrics/metrics.h"
+#include "common/base/overload_levels.h"
 #include "scheduler/definitions/definition_cache.h"
 #include "scheduler/fire/dispatcher.h"
 #include "scheduler/handover/cluster_clock.h"
@@ -51,6 +53,7 @@ struct FiringOptions {
   int prefetch_max = 1024;            // tasks sent to an executor beyond its free slots
   uint64_t seed = 1;
   BusFormat bus_format = BusFormat::kBinary;
+  std::vector<OverloadLevel> overload = {};
 };
 
 }  // namespace carillon::scheduler

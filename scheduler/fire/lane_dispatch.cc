@@ -5,6 +5,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_rules.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/fire/firing_plan.h"
@@ -24,11 +25,12 @@ constexpr size_t kElsewhereMax = 1'000;  // selectors whose candidates are kept
 }  // namespace
 
 LaneDispatch::LaneDispatch(const FiringPorts& ports, const FiringOptions& options,
-                           RunPlaces& places, RunSkips& skips)
+                           RunPlaces& places, RunSkips& skips, LoadShedding& shedding)
     : ports_(ports),
       options_(options),
       places_(places),
       skips_(skips),
+      shedding_(shedding),
       dispatch_delay_(ports.metrics.histogram("carillon_dispatch_delay_seconds")),
       dispatch_timeout_(options.dispatch_timeout),
       bus_format_(options.bus_format),
@@ -85,11 +87,17 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
   const bool paused = ports_.settings.paused();
+  const bool may_shed = shedding_.Follow();
+  Duration wait{};
   places_.lanes().Unblock();
   for (auto& [key, lane] : places_.lanes().all()) {
     places_.lanes().Prune(lane);
-    if (!paused) LookAtLane(lane, *cluster_now, now);
+    if (paused) continue;
+    lane.served = may_shed && IsServed(key, lane);
+    LookAtLane(lane, *cluster_now, now);
+    if (lane.served) wait = std::max(wait, OldestWait(lane, *cluster_now));
   }
+  if (may_shed) shedding_.Observe(wait, *cluster_now, now);
   if (!paused) MoveFromFull(now);
 }
 
@@ -126,24 +134,54 @@ bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) {
   return other.has_value();
 }
 
+// Runs that wait for executors that are away or do not claim are no sign of too much load.
+bool LaneDispatch::IsServed(const ReadyLanes::Key& key, const ReadyLanes::Lane& lane) const {
+  const ExecutorCredits& credits = places_.credits();
+  if (!key.pinned.empty()) {
+    const ExecutorCredits::Index at = credits.Find(key.pinned);
+    return at != ExecutorCredits::kNone && credits.Serves(at, key.slots);
+  }
+  // The last dispatch, which tried each lane, has followed the candidates.
+  return lane.candidates.all().Any([&](size_t at) { return credits.Serves(at, key.slots); });
+}
+
+Duration LaneDispatch::OldestWait(const ReadyLanes::Lane& lane, WallTime cluster_now) const {
+  return lane.oldest ? std::max(cluster_now - lane.oldest->due, Duration::zero()) : Duration{};
+}
+
 // Checks a bounded number of entries; the next call continues after them.
 void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now) {
   const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
   const size_t looks = std::min(entries.size(), kLooksPerLane);
+  const int shed_below = lane.served ? shedding_.below() : 0;
+  if (lane.oldest && places_.runs().Find(lane.oldest->key, lane.oldest->stamp) == nullptr) {
+    lane.oldest.reset();
+  }
   for (size_t i = 0; i < looks && !skips_.full(); ++i) {
     lane.look_at = lane.look_at + 1 < entries.size() ? lane.look_at + 1 : 0;
     const ReadyHeap::Entry& entry = entries[lane.look_at];
     TrackedRun* tracked = places_.runs().Find(entry.key, entry.stamp);
-    if (tracked == nullptr || !AgesOut(tracked->run, *tracked->definition)) continue;
-    const std::string_view why = Judge(*tracked, cluster_now);
+    if (tracked == nullptr) continue;
+    // A run that executors do not claim, or that gives way to all others, says nothing about load.
+    const bool counts = lane.served && tracked->probes == 0 && !IsBackground(tracked->run.flags);
+    if (counts && (!lane.oldest || entry.due < lane.oldest->due)) lane.oldest = entry;
+    const bool may_be_shed = tracked->run.priority < shed_below;
+    if (!may_be_shed && !AgesOut(tracked->run, *tracked->definition)) continue;
+    const std::string_view why = Judge(*tracked, lane, cluster_now);
     if (!why.empty()) skips_.Skip(*tracked, why, now);
   }
 }
 
-std::string_view LaneDispatch::Judge(const TrackedRun& tracked, WallTime cluster_now) const {
+std::string_view LaneDispatch::Judge(const TrackedRun& tracked, const ReadyLanes::Lane& lane,
+                                     WallTime cluster_now) const {
   const bool skips = tracked.definition->job().overlap_policy == OverlapPolicy::kSkip;
   const int64_t others = skips ? ports_.leases.OtherRuns(tracked.run.job_no, tracked.run.key) : 0;
-  return DecideFiring(tracked.run, *tracked.definition, {.now = cluster_now, .other_runs = others});
+  // Until a run has waited so long, an executor may become free for it.
+  return DecideFiring(tracked.run, *tracked.definition,
+                      {.now = cluster_now,
+                       .other_runs = others,
+                       .shed_below = lane.served ? shedding_.below() : 0,
+                       .shed_after = OverloadMeter::kCalm});
 }
 
 void LaneDispatch::Dispatch(SteadyTime now) {
@@ -185,7 +223,7 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
   auto& [key, lane] = best;
   ExecutorCredits& credits = places_.credits();
   TrackedRun& tracked = *places_.runs().Find(lane.heap.Top().key);
-  const std::string_view why = Judge(tracked, cluster_now);
+  const std::string_view why = Judge(tracked, lane, cluster_now);
   if (!why.empty()) {
     skips_.Skip(tracked, why, now);
     return false;

@@ -18,6 +18,7 @@
 #include "common/base/metrics/metrics.h"
 #include "scheduler/fire/dispatcher.h"
 #include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 #include "scheduler/fire/run_skips.h"
 #include "scheduler/route/candidates.h"
@@ -28,15 +29,15 @@ namespace carillon::scheduler {
 class LaneDispatch {
  public:
   LaneDispatch(const FiringPorts& ports, const FiringOptions& options, RunPlaces& places,
-               RunSkips& skips);
+               RunSkips& skips, LoadShedding& shedding);
 
   // Returns to their lanes the runs that were not claimed in time.
   void ReturnTimedOut(SteadyTime now);
   // Returns to their lanes all runs that were published to this executor and that the executor has
   // not claimed. Another executor is then preferred for them.
   void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
-  // Skips waiting runs that have become too old, and moves runs from executors that have no slot
-  // for them.
+  // Skips waiting runs that have become too old or are shed, and moves runs from executors that
+  // have no slot for them.
   void LookAtWaiting(SteadyTime now);
   void Dispatch(SteadyTime now);
   // The time of the next work; SteadyTime::max() if nothing waits.
@@ -50,10 +51,13 @@ class LaneDispatch {
 
  private:
   void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
+  bool IsServed(const ReadyLanes::Key& key, const ReadyLanes::Lane& lane) const;
+  Duration OldestWait(const ReadyLanes::Lane& lane, WallTime cluster_now) const;
   void MoveFromFull(SteadyTime now);
   void GiveUpTurn(TrackedRun& tracked, ExecutorCredits::Index silent);
   bool HasOtherRoom(const TrackedRun& tracked);
-  std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
+  std::string_view Judge(const TrackedRun& tracked, const ReadyLanes::Lane& lane,
+                         WallTime cluster_now) const;
   bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,
                    SteadyTime now);
   void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
@@ -62,6 +66,7 @@ class LaneDispatch {
   const FiringOptions& options_;
   RunPlaces& places_;
   RunSkips& skips_;
+  LoadShedding& shedding_;
   Histogram& dispatch_delay_;
   std::atomic<Duration> dispatch_timeout_;
   std::atomic<BusFormat> bus_format_;

@@ -39,6 +39,10 @@ class ReadyLanes {
     // Its place in the order of lanes: its first entry, or one that was first before. Not set: it
     // is blocked, or has no entry.
     std::optional<ReadyHeap::Entry> place;
+    // Kept while load may be shed: the run that waits longest, of those looked at, and whether
+    // an executor could serve it.
+    std::optional<ReadyHeap::Entry> oldest;
+    bool served = false;
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)

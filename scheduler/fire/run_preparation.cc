@@ -92,6 +92,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
 // A workflow needs no executor. Whether its run begins or is refused, the run leaves the memory
 // soon: if it stays due in the store, the sweep offers it again. While the cluster is paused it
 // stays due like all other runs, however late it is: what is late is decided when the pause ends.
+// It need not wait to be shed: its nodes would wait, and none of them may be shed.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   if (RunnerOf(tracked.definition->job().type) != Runner::kScheduler)
     return places_.EnterLane(tracked, now);
@@ -99,7 +100,8 @@ void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (cluster_now) {
     const std::string_view skip =
-        DecideFiring(tracked.run, *tracked.definition, {.now = *cluster_now, .other_runs = 0});
+        DecideFiring(tracked.run, *tracked.definition,
+                     {.now = *cluster_now, .other_runs = 0, .shed_below = shedding_.below()});
     if (!skip.empty()) return skips_.Skip(tracked, skip, now);
   }
   ports_.begin_workflow(tracked.run, tracked.definition->job());

@@ -18,8 +18,9 @@ namespace carillon::scheduler {
 
 class RunPreparation {
  public:
-  RunPreparation(const FiringPorts& ports, RunPlaces& places, RunSkips& skips)
-      : ports_(ports), places_(places), skips_(skips) {}
+  RunPreparation(const FiringPorts& ports, RunPlaces& places, RunSkips& skips,
+                 const LoadShedding& shedding)
+      : ports_(ports), places_(places), skips_(skips), shedding_(shedding) {}
 
   // Call it when the run is due. The run enters a lane at once, or as soon as its parameters and
   // its definition have been read.
@@ -42,6 +43,7 @@ class RunPreparation {
   const FiringPorts& ports_;
   RunPlaces& places_;
   RunSkips& skips_;
+  const LoadShedding& shedding_;
   std::vector<RunKey> undefined_;
   SteadyTime definitions_retry_{};
   std::deque<PlaceNote> loading_;

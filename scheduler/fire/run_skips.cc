@@ -13,6 +13,7 @@ constexpr Duration kSkipsRetry = 50ms;
 
 void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now,
                     std::string error) {
+  if (reason == reason::kShed) shedding_.Count(tracked.run);
   held_.push_back({.key = tracked.run.key,
                    .segment = tracked.run.segment,
                    .job_no = tracked.run.job_no,

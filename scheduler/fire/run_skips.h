@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 
 namespace carillon::scheduler {
 
 class RunSkips {
  public:
-  RunSkips(const FiringPorts& ports, RunPlaces& places) : ports_(ports), places_(places) {}
+  RunSkips(const FiringPorts& ports, RunPlaces& places, LoadShedding& shedding)
+      : ports_(ports), places_(places), shedding_(shedding) {}
 
   // Adds the run to the held ones and moves it to kSettled.
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now, std::string error = {});
@@ -29,6 +31,7 @@ class RunSkips {
  private:
   const FiringPorts& ports_;
   RunPlaces& places_;
+  LoadShedding& shedding_;
   std::vector<SkipRequest> held_;
   SteadyTime retry_{};  // no push before this time, because the queue was full
 };

@@ -51,6 +51,7 @@ void Member::Tune(const MemberTuning& tuning) {
   rooms_->firing.SetDispatchTimeout(tuning.dispatch_timeout);
   rooms_->sweep.SetOverdueAfter(tuning.dispatch_timeout);
   rooms_->firing.SetBusFormat(tuning.bus_format);
+  rooms_->firing.SetOverload(tuning.overload);
   rooms_->backfill.SetRetention(tuning.retention);
   rooms_->maintenance.SetRetention({.runs = tuning.retention, .keep_last = tuning.keep_last_runs});
 }

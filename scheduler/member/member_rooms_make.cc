@@ -172,7 +172,8 @@ FiringLoop Member::Rooms::MakeFiring() {
        .ageing_per_priority = options.ageing_per_priority,
        .prefetch_max = options.prefetch_max,
        .seed = seeds.Next(),
-       .bus_format = options.tuning.bus_format});
+       .bus_format = options.tuning.bus_format,
+       .overload = options.tuning.overload});
 }
 
 SegmentPlanner Member::Rooms::MakePlanner() {

@@ -69,12 +69,14 @@ bool ExecutorCredits::Update(const Report& report) {
     executor.heartbeats = report.heartbeats;
     for (Room& room : executor.rooms) {
       room.free = 0;
+      room.offered = false;
       room.claimed_since = 0;
       room.ended_since = 0;
     }
     const auto take = [&](SlotClass slots, int free) {
       Room& room = RoomOf(at->second, slots);
       room.free = free;
+      room.offered = true;
       room.most_free = std::max(room.most_free, free);
     };
     take(SlotClass::kProcess, report.free_slots);

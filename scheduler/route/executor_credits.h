@@ -127,6 +127,10 @@ class ExecutorCredits {
     const Room& room = RoomAt(index, slots);
     return Unused(room) + room.published <= 0;
   }
+  // True if the executor works on tasks of this kind, whether or not it has room now.
+  bool Serves(Index index, SlotClass slots) const {
+    return executors_[index].usable && !Silent(index) && RoomAt(index, slots).offered;
+  }
   // The label `weight`, 1 to 100; 1 without one.
   int Weight(Index index) const { return executors_[index].weight; }
   // The load of the host and the share of its slots in use, by its weight; kLast is added if its
@@ -168,7 +172,8 @@ class ExecutorCredits {
  private:
   struct Room {
     int free = 0;
-    int most_free = 1;  // the most that was ever reported
+    int most_free = 1;     // the most that was ever reported
+    bool offered = false;  // in the latest report
     int published = 0;
     int claimed_since = 0;
     int ended_since = 0;

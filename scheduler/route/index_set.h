@@ -48,6 +48,16 @@ class IndexSet {
       return i * kBits + static_cast<size_t>(std::countr_zero(word));
     }
   }
+  // True if `holds` is true for an index of the set.
+  template <typename Holds>
+  bool Any(const Holds& holds) const {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
+        if (holds(i * kBits + static_cast<size_t>(std::countr_zero(word)))) return true;
+      }
+    }
+    return false;
+  }
   // The first index in both sets that is not below `from`.
   std::optional<size_t> FirstIn(const IndexSet& other, size_t from) const {
     const size_t words = std::min(words_.size(), other.words_.size());
