@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-constexpr std::array<NameOf<Feature>, 20> kFeatures{
+constexpr std::array<NameOf<Feature>, 21> kFeatures{
     {{Feature::kSecrets, "secrets"},
      {Feature::kScriptSh, "script:sh"},
      {Feature::kScriptBash, "script:bash"},
@@ -27,7 +27,8 @@ constexpr std::array<NameOf<Feature>, 20> kFeatures{
      {Feature::kOutputEncoding, "output_encoding"},
      {Feature::kCheckpoints, "checkpoints"},
      {Feature::kContainer, "container"},
-     {Feature::kErrorCodes, "error_codes"}}};
+     {Feature::kErrorCodes, "error_codes"},
+     {Feature::kShards, "shards"}}};
 
 }  // namespace
 

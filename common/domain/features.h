@@ -34,6 +34,7 @@ enum class Feature : uint8_t {
   kCheckpoints = 24,       // ClaimAnswer.checkpoint
   kContainer = 25,         // Task.container
   kErrorCodes = 28,        // TaskResult.error_code
+  kShards = 29,            // a run_id with a shard above 0; Task.shard_index
 };
 // Stable, as in REST: "secrets", "script:python3", …
 std::string_view Name(Feature feature);

@@ -21,6 +21,9 @@ struct RunKey {
   auto operator<=>(const RunKey&) const = default;
 };
 
+// The place of a part among those of its fire, from 0, as its process sees it; 0 for any other run.
+constexpr uint32_t ShardIndexOf(const RunKey& key) { return key.shard > 0 ? key.shard - 1 : 0; }
+
 // 26 characters of Crockford base32 (upper case), most significant first: two zero bits, then 56 +
 // 52 + 20 bits. Keys and their texts have the same order.
 std::string EncodeRunId(const RunKey& key);

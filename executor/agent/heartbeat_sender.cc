@@ -120,6 +120,7 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->config_version = ports_.settings.version();
   heartbeat->features = CurrentFeatures();
   heartbeat->features.Add(Feature::kErrorCodes);
+  heartbeat->features.Add(Feature::kShards);
   if (ports_.files != nullptr) heartbeat->features.Add(Feature::kCheckpoints);
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();

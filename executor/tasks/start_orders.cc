@@ -44,7 +44,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.env["CARILLON_JOB_ID"] = task.job_id.value();
   start.env["CARILLON_FIRE_TIME"] = FormatRfc3339(task.key.fire);
   start.env["CARILLON_ATTEMPT"] = fmt::format("{}", task.attempt);
-  start.env["CARILLON_SHARD_INDEX"] = fmt::format("{}", task.key.shard);
+  start.env["CARILLON_SHARD_INDEX"] = fmt::format("{}", ShardIndexOf(task.key));
   start.env["CARILLON_SHARD_TOTAL"] = fmt::format("{}", task.shard_total);
   for (const auto& [name, value] : defaults.files) start.env[name] = value;
   const std::string trace_id = TraceIdOf(task.key, task.trace_id);

@@ -213,7 +213,8 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     request.group = definition.job().concurrency_group;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
-    const Needs needs{definition.selector(), definition.needs(), definition.job().handler};
+    const Needs needs{definition.selector(), definition.NeedsOf(request.key),
+                      definition.job().handler};
     if (needs.none()) return false;
     auto executor = executors.find(request.executor);
     if (executor == executors.end()) {

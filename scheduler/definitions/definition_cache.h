@@ -40,8 +40,12 @@ class Definition {
   const Selector* selector() const {
     return job().executor_selector.empty() ? nullptr : &selector_;
   }
-  // The features that an executor must have.
+  // The features that an executor must have, for any run of the job and for this one. The job of a
+  // part may have lost its shards since.
   Features needs() const { return needs_; }
+  Features NeedsOf(const RunKey& run) const {
+    return run.shard > 0 ? needs_.With({Feature::kShards}) : needs_;
+  }
   // The secrets that the job's runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
   // The schedule that made the run, as it is in this definition. nullptr if there is none: the run

@@ -96,7 +96,8 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                                         : fmt::format("{} are", evidence.executors.size()))};
   }
   if (usable.empty()) return {"away", DownExecutors(matching)};
-  const Features needs = NeedsOf(job);
+  Features needs = NeedsOf(job);
+  if (evidence.row.key.shard > 0) needs.Add(Feature::kShards);
   const std::vector<const ExecutorRecord*> eligible = usable;
   std::erase_if(usable, [&](const ExecutorRecord* one) { return !MayHave(*one, needs); });
   if (usable.empty()) return LacksFeature(eligible, needs);

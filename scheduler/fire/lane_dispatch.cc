@@ -126,8 +126,9 @@ bool LaneDispatch::HasOtherRoom(const TrackedRun& tracked) {
   if (pinned) return false;
   const ExecutorCredits& credits = places_.credits();
   if (elsewhere_.size() >= kElsewhereMax) elsewhere_.clear();
-  Candidates& candidates = elsewhere_[{definition.job().executor_selector, definition.needs()}];
-  candidates.Follow(credits, definition.selector(), definition.needs());
+  const Features needs = definition.NeedsOf(tracked.run.key);
+  Candidates& candidates = elsewhere_[{definition.job().executor_selector, needs}];
+  candidates.Follow(credits, definition.selector(), needs);
   const IndexSet& open = credits.open(tracked.slots);
   auto other = open.FirstIn(candidates.all(), 0);
   if (other == tracked.executor) other = open.FirstIn(candidates.all(), *other + 1);

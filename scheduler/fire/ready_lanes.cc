@@ -8,8 +8,10 @@ constexpr size_t kStaleEntriesMax = 4096;  // per lane, beyond twice the number 
 // If an executor was named for this run, the constraints of its job do not apply.
 ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
-  ReadyLanes::Key key{
-      .slots = tracked.slots, .pinned = {}, .selector = {}, .needs = tracked.definition->needs()};
+  ReadyLanes::Key key{.slots = tracked.slots,
+                      .pinned = {},
+                      .selector = {},
+                      .needs = tracked.definition->NeedsOf(tracked.run.key)};
   if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
   if (!key.pinned.empty()) return key;
   key.pinned = ExecutorId(job.executor_id);

@@ -56,6 +56,10 @@ size_t HttpBytes(const HttpCall& http) {
   return bytes;
 }
 
+// From the row, never from the definition, which may have been edited since the fire began. A run
+// that is no part does all the work, even if its fire once had parts.
+uint32_t ShardTotalOf(const PendingRun& run) { return run.key.shard > 0 ? run.shard_total : 1; }
+
 // The names of the parameters whose texts come from outside are added to `untrusted`.
 Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition,
                              std::set<std::string>* untrusted) {
@@ -63,6 +67,7 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
   AttemptFacts facts{.key = run.key,
                      .job_id = definition.record().job_id,
                      .attempt = run.attempt,
+                     .shard_total = ShardTotalOf(run),
                      .parameters = job.parameters};
   if (run.extras) facts.trigger = run.extras->request.trigger;
   const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
@@ -91,7 +96,6 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
   std::set<std::string> untrusted;
   CARILLON_ASSIGN_OR_RETURN(AttemptFacts facts, FactsOf(run, definition, &untrusted));
   if (!untrusted.empty()) CARILLON_TRY(CheckUntrusted(job, untrusted));
-  facts.shard_total = task->shard_total;
   CARILLON_ASSIGN_OR_RETURN(RenderedAttempt rendered, RenderAttempt(job, facts));
   task->command = std::move(rendered.command);
   task->args = std::move(rendered.args);
@@ -133,7 +137,8 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
       .retry_interval_s = job.retry_interval_s,
       .priority = run.priority,
       .overlap = TakesSlots(job.overlap_policy) ? OverlapPolicy::kSkip : OverlapPolicy::kAllow,
-      .on_lost = job.on_lost};
+      .on_lost = job.on_lost,
+      .shard_total = ShardTotalOf(run)};
   // A no-op starts no process, so it has neither a command nor an environment.
   if (RunnerOf(job.type) != Runner::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;

@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kRegistersPerWrite = 256;
 constexpr Duration kRegisterAgain = 500ms;
 constexpr size_t kHealthRowsPerWrite = 1000;
+constexpr size_t kHandlersPerWrite = 20'000;
 // Up to so many rows are written every time. Of more, a part, so that all are in half a minute.
 constexpr size_t kHealthRowsLeast = 1000;
 constexpr size_t kHealthParts = 6;
@@ -23,6 +24,13 @@ constexpr Duration kSilentLeast = 60s;
 bool SameProcess(const ExecutorRecord& a, const ExecutorRecord& b) {
   return a.incarnation == b.incarnation && a.host == b.host && a.ops_port == b.ops_port &&
          a.slots == b.slots && a.version == b.version;
+}
+
+// As of the last heartbeat, which `record.features` must be from.
+ExecutorAbilities AbilitiesOf(const ExecutorRecord& record) {
+  ExecutorAbilities abilities{.features = *record.features};
+  for (const auto& [name, slots] : record.handlers) abilities.handlers.insert(name);
+  return abilities;
 }
 
 }  // namespace
@@ -160,6 +168,7 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::vector<ExecutorRecord> silent;
   AddSilent(rows, silent);
+  WriteAbilities(rows);
   KeepPart(rows);
   rows.insert(rows.end(), silent.begin(), silent.end());
   Write(rows);
@@ -199,6 +208,33 @@ void ExecutorRegistry::KeepPart(std::vector<ExecutorRecord>& rows) {
 void ExecutorRegistry::WriteStates() {
   const std::vector<ExecutorRecord> changed = ports_.executors.TakeStateChanges();
   if (ports_.writes_health()) Write(changed);
+}
+
+// Those that differ from the stored ones. What could not be written still differs at the next look.
+void ExecutorRegistry::WriteAbilities(const std::vector<ExecutorRecord>& linked) {
+  std::vector<ExecutorRecord> changed;
+  size_t handlers = 0;
+  for (const ExecutorRecord& record : linked) {
+    if (changed.size() == kHealthRowsPerWrite || handlers >= kHandlersPerWrite) break;
+    const auto stored = stored_.find(record.id);
+    const bool comparable = record.features && stored != stored_.end() &&
+                            stored->second.incarnation == record.incarnation;
+    if (!comparable) continue;
+    ExecutorAbilities abilities = AbilitiesOf(record);
+    if (abilities == stored->second.abilities) continue;
+    changed.push_back(record);
+    handlers += abilities.handlers.size();
+    changed.back().abilities = std::move(abilities);
+  }
+  if (changed.empty()) return;
+  const Status written = ports_.store.UpdateAbilities(changed);
+  if (!written.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(written.code())).Add();
+    return;
+  }
+  for (ExecutorRecord& record : changed) {
+    stored_.at(record.id).abilities = std::move(record.abilities);
+  }
 }
 
 // After an error the remaining rows are not written; the following WriteHealths write them.

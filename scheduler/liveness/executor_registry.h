@@ -56,6 +56,7 @@ class ExecutorRegistry final : public Stepper {
   void Refresh(SteadyTime now);
   void WriteHealth(SteadyTime now);
   void WriteStates();
+  void WriteAbilities(const std::vector<ExecutorRecord>& linked);
   void Write(const std::vector<ExecutorRecord>& rows);
   void AddSilent(const std::vector<ExecutorRecord>& linked, std::vector<ExecutorRecord>& silent);
   void KeepPart(std::vector<ExecutorRecord>& rows);

@@ -12,7 +12,9 @@ SteadyTime ParameterLoader::Step(SteadyTime now) {
   std::vector<PendingRun> taken = wanted_.PopUpTo(kRunsPerStep);
   std::vector<PendingRun> loaded;
   for (PendingRun& run : taken) {
-    auto request = store_.LoadRunRequest(run.key);
+    RunKey own = run.key;
+    own.shard = 0;  // a part has no copy of it
+    auto request = store_.LoadRunRequest(own);
     if (!request.ok()) {
       metrics_.counter("carillon_store_errors_total", ErrorCodeName(request.code())).Add();
       continue;

@@ -92,6 +92,9 @@ class PairedExecutorStore final : public Paired<ExecutorStore> {
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
     return Both("UpdateExecutors", &ExecutorStore::UpdateExecutors, records);
   }
+  Status UpdateAbilities(const std::vector<ExecutorRecord>& records) override {
+    return Both("UpdateAbilities", &ExecutorStore::UpdateAbilities, records);
+  }
   Result<std::vector<ExecutorRecord>> ListExecutors() override {
     return Both("ListExecutors", &ExecutorStore::ListExecutors);
   }

@@ -8,11 +8,14 @@ Result<std::vector<ExecutorRecord>> MemoryExecutorStore::RegisterExecutors(
   std::vector<ExecutorRecord> stored;
   for (const ExecutorRecord& record : records) {
     const auto [it, added] = tables_.executors.emplace(record.id, record);
-    if (!added) {
+    if (added) {
+      it->second.abilities = {};
+    } else {
       ExecutorRecord fresh = record;
       fresh.enabled = it->second.enabled;
       fresh.draining = it->second.draining;
       fresh.labels = it->second.labels;
+      fresh.abilities = it->second.abilities;
       it->second = std::move(fresh);
     }
     stored.push_back(it->second);
@@ -30,6 +33,16 @@ Status MemoryExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& r
     it->second.running = record.running;
     it->second.load = record.load;
     it->second.last_heartbeat = record.last_heartbeat;
+  }
+  return {};
+}
+
+Status MemoryExecutorStore::UpdateAbilities(const std::vector<ExecutorRecord>& records) {
+  MutexLock lock(tables_.mu);
+  for (const ExecutorRecord& record : records) {
+    const auto it = tables_.executors.find(record.id);
+    if (it == tables_.executors.end() || it->second.incarnation != record.incarnation) continue;
+    it->second.abilities = record.abilities;
   }
   return {};
 }

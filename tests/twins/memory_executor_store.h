@@ -15,6 +15,7 @@ class MemoryExecutorStore final : public ExecutorStore {
   Result<std::vector<ExecutorRecord>> RegisterExecutors(
       const std::vector<ExecutorRecord>& records) override;
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
+  Status UpdateAbilities(const std::vector<ExecutorRecord>& records) override;
   Result<std::vector<ExecutorRecord>> ListExecutors() override;
   Result<ExecutorRecord> GetExecutor(const ExecutorId& id) override;
   Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) override;

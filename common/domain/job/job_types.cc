@@ -66,6 +66,7 @@ Features NeedsOf(const JobDefinition& job) {
   if (NamesErrorCode(job.retry_on) || NamesErrorCode(job.no_retry_on)) {
     needs.Add(Feature::kErrorCodes);
   }
+  if (FansOut(job)) needs.Add(Feature::kShards);
   return needs;
 }
 

@@ -311,7 +311,7 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts) 
                       {"CARILLON_JOB_ID", facts.job_id.value()},
                       {"CARILLON_FIRE_TIME", FormatRfc3339(facts.key.fire)},
                       {"CARILLON_ATTEMPT", std::to_string(facts.attempt)},
-                      {"CARILLON_SHARD_INDEX", std::to_string(facts.key.shard)},
+                      {"CARILLON_SHARD_INDEX", std::to_string(ShardIndexOf(facts.key))},
                       {"CARILLON_SHARD_TOTAL", std::to_string(facts.shard_total)},
                       {"CARILLON_TIME_ZONE", facts.time_zone}};
   // A process that does not ask for the date is not refused because the zone is not known here. An

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,16 @@ inline constexpr size_t kHandlersMax = 1024;  // at one executor
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
-// An executor: as it registered, its state, and its last heartbeat. A member gives an executor no
-// work, or one run at a time, because its host could not run the last ones.
+// What an executor can run, as of a heartbeat.
+struct ExecutorAbilities {
+  Features features = {};
+  std::set<std::string> handlers = {};  // "app/name"
+
+  bool operator==(const ExecutorAbilities&) const = default;
+};
+
+// A member gives an executor no work, or one run at a time, because its host could not run the
+// last ones.
 struct BreakerView {
   bool half_open = false;  // one run at a time
   Duration pause{};        // the length of the current pause, or of the last one
@@ -44,6 +53,7 @@ struct BreakerView {
   bool operator==(const BreakerView&) const = default;
 };
 
+// An executor: as it registered, its state, and its last heartbeat.
 struct ExecutorRecord {
   ExecutorId id;
   Incarnation incarnation;
@@ -59,6 +69,8 @@ struct ExecutorRecord {
   WallTime last_heartbeat;
   WallTime registered;
   std::string version;
+  // As stored, so some seconds old, or those of its process before.
+  ExecutorAbilities abilities = {};
   // Known only from heartbeats, not stored:
   int64_t config_version = 0;                         // version of the live settings in force
   std::optional<int64_t> tasks_behind = {};           // unread records of its partition
@@ -83,8 +95,8 @@ class ExecutorStore {
  public:
   virtual ~ExecutorStore() = default;
 
-  // Inserts or updates all of them, of different ids; keeps enabled, draining and labels of a known
-  // executor. Returns them as they are then, in the same order. kInvalid: a text is above the
+  // Inserts or updates all of them, of different ids; keeps enabled, draining, labels and abilities
+  // of a known executor. Returns them as they are then, in the same order. kInvalid: a text is above the
   // limits, and none is registered.
   virtual Result<std::vector<ExecutorRecord>> RegisterExecutors(
       const std::vector<ExecutorRecord>& records) = 0;
@@ -95,6 +107,8 @@ class ExecutorStore {
   // Updates state, slots, running, load and last_heartbeat of each executor. Ignores unknown ids,
   // and ids that another incarnation has registered meanwhile.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
+  // Updates the abilities of each executor, ignoring the same ones.
+  virtual Status UpdateAbilities(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;
   // Every claim after the return obeys the change.

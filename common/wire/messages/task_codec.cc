@@ -97,7 +97,8 @@ Status DecodeNames(const v1::Task& from, TaskMessage& task) {
   if (!created.ok()) return Corrupt("create_time");
   if (!type.ok() || !overlap.ok() || !on_lost.ok()) return Corrupt("type or policy");
   if (RunnerOf(*type) == Runner::kScheduler) return Corrupt("type");
-  if (key->shard >= from.shard_total()) return Corrupt("shard");
+  if (key->shard > from.shard_total()) return Corrupt("shard");
+  if (from.shard_index() != ShardIndexOf(*key)) return Corrupt("shard_index");
   task.key = *key;
   task.job_id = JobId(from.job_id());
   task.member = MemberId(from.member());
@@ -226,6 +227,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_kill_grace(static_cast<uint32_t>(task.kill_grace_s));
   to.set_overlap_policy(std::string(Name(task.overlap)));
   to.set_on_lost(std::string(Name(task.on_lost)));
+  to.set_shard_index(ShardIndexOf(task.key));
   to.set_shard_total(task.shard_total);
   to.set_trace_id(task.trace_id);
 }

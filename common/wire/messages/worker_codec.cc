@@ -161,7 +161,7 @@ void EncodeRun(const WorkerRun& from, worker::v1::Run& to) {
   to.set_attempt(static_cast<uint32_t>(from.attempt));
   to.set_job_id(from.job_id.value());
   to.set_fire_wall_us(ToUnixMicros(from.key.fire));
-  to.set_shard_index(from.key.shard);
+  to.set_shard_index(ShardIndexOf(from.key));
   to.set_shard_total(from.shard_total);
   to.set_parameters_json(from.parameters_json);
   for (const auto& [name, value] : from.env) (*to.mutable_env())[name] = value;

@@ -105,6 +105,27 @@ TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   EXPECT_FALSE(all[0].enabled);
 }
 
+TYPED_TEST(ExecutorStoreContract, AbilitiesAreThoseOfTheLastWriteOfTheSameProcess) {
+  StoreDriver s = this->driver();
+  ExecutorRecord one = Executor("e1");
+  one.abilities = {.features = {Feature::kHttp}};
+  EXPECT_EQ(s.v(s.executors.RegisterExecutor(one)).abilities, ExecutorAbilities{});
+  s.v(s.executors.RegisterExecutor(Executor("e2")));
+  one.abilities = {.features = {Feature::kShards, Feature::kHttp},
+                   .handlers = {"billing/close_day", "billing/open.day-2", "zoo/feed"}};
+  ExecutorRecord other = Executor("e2", "older");
+  other.abilities = one.abilities;
+  ASSERT_OK(s.executors.UpdateAbilities({other, one, Executor("e9")}));
+  EXPECT_EQ(s.v(s.executors.GetExecutor(ExecutorId("e1"))).abilities, one.abilities);
+  EXPECT_EQ(s.v(s.executors.GetExecutor(ExecutorId("e2"))).abilities, ExecutorAbilities{});
+  EXPECT_EQ(s.v(s.executors.RegisterExecutor(Executor("e1", "x2"))).abilities, one.abilities);
+  ExecutorRecord fewer = Executor("e1", "x2");
+  fewer.abilities = {.features = {Feature::kHttp}};
+  ASSERT_OK(s.executors.UpdateAbilities({fewer}));
+  ASSERT_OK(s.executors.UpdateAbilities({}));
+  EXPECT_EQ(s.v(s.executors.ListExecutors())[0].abilities, fewer.abilities);
+}
+
 TYPED_TEST(ExecutorStoreContract, SettersNeedAKnownExecutor) {
   StoreDriver s = this->driver();
   const ExecutorId id("e9");

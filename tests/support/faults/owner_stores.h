@@ -137,6 +137,9 @@ class FaultExecutorStore : public FaultStore<ExecutorStore> {
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override {
     return Call("UpdateExecutors", &ExecutorStore::UpdateExecutors, records);
   }
+  Status UpdateAbilities(const std::vector<ExecutorRecord>& records) override {
+    return Call("UpdateAbilities", &ExecutorStore::UpdateAbilities, records);
+  }
   Result<std::vector<ExecutorRecord>> ListExecutors() override {
     return Call("ListExecutors", &ExecutorStore::ListExecutors);
   }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -15,7 +18,8 @@ const std::string kColumns =
     "x.executor_id, x.incarnation, x.host, x.port, x.status, x.enabled, x.draining, x.labels, "
     "x.slots, x.running, x.load_cpu, x.load_memory, x.load_disk, x.load_io, "
     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', x.last_heartbeat_time), "
-    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', x.register_time), x.version";
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', x.register_time), x.version, x.features, "
+    "x.handlers";
 
 Result<ExecutorState> ParseState(const std::string& text) {
   for (const ExecutorState state : {ExecutorState::kOnline, ExecutorState::kUnhealthy,
@@ -39,6 +43,18 @@ Result<std::map<std::string, std::string>> ParseLabels(const std::string& text) 
   return labels;
 }
 
+// Names of handlers contain no blanks.
+std::string HandlersText(const std::set<std::string>& handlers) {
+  return fmt::format("{}", fmt::join(handlers, " "));
+}
+
+std::set<std::string> ParseHandlers(const std::string& text) {
+  std::set<std::string> handlers;
+  std::istringstream names(text);
+  for (std::string name; names >> name;) handlers.insert(name);
+  return handlers;
+}
+
 Result<ExecutorRecord> ReadExecutor(const Rows& rows) {
   ExecutorRecord record;
   record.id = ExecutorId(rows.Text(1));
@@ -55,6 +71,8 @@ Result<ExecutorRecord> ReadExecutor(const Rows& rows) {
   record.last_heartbeat = rows.Time(15);
   record.registered = rows.Time(16);
   record.version = rows.Text(17);
+  record.abilities = {.features = Features::FromBits(rows.Unsigned(18)),
+                      .handlers = ParseHandlers(rows.Text(19))};
   return record;
 }
 
@@ -207,6 +225,30 @@ Status MysqlExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& re
   }
   const std::string json = rows.Take();
   return InTransaction(db_.pool(), {.operation = "heartbeats"}, [&](Session& session) -> Status {
+    CARILLON_TRY(session.Execute(statement, {json}));
+    return {};
+  });
+}
+
+Status MysqlExecutorStore::UpdateAbilities(const std::vector<ExecutorRecord>& records) {
+  static const std::string statement =
+      "UPDATE JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]', "
+      "p VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[1]', "
+      "f BIGINT UNSIGNED PATH '$[2]', h LONGTEXT PATH '$[3]')) k STRAIGHT_JOIN executors x "
+      "FORCE INDEX (PRIMARY) ON x.executor_id = k.e AND x.incarnation = k.p "
+      "SET x.features = k.f, x.handlers = NULLIF(k.h, '')";
+  if (records.empty()) return {};
+  JsonRows rows;
+  for (const ExecutorRecord* record : ById(records)) {
+    rows.Begin()
+        .Add(record->id.value())
+        .Add(record->incarnation.value())
+        .Add(record->abilities.features.bits())
+        .Add(HandlersText(record->abilities.handlers));
+  }
+  const std::string json = rows.Take();
+  return InTransaction(db_.pool(), {.operation = "abilities"}, [&](Session& session) -> Status {
     CARILLON_TRY(session.Execute(statement, {json}));
     return {};
   });

@@ -37,7 +37,7 @@ TEST(StartOrdersTest, PromisedNamesWinOverTheJobsOwnAndThoseOverTheDefaults) {
       {"CARILLON_JOB_ID", "nightly"},
       {"CARILLON_FIRE_TIME", FormatRfc3339(task.key.fire)},
       {"CARILLON_ATTEMPT", "3"},
-      {"CARILLON_SHARD_INDEX", "2"},
+      {"CARILLON_SHARD_INDEX", "1"},
       {"CARILLON_SHARD_TOTAL", "4"},
       {"CARILLON_TRACE_ID", TraceIdOf(task.key)},
       {"TRACEPARENT", TraceParentOf(TraceIdOf(task.key), task.key, 3)}};

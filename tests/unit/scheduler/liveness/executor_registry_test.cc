@@ -274,6 +274,44 @@ TEST_F(ExecutorRegistryTest, ManyAreReadAndWrittenLessOften) {
   EXPECT_EQ(beat_and_step(), 2500) << "all";
 }
 
+TEST_F(ExecutorRegistryTest, AbilitiesAreWrittenWhenTheyChange) {
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known_,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [this] { return leads_; }},
+                            {.write_every = 5s}};
+  int writes = 0;
+  faults_.plan.OnCall([&writes](const std::string& call) { writes += call == "UpdateAbilities"; });
+  const auto beat_and_step = [&](const std::map<std::string, HandlerSlots>& handlers) {
+    ASSERT_TRUE(known_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"),
+                                     {.features = {Feature::kShards}, .handlers = handlers},
+                                     clock_.Wall(), clock_.Steady()));
+    clock_.Advance(5s);
+    registry.Step(clock_.Steady());
+  };
+  leads_ = false;
+  beat_and_step({});
+  EXPECT_EQ(writes, 0);
+  leads_ = true;
+  beat_and_step({{"app/a", {.slots = 1, .free = 1}}});
+  EXPECT_EQ(Stored("x1").abilities,
+            (ExecutorAbilities{.features = {Feature::kShards}, .handlers = {"app/a"}}));
+  EXPECT_EQ(Stored("x2").abilities, ExecutorAbilities{}) << "it has not been heard";
+  beat_and_step({{"app/a", {.slots = 1, .free = 0}}});
+  EXPECT_EQ(writes, 1) << "only the free slots differ";
+  faults_.plan.ArmAlways("UpdateAbilities", ErrorCode::kUnavailable);
+  beat_and_step({});
+  faults_.plan.Disarm("UpdateAbilities");
+  EXPECT_EQ(Stored("x1").abilities.handlers.size(), 1u);
+  beat_and_step({});
+  EXPECT_TRUE(Stored("x1").abilities.handlers.empty());
+}
+
 TEST_F(ExecutorRegistryTest, OnlyTheLeaderWritesAndItWritesNothingOld) {
   leads_ = false;
   clock_.Advance(11s);

@@ -183,7 +183,13 @@ TEST(TaskCodecTest, RefusesAShardBeyondTheTotal) {
   task.shard_total = 3;
   EXPECT_TRUE(DecodeTasks(EncodeTasks({task})).ok());
   task.shard_total = 2;
+  EXPECT_EQ(DecodeTasks(EncodeTasks({task})).value().front().shard_total, 2u);
+  task.shard_total = 1;
   EXPECT_EQ(DecodeTasks(EncodeTasks({task})).code(), ErrorCode::kCorrupt);
+}
+
+TEST(TaskCodecTest, RefusesAnIndexThatIsNotThatOfItsRun) {
+  EXPECT_TRUE(TaskIsCorruptAfter([](v1::Task& t) { t.set_shard_index(t.shard_index() + 1); }));
 }
 
 TEST(TaskCodecTest, RefusesAnEncodingThatItDoesNotKnow) {
