@@ -311,6 +311,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   Grant(holder, items);
   RunEvents events{.executor = holder.executor};
   std::map<std::string_view, uint64_t> counts;
+  bool in_timed_group = false;
   for (const Item* item : items) {
     if (!item->decided) continue;
     ++counts[LabelOf(item->reply)];
@@ -319,6 +320,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
         spent_.insert(item->request.token).second) {
       spent_until_.emplace_back(ports_.clock.Steady() + options_.lease, item->request.token);
     }
+    in_timed_group = in_timed_group || item->reply.in_timed_group;
     if (item->reply.verdict == ClaimVerdict::kSkipped) {
       ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add();
     }
@@ -326,6 +328,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   for (const auto& [label, count] : counts) {
     ports_.metrics.counter("carillon_claims_total", label).Add(count);
   }
+  if (in_timed_group) ports_.queued_in_timed_group();
   ports_.events.Push(std::move(events));
 }
 

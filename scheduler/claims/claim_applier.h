@@ -65,6 +65,8 @@ class ClaimApplier final : public Stepper {
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
       return Duration::zero();
     };
+    // Runs were queued for a group whose slots are given again after a time. Must not block.
+    std::function<void()> queued_in_timed_group = [] {};
   };
   struct Options {
     Duration lease = 20s;     // granted with each accepted claim

@@ -19,11 +19,15 @@ AdmissionLoop::AdmissionLoop(const Ports& ports)
       scan_("admission", ports.owner) {}
 
 SteadyTime AdmissionLoop::Step(SteadyTime now) {
-  if (!scan_.IsDue(now)) return scan_.Next();
+  if (now >= cool_at_) {
+    cool_at_ = SteadyTime::max();
+    scan_.Nudge();
+  }
+  if (!scan_.IsDue(now)) return Next();
   const auto look = scan_.Begin(now);
   if (!look || ports_.owner.paused()) {
     after_ = JobNo{};
-    return scan_.Next();
+    return Next();
   }
   if (look->regular || more_expired_) more_expired_ = SkipExpired(*look);
   if (more_expired_) scan_.Nudge();
@@ -38,7 +42,7 @@ SteadyTime AdmissionLoop::Step(SteadyTime now) {
     const auto count = ports_.queues.CountQueued();
     if (scan_.Succeeded(count)) queued_.Set(static_cast<double>(*count));
   }
-  return scan_.Next();
+  return Next();
 }
 
 bool AdmissionLoop::SkipExpired(const Look& look) {
@@ -72,15 +76,27 @@ void AdmissionLoop::AdmitToJobs(const Look& look) {
 }
 
 void AdmissionLoop::AdmitToGroups(const Look& look) {
-  const auto groups = ports_.queues.ScanGroups(look.segments, after_group_, kGroupsPerStep);
+  const auto scan =
+      ports_.queues.ScanGroups(look.segments, after_group_, kGroupsPerStep, look.cluster_now);
   after_group_ = GroupNo{};
-  if (!scan_.Succeeded(groups)) return;
-  bool again = groups->size() == kGroupsPerStep;
-  if (again) after_group_ = groups->back().group_no;
+  if (!scan_.Succeeded(scan)) return;
+  const std::vector<QueuedGroup>& groups = scan->groups;
+  if (scan->next_cool) WakeWhenCool(look, *scan->next_cool);
+  bool again = groups.size() == kGroupsPerStep;
+  if (again) after_group_ = groups.back().group_no;
   std::vector<PendingRun> due;
-  for (const QueuedGroup& group : *groups) again = AdmitGroup(look, group, &due) || again;
+  for (const QueuedGroup& group : groups) again = AdmitGroup(look, group, &due) || again;
   Feed(std::move(due));
   if (again) scan_.Nudge();
+}
+
+void AdmissionLoop::WakeWhenCool(const Look& look, WallTime next_cool) {
+  // Rounded up: a look a little before would have to be repeated.
+  constexpr Duration kAfter = 1ms;
+  const Duration wait = std::max(next_cool - look.cluster_now, Duration{}) + kAfter;
+  // A regular look comes before a later time, and finds it again.
+  if (wait > OwnerScan::kEvery) return;
+  cool_at_ = std::min(cool_at_, look.now + wait);
 }
 
 void AdmissionLoop::ReclaimSlots(const Look& look) {

@@ -6,12 +6,14 @@
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Time     Looks at the queues every second, and soon after a Nudge. A slot that another member
 //          freed, by a cancel through its API, is therefore handed on within a second. So is a slot
-//          of a group if the run that is next belongs to another member.
+//          of a group if the run that is next belongs to another member. For a group with a time it
+//          looks as soon as the next slot is given again.
 // Errors   A job or group whose admission fails is looked at again a second later.
 // Always   The store decides, in one fenced transaction a job or group; nothing here is remembered.
 //          While the whole cluster is paused nobody is admitted, and no run has to make room.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "common/base/loops/loop.h"
@@ -43,6 +45,8 @@ class AdmissionLoop final : public Stepper {
   bool SkipExpired(const Look& look);
   void AdmitToJobs(const Look& look);
   void AdmitToGroups(const Look& look);
+  void WakeWhenCool(const Look& look, WallTime next_cool);
+  SteadyTime Next() const { return std::min(scan_.Next(), cool_at_); }
   void ReclaimSlots(const Look& look);
   // Adds the admitted runs to `due`. Returns true if there is more to do now.
   bool Admit(const Look& look, const QueuedJob& job, std::vector<PendingRun>* due);
@@ -58,6 +62,7 @@ class AdmissionLoop final : public Stepper {
   bool more_expired_ = false;
   JobNo after_{};  // where the next look goes on
   GroupNo after_group_{};
+  SteadyTime cool_at_ = SteadyTime::max();  // when a slot of a group with a queue is given again
   SteadyTime next_count_{};
   SteadyTime next_reclaim_{};
 };

@@ -148,15 +148,25 @@ std::string SlotsSentence(const SlotUse& slots) {
   return fmt::format("{} of {} slots are in use", slots.taken, slots.max_running);
 }
 
-Waiting WaitsForAGroup(const QueuePlace& place) {
-  return {"group",
-          fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
-                      place.group, Ordinal(place.position), place.length),
-          place};
+// Empty unless the group waits for its `per_s`: all of its free slots were given a short while ago.
+std::string CoolingSentence(const Group& group, WallTime now) {
+  const bool waits = group.next_cool && *group.next_cool > now &&
+                     FreeInGroup(group.limit, group.running + group.cooling) == 0;
+  if (!waits) return {};
+  const int64_t seconds = std::chrono::ceil<std::chrono::seconds>(*group.next_cool - now).count();
+  return fmt::format(" It starts at most {} in {} s: the group may start the next in {} s.",
+                     group.limit, group.per / 1s, seconds);
+}
+
+Waiting WaitsForAGroup(const QueuePlace& place, const WaitingEvidence& evidence) {
+  std::string detail = fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
+                                   place.group, Ordinal(place.position), place.length);
+  if (evidence.group) detail += CoolingSentence(*evidence.group, evidence.now);
+  return {"group", std::move(detail), place};
 }
 
 Waiting WaitsForASlot(const WaitingEvidence& evidence) {
-  if (evidence.place && !evidence.place->group.empty()) return WaitsForAGroup(*evidence.place);
+  if (evidence.place && !evidence.place->group.empty()) return WaitsForAGroup(*evidence.place, evidence);
   std::string detail = "Waits for a slot of its job";
   if (evidence.place) {
     detail = fmt::format("Waits for a slot, {} of {} in the queue of its job",
@@ -218,7 +228,12 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
   if (IsQueued(evidence.row)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
     const bool for_group = evidence.place && !evidence.place->group.empty();
-    if (!for_group) {
+    if (for_group) {
+      // It may have been deleted meanwhile.
+      auto group = stores.groups.GetGroup(evidence.place->group, 0, evidence.now);
+      if (!group.ok() && group.code() != ErrorCode::kNotFound) return group.error();
+      if (group.ok()) evidence.group = std::move(group->group);
+    } else {
       CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
     }
   } else if (IsDue(evidence)) {

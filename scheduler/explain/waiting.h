@@ -11,6 +11,7 @@
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 #include "common/ports/store/executor_store.h"
+#include "common/ports/store/group_store.h"
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/queue_store.h"
 #include "scheduler/explain/live_executors.h"
@@ -32,6 +33,7 @@ struct WaitingEvidence {
   std::vector<ExecutorRecord> executors = {};
   std::optional<QueuePlace> place = {};  // nullopt: unknown, or it has just left the queue
   std::optional<SlotUse> slots = {};     // nullopt: unknown, or the job has no limit any more
+  std::optional<Group> group = {};       // in whose queue the run is
 };
 
 struct Waiting {
@@ -52,6 +54,7 @@ struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
   QueueStore& queues;
+  GroupStore& groups;
   const LiveExecutors& live;
 };
 // Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and

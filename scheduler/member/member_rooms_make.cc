@@ -266,7 +266,8 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .secrets = ports.secrets,
        .settings = ports.settings,
        .assigned = assignment,
-       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }},
+       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); },
+       .queued_in_timed_group = [this] { signals.slot_freed.Raise(); }},
       {.lease = options.lease, .interval = options.claim_interval});
 }
 

@@ -63,6 +63,8 @@ inline constexpr std::array kNewFields = {
     NewField{"pause_after_failures", kFanOutMigration,
              [](const JobDefinition& job) { return job.pause_after_failures > 0; }},
     NewField{"notify", kFanOutMigration, &UsesNewNotice},
+    // Of a concurrency group, not of a job: the routes of groups ask themselves.
+    NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},
 };
 inline std::span<const NewField> NewFields() { return kNewFields; }
 

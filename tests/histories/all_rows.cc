@@ -52,7 +52,7 @@ void ReadWork(const Stores& stores, WallTime now) {
   Read(stores.firing.ScanRunning(all, std::nullopt, kAll));
   Read(stores.firing.ScanCancelRequests(all, std::nullopt, kAll));
   Read(stores.queues.ScanQueues(all, JobNo(), kAll));
-  Read(stores.queues.ScanGroups(all, GroupNo(), kAll));
+  Read(stores.queues.ScanGroups(all, GroupNo(), kAll, now));
   Read(stores.queues.ScanUnusedSlots(all, now, kAll));
   Read(stores.completions.ScanCompletions(all, kAll));
   Read(stores.completions.ScanStuck(all, kAll));
@@ -73,8 +73,8 @@ void ReadAllRows(const Stores& stores, WallTime now) {
   Read(stores.runs.ListDeadLetters({.limit = kAll}));
   Read(stores.backfills.ListBackfills({.limit = kAll}));
   Read(stores.calendars.LoadCalendars());
-  for (const Group& group : stores.groups.ListGroups().value_or({})) {
-    Read(stores.groups.GetGroup(group.name, kAll));
+  for (const Group& group : stores.groups.ListGroups(now).value_or({})) {
+    Read(stores.groups.GetGroup(group.name, kAll, now));
   }
   for (const BulkAction& action : stores.bulk.ListBulk({.limit = kAll}).value_or({})) {
     Read(stores.bulk.ListBulkItems(action.order.bulk_id, {.limit = kAll}));

@@ -126,9 +126,9 @@ class PairedQueueStore final : public Paired<QueueStore> {
   Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override {
     return Both("Admit", &QueueStore::Admit, job, fence, now);
   }
-  Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
-                                              size_t limit) override {
-    return Both("ScanGroups", &QueueStore::ScanGroups, segments, after, limit);
+  Result<GroupScan> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after, size_t limit,
+                               WallTime now) override {
+    return Both("ScanGroups", &QueueStore::ScanGroups, segments, after, limit, now);
   }
   Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
                                      WallTime now) override {

@@ -138,14 +138,15 @@ class PairedRunStore final : public Paired<RunStore> {
 class PairedGroupStore final : public Paired<GroupStore> {
  public:
   using Paired::Paired;
-  Result<std::vector<Group>> ListGroups() override {
-    return Both("ListGroups", &GroupStore::ListGroups);
+  Result<std::vector<Group>> ListGroups(WallTime now) override {
+    return Both("ListGroups", &GroupStore::ListGroups, now);
   }
-  Result<GroupDetail> GetGroup(const std::string& name, size_t limit) override {
-    return Both("GetGroup", &GroupStore::GetGroup, name, limit);
+  Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) override {
+    return Both("GetGroup", &GroupStore::GetGroup, name, limit, now);
   }
-  Result<Group> PutGroup(const std::string& name, int64_t limit, WallTime now) override {
-    return Both("PutGroup", &GroupStore::PutGroup, name, limit, now);
+  Result<Group> PutGroup(const std::string& name, const GroupChange& change,
+                         WallTime now) override {
+    return Both("PutGroup", &GroupStore::PutGroup, name, change, now);
   }
   Status DeleteGroup(const std::string& name) override {
     return Both("DeleteGroup", &GroupStore::DeleteGroup, name);

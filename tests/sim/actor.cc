@@ -113,21 +113,6 @@ void Actor::ChooseGroup(JobDefinition& job) const {
     job.concurrency_group = kChoices.at((deeds_ + static_cast<size_t>(made_)) % 4);
 }
 
-void Actor::SetLimit(const std::string& group, int64_t limit) {
-  if (p_.stores.groups.PutGroup(group, limit, p_.now()).ok()) {
-    p_.checker.GroupAcknowledged(group, limit);
-  }
-}
-
-void Actor::MakeRoomInGroups() {
-  for (const auto& [name, old] : p_.checker.group_limits()) {
-    const auto queue = p_.checker.group_queues().find(name);
-    const size_t queued = queue == p_.checker.group_queues().end() ? 0 : queue->second.size();
-    const int64_t wanted = 2 + static_cast<int64_t>(queued / 20) + p_.checker.GroupHeld(name);
-    if (wanted > old) SetLimit(name, wanted);
-  }
-}
-
 JobDefinition Actor::NewDefinition() {
   JobDefinition job;
   job.name = fmt::format("job {}", made_);
@@ -436,8 +421,8 @@ void Actor::PutCalendar() {
 
 void Actor::Begin() {
   if (profile_.groups) {
-    SetLimit("g1", 1);
-    SetLimit("g2", 2);
+    SetLimit("g1", 1, TimeOfGroup());
+    SetLimit("g2", 2, TimeOfGroup());
   }
   if (profile_.calendars) PutCalendar();
   for (int i = 0; i < profile_.jobs_max; ++i) Create();
@@ -448,7 +433,8 @@ void Actor::Act() {
   // Few versions, so that the last one is in effect alone for a while.
   if (profile_.calendars && (deeds_ == 20 || deeds_ == 120)) PutCalendar();
   if (profile_.groups && deeds_ % 6 == 0) {
-    return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", static_cast<int64_t>(deeds_ / 12 % 4));
+    const auto limit = static_cast<int64_t>(deeds_ / 12 % 4);
+    return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", limit, TimeOfGroup());
   }
   if (profile_.workflows && deeds_ % 9 == 0) return SkipSomeNode();
   const std::vector<StoredJob> jobs = Jobs();

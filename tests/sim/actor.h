@@ -26,6 +26,7 @@ struct ActorProfile {
   bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
   bool groups = false;      // jobs name concurrency groups, whose limits change
+  bool group_times = false;  // with `groups`: so do the times after which slots are given again
   bool delays = false;      // the first schedule of each job is a delay schedule
   bool dependents = false;  // half of the jobs start after an earlier job, some in chains
   bool scripts = false;     // half of the jobs are scripts, and failures are retried selectively
@@ -60,7 +61,8 @@ class Actor {
   void GiveUpHeld();
   // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
-  // Gives each group more slots than runs of it are HELD, so that all others come to an end.
+  // Gives each group more slots than runs of it are HELD, at any time, so that all others come to
+  // an end.
   void MakeRoomInGroups();
 
   const History& history() const { return history_; }
@@ -78,7 +80,8 @@ class Actor {
   JobDefinition NewDefinition();
   void ChooseOverlap(JobDefinition& job);
   void ChooseGroup(JobDefinition& job) const;
-  void SetLimit(const std::string& group, int64_t limit);
+  void SetLimit(const std::string& group, int64_t limit, Duration per);
+  Duration TimeOfGroup() const;
   ScheduleSpec NewSchedule();
   ScheduleSpec NewDelay();
   void BecomeScript(JobDefinition& job) const;

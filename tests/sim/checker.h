@@ -84,7 +84,7 @@ class Checker : public WardenObserver {
   void JobAcknowledged(const StoredJob& job);
   void DeleteAcknowledged(JobNo job) { jobs_[job].deleted = true; }
   void CancelAcknowledged(const RunKey& key) { cancelled_at_[key] = ++events_; }
-  void GroupAcknowledged(const std::string& name, int64_t limit) { limits_[name] = limit; }
+  void GroupAcknowledged(const std::string& name, int64_t limit, Duration per);
   // Whether the backfill of a job may create runs, after it was started, resumed, paused or
   // cancelled.
   enum class Backfilling { kAllowed, kEnded };
@@ -143,6 +143,7 @@ class Checker : public WardenObserver {
   void CheckTakesSlot(const RunRow& row, std::string_view what);
   void FollowGroup(const RunRow& before, const RunRow& after);
   void CheckGroupLimit(const RunRow& row);
+  void CheckGroupTime(const std::string& name, int64_t limit, const RunRow& row);
   const std::string& GroupOf(const RunRow& row) const;
   void LeaveGroupQueue(const RunKey& key);
   void CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what);
@@ -171,6 +172,11 @@ class Checker : public WardenObserver {
   std::map<JobNo, std::set<RunKey>> holders_;  // have one, and wait for a claim or a group
   std::map<RunKey, WallTime> admitted_at_;
   std::map<std::string, int64_t> limits_;  // of groups, as acknowledged
+  struct GroupTime {
+    Duration per{};
+    std::vector<WallTime> claims = {};
+  };
+  std::map<std::string, GroupTime> group_times_;
   std::map<std::string, std::set<GroupPlace>> group_queues_;
   std::map<RunKey, std::pair<std::string, GroupPlace>> group_waits_;  // places in them
   std::map<JobNo, Backfilling> backfills_;

@@ -88,11 +88,38 @@ int64_t Checker::GroupHeld(const std::string& name) const {
   });
 }
 
+// A raised time holds at once, for the slots as they are then: claims that others followed in the
+// same slots do not count any more. Those within the old time had slots of their own.
+void Checker::GroupAcknowledged(const std::string& name, int64_t limit, Duration per) {
+  limits_[name] = limit;
+  GroupTime& time = group_times_[name];
+  if (per > time.per && !time.claims.empty()) {
+    const WallTime newest = *std::max_element(time.claims.begin(), time.claims.end());
+    std::erase_if(time.claims, [&](WallTime claim) { return claim <= newest - time.per; });
+  }
+  time.per = per;
+}
+
+// No window of the group's time has more claims than the limit, which an edit may have lowered.
+void Checker::CheckGroupTime(const std::string& name, int64_t limit, const RunRow& row) {
+  GroupTime& time = group_times_[name];
+  time.claims.push_back(row.claimed);
+  if (time.per == Duration{}) return;
+  const auto within = std::count_if(time.claims.begin(), time.claims.end(), [&](WallTime claim) {
+    return claim > row.claimed - time.per;
+  });
+  if (within > limit) {
+    Fail("groups time", fmt::format("{} is one of {} claims in {} ms in group {}, limit {}",
+                                    Describe(row), within, time.per / 1ms, name, limit));
+  }
+}
+
 // A claim obeys the limit that was acknowledged last; a lowered limit ends nothing.
 void Checker::CheckGroupLimit(const RunRow& row) {
   const std::string& name = GroupOf(row);
   const auto limit = limits_.find(name);
   if (limit == limits_.end()) return;
+  CheckGroupTime(name, limit->second, row);
   const auto active = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
     return IsActive(entry.second) && GroupOf(entry.second) == name;
   });

@@ -321,6 +321,7 @@ Outcome World::Run() {
     profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
+  profile.group_times = profile.groups && options_.seed % 10 == 3;
   std::vector<ExecutorId> ids;
   for (const auto& executor : executors_) {
     if (std::find(ids.begin(), ids.end(), executor->id()) == ids.end()) {

@@ -30,17 +30,19 @@ GroupEntry* GroupOf(MemoryTables& tables, const ClaimRequest& request) REQUIRES(
   return found == tables.groups.end() ? nullptr : &found->second;
 }
 
-GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, const RunRow& row) {
+GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, const RunRow& row,
+                        WallTime now) {
   if (request.group.empty()) return {};
   if (group == nullptr) return {.named = true};
   const bool stale = failpoint::Broken("group.limit_lock");
   const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
-  const auto taken = static_cast<int64_t>(group->holders.size());
+  const int64_t used = group->Used(now);
   return {
       .named = true,
       .has_slot = row.group == group->group_no,
-      .too_many = taken > limit,
-      .free = FreeInGroup(limit, taken) > 0,
+      .warm = group->IsWarm(row.key, now),
+      .too_many = used > limit,
+      .free = FreeInGroup(limit, used) > 0,
       .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
 }
 
@@ -79,7 +81,8 @@ void WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& reques
   entry.row.executor = request.executor;
   entry.row.incarnation = request.incarnation;
   entry.row.claimed = now;
-  const GroupEntry* group = GroupOf(tables, request);
+  GroupEntry* const group = GroupOf(tables, request);
+  if (group != nullptr) group->Give(entry.row.key, now);
   entry.row.group = group == nullptr ? GroupNo{} : group->group_no;
   entry.result = {};
   const RunRow row = entry.row;
@@ -103,7 +106,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   if (found != nullptr)
     facts.slots = SlotsOf(tables, *tables.FindJob(found->row.job_no), request.key);
   GroupEntry* const group = GroupOf(tables, request);
-  if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
+  if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row, now);
   const bool on_behalf = found != nullptr && (found->row.flags & run_flag::kOnBehalf) != 0;
   if (on_behalf && !failpoint::Broken("claim.rights")) {
     facts.refusal =
@@ -121,6 +124,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
     WriteQueued(tables, *found, decision.for_group ? group : nullptr, request.overlap, now);
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
+  reply.in_timed_group = decision.for_group && group->per > Duration{};
   if (found != nullptr) {
     reply.job_no = found->row.job_no;
     reply.def_version = found->row.def_version;

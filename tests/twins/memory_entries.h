@@ -139,10 +139,23 @@ struct DependencyEntry {
 struct GroupEntry {
   GroupNo group_no;
   int64_t limit = 0;
+  Duration per{};
   int64_t limit_before = 0;  // of the last change; only a test that breaks a rule uses it
   WallTime updated = WallTime{};
-  std::set<RunKey> holders = {};  // runs that hold a slot: claimed or admitted
+  std::map<RunKey, size_t> holders = {};  // the slots of runs: claimed or admitted
   std::map<GroupPlace, QueueEntry> queue = {};
+  std::vector<WallTime> given = {};  // by slot: when a claim last took it
+
+  // Slots that are taken, or are not given again yet.
+  int64_t Used(WallTime now) const;
+  // The free ones of those.
+  std::vector<size_t> Cooling(WallTime now) const;
+  bool IsWarm(const RunKey& holder, WallTime now) const;
+  // Gives a slot to the run, if it has none.
+  void Reserve(const RunKey& key, WallTime now);
+  // The same, for an attempt that starts now.
+  void Give(const RunKey& key, WallTime now);
+  std::optional<WallTime> NextCool(const std::vector<size_t>& slots, WallTime now) const;
 };
 
 std::string Lower(std::string_view text);  // ASCII letters only

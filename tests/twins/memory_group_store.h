@@ -13,13 +13,14 @@ class MemoryGroupStore final : public GroupStore {
  public:
   explicit MemoryGroupStore(MemoryTables& tables) : tables_(tables) {}
 
-  Result<std::vector<Group>> ListGroups() override;
-  Result<GroupDetail> GetGroup(const std::string& name, size_t limit) override;
-  Result<Group> PutGroup(const std::string& name, int64_t limit, WallTime now) override;
+  Result<std::vector<Group>> ListGroups(WallTime now) override;
+  Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) override;
+  Result<Group> PutGroup(const std::string& name, const GroupChange& change, WallTime now) override;
   Status DeleteGroup(const std::string& name) override;
 
  private:
-  Group ToGroup(const std::string& name, const GroupEntry& entry) const REQUIRES(tables_.mu);
+  Group ToGroup(const std::string& name, const GroupEntry& entry, WallTime now) const
+      REQUIRES(tables_.mu);
   GroupRun ToRun(const RunKey& key, WallTime since) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -1,6 +1,7 @@
 #include "tests/twins/memory_queue_store.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "common/base/failpoint.h"
@@ -100,30 +101,35 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
   }
 }
 
-Result<std::vector<QueuedGroup>> MemoryQueueStore::ScanGroups(
-    const std::vector<SegmentId>& segments, GroupNo after, size_t limit) {
+Result<GroupScan> MemoryQueueStore::ScanGroups(const std::vector<SegmentId>& segments,
+                                               GroupNo after, size_t limit, WallTime now) {
   MutexLock lock(tables_.mu);
+  GroupScan page;
+  if (segments.empty() || limit == 0) return page;
   std::map<GroupNo, QueuedGroup> found;
   for (const auto& [name, group] : tables_.groups) {
-    if (group.group_no <= after) continue;
+    if (group.group_no <= after || group.queue.empty()) continue;
+    std::vector<size_t> slots(group.given.size());
+    std::iota(slots.begin(), slots.end(), size_t{0});
+    const auto cool = group.NextCool(slots, now);
+    if (cool) page.next_cool = std::min(page.next_cool.value_or(*cool), *cool);
     std::set<SegmentId> own;
-    for (const RunKey& key : FirstOf(group, segments))
+    for (const RunKey& key : FirstOf(group, segments, now))
       own.insert(tables_.FindRun(key)->row.segment);
     if (!own.empty()) found[group.group_no] = {group.group_no, {own.begin(), own.end()}};
   }
-  std::vector<QueuedGroup> page;
   for (auto& [group_no, group] : found) {
-    if (page.size() == limit) break;
-    page.push_back(std::move(group));
+    if (page.groups.size() == limit) break;
+    page.groups.push_back(std::move(group));
   }
   return page;
 }
 
 std::vector<RunKey> MemoryQueueStore::FirstOf(const GroupEntry& group,
-                                              const std::vector<SegmentId>& segments) {
-  const int64_t free =
-      std::min<int64_t>(FreeInGroup(group.limit, static_cast<int64_t>(group.holders.size())),
-                        static_cast<int64_t>(kBatchRowsMax));
+                                              const std::vector<SegmentId>& segments,
+                                              WallTime now) {
+  const int64_t free = std::min<int64_t>(FreeInGroup(group.limit, group.Used(now)),
+                                         static_cast<int64_t>(kBatchRowsMax));
   std::vector<GroupWait> first;
   for (const auto& [place, entry] : group.queue) {
     if (static_cast<int64_t>(first.size()) == free) break;
@@ -141,11 +147,12 @@ Result<AdmissionEffect> MemoryQueueStore::AdmitGroup(const QueuedGroup& queued, 
   if (group == nullptr) return effect;
   std::vector<SegmentId> own;
   for (const FencedSegment& held : fence) own.push_back(held.segment);
-  for (const RunKey& key : FirstOf(*group, own)) {
+  for (const RunKey& key : FirstOf(*group, own, now)) {
     RunEntry entry = *tables_.FindRun(key);
     effect.waited.push_back(now - group->queue.at(PlaceInGroup(entry.row)).since);
     entry.row.due = now;
     entry.row.group = group->group_no;
+    group->Reserve(key, now);
     effect.admitted.push_back(entry.row);
     tables_.PutRun(std::move(entry));
   }
@@ -161,7 +168,7 @@ Result<std::vector<UnusedSlot>> MemoryQueueStore::ScanUnusedSlots(
   MutexLock lock(tables_.mu);
   std::vector<UnusedSlot> unused;
   for (const auto& [name, group] : tables_.groups) {
-    for (const RunKey& key : group.holders) {
+    for (const auto& [key, slot] : group.holders) {
       const RunRow& row = tables_.FindRun(key)->row;
       if (unused.size() == limit) return unused;
       if (!IsUnused(row, now) || !Contains(segments, row.segment)) continue;

@@ -16,8 +16,8 @@ class MemoryQueueStore final : public QueueStore {
   Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
                                             size_t limit) override;
   Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
-  Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
-                                              size_t limit) override;
+  Result<GroupScan> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after, size_t limit,
+                               WallTime now) override;
   Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
                                      WallTime now) override;
   Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
@@ -34,7 +34,8 @@ class MemoryQueueStore final : public QueueStore {
   // True for an admitted run whose claim did not come.
   static bool IsUnused(const RunRow& row, WallTime now);
   // The queued runs of these segments that get the free slots of the group.
-  std::vector<RunKey> FirstOf(const GroupEntry& group, const std::vector<SegmentId>& segments)
+  std::vector<RunKey> FirstOf(const GroupEntry& group, const std::vector<SegmentId>& segments,
+                              WallTime now)
       REQUIRES(tables_.mu);
   void AdmitRuns(JobEntry& job, const Admission& admission, WallTime now, AdmissionEffect* effect)
       REQUIRES(tables_.mu);

@@ -51,6 +51,7 @@ void MemoryTables::PutRun(RunEntry entry) {
   if (found != runs_.end()) {
     before = found->second.row;
     Unindex(*before);
+    if (before->group != entry.row.group) LeaveGroupSlot(*before);
     found->second = std::move(entry);
   } else {
     runs_.emplace(key, std::move(entry));
@@ -111,6 +112,7 @@ void MemoryTables::EraseRun(const RunKey& key) {
   if (found == runs_.end()) return;
   const RunRow before = found->second.row;
   Unindex(before);
+  LeaveGroupSlot(before);
   jobs_.at(before.job_no).open.erase(key);
   jobs_.at(before.job_no).FreeSlot(key);
   jobs_.at(before.job_no).queue.erase(key);
@@ -126,6 +128,9 @@ void MemoryTables::Unindex(const RunRow& row) {
   running_[segment].erase(row.key);
   cancels_[segment].erase(row.key);
   if (row.state == RunState::kHeld) --held_;
+}
+
+void MemoryTables::LeaveGroupSlot(const RunRow& row) {
   if (GroupEntry* group = FindGroup(row.group)) group->holders.erase(row.key);
 }
 
@@ -148,7 +153,6 @@ void MemoryTables::Index(const RunRow& row) {
     job.queue.erase(row.key);
     LeaveGroupQueue(row.key);
   }
-  if (GroupEntry* group = FindGroup(row.group)) group->holders.insert(row.key);
   GroupEntry* const awaited = WaitsForGroup(row.key);
   if (queued && awaited != nullptr) {  // its priority may have changed
     const QueueEntry entry = awaited->queue.at(group_waits_.at(row.key).second);

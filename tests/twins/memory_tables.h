@@ -169,6 +169,7 @@ class MemoryTables {
  private:
   void Unindex(const RunRow& row) REQUIRES(mu);
   void Index(const RunRow& row) REQUIRES(mu);
+  void LeaveGroupSlot(const RunRow& row) REQUIRES(mu);
   void LeaveGroupQueue(const RunKey& key) REQUIRES(mu);
   void AddCompletion(const RunEntry& entry) REQUIRES(mu);
 

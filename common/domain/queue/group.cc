@@ -17,14 +17,19 @@ GroupPlace PlaceInGroup(const RunRow& row) {
           .key = row.key};
 }
 
+bool IsCool(Duration per, WallTime given, WallTime now) {
+  if (failpoint::Broken("group.cooling")) return true;
+  return given <= now - per || given > now + kGroupClockAhead || per <= Duration{};
+}
+
 bool MayStartInGroup(const GroupFacts& facts) {
   if (!facts.named) return true;
-  if (facts.has_slot) return !facts.too_many;
+  if (facts.has_slot) return !facts.too_many && !facts.warm;
   const bool behind = facts.queued_before && !failpoint::Broken("group.queued_before");
   return facts.free && !behind;
 }
 
-int64_t FreeInGroup(int64_t limit, int64_t taken) { return std::max<int64_t>(0, limit - taken); }
+int64_t FreeInGroup(int64_t limit, int64_t used) { return std::max<int64_t>(0, limit - used); }
 
 std::vector<RunKey> DecideGroupAdmission(const std::vector<GroupWait>& queue,
                                          const std::vector<SegmentId>& own, int64_t free) {

@@ -23,9 +23,16 @@ namespace carillon {
 
 inline constexpr int64_t kGroupLimitMax = 10'000;
 inline constexpr size_t kGroupsMax = 1'000;
+inline constexpr Duration kGroupPerMax = 24h;
+// A slot that was given later than this from now on is cool: the database's clock was set back.
+inline constexpr Duration kGroupClockAhead = 60s;
 // An admitted run whose claim does not come within this time gives the slot back, because perhaps
 // no executor can take it. It stays due, and its claim asks for a slot again.
 inline constexpr Duration kGroupGrantKept = 30s;
+
+// A slot is cool if it may be given again: `per` has passed since a claim last took it. `given`: the
+// time of that claim. So at most as many attempts as the group has slots start within any `per`.
+bool IsCool(Duration per, WallTime given, WallTime now);
 
 // The order in which runs get slots of a group.
 struct GroupPlace {
@@ -41,7 +48,8 @@ GroupPlace PlaceInGroup(const RunRow& row);
 struct GroupFacts {
   bool named = false;          // the job names a group
   bool has_slot = false;       // the admission has reserved one for the run
-  bool too_many = false;       // more slots are taken than the limit, which was lowered, allows
+  bool warm = false;           // which is not cool any more, since `per` was raised
+  bool too_many = false;       // more slots are used than the limit, which was lowered, allows
   bool free = false;           // one may be taken
   bool queued_before = false;  // a run that goes before this one is queued for the group
 };
@@ -49,8 +57,9 @@ struct GroupFacts {
 // lowered, no attempt starts until enough of the others have ended.
 bool MayStartInGroup(const GroupFacts& facts);
 
-// The slots that may be given away. Attempts that run since before the limit was lowered count too.
-int64_t FreeInGroup(int64_t limit, int64_t taken);
+// The slots that may be given away. `used`: slots that are taken or cooling, also those above a
+// lowered limit.
+int64_t FreeInGroup(int64_t limit, int64_t used);
 
 // ---- the queue of a group ----------------------------------------------------------------------
 

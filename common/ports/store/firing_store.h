@@ -134,6 +134,9 @@ struct ClaimReply {
   // If accepted: as in the run's row, which may differ from the request.
   JobNo job_no = {};
   int64_t def_version = 0;
+  // If it is queued: for a group whose slots are given again after a time, so that its next
+  // admission depends on the clock.
+  bool in_timed_group = false;
 };
 
 // The effect of a write on one run, for the owner's memory (wheel, leases, metrics).

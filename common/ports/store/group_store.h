@@ -6,6 +6,7 @@
 //          holds the group for long. kTimeout: the outcome of the commit is unknown.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,19 @@ namespace carillon {
 struct Group {
   std::string name = {};
   int64_t limit = 0;    // 0-kGroupLimitMax
+  Duration per{};       // 0-kGroupPerMax; a slot is given again so long after it was last given
   int64_t running = 0;  // slots in use, also those that are reserved for admitted runs
   int64_t queued = 0;   // counted up to 100,000
+  int64_t cooling = 0;  // free slots that are not given again yet
   int64_t jobs = 0;     // that name it
   WallTime updated = {};
+  // When the first of the cooling slots may be given again; nullopt: none is cooling.
+  std::optional<WallTime> next_cool = {};
+};
+
+struct GroupChange {
+  int64_t limit = 0;
+  std::optional<Duration> per = {};  // nullopt: as it is; zero in a new group
 };
 
 // A run that holds a slot of a group, or waits for one.
@@ -42,12 +52,13 @@ class GroupStore {
   virtual ~GroupStore() = default;
 
   // All groups, by name.
-  virtual Result<std::vector<Group>> ListGroups() = 0;
-  virtual Result<GroupDetail> GetGroup(const std::string& name, size_t limit) = 0;
+  virtual Result<std::vector<Group>> ListGroups(WallTime now) = 0;
+  virtual Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) = 0;
 
-  // Creates the group or changes its limit. A claim that begins after the return obeys the new
-  // limit. Attempts that run already keep their slots. kExhausted: there are kGroupsMax groups.
-  virtual Result<Group> PutGroup(const std::string& name, int64_t limit, WallTime now) = 0;
+  // Creates or changes the group. A claim that begins after the return obeys the new limit and time.
+  // Attempts that run already keep their slots. kExhausted: there are kGroupsMax groups.
+  virtual Result<Group> PutGroup(const std::string& name, const GroupChange& change,
+                                 WallTime now) = 0;
 
   // kConflict: a job names the group.
   virtual Status DeleteGroup(const std::string& name) = 0;

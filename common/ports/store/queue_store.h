@@ -35,6 +35,16 @@ struct QueuedGroup {
   bool operator==(const QueuedGroup&) const = default;
 };
 
+struct GroupScan {
+  std::vector<QueuedGroup> groups = {};
+  // When the next slot of a group that has a queue may be given again (`per` of the group), if it
+  // is free by then; nullopt: none is cooling.
+  std::optional<WallTime> next_cool = {};
+
+  bool empty() const { return groups.empty(); }
+  bool operator==(const GroupScan&) const = default;
+};
+
 // A slot of a group that its run seems not to use.
 struct UnusedSlot {
   GroupNo group_no;
@@ -83,8 +93,8 @@ class QueueStore {
 
   // Groups with a number above `after` of which AdmitGroup might admit runs of `segments`, by
   // number. Takes no locks.
-  virtual Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments,
-                                                      GroupNo after, size_t limit) = 0;
+  virtual Result<GroupScan> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
+                                       size_t limit, WallTime now) = 0;
 
   // Locks the group against a change of its limit, and its first queued runs of the fenced
   // segments, applies DecideGroupAdmission, and writes. At most kBatchRowsMax queued runs are

@@ -12,7 +12,7 @@ namespace {
 
 Outcome<bool> GroupExists(const Call& call, const JobDefinition& definition) {
   if (definition.concurrency_group.empty()) return true;
-  const auto group = call.stores.groups.GetGroup(definition.concurrency_group, 0);
+  const auto group = call.stores.groups.GetGroup(definition.concurrency_group, 0, WallTime{});
   if (!group.ok() && group.code() != ErrorCode::kNotFound) return group.error();
   return group.ok();
 }

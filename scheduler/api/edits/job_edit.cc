@@ -54,14 +54,7 @@ void NudgeNew(const Call& call, const StoredJob& job) {
 Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) {
   for (const NewField& field : call.api.new_fields) {
     if (call.api.upgrade.FeatureOn(field.migration) || !field.is_used(definition)) continue;
-    const std::string detail = fmt::format(
-        "This value of {} can be used once the upgrade is finished: carillon system upgrade "
-        "finish.",
-        field.name);
-    return Problem{.status = 409,
-                   .code = "upgrade_unfinished",
-                   .detail = detail,
-                   .errors = {{fmt::format("/{}", field.name), "upgrade_unfinished", detail}}};
+    return UpgradeUnfinished(field.name);
   }
   return true;
 }

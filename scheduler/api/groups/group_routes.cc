@@ -13,6 +13,7 @@
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/problem.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -24,7 +25,10 @@ constexpr size_t kRunsShown = 100;  // holders, and queued runs
 json GroupToJson(const Call& call, const Group& group) {
   return {{"name", group.name},
           {"limit", group.limit},
+          {"per_s", group.per / 1s},
           {"running", group.running},
+          {"cooling", group.cooling},
+          {"next_start_time", group.next_cool ? json(FormatRfc3339(*group.next_cool)) : json()},
           {"queued", group.queued},
           {"jobs", group.jobs},
           {"update_time", FormatRfc3339(group.updated)},
@@ -36,6 +40,13 @@ json RunToJson(const GroupRun& run) {
           {"job_id", run.job_id.value()},
           {"job_name", run.job_name},
           {"since", FormatRfc3339(run.since)}};
+}
+
+// As the audit log shows them.
+json Values(const Group& group) {
+  json values = {{"limit", group.limit}};
+  if (group.per > Duration{}) values["per_s"] = group.per / 1s;
+  return values;
 }
 
 Problem NoSuchGroup() { return NotFound("No such concurrency group. GET /api/groups lists them."); }
@@ -59,11 +70,22 @@ Outcome<std::string> PathGroupName(const Call& call) {
 }
 
 // nullopt: there is no such group.
-Outcome<std::optional<Group>> FindGroup(const Call& call, const std::string& name) {
-  auto detail = call.stores.groups.GetGroup(name, 0);
+Outcome<std::optional<Group>> FindGroup(const Call& call, const std::string& name, WallTime now) {
+  auto detail = call.stores.groups.GetGroup(name, 0, now);
   if (detail.ok()) return std::optional(std::move(detail->group));
   if (detail.code() == ErrorCode::kNotFound) return std::optional<Group>();
   return detail.error();
+}
+
+// A member of the release before, which may still run, would not keep the time.
+Outcome<std::optional<Duration>> ReadPer(const Call& call, const json& body) {
+  CARILLON_ASSIGN_OR_RETURN(const auto per,
+                            NumberMember(body, "per_s", {.low = 0, .high = kGroupPerMax / 1s}));
+  if (!per) return std::optional<Duration>();
+  if (*per > 0 && !call.api.upgrade.FeatureOn(kFanOutMigration)) {
+    return UpgradeUnfinished("per_s");
+  }
+  return std::optional<Duration>(std::chrono::seconds(*per));
 }
 
 Outcome<int64_t> ReadLimit(const json& body) {
@@ -77,7 +99,8 @@ Outcome<int64_t> ReadLimit(const json& body) {
 
 Reply ListGroups(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const auto groups, call.stores.groups.ListGroups());
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const auto groups, call.stores.groups.ListGroups(now));
   json items = json::array();
   for (const Group& group : groups) items.push_back(GroupToJson(call, group));
   return JsonResponse(200, {{"items", std::move(items)}});
@@ -86,7 +109,8 @@ Reply ListGroups(const Call& call) {
 Reply GetGroup(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const std::string name, PathGroupName(call));
-  const auto detail = call.stores.groups.GetGroup(name, kRunsShown);
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  const auto detail = call.stores.groups.GetGroup(name, kRunsShown, now);
   if (!detail.ok() && detail.code() == ErrorCode::kNotFound) return NoSuchGroup();
   if (!detail.ok()) return detail.error();
   json body = GroupToJson(call, detail->group);
@@ -114,13 +138,14 @@ Reply PutGroup(const Call& call) {
                         "begin with a letter or digit.");
   }
   CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kRequired, {"limit", "reason"}));
+                            ReadObject(call.request, Body::kRequired, {"limit", "per_s", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const int64_t limit, ReadLimit(body));
+  CARILLON_ASSIGN_OR_RETURN(const std::optional<Duration> per, ReadPer(call, body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const std::optional<Group> before, FindGroup(call, name));
+  CARILLON_ASSIGN_OR_RETURN(const std::optional<Group> before, FindGroup(call, name, now));
   const auto written =
-      RetryIfUnknown([&] { return call.stores.groups.PutGroup(name, limit, now); });
+      RetryIfUnknown([&] { return call.stores.groups.PutGroup(name, {.limit = limit, .per = per}, now); });
   if (IsUnknown(written)) {
     return OutcomeUnknown("It is unknown whether the group was changed. Retrying is safe.",
                           written.error());
@@ -133,7 +158,7 @@ Reply PutGroup(const Call& call) {
                                          kGroupsMax)};
   }
   if (!written.ok()) return ChangeFailed(written.error());
-  NoteChanges(call, before ? json{{"limit", before->limit}} : json::object(), {{"limit", limit}});
+  NoteChanges(call, before ? Values(*before) : json::object(), Values(*written));
   return JsonResponse(200, GroupToJson(call, *written));
 }
 

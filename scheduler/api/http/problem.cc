@@ -79,6 +79,16 @@ Problem InvalidField(std::string pointer, std::string code, std::string detail) 
   return problem;
 }
 
+Problem UpgradeUnfinished(std::string_view field) {
+  const std::string detail = fmt::format(
+      "This value of {} can be used once the upgrade is finished: carillon system upgrade finish.",
+      field);
+  return {.status = 409,
+          .code = "upgrade_unfinished",
+          .detail = detail,
+          .errors = {{fmt::format("/{}", field), "upgrade_unfinished", detail}}};
+}
+
 Problem NotFound(std::string detail) {
   return {.status = 404, .code = "not_found", .detail = std::move(detail)};
 }

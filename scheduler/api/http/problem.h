@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/adapters/http/http_message.h"
@@ -35,6 +36,8 @@ struct Problem {
 Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);
+// 409: members of the previous release would misread a value of this field.
+Problem UpgradeUnfinished(std::string_view field);
 // The problem with status 504 for a write whose commit was not acknowledged. The write may or may
 // not have happened.
 Problem OutcomeUnknown(std::string detail, const Error& cause);

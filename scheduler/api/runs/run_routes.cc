@@ -129,6 +129,7 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
       ExplainWaiting({.jobs = call.stores.jobs,
                       .executors = call.stores.executors,
                       .queues = call.stores.queues,
+                      .groups = call.stores.groups,
                       .live = LiveExecutors(call.api.status.Read())},
                      {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
                      run.job_id));

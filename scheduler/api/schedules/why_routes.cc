@@ -160,6 +160,7 @@ Reply WhyJob(const Call& call) {
             {.jobs = call.stores.jobs,
              .executors = call.stores.executors,
              .queues = call.stores.queues,
+             .groups = call.stores.groups,
              .live = LiveExecutors(call.api.status.Read())},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));

@@ -80,6 +80,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/group_contract.h"
 #include "tests/contract/store/group_exits_contract.h"
 #include "tests/contract/store/group_race_contract.h"
+#include "tests/contract/store/group_time_contract.h"
 #include "tests/contract/store/housekeeping_contract.h"
 #include "tests/contract/store/idempotency_store_contract.h"
 #include "tests/contract/store/identity_store_contract.h"

@@ -72,14 +72,14 @@ TYPED_TEST(BackfillSlotsContract, PauseFreesTheSlotOfAnAdmittedRunThatNeverStart
 
 TYPED_TEST(BackfillSlotsContract, PauseFreesTheSlotOfARunThatWaitsForItsGroup) {
   BackfillSlotsDriver s = this->backfill_driver();
-  s.v(s.groups.PutGroup("db", 0, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = 0}, kT0));
   s.MakeOneAtATime("db");
   s.ExpectOffer(s.KeyOf(0), s.kNow, ClaimVerdict::kEnqueued);
   s.ExpectHolders({s.KeyOf(0)});
   s.job = s.Pause(s.job, s.kNow + 1s);
   s.ExpectHolders({});
   EXPECT_EQ(s.v(s.queues.CountQueued()), 0);
-  s.v(s.groups.PutGroup("db", 1, s.kNow + 2s));
+  s.v(s.groups.PutGroup("db", {.limit = 1}, s.kNow + 2s));
   const RunKey by_hand = s.Manual(s.kNow + 3s);
   s.ExpectOffer(by_hand, s.kNow + 3s, ClaimVerdict::kAccepted);
   s.EndOffered(by_hand, s.kNow + 4s);

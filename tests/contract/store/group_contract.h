@@ -9,21 +9,21 @@ namespace carillon::test {
 
 TYPED_TEST(GroupContract, AGroupIsMadeChangedListedAndDeleted) {
   GroupDriver s = this->group_driver();
-  EXPECT_CODE(s.groups.GetGroup("db", 10), ErrorCode::kNotFound);
-  const Group made = s.v(s.groups.PutGroup("db", 2, kT0));
+  EXPECT_CODE(s.groups.GetGroup("db", 10, kT0), ErrorCode::kNotFound);
+  const Group made = s.v(s.groups.PutGroup("db", {.limit = 2}, kT0));
   EXPECT_EQ(made.name, "db");
   EXPECT_EQ(made.limit, 2);
   EXPECT_EQ(made.updated, kT0);
-  s.v(s.groups.PutGroup("api", 0, kT0));
-  EXPECT_EQ(s.v(s.groups.PutGroup("db", 5, kT0 + 1s)).limit, 5);
-  const auto listed = s.v(s.groups.ListGroups());
+  s.v(s.groups.PutGroup("api", {.limit = 0}, kT0));
+  EXPECT_EQ(s.v(s.groups.PutGroup("db", {.limit = 5}, kT0 + 1s)).limit, 5);
+  const auto listed = s.v(s.groups.ListGroups(kT0));
   ASSERT_EQ(listed.size(), 2u);
   EXPECT_EQ(listed[0].name, "api");
   EXPECT_EQ(listed[1].name, "db");
   EXPECT_EQ(listed[1].updated, kT0 + 1s);
   EXPECT_OK(s.groups.DeleteGroup("api"));
   EXPECT_CODE(s.groups.DeleteGroup("api"), ErrorCode::kNotFound);
-  EXPECT_EQ(s.v(s.groups.ListGroups()).size(), 1u);
+  EXPECT_EQ(s.v(s.groups.ListGroups(kT0)).size(), 1u);
 }
 
 TYPED_TEST(GroupContract, AGroupThatAJobNamesIsNotDeleted) {
@@ -204,7 +204,7 @@ TYPED_TEST(GroupContract, AnOwnerAdmitsOnlyItsRunsAndKeepsTheOrder) {
   const RunKey of_a = s.Queued(a, kT0 + 1s);
   const RunKey of_b = s.Queued(b, kT0 + 1s);
   s.End(active, RunState::kCompleted, kT0 + 2s);
-  EXPECT_TRUE(s.v(s.queues.ScanGroups({b.segment}, GroupNo{}, 10)).empty());
+  EXPECT_TRUE(s.v(s.queues.ScanGroups({b.segment}, GroupNo{}, 10, kT0)).empty());
   EXPECT_EQ(s.AdmitAs({b.segment}, kT0 + 3s), std::vector<RunKey>{});
   EXPECT_EQ(s.AdmitAs({a.segment}, kT0 + 3s), std::vector<RunKey>{of_a});
   s.Limit(2, kT0 + 4s);

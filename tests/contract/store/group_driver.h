@@ -16,7 +16,12 @@ class GroupDriver : public StoreDriver {
     definition.overlap_policy = policy;
     return definition;
   }
-  void Limit(int64_t limit, WallTime now = kT0) { EXPECT_OK(groups.PutGroup("db", limit, now)); }
+  void Limit(int64_t limit, WallTime now = kT0) {
+    EXPECT_OK(groups.PutGroup("db", {.limit = limit}, now));
+  }
+  void Limit(int64_t limit, Duration per, WallTime now) {
+    EXPECT_OK(groups.PutGroup("db", {.limit = limit, .per = per}, now));
+  }
   void Edit(StoredJob& job, const JobDefinition& definition, WallTime now) {
     job = Replace(job, definition, now);
   }
@@ -52,7 +57,7 @@ class GroupDriver : public StoreDriver {
   std::vector<RunKey> Admit(WallTime now) { return AdmitAs(All(), now); }
   std::vector<RunKey> AdmitAs(const std::vector<SegmentId>& own, WallTime now) {
     std::vector<RunKey> admitted;
-    for (const QueuedGroup& group : v(queues.ScanGroups(own, GroupNo{}, 100))) {
+    for (const QueuedGroup& group : v(queues.ScanGroups(own, GroupNo{}, 100, now)).groups) {
       const AdmissionEffect effect = v(queues.AdmitGroup(group, FenceOf(group.segments), now));
       for (const RunRow& row : effect.admitted) {
         EXPECT_EQ(row, Get(row.key).row);
@@ -75,7 +80,7 @@ class GroupDriver : public StoreDriver {
     return v(queues.ReclaimSlots(v(queues.ScanUnusedSlots(All(), now, 100)), fence, now));
   }
 
-  GroupDetail Detail() { return v(groups.GetGroup("db", 100)); }
+  GroupDetail Detail(WallTime now = kT0) { return v(groups.GetGroup("db", 100, now)); }
   static std::vector<RunKey> KeysOf(const std::vector<GroupRun>& runs) {
     std::vector<RunKey> keys;
     for (const GroupRun& run : runs) keys.push_back(run.row.key);

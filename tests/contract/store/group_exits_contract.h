@@ -90,7 +90,7 @@ TYPED_TEST(GroupExitsContract, RunsOfAJobThatLeavesTheGroupAreDueAgain) {
 TYPED_TEST(GroupExitsContract, AJobThatMovesToAnotherGroupWaitsThere) {
   GroupDriver s = this->group_driver();
   s.Limit(1);
-  s.v(s.groups.PutGroup("api", 0, kT0));
+  s.v(s.groups.PutGroup("api", {.limit = 0}, kT0));
   StoredJob job = s.Create("a", s.Grouped(OverlapPolicy::kQueueAll));
   const StoredJob other = s.Create("b", s.Grouped());
   const RunKey active = s.Started(other, kT0 + 1s);
@@ -115,7 +115,7 @@ TYPED_TEST(GroupExitsContract, AJobThatMovesToAnotherGroupWaitsThere) {
 // A run that is queued for its job meanwhile does not hold it up, even if its key is earlier.
 TYPED_TEST(GroupExitsContract, ARunKeepsTheSlotOfItsJobWhenTheJobLeavesTheGroup) {
   GroupDriver s = this->group_driver();
-  s.v(s.groups.PutGroup("api", 1, kT0));
+  s.v(s.groups.PutGroup("api", {.limit = 1}, kT0));
   for (const std::string next : {"", "api"}) {
     SCOPED_TRACE(next);
     s.Limit(0);

@@ -22,7 +22,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAtOnceNeverExceedTheLimitOfTheirGroup)
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   constexpr int64_t kLimit = 3;
-  s.v(s.groups.PutGroup("db", kLimit, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = kLimit}, kT0));
   std::vector<StoredJob> jobs;
   for (int i = 0; i < TestFixture::kWriters; ++i) {
     jobs.push_back(s.Create("job" + std::to_string(i), GroupedJob()));
@@ -48,14 +48,14 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAtOnceNeverExceedTheLimitOfTheirGroup)
     // A claim may find a slot locked by another that does not take it in the end.
     EXPECT_LE(accepted.load(), kLimit);
     EXPECT_EQ(accepted.load() + queued.load(), 2 * TestFixture::kWriters);
-    GroupDetail detail = s.v(s.groups.GetGroup("db", 100));
+    GroupDetail detail = s.v(s.groups.GetGroup("db", 100, kT0));
     EXPECT_EQ(detail.group.running, accepted.load());
     EXPECT_EQ(detail.group.queued, queued.load());
     // Whoever found none gets one from the admission.
-    for (const QueuedGroup& group : s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10))) {
+    for (const QueuedGroup& group : s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0)).groups) {
       s.v(s.queues.AdmitGroup(group, fence, kT0 + 1h));
     }
-    detail = s.v(s.groups.GetGroup("db", 100));
+    detail = s.v(s.groups.GetGroup("db", 100, kT0));
     EXPECT_EQ(detail.group.running, kLimit);
     for (const auto* runs : {&detail.holders, &detail.queue}) {
       for (const GroupRun& run : *runs) {
@@ -65,7 +65,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAtOnceNeverExceedTheLimitOfTheirGroup)
         s.Apply(s.ReportOf(row, RunState::kCancelled), fence, kT0 + 1h);
       }
     }
-    EXPECT_EQ(s.v(s.groups.GetGroup("db", 100)).group.running, 0);
+    EXPECT_EQ(s.v(s.groups.GetGroup("db", 100, kT0)).group.running, 0);
   }
 }
 
@@ -75,7 +75,7 @@ TYPED_TEST(ConcurrentStoreContract, NoClaimExceedsALimitThatWasAcknowledged) {
   const Fence fence = s.Take();
   uint64_t token = 0;
   for (int round = 0; round < 10; ++round) {
-    s.v(s.groups.PutGroup("db", 100, kT0));
+    s.v(s.groups.PutGroup("db", {.limit = 100}, kT0));
     const StoredJob job = s.Create("job" + std::to_string(round), GroupedJob());
     std::vector<ClaimRequest> requests;
     for (int i = 0; i < 60; ++i) requests.push_back(GroupedClaim(s.Execute(job, kT0), ++token));
@@ -85,7 +85,7 @@ TYPED_TEST(ConcurrentStoreContract, NoClaimExceedsALimitThatWasAcknowledged) {
     this->AllAtOnce([&](StoreDriver& mine, int writer) {
       if (writer == 0) {
         while (accepted < 5) std::this_thread::yield();
-        ASSERT_OK(Persist([&] { return mine.groups.PutGroup("db", 0, kT0 + 1s); }));
+        ASSERT_OK(Persist([&] { return mine.groups.PutGroup("db", {.limit = 0}, kT0 + 1s); }));
         acknowledged = true;
         return;
       }
@@ -100,7 +100,7 @@ TYPED_TEST(ConcurrentStoreContract, NoClaimExceedsALimitThatWasAcknowledged) {
       }
     });
     EXPECT_EQ(disobeyed.load(), 0);
-    const GroupDetail detail = s.v(s.groups.GetGroup("db", 100));
+    const GroupDetail detail = s.v(s.groups.GetGroup("db", 100, kT0));
     EXPECT_EQ(detail.group.running, accepted.load());
     for (const auto* runs : {&detail.holders, &detail.queue}) {
       for (const GroupRun& run : *runs) {
@@ -120,7 +120,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
   const Fence fence = s.Take();
   constexpr int kLimit = 2;
   constexpr int kRunsEach = 20;
-  s.v(s.groups.PutGroup("db", kLimit, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = kLimit}, kT0));
   const StoredJob job = s.Create("a", GroupedJob());
   std::vector<RunRow> rows;
   for (int i = 0; i < 2 * kRunsEach; ++i) rows.push_back(s.Execute(job, kT0));
@@ -134,7 +134,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
     ASSERT_OK(replies);
     if (replies->at(0).verdict != ClaimVerdict::kAccepted) return;
     if (++active > kLimit) ++exceeded;
-    if (mine.v(mine.groups.GetGroup("db", 1)).group.running > kLimit) ++exceeded;
+    if (mine.v(mine.groups.GetGroup("db", 1, kT0)).group.running > kLimit) ++exceeded;
     RunRow started = row;
     started.claim_token = request.token;
     started.executor = request.executor;
@@ -156,7 +156,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
     }
     for (int idle = 0; completed < 2 * kRunsEach && idle < 2'000; ++idle) {
       if (writer == 2) {
-        for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1))) {
+        for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
           const auto admitted =
               Persist([&] { return mine.queues.AdmitGroup(group, fence, kT0 + 1s); });
           ASSERT_OK(admitted);
@@ -164,7 +164,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
         }
         continue;
       }
-      for (const GroupRun& holder : mine.v(mine.groups.GetGroup("db", 10)).holders) {
+      for (const GroupRun& holder : mine.v(mine.groups.GetGroup("db", 10, kT0)).holders) {
         if (holder.row.state != RunState::kPending) continue;
         work(mine, holder.row);
         idle = 0;
@@ -173,7 +173,7 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
   });
   EXPECT_EQ(exceeded.load(), 0);
   EXPECT_EQ(completed.load(), 2 * kRunsEach);
-  const GroupDetail detail = s.v(s.groups.GetGroup("db", 10));
+  const GroupDetail detail = s.v(s.groups.GetGroup("db", 10, kT0));
   EXPECT_EQ(detail.group.running, 0);
   EXPECT_EQ(detail.group.queued, 0);
 }
@@ -185,7 +185,7 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
   const Fence fence = s.Take();
   constexpr int kRuns = 24;
   constexpr int kLimit = 2;
-  s.v(s.groups.PutGroup("db", kLimit, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = kLimit}, kT0));
   JobDefinition definition = Queueing(1);
   definition.concurrency_group = "db";
   const StoredJob job = s.Create("a", definition);
@@ -209,7 +209,7 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
     ASSERT_OK(Persist([&] {
       return mine.queues.Admit({job.job_no, job.segment}, fence, kT0 + 1s);
     }));
-    for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1))) {
+    for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
       ASSERT_OK(Persist([&] { return mine.queues.AdmitGroup(group, fence, kT0 + 1s); }));
     }
   };
@@ -223,7 +223,7 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
     const auto replies = Persist([&] { return mine.firing.Claim({request}, fence, kT0 + 1s); });
     ASSERT_OK(replies);
     if (replies->at(0).verdict != ClaimVerdict::kAccepted) return;
-    if (mine.v(mine.groups.GetGroup("db", 1)).group.running > kLimit) ++exceeded;
+    if (mine.v(mine.groups.GetGroup("db", 1, kT0)).group.running > kLimit) ++exceeded;
     row.claim_token = request.token;
     row.executor = request.executor;
     ASSERT_OK(Persist([&] {
@@ -255,7 +255,7 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
   const JobQueue queue = s.v(s.queues.ReadQueue(job.job_id, 10));
   EXPECT_EQ(queue.length, 0);
   EXPECT_TRUE(queue.holders.empty());
-  const GroupDetail detail = s.v(s.groups.GetGroup("db", 10));
+  const GroupDetail detail = s.v(s.groups.GetGroup("db", 10, kT0));
   EXPECT_EQ(detail.group.running, 0);
   EXPECT_EQ(detail.group.queued, 0);
 }

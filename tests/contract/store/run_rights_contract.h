@@ -55,7 +55,7 @@ class RunRightsDriver : public RightsDriver {
   }
   std::vector<RunKey> AdmitToGroups(WallTime now) {
     std::vector<RunKey> admitted;
-    for (const QueuedGroup& group : v(queues.ScanGroups(All(), GroupNo{}, 100))) {
+    for (const QueuedGroup& group : v(queues.ScanGroups(All(), GroupNo{}, 100, kT0)).groups) {
       for (const RunRow& row : v(queues.AdmitGroup(group, fence, now)).admitted) {
         admitted.push_back(row.key);
       }
@@ -113,7 +113,7 @@ TYPED_TEST(RunRightsContract, NextAttemptOfANodeIsAskedAgain) {
 
 TYPED_TEST(RunRightsContract, NodeThatWaitedForItsGroupIsAskedAgain) {
   RunRightsDriver s = this->rights();
-  EXPECT_OK(s.groups.PutGroup("db", 1, kT0));
+  EXPECT_OK(s.groups.PutGroup("db", {.limit = 1}, kT0));
   s.Edit([](JobDefinition& load) { load.concurrency_group = "db"; });
   const RunKey holder = s.Executed("");
   s.ExpectClaim(holder, kT0 + 1s, ClaimVerdict::kAccepted);

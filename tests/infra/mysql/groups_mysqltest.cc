@@ -14,7 +14,7 @@ class GroupsTest : public StoreReadsTest {
   void SetUp() override {
     StoreReadsTest::SetUp();
     StoreDriver s = driver();
-    s.v(s.groups.PutGroup("db", 2, kT0));
+    s.v(s.groups.PutGroup("db", {.limit = 2}, kT0));
     JobDefinition definition = s.Manual();
     definition.concurrency_group = "db";
     job_ = s.Create("a", definition);
@@ -49,7 +49,7 @@ TEST_F(GroupsTest, AClaimThatStandsStillCostsTheGroupOneSlotOnly) {
   EXPECT_EQ(Claim(second), ClaimVerdict::kEnqueued);
   ASSERT_OK(outside_->Rollback());
   StoreDriver s = driver();
-  const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10));
+  const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0));
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(s.v(s.queues.AdmitGroup(groups[0], fence_, kT0 + 2s)).admitted.size(), 1u);
 }
@@ -63,12 +63,12 @@ TEST_F(GroupsTest, AChangeGivesUpSoonIfAClaimOfTheGroupStandsStill) {
   ASSERT_OK(outside_->Query(
       "SELECT g.slot_limit FROM concurrency_groups g WHERE g.name = 'db' LOCK IN SHARE MODE"));
   const SteadyTime began = clock_.Steady();
-  EXPECT_CODE(s.groups.PutGroup("db", 1, kT0), ErrorCode::kUnavailable);
+  EXPECT_CODE(s.groups.PutGroup("db", {.limit = 1}, kT0), ErrorCode::kUnavailable);
   EXPECT_CODE(s.groups.DeleteGroup("db"), ErrorCode::kUnavailable);
   EXPECT_LT(clock_.Steady() - began, 5s);  // one wait of any other statement
   EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kAccepted);
   ASSERT_OK(outside_->Rollback());
-  EXPECT_EQ(s.v(s.groups.PutGroup("db", 1, kT0)).limit, 1);
+  EXPECT_EQ(s.v(s.groups.PutGroup("db", {.limit = 1}, kT0)).limit, 1);
 }
 
 TEST_F(GroupsTest, AnEditWaitsForAGroupBeforeItLocksCalendars) {
@@ -112,14 +112,14 @@ TEST_F(GroupsTest, SlotsOfRunsThatEndedWithoutFreeingThemAreReclaimed) {
   const auto unused = s.v(s.queues.ScanUnusedSlots(s.All(), kT0 + 1h, 10));
   ASSERT_EQ(unused.size(), 2u);
   EXPECT_EQ(s.v(s.queues.ReclaimSlots(unused, fence_, kT0 + 1h)), 2u);
-  EXPECT_EQ(s.v(s.groups.GetGroup("db", 10)).group.running, 0);
+  EXPECT_EQ(s.v(s.groups.GetGroup("db", 10, kT0)).group.running, 0);
   EXPECT_EQ(s.v(s.queues.ReclaimSlots(unused, fence_, kT0 + 1h)), 0u);
 }
 
 // A row of run_waits that such a member has left.
 TEST_F(GroupsTest, AnAdmissionDeletesPlacesOfRunsThatAreNoLongerQueued) {
   StoreDriver s = driver();
-  s.v(s.groups.PutGroup("db", 0, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = 0}, kT0));
   const ClaimRequest gone = NewClaim();
   const ClaimRequest next = NewClaim();
   EXPECT_EQ(Claim(gone), ClaimVerdict::kEnqueued);
@@ -128,10 +128,10 @@ TEST_F(GroupsTest, AnAdmissionDeletesPlacesOfRunsThatAreNoLongerQueued) {
       "UPDATE job_runs SET state = 'CANCELLED', open_segment = NULL WHERE fire_us = ? AND "
       "schedule_id = ?",
       {ToUnixMicros(gone.key.fire), gone.key.schedule_id.value()}));
-  s.v(s.groups.PutGroup("db", 1, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = 1}, kT0));
   std::vector<RunRow> admitted;
   for (int look = 0; look < 2; ++look) {
-    for (const QueuedGroup& group : s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10))) {
+    for (const QueuedGroup& group : s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0)).groups) {
       const auto effect = s.v(s.queues.AdmitGroup(group, fence_, kT0 + 2s));
       admitted.insert(admitted.end(), effect.admitted.begin(), effect.admitted.end());
     }
@@ -142,9 +142,9 @@ TEST_F(GroupsTest, AnAdmissionDeletesPlacesOfRunsThatAreNoLongerQueued) {
 
 TEST_F(GroupsTest, ClaimsReadFewRowsWhateverTheLimitAndTheQueue) {
   StoreDriver s = driver();
-  s.v(s.groups.PutGroup("db", 0, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = 0}, kT0));
   for (int i = 0; i < 500; ++i) EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kEnqueued);
-  s.v(s.groups.PutGroup("db", 5'000, kT0));
+  s.v(s.groups.PutGroup("db", {.limit = 5'000}, kT0));
   EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kEnqueued);  // prepares the statements
   const ClaimRequest claim = NewClaim();
   EXPECT_LT(RowsRead([&] { Claim(claim); }), 100);

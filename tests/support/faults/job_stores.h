@@ -133,14 +133,15 @@ class FaultRunStore : public FaultStore<RunStore> {
 class FaultGroupStore : public FaultStore<GroupStore> {
  public:
   using FaultStore::FaultStore;
-  Result<std::vector<Group>> ListGroups() override {
-    return Call("ListGroups", &GroupStore::ListGroups);
+  Result<std::vector<Group>> ListGroups(WallTime now) override {
+    return Call("ListGroups", &GroupStore::ListGroups, now);
   }
-  Result<GroupDetail> GetGroup(const std::string& name, size_t limit) override {
-    return Call("GetGroup", &GroupStore::GetGroup, name, limit);
+  Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) override {
+    return Call("GetGroup", &GroupStore::GetGroup, name, limit, now);
   }
-  Result<Group> PutGroup(const std::string& name, int64_t limit, WallTime now) override {
-    return Call("PutGroup", &GroupStore::PutGroup, name, limit, now);
+  Result<Group> PutGroup(const std::string& name, const GroupChange& change,
+                         WallTime now) override {
+    return Call("PutGroup", &GroupStore::PutGroup, name, change, now);
   }
   Status DeleteGroup(const std::string& name) override {
     return Call("DeleteGroup", &GroupStore::DeleteGroup, name);

@@ -89,7 +89,7 @@ Status LockNamedGroups(Session& session, const std::vector<ClaimRequest>& reques
 
 // As the slots of jobs: the first run of the queue is read after the runs were locked.
 Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& requests,
-                      const std::vector<size_t>& places, ClaimBatchState* state) {
+                      const std::vector<size_t>& places, WallTime now, ClaimBatchState* state) {
   std::map<std::string, std::vector<GroupPlace>> wanted;
   std::set<std::string> reserved;
   for (const size_t place : places) {
@@ -106,8 +106,7 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
     }
   }
   for (const std::string& name : reserved) {
-    LockedGroup& group = state->groups.at(name);
-    CARILLON_ASSIGN_OR_RETURN(group.taken, CountTaken(session, group.group_no));
+    CARILLON_TRY(ReadUse(session, now, &state->groups.at(name)));
   }
   for (const auto& [name, claims] : wanted) {
     LockedGroup& group = state->groups.at(name);
@@ -119,7 +118,7 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
     const auto count = std::count_if(claims.begin(), claims.end(), [&](const GroupPlace& place) {
       return !group.first || !(*group.first < place) || failpoint::Broken("group.queued_before");
     });
-    CARILLON_TRY(LockFreeSlots(session, count, &group));
+    CARILLON_TRY(LockFreeSlots(session, count, now, &group));
   }
   return {};
 }
@@ -148,13 +147,14 @@ std::optional<int64_t> TakeJobSlot(const ClaimRequest& request, const ClaimFacts
   return slot;
 }
 
-void TakeGroupSlot(StoredRun& run, LockedGroup* group, const GroupFacts& facts, RunWriter& writer) {
+void TakeGroupSlot(StoredRun& run, LockedGroup* group, const GroupFacts& facts, WallTime now,
+                   RunWriter& writer) {
   const uint32_t reserved = facts.has_slot ? run.group_slot : 0;
   if (reserved == 0) writer.FreeGroupSlot(run);  // of a group that its job has left
   if (group == nullptr) return;
   const std::optional<uint32_t> slot = reserved != 0 ? reserved : group->TakeFree();
   CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot of its group");
-  writer.TakeGroupSlot(run, group->group_no, *slot);
+  writer.TakeGroupSlot(run, group->group_no, *slot, now);
 }
 
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
@@ -186,7 +186,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     run->incarnation_no = incarnation;
     const std::optional<int64_t> slot = TakeJobSlot(request, facts, slots);
     if (takes_slots) slots->started.insert(request.key);
-    TakeGroupSlot(*run, group, facts.group, writer);
+    TakeGroupSlot(*run, group, facts.group, now, writer);
     CARILLON_TRY(writer.Claim(*run, slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
@@ -206,8 +206,9 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   }
   const bool gave_back =
       decision.verdict == ClaimVerdict::kSkipped || decision.verdict == ClaimVerdict::kEnqueued;
-  if (gave_back && facts.group.has_slot) --group->taken;
+  if (gave_back && facts.group.has_slot && !facts.group.warm) --group->used;
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
+  reply.in_timed_group = decision.for_group && group->per > Duration{};
   if (run != nullptr) {
     reply.job_no = run->row.job_no;
     reply.def_version = run->row.def_version;
@@ -224,7 +225,7 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   for (const size_t place : places) keys.push_back(requests[place].key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
   CARILLON_ASSIGN_OR_RETURN(state.jobs, LockSlotRules(session, requests, places, state.runs));
-  CARILLON_TRY(LockGroupRules(session, requests, places, &state));
+  CARILLON_TRY(LockGroupRules(session, requests, places, rules.now, &state));
   CARILLON_TRY(AskRights(session, requests, places, rules, &state));
   for (const auto& [job_no, unused] : state.jobs.slots) rules.memory.slot_jobs.Note(job_no, true);
   if (!state.groups.empty()) SortForGroups(requests, state.runs, &places);

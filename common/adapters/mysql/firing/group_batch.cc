@@ -20,19 +20,42 @@ std::vector<SegmentId> SegmentsOf(const Fence& fence) {
   return segments;
 }
 
-// Groups with queued runs and free slots, and how many are free.
-Result<std::vector<std::pair<GroupNo, int64_t>>> ReadFree(Session& session, GroupNo after,
-                                                          size_t limit) {
+struct FreeGroup {
+  GroupNo group_no;
+  int64_t free = 0;
+  std::optional<WallTime> next_cool = {};  // of its slots, free or taken
+};
+
+// Groups with queued runs that have free or cooling slots, and how many are free.
+Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, size_t limit,
+                                        WallTime now) {
+  // As IsCool. Groups without a time are not looked at.
+  static const auto warm = [](const std::string& what, const std::string& none,
+                              const std::string& of) {
+    return "IF(g.per_us = 0, " + none + ", (SELECT " + what +
+           " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = g.group_no AND " + of +
+           "c.given_us > ? - g.per_us AND c.given_us <= ?))";
+  };
   static const std::string statement =
-      "SELECT x.group_no, x.free FROM (SELECT g.group_no, CAST(g.slot_limit AS SIGNED) - (SELECT "
-      "COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND "
-      "t.fire_us > 0) AS free FROM (SELECT DISTINCT w.group_no FROM run_waits w FORCE INDEX "
+      "SELECT x.group_no, x.free, x.next_us FROM (SELECT g.group_no, CAST(g.slot_limit AS SIGNED) "
+      "- (SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
+      "g.group_no AND t.fire_us > 0) - " +
+      warm("COUNT(*)", "0", "c.fire_us = 0 AND ") + " AS free, " +
+      warm("MIN(c.given_us)", "NULL", "") +
+      " + g.per_us AS next_us FROM (SELECT DISTINCT w.group_no FROM run_waits w FORCE INDEX "
       "(by_group) WHERE w.group_no > ?) q STRAIGHT_JOIN concurrency_groups g FORCE INDEX (PRIMARY) "
-      "ON g.group_no = q.group_no) x WHERE x.free > 0 ORDER BY x.group_no LIMIT ?";
+      "ON g.group_no = q.group_no) x WHERE x.free > 0 OR x.next_us IS NOT NULL ORDER BY x.group_no "
+      "LIMIT ?";
+  const int64_t last = ToUnixMicros(now + kGroupClockAhead);
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(statement, {after.value(), static_cast<uint64_t>(limit)}));
-  std::vector<std::pair<GroupNo, int64_t>> groups;
-  while (rows.Next()) groups.emplace_back(GroupNo(rows.Unsigned(1)), rows.Int(2));
+      Rows rows, session.Query(statement, {ToUnixMicros(now), last, ToUnixMicros(now), last,
+                                           after.value(), static_cast<uint64_t>(limit)}));
+  std::vector<FreeGroup> groups;
+  while (rows.Next()) {
+    FreeGroup group{.group_no = GroupNo(rows.Unsigned(1)), .free = rows.Int(2)};
+    if (!rows.IsNull(3)) group.next_cool = rows.Time(3);
+    groups.push_back(group);
+  }
   return groups;
 }
 
@@ -74,14 +97,14 @@ Result<std::map<RunKey, WallTime>> ReadSince(Session& session, GroupNo group_no,
 
 }  // namespace
 
-Result<std::vector<QueuedGroup>> ReadAdmissibleGroups(Session& session,
-                                                      const std::vector<SegmentId>& segments,
-                                                      GroupNo after, size_t limit) {
+Result<GroupScan> ReadAdmissibleGroups(Session& session, const std::vector<SegmentId>& segments,
+                                       GroupNo after, size_t limit, WallTime now) {
   // There are at most kGroupsMax groups, so that this is one page, of which the caller gets a part.
-  CARILLON_ASSIGN_OR_RETURN(const auto groups, ReadFree(session, after, kGroupsMax));
-  std::vector<QueuedGroup> found;
-  for (const auto& [group_no, free] : groups) {
-    if (found.size() == limit) break;
+  CARILLON_ASSIGN_OR_RETURN(const auto groups, ReadFree(session, after, kGroupsMax, now));
+  GroupScan found;
+  for (const auto& [group_no, free, next_cool] : groups) {
+    if (next_cool) found.next_cool = std::min(found.next_cool.value_or(*next_cool), *next_cool);
+    if (free <= 0 || found.groups.size() == limit) continue;
     const int64_t wanted = std::min<int64_t>(free, kBatchRowsMax);
     CARILLON_ASSIGN_OR_RETURN(const std::vector<GroupWait> waits,
                               ReadGroupWaits(session, group_no, wanted));
@@ -93,7 +116,7 @@ Result<std::vector<QueuedGroup>> ReadAdmissibleGroups(Session& session,
     std::sort(group.segments.begin(), group.segments.end());
     group.segments.erase(std::unique(group.segments.begin(), group.segments.end()),
                          group.segments.end());
-    if (!group.segments.empty()) found.push_back(std::move(group));
+    if (!group.segments.empty()) found.groups.push_back(std::move(group));
   }
   return found;
 }
@@ -104,8 +127,8 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   CARILLON_ASSIGN_OR_RETURN(LockedGroup group, LockGroup(session, group_no));
   AdmissionEffect effect;
   if (group.group_no == GroupNo{}) return effect;
-  CARILLON_ASSIGN_OR_RETURN(const int64_t taken, CountTaken(session, group_no));
-  const int64_t free = std::min<int64_t>(FreeInGroup(group.limit, taken), kBatchRowsMax);
+  CARILLON_ASSIGN_OR_RETURN(const int64_t used, CountUsed(session, group, rules.now));
+  const int64_t free = std::min<int64_t>(FreeInGroup(group.limit, used), kBatchRowsMax);
   if (free == 0) return effect;
   CARILLON_ASSIGN_OR_RETURN(const std::vector<GroupWait> queue,
                             ReadGroupWaits(session, group_no, free));
@@ -113,7 +136,7 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   if (chosen.empty()) return effect;
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, chosen, rules.incarnations));
   CARILLON_ASSIGN_OR_RETURN(const auto since, ReadSince(session, group_no, chosen));
-  CARILLON_TRY(LockFreeSlots(session, static_cast<int64_t>(chosen.size()), &group));
+  CARILLON_TRY(LockFreeSlots(session, static_cast<int64_t>(chosen.size()), rules.now, &group));
   std::vector<RunKey> stale;
   RunWriter writer(session);
   for (const RunKey& key : chosen) {

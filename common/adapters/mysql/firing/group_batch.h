@@ -11,9 +11,8 @@
 namespace carillon::mysql {
 
 // As QueueStore::ScanGroups.
-Result<std::vector<QueuedGroup>> ReadAdmissibleGroups(Session& session,
-                                                      const std::vector<SegmentId>& segments,
-                                                      GroupNo after, size_t limit);
+Result<GroupScan> ReadAdmissibleGroups(Session& session, const std::vector<SegmentId>& segments,
+                                       GroupNo after, size_t limit, WallTime now);
 
 // As QueueStore::AdmitGroup. Locks the segments, the group, runs and slots, in this order.
 Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,

@@ -20,29 +20,48 @@ struct GroupRow {
   Group group = {};
 };
 
+// The slots c of the group g that are free but not cool, as IsCool.
+std::string OfCooling(const std::string& what) {
+  return "(SELECT " + what +
+         " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = g.group_no AND c.fire_us "
+         "= 0 AND g.per_us > 0 AND c.given_us > ? - g.per_us AND c.given_us <= ?)";
+}
+
 const std::string kGroupColumns =
     "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM group_slots t "
     "FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0), (SELECT COUNT(*) "
     "FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
-    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0) FROM "
-    "concurrency_groups g";
+    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0), g.per_us, " +
+    OfCooling("COUNT(*)") + ", " + OfCooling("MIN(c.given_us)") +
+    " + g.per_us FROM concurrency_groups g";
+// The parameters of kGroupColumns.
+Params GroupParams(WallTime now) {
+  const int64_t last = ToUnixMicros(now + kGroupClockAhead);
+  return {ToUnixMicros(now), last, ToUnixMicros(now), last};
+}
 
 GroupRow ReadGroup(const Rows& rows) {
-  return {.group_no = GroupNo(rows.Unsigned(1)),
-          .group = {.name = rows.Text(2),
-                    .limit = rows.Int(3),
-                    .running = rows.Int(5),
-                    .queued = std::min(rows.Int(6), kCountedMax),
-                    .jobs = rows.Int(7),
-                    .updated = rows.Time(4)}};
+  GroupRow row{.group_no = GroupNo(rows.Unsigned(1)),
+               .group = {.name = rows.Text(2),
+                         .limit = rows.Int(3),
+                         .per = Duration(rows.Int(8)),
+                         .running = rows.Int(5),
+                         .queued = std::min(rows.Int(6), kCountedMax),
+                         .cooling = rows.Int(9),
+                         .jobs = rows.Int(7),
+                         .updated = rows.Time(4)}};
+  if (!rows.IsNull(10)) row.group.next_cool = rows.Time(10);
+  return row;
 }
 
 Error NoGroup(const std::string& name) {
   return {ErrorCode::kNotFound, "no concurrency group " + name};
 }
 
-Result<GroupRow> FindGroup(Session& session, const std::string& name) {
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " WHERE g.name = ?", {name}));
+Result<GroupRow> FindGroup(Session& session, const std::string& name, WallTime now) {
+  Params params = GroupParams(now);
+  params.emplace_back(name);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " WHERE g.name = ?", params));
   if (!rows.Next()) return NoGroup(name);
   return ReadGroup(rows);
 }
@@ -149,8 +168,8 @@ Result<std::optional<GroupNo>> LockByName(Session& session, const std::string& n
   return std::optional(GroupNo(rows.Unsigned(1)));
 }
 
-Status InsertGroup(Session& session, GroupNo group_no, const std::string& name, int64_t limit,
-                   WallTime now) {
+Status InsertGroup(Session& session, GroupNo group_no, const std::string& name,
+                   const GroupChange& change, WallTime now) {
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows,
                               session.Query("SELECT COUNT(*) FROM concurrency_groups g"));
@@ -161,27 +180,43 @@ Status InsertGroup(Session& session, GroupNo group_no, const std::string& name, 
     }
   }
   CARILLON_TRY(session.Execute(
-      "INSERT INTO concurrency_groups (group_no, name, slot_limit, updated_us) VALUES (?, ?, ?, ?)",
-      {group_no.value(), name, limit, ToUnixMicros(now)}));
+      "INSERT INTO concurrency_groups (group_no, name, slot_limit, per_us, updated_us) VALUES (?, "
+      "?, ?, ?, ?)",
+      {group_no.value(), name, change.limit, int64_t{change.per.value_or(Duration{}).count()},
+       ToUnixMicros(now)}));
+  return {};
+}
+
+Status UpdateGroup(Session& session, GroupNo group_no, const GroupChange& change, WallTime now) {
+  static const std::string limit = "UPDATE concurrency_groups SET slot_limit = ?, updated_us = ?";
+  static const std::string plain = limit + " WHERE group_no = ?";
+  static const std::string timed = limit + ", per_us = ? WHERE group_no = ?";
+  Params params{change.limit, ToUnixMicros(now)};
+  if (change.per) params.emplace_back(int64_t{change.per->count()});
+  params.emplace_back(group_no.value());
+  CARILLON_TRY(session.Execute(change.per ? timed : plain, params));
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<Group>> MysqlGroupStore::ListGroups() {
-  return InList(db_.pool(), "list groups", [](Session& session) -> Result<std::vector<Group>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " ORDER BY g.name LIMIT ?",
-                                                       {static_cast<uint64_t>(kGroupsMax)}));
+Result<std::vector<Group>> MysqlGroupStore::ListGroups(WallTime now) {
+  Params params = GroupParams(now);
+  params.emplace_back(static_cast<uint64_t>(kGroupsMax));
+  return InList(db_.pool(), "list groups", [&](Session& session) -> Result<std::vector<Group>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(kGroupColumns + " ORDER BY g.name LIMIT ?", params));
     std::vector<Group> groups;
     while (rows.Next()) groups.push_back(ReadGroup(rows).group);
     return groups;
   });
 }
 
-Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t limit) {
+Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t limit,
+                                              WallTime now) {
   if (!IsAscii(name)) return NoGroup(name);
   return InList(db_.pool(), "get group", [&](Session& session) -> Result<GroupDetail> {
-    CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name));
+    CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name, now));
     GroupDetail detail{.group = std::move(row.group)};
     Incarnations& incarnations = db_.caches().incarnations;
     CARILLON_ASSIGN_OR_RETURN(detail.holders,
@@ -191,10 +226,11 @@ Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t li
   });
 }
 
-Result<Group> MysqlGroupStore::PutGroup(const std::string& name, int64_t limit, WallTime now) {
+Result<Group> MysqlGroupStore::PutGroup(const std::string& name, const GroupChange& change,
+                                        WallTime now) {
   // Taken before the transaction, and left unused if the group exists.
   const auto before =
-      InRead(db_.pool(), "get group", [&](Session& session) { return FindGroup(session, name); });
+      InRead(db_.pool(), "get group", [&](Session& session) { return FindGroup(session, name, now); });
   if (!before.ok() && before.code() != ErrorCode::kNotFound) return before.error();
   uint64_t fresh = 0;
   if (!before.ok()) {
@@ -206,17 +242,15 @@ Result<Group> MysqlGroupStore::PutGroup(const std::string& name, int64_t limit, 
       [&](Session& session) -> Result<Group> {
         CARILLON_ASSIGN_OR_RETURN(std::optional<GroupNo> group_no, LockByName(session, name));
         if (group_no) {
-          CARILLON_TRY(session.Execute(
-              "UPDATE concurrency_groups SET slot_limit = ?, updated_us = ? WHERE group_no = ?",
-              {limit, ToUnixMicros(now), group_no->value()}));
+          CARILLON_TRY(UpdateGroup(session, *group_no, change, now));
         } else if (fresh != 0) {
           group_no = GroupNo(fresh);
-          CARILLON_TRY(InsertGroup(session, *group_no, name, limit, now));
+          CARILLON_TRY(InsertGroup(session, *group_no, name, change, now));
         } else {
           return {ErrorCode::kConflict, "the group was deleted meanwhile; try again"};
         }
-        CARILLON_TRY(AddSlots(session, *group_no, limit));
-        CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name));
+        CARILLON_TRY(AddSlots(session, *group_no, change.limit));
+        CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name, now));
         return std::move(row.group);
       });
 }

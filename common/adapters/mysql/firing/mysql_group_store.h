@@ -15,9 +15,9 @@ class MysqlGroupStore final : public GroupStore {
  public:
   explicit MysqlGroupStore(MysqlDatabase& db) : db_(db) {}
 
-  Result<std::vector<Group>> ListGroups() override;
-  Result<GroupDetail> GetGroup(const std::string& name, size_t limit) override;
-  Result<Group> PutGroup(const std::string& name, int64_t limit, WallTime now) override;
+  Result<std::vector<Group>> ListGroups(WallTime now) override;
+  Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) override;
+  Result<Group> PutGroup(const std::string& name, const GroupChange& change, WallTime now) override;
   Status DeleteGroup(const std::string& name) override;
 
  private:

@@ -220,11 +220,11 @@ Result<AdmissionEffect> MysqlQueueStore::Admit(const QueuedJob& job, const Fence
                        [&](Session& session) { return AdmitBatch(session, job, rules); });
 }
 
-Result<std::vector<QueuedGroup>> MysqlQueueStore::ScanGroups(const std::vector<SegmentId>& segments,
-                                                             GroupNo after, size_t limit) {
-  if (segments.empty() || limit == 0) return std::vector<QueuedGroup>{};
+Result<GroupScan> MysqlQueueStore::ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
+                                              size_t limit, WallTime now) {
+  if (segments.empty() || limit == 0) return GroupScan{};
   return InRead(db_.pool(), "scan groups", [&](Session& session) {
-    return ReadAdmissibleGroups(session, segments, after, limit);
+    return ReadAdmissibleGroups(session, segments, after, limit, now);
   });
 }
 

@@ -18,8 +18,8 @@ class MysqlQueueStore final : public QueueStore {
   Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
                                             size_t limit) override;
   Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
-  Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
-                                              size_t limit) override;
+  Result<GroupScan> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after, size_t limit,
+                               WallTime now) override;
   Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
                                      WallTime now) override;
   Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,

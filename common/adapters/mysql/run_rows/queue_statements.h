@@ -36,12 +36,15 @@ inline const std::string kSlotsFreed =
     " STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) ON t.job_no = k.j "
     "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
 
-// granted_us is 0 for a slot that a claim has taken.
+// granted_us is 0 for a slot that a claim has taken, and given_us the time of its last claim.
 inline const std::string kGroupSlotsTaken =
     "UPDATE " +
-    KeyedRuns("g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]', q BIGINT PATH '$[5]'") +
+    KeyedRuns(
+        "g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]', q BIGINT PATH '$[5]', "
+        "w BIGINT PATH '$[6]'") +
     " STRAIGHT_JOIN group_slots t FORCE INDEX (PRIMARY) ON t.group_no = k.g AND t.slot_no = k.n "
-    "SET t.fire_us = k.f, t.schedule_id = k.s, t.shard = k.h, t.granted_us = k.q "
+    "SET t.fire_us = k.f, t.schedule_id = k.s, t.shard = k.h, t.granted_us = k.q, "
+    "t.given_us = IF(k.w = 0, t.given_us, k.w) "
     "WHERE t.fire_us = 0 OR (t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h)";
 
 // A slot of another run is left alone: a look may have freed it, and another run may have taken it.

@@ -83,14 +83,14 @@ Status RunWriter::Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime n
   run.row.group = group;
   run.group_slot = slot;
   granted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(group.value()).Add(slot);
-  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(now);
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(now).Add(0);
   return {};
 }
 
-void RunWriter::TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot) {
+void RunWriter::TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot, WallTime now) {
   run.row.group = group;
   run.group_slot = slot;
-  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(0);
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(0).Add(now);
 }
 
 void RunWriter::FreeGroupSlot(StoredRun& run) {

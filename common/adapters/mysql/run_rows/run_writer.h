@@ -44,7 +44,7 @@ class RunWriter {
   // Takes a run out of the queue of a group, reserves the group's slot for it and makes it due now.
   Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
   // Before Claim: the attempt holds this slot of the group, which is free or reserved for the run.
-  void TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot);
+  void TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
   // Frees the slot that the run holds of a group, if it holds one.
   void FreeGroupSlot(StoredRun& run);
   // Applies a decision of run_state.h; `run` becomes the row as written.

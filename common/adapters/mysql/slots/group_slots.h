@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ namespace carillon::mysql {
 struct LockedGroup {
   GroupNo group_no = {};  // 0: there is no such group
   int64_t limit = 0;
-  int64_t taken = 0;                     // slots in use; read only for runs that have one
+  Duration per{};
+  int64_t used = 0;                      // see CountUsed; read only for runs that have a slot
+  std::set<uint32_t> warm = {};          // reserved slots that are not cool any more; as `used`
   std::vector<uint32_t> free = {};       // locked free slots, the lowest last
   std::optional<GroupPlace> first = {};  // of the queue
 
@@ -35,14 +38,25 @@ Status LockGroups(Session& session, GroupsByName* groups);
 // The same, by number.
 Result<LockedGroup> LockGroup(Session& session, GroupNo group_no);
 
-// Locks at most `wanted` slots that may be given away.
-Status LockFreeSlots(Session& session, int64_t wanted, LockedGroup* group);
+// Locks at most `wanted` slots that may be given away at `now`.
+Status LockFreeSlots(Session& session, int64_t wanted, WallTime now, LockedGroup* group);
+
+// Reads `used` and `warm`, without locks.
+Status ReadUse(Session& session, WallTime now, LockedGroup* group);
 
 // Reads the first queued runs of the group, without locks.
 Result<std::vector<GroupWait>> ReadGroupWaits(Session& session, GroupNo group_no, int64_t limit);
 
-// Slots in use, also those above the limit. Takes no locks.
-Result<int64_t> CountTaken(Session& session, GroupNo group_no);
+// Slots that are taken or cooling, also those above the limit. Takes no locks.
+Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime now);
+
+// The bounds of the times between which a slot was given that is not cool: above the first, and not
+// above the second. As IsCool.
+struct WarmRange {
+  int64_t above = 0;
+  int64_t last = 0;
+};
+WarmRange WarmRangeOf(Duration per, WallTime now);
 
 GroupFacts GroupFactsOf(const LockedGroup& group, const StoredRun& run);
 

@@ -148,7 +148,7 @@ TEST_F(AdmissionLoopTest, RunsThatWaitTooLongAreSkipped) {
 }
 
 TEST_F(AdmissionLoopTest, ASlotOfAGroupIsHandedOn) {
-  ASSERT_TRUE(stores_.groups.PutGroup("db", 1, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.groups.PutGroup("db", {.limit = 1}, clock_.Wall()).ok());
   JobDefinition definition;
   definition.type = JobType::kNoop;
   definition.concurrency_group = "db";
@@ -177,6 +177,31 @@ TEST_F(AdmissionLoopTest, ASlotOfAGroupIsHandedOn) {
   EXPECT_EQ(next[0].key, third.key);
   EXPECT_TRUE(IsTime(Row(second.key).due));
   EXPECT_EQ(Row(second.key).group, GroupNo{});
+}
+
+TEST_F(AdmissionLoopTest, TheLoopWakesWhenTheNextSlotOfAGroupIsGivenAgain) {
+  ASSERT_TRUE(stores_.groups.PutGroup("db", {.limit = 1, .per = 700ms}, clock_.Wall()).ok());
+  JobDefinition definition;
+  definition.type = JobType::kNoop;
+  definition.concurrency_group = "db";
+  const StoredJob job = CreateJob("job", definition);
+  const RunRow first = Execute(job);
+  const RunRow second = Execute(job);
+  EXPECT_EQ(Ask(job, first, 1), ClaimVerdict::kAccepted);
+  Complete(first, 1);
+  clock_.Advance(300ms);
+  EXPECT_EQ(Ask(job, second, 2), ClaimVerdict::kEnqueued);
+  loop_.Nudge();
+  const SteadyTime wake = Step();
+  EXPECT_TRUE(Fed().empty());
+  EXPECT_EQ(wake, clock_.Steady() + 401ms);
+  clock_.Advance(400ms);
+  EXPECT_EQ(Step(), wake);  // the regular look is later
+  clock_.Advance(1ms);
+  EXPECT_GT(Step(), clock_.Steady() + 100ms);
+  const auto fed = Fed();
+  ASSERT_EQ(fed.size(), 1u);
+  EXPECT_EQ(fed[0].key, second.key);
 }
 
 TEST_F(AdmissionLoopTest, AnotherOwnersQueuesAreLeftAlone) {

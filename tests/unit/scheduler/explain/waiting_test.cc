@@ -36,6 +36,7 @@ class WaitingTest : public ::testing::Test {
   bool cluster_paused_ = false;
   std::optional<QueuePlace> place_;
   std::optional<scheduler::SlotUse> slots_;
+  std::optional<Group> group_;
 
  private:
   std::optional<scheduler::Waiting> Look() {
@@ -45,13 +46,30 @@ class WaitingTest : public ::testing::Test {
                           .definition = job_,
                           .executors = executors_,
                           .place = place_,
-                          .slots = slots_});
+                          .slots = slots_,
+                          .group = group_});
   }
 };
 
 TEST_F(WaitingTest, OnlyWhatIsPendingWaits) {
   row_.state = RunState::kRunning;
   EXPECT_EQ(Code(), "");
+}
+
+TEST_F(WaitingTest, AGroupSaysWhenItMayStartTheNext) {
+  row_.due = kQueued;
+  place_ = QueuePlace{.position = 1, .length = 2, .since = kNow, .group = "db"};
+  const std::string place = "Waits for a slot of the concurrency group db, 1st of 2 in its queue.";
+  group_ = Group{
+      .name = "db", .limit = 5, .per = 10s, .running = 2, .cooling = 3, .next_cool = kNow + 2'100ms};
+  EXPECT_EQ(Detail(), place + " It starts at most 5 in 10 s: the group may start the next in 3 s.");
+  group_->cooling = 2;  // one is free: it is given to the first in a moment
+  EXPECT_EQ(Detail(), place);
+  group_->cooling = 3;
+  group_->next_cool = kNow;
+  EXPECT_EQ(Detail(), place);
+  group_ = Group{.name = "db", .limit = 5, .running = 5};
+  EXPECT_EQ(Detail(), place);
 }
 
 TEST_F(WaitingTest, ItsTimeComesFirst) {

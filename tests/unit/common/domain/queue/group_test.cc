@@ -44,6 +44,26 @@ TEST(GroupTest, AClaimNeedsAFreeSlotAndNobodyBeforeIt) {
   EXPECT_FALSE(MayStartInGroup({.named = true, .has_slot = true, .too_many = true}));
 }
 
+TEST(GroupTest, ASlotIsGivenAgainAfterItsTime) {
+  const WallTime given = FromUnixMicros(1'000'000'000);
+  EXPECT_FALSE(IsCool(10s, given, given));
+  EXPECT_FALSE(IsCool(10s, given, given + 10s - 1us));
+  EXPECT_TRUE(IsCool(10s, given, given + 10s));
+  EXPECT_TRUE(IsCool(10s, FromUnixMicros(0), given));  // never given
+  EXPECT_TRUE(IsCool(0s, given, given));
+  EXPECT_TRUE(IsCool(0s, given, given - 1s));
+}
+
+TEST(GroupTest, ASlotThatWasGivenLongAfterNowIsCool) {
+  const WallTime now = FromUnixMicros(10'000'000'000);
+  EXPECT_FALSE(IsCool(1s, now + kGroupClockAhead, now));
+  EXPECT_TRUE(IsCool(1s, now + kGroupClockAhead + 1us, now));
+}
+
+TEST(GroupTest, AnAdmittedRunWhoseSlotIsNotCoolAnyMoreWaits) {
+  EXPECT_FALSE(MayStartInGroup({.named = true, .has_slot = true, .warm = true}));
+}
+
 TEST(GroupTest, NothingIsFreeWhileMoreRunThanALoweredLimitAllows) {
   EXPECT_EQ(FreeInGroup(3, 1), 2);
   EXPECT_EQ(FreeInGroup(1, 3), 0);

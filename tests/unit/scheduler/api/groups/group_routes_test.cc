@@ -35,6 +35,31 @@ class GroupRoutesTest : public PeopleEnv {
     EXPECT_EQ(replies->at(0).verdict, expected);
     return run_id;
   }
+  // The attempt of the run ends as an executor would report it.
+  void Cancelled(const RunRow& row) {
+    ResultReport report{.key = row.key,
+                        .segment = row.segment,
+                        .job_no = row.job_no,
+                        .attempt = row.attempt,
+                        .token = row.claim_token,
+                        .executor = row.executor};
+    report.result = {.state = RunState::kCancelled, .ended = clock_.Wall()};
+    const Fence fence = stores_.segments
+                            .Take({.member = MemberId("scheduler-1"),
+                                   .incarnation = Incarnation("m1"),
+                                   .generation = Generation(1),
+                                   .segments = {row.segment}})
+                            ->fence;
+    EXPECT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
+  }
+  void FinishUpgrade() {
+    {
+      MutexLock lock(stores_.tables.mu);
+      stores_.tables.schema = {.known = 3, .applied = 3, .finished = 3};
+    }
+    clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
+    upgrade_.Step(clock_.Steady());
+  }
 
  private:
   uint64_t claims_ = 0;
@@ -69,6 +94,45 @@ TEST_F(GroupRoutesTest, NamesAndLimitsAreChecked) {
   EXPECT_EQ(PutGroup("db", {{"limit", "2"}}).status, 400);
   EXPECT_EQ(PutGroup("db", {{"limits", 2}}).status, 400);
   EXPECT_EQ(Get("/api/groups/Db").code(), "not_found");
+}
+
+TEST_F(GroupRoutesTest, ATimeBetweenStartsIsRefusedUntilTheUpgradeIsFinished) {
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}, {"per_s", 0}}).status, 200);
+  const Answer refused = PutGroup("db", {{"limit", 2}, {"per_s", 5}});
+  EXPECT_EQ(refused.status, 409) << refused.text;
+  EXPECT_EQ(refused.code(), "upgrade_unfinished");
+  EXPECT_EQ(refused.pointer(), "/per_s");
+  EXPECT_EQ(Get("/api/groups/db").body()["limit"], 1);
+}
+
+TEST_F(GroupRoutesTest, ATimeBetweenStartsIsSetKeptAndShown) {
+  FinishUpgrade();
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}, {"per_s", -1}}).status, 400);
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}, {"per_s", 86'401}}).status, 400);
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}, {"per_s", 1.5}}).status, 400);
+  const json made = PutGroup("db", {{"limit", 2}, {"per_s", 60}}).body();
+  EXPECT_EQ(made["per_s"], 60);
+  EXPECT_EQ(made["cooling"], 0);
+  EXPECT_EQ(made["next_start_time"], json(nullptr));
+  const json record = Audited().at(0);
+  EXPECT_EQ(record["changes"].dump().find("per_s") == std::string::npos, false) << record.dump();
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}}).body()["per_s"], 60) << "left out: as it is";
+
+  Create({{"job_id", "a"}, {"concurrency_group", "db"}});
+  const std::string first = Claimed("a", ClaimVerdict::kAccepted);
+  const WallTime claimed = clock_.Wall();
+  ASSERT_TRUE(stores_.runs.CancelRun(*DecodeRunId(first), {.now = clock_.Wall()}).ok());
+  const RunRow row = stores_.runs.GetRun(*DecodeRunId(first))->row;
+  Cancelled(row);
+  const std::string second = Claimed("a", ClaimVerdict::kEnqueued);
+  const json group = Get("/api/groups/db").body();
+  EXPECT_EQ(group["running"], 0);
+  EXPECT_EQ(group["cooling"], 1);
+  EXPECT_EQ(group["next_start_time"], FormatRfc3339(claimed + 60s));
+  EXPECT_EQ(Get("/api/runs/" + second).body()["waiting"]["detail"],
+            "Waits for a slot of the concurrency group db, 1st of 1 in its queue. It starts at "
+            "most 1 in 60 s: the group may start the next in 59 s.");
+  EXPECT_EQ(PutGroup("db", {{"limit", 1}, {"per_s", 0}}).body()["next_start_time"], json(nullptr));
 }
 
 TEST_F(GroupRoutesTest, OnlyAdministratorsChangeGroups) {

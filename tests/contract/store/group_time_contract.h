@@ -1,0 +1,210 @@
+// Contract of concurrency groups whose slots are given again only after a time (Group::per).
+#pragma once
+
+#include "tests/contract/store/group_driver.h"
+
+namespace carillon::test {
+
+template <typename Factory>
+class GroupTimeContract : public StoreContract<Factory> {
+ protected:
+  GroupDriver group_driver() { return GroupDriver(this->handle()); }
+};
+TYPED_TEST_SUITE(GroupTimeContract, StoreFactories);
+
+inline void StartAndEnd(GroupDriver& s, const StoredJob& job, WallTime now) {
+  s.End(s.Started(job, now), RunState::kCompleted, now);
+}
+
+TYPED_TEST(GroupTimeContract, ASlotIsGivenAgainOnlyAfterTheTime) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  StartAndEnd(s, job, kT0 + 3s);
+  const RunKey first = s.Due(job);
+  const ClaimReply reply = s.Offer(job, first, kT0 + 4s);
+  EXPECT_EQ(reply.verdict, ClaimVerdict::kEnqueued);
+  EXPECT_TRUE(reply.in_timed_group);
+  const RunKey second = s.Queued(job, kT0 + 4s);
+  const Group group = s.Detail(kT0 + 4s).group;
+  EXPECT_EQ(group.per, 10s);
+  EXPECT_EQ(group.running, 0);
+  EXPECT_EQ(group.cooling, 2);
+  EXPECT_EQ(group.next_cool, kT0 + 11s);
+  GroupScan scan = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 4s));
+  EXPECT_TRUE(scan.groups.empty());
+  EXPECT_EQ(scan.next_cool, kT0 + 11s);
+  EXPECT_EQ(s.Admit(kT0 + 11s - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{first});
+  s.ExpectOffer(job, first, kT0 + 12s, ClaimVerdict::kAccepted);
+  scan = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 12s));
+  EXPECT_EQ(scan.next_cool, kT0 + 13s);
+  EXPECT_EQ(s.Admit(kT0 + 13s), std::vector<RunKey>{second});
+  EXPECT_EQ(s.Detail(kT0 + 13s).group.cooling, 0);
+}
+
+TYPED_TEST(GroupTimeContract, ASlotIsFreeWhenItsTimeIsOverAndItsRunHasEnded) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  const RunKey active = s.Started(job, kT0 + 1s);
+  const RunKey waits = s.Queued(job, kT0 + 2s);
+  EXPECT_EQ(s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 2s)).next_cool, kT0 + 11s);
+  EXPECT_EQ(s.Detail(kT0 + 2s).group.cooling, 0);
+  EXPECT_EQ(s.Admit(kT0 + 12s), std::vector<RunKey>{});
+  s.End(active, RunState::kCompleted, kT0 + 13s);
+  EXPECT_EQ(s.Admit(kT0 + 13s), std::vector<RunKey>{waits});
+}
+
+TYPED_TEST(GroupTimeContract, ClaimsOfOneBatchCount) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  std::vector<RunKey> keys;
+  std::vector<ClaimRequest> requests;
+  for (int i = 0; i < 3; ++i) {
+    keys.push_back(s.Due(job));
+    requests.push_back(s.RequestFor(job, keys.back()));
+  }
+  const auto replies = s.v(s.firing.Claim(requests, s.fence, kT0 + 1s));
+  EXPECT_EQ(replies[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(replies[1].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(replies[2].verdict, ClaimVerdict::kEnqueued);
+  s.End(keys[0], RunState::kCompleted, kT0 + 2s);
+  s.End(keys[1], RunState::kCompleted, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 2s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{keys[2]});
+}
+
+TYPED_TEST(GroupTimeContract, AnEditHoldsForEverySlotAtOnce) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  s.Limit(1, 60s, kT0 + 2s);
+  const RunKey waits = s.Queued(job, kT0 + 3s);
+  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
+  // A change of the limit alone leaves the time as it is.
+  s.Limit(1, kT0 + 60s);
+  EXPECT_EQ(s.Detail(kT0 + 60s).group.per, 60s);
+  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
+  s.Limit(1, 5s, kT0 + 60s);
+  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{waits});
+  s.ExpectOffer(job, waits, kT0 + 60s, ClaimVerdict::kAccepted);
+  s.End(waits, RunState::kCompleted, kT0 + 60s);
+  const RunKey next = s.Queued(job, kT0 + 61s);
+  s.Limit(1, 0s, kT0 + 61s);
+  EXPECT_EQ(s.Detail(kT0 + 61s).group.next_cool, std::nullopt);
+  EXPECT_EQ(s.Admit(kT0 + 61s), std::vector<RunKey>{next});
+}
+
+TYPED_TEST(GroupTimeContract, ARaisedTimeHoldsForASlotThatIsReserved) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1);
+  const StoredJob job = s.Create("a", s.Grouped());
+  const RunKey active = s.Started(job, kT0 + 1s);
+  const RunKey admitted = s.Queued(job, kT0 + 1s);
+  s.End(active, RunState::kCompleted, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 2s), std::vector<RunKey>{admitted});
+  s.Limit(1, 60s, kT0 + 3s);
+  s.ExpectOffer(job, admitted, kT0 + 4s, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 61s), std::vector<RunKey>{admitted});
+  s.ExpectOffer(job, admitted, kT0 + 61s, ClaimVerdict::kAccepted);
+}
+
+TYPED_TEST(GroupTimeContract, SlotsAboveALoweredLimitCountWhileTheyCool) {
+  GroupDriver s = this->group_driver();
+  s.Limit(3, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  for (const Duration at : {1s, 5s, 9s}) StartAndEnd(s, job, kT0 + at);
+  s.Limit(2, kT0 + 10s);
+  const RunKey first = s.Queued(job, kT0 + 11s);
+  const RunKey second = s.Queued(job, kT0 + 11s);
+  EXPECT_EQ(s.Admit(kT0 + 14s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 15s), std::vector<RunKey>{first});
+  s.ExpectOffer(job, first, kT0 + 15s, ClaimVerdict::kAccepted);
+  EXPECT_EQ(s.Admit(kT0 + 18s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 19s), std::vector<RunKey>{second});
+  // A slot that was above the limit has kept its time.
+  s.ExpectOffer(job, second, kT0 + 19s, ClaimVerdict::kAccepted);
+  s.End(first, RunState::kCompleted, kT0 + 19s);
+  s.End(second, RunState::kCompleted, kT0 + 19s);
+  s.Limit(3, kT0 + 20s);
+  s.Started(job, kT0 + 20s);
+  s.Queued(job, kT0 + 20s);
+}
+
+TYPED_TEST(GroupTimeContract, AReservedSlotIsNotTakenWhileTooManyCool) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  const RunKey first = s.Started(job, kT0 + 1s);
+  const RunKey second = s.Started(job, kT0 + 5s);
+  const RunKey admitted = s.Queued(job, kT0 + 6s);
+  s.End(first, RunState::kCompleted, kT0 + 7s);
+  s.End(second, RunState::kCompleted, kT0 + 7s);
+  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{admitted});
+  s.Limit(1, kT0 + 12s);
+  s.ExpectOffer(job, admitted, kT0 + 12s, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.Admit(kT0 + 14s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 15s), std::vector<RunKey>{admitted});
+}
+
+TYPED_TEST(GroupTimeContract, ASlotThatWasGivenLongAfterNowMayBeGivenAgain) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1h);
+  // The clock of the database was set back, first by little.
+  const RunKey waits = s.Queued(job, kT0 + 1h - 30s);
+  EXPECT_EQ(s.Admit(kT0 + 1h - 60s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Detail(kT0 + 1h - 61s).group.cooling, 0);
+  EXPECT_EQ(s.Admit(kT0 + 1h - 61s), std::vector<RunKey>{waits});
+  s.ExpectOffer(job, waits, kT0 + 1h - 61s, ClaimVerdict::kAccepted);
+  s.End(waits, RunState::kCompleted, kT0 + 1h - 60s);
+  s.Queued(job, kT0 + 1h - 60s);
+}
+
+TYPED_TEST(GroupTimeContract, AReservedSlotThatNobodyClaimsIsNotCharged) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 100s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  const RunKey stuck = s.Queued(job, kT0 + 2s);
+  const RunKey next = s.Queued(job, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 101s), std::vector<RunKey>{stuck});
+  EXPECT_EQ(s.Reclaim(kT0 + 131s), 1u);
+  EXPECT_EQ(s.Admit(kT0 + 131s), std::vector<RunKey>{next});
+  s.ExpectOffer(job, next, kT0 + 131s, ClaimVerdict::kAccepted);
+}
+
+TYPED_TEST(GroupTimeContract, ARetryIsAStartLikeAnyOther) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 2h, kT0);
+  JobDefinition definition = s.Grouped();
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  const RunKey tried = s.Started(job, kT0 + 1s);
+  s.End(tried, RunState::kFailed, kT0 + 2s);
+  s.ExpectOffer(job, tried, kT0 + 1h, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.Admit(kT0 + 2h), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 2h + 1s), std::vector<RunKey>{tried});
+}
+
+TYPED_TEST(GroupTimeContract, AGroupWithoutATimeNeverWakesAnybody) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1);
+  const StoredJob job = s.Create("a", s.Grouped());
+  const RunKey active = s.Started(job, kT0 + 1s);
+  const RunKey waits = s.Due(job);
+  const ClaimReply reply = s.Offer(job, waits, kT0 + 1s);
+  EXPECT_EQ(reply.verdict, ClaimVerdict::kEnqueued);
+  EXPECT_FALSE(reply.in_timed_group);
+  EXPECT_EQ(s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 1s)).next_cool, std::nullopt);
+  s.End(active, RunState::kCompleted, kT0 + 1s);
+  EXPECT_EQ(s.Admit(kT0 + 1s), std::vector<RunKey>{waits});
+}
+
+}  // namespace carillon::test
