@@ -12,16 +12,20 @@ constexpr int64_t kGroupLimitMax = 10'000;
 struct GroupArguments {
   std::string name;
   int64_t limit = 0;
+  std::string per = {};  // empty: as it is
 };
 
 const View& GroupView() {
   static const View view{{{"GROUP", "name"},
                           {"LIMIT", "limit"},
+                          {"PER S", "per_s"},
                           {"RUNNING", "running"},
                           {"QUEUED", "queued"},
                           {"JOBS", "jobs"}},
                          "name",
-                         {{"CHANGED", "update_time"}}};
+                         {{"COOLING", "cooling"},
+                          {"NEXT START", "next_start_time"},
+                          {"CHANGED", "update_time"}}};
   return view;
 }
 
@@ -80,11 +84,22 @@ Outcome<ExitCode> ShowGroup(Session& session, const GroupArguments& arguments) {
   return ExitCode::kDone;
 }
 
+Outcome<int64_t> PerSecondsOf(const std::string& text) {
+  const auto per = ParseDuration(text);
+  if (!per.ok()) return UsageFailure("--per: " + per.error().message);
+  if (per->count() % 1'000'000 != 0) return UsageFailure("--per: must be whole seconds");
+  return *per / 1s;
+}
+
 Outcome<ExitCode> SetGroup(Session& session, const GroupArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const ApiResponse group,
-                            session.Call({.method = "PUT",
-                                          .path = GroupPath(arguments.name),
-                                          .body = json{{"limit", arguments.limit}}}));
+  json body{{"limit", arguments.limit}};
+  if (!arguments.per.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(body["per_s"], PerSecondsOf(arguments.per));
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse group,
+      session.Call(
+          {.method = "PUT", .path = GroupPath(arguments.name), .body = std::move(body)}));
   PrintGroup(session, group.body);
   return ExitCode::kDone;
 }
@@ -126,7 +141,7 @@ void AddGroupCommands(CLI::App& app, Session& session) {
              [&session] { return PrintAll(session, "/api/groups", GroupView()); });
   CLI::App* get = group->add_subcommand(
       "get", "Show a group, the runs that hold its slots, and those that wait for one");
-  CLI::App* set = group->add_subcommand("set", "Create a group or change its limit");
+  CLI::App* set = group->add_subcommand("set", "Create or change a group");
   CLI::App* remove = group->add_subcommand("delete", "Delete a group that no job names");
   for (CLI::App* verb : {get, set, remove}) {
     verb->add_option("name", a->name, "Name of the group, as in --group of `carillon job create`")
@@ -136,6 +151,8 @@ void AddGroupCommands(CLI::App& app, Session& session) {
   set->add_option("--limit", a->limit, "Max. active runs of its jobs together; 0 starts none")
       ->required()
       ->check(CLI::Range(int64_t{0}, kGroupLimitMax));
+  set->add_option("--per", a->per, "Max. --limit starts in any such time, e.g. 1s; 0s: any number")
+      ->check(NotEmpty);
   session.On(get, [&session, a] { return ShowGroup(session, *a); });
   session.On(set, [&session, a] { return SetGroup(session, *a); });
   session.On(remove, [&session, a] { return DeleteGroup(session, *a); });

@@ -49,7 +49,7 @@ TEST_F(GroupsTest, AClaimThatStandsStillCostsTheGroupOneSlotOnly) {
   EXPECT_EQ(Claim(second), ClaimVerdict::kEnqueued);
   ASSERT_OK(outside_->Rollback());
   StoreDriver s = driver();
-  const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0));
+  const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0)).groups;
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(s.v(s.queues.AdmitGroup(groups[0], fence_, kT0 + 2s)).admitted.size(), 1u);
 }

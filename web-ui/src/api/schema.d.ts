@@ -1333,6 +1333,9 @@ export interface components {
       name: components['schemas']['GroupName'];
       limit: components['schemas']['GroupLimit'];
       running: number;
+      per_s: number;
+      cooling: number;
+      next_start_time: components['schemas']['TimeOrNull'];
       queued: number;
       jobs: number;
       update_time: components['schemas']['Time'];
@@ -1342,6 +1345,9 @@ export interface components {
       name?: components['schemas']['GroupName'];
       limit?: components['schemas']['GroupLimit'];
       running?: number;
+      per_s?: number;
+      cooling?: number;
+      next_start_time?: components['schemas']['TimeOrNull'];
       queued?: number;
       jobs?: number;
       update_time?: components['schemas']['Time'];

@@ -43,6 +43,11 @@ TEST_F(GroupCommandsTest, AGroupIsMadeAndItsLimitChangedByOneVerb) {
   EXPECT_EQ(Run({"group", "set", "db", "--limit", "2", "-q"}), 0) << err();
   EXPECT_EQ(SentBody(0), (json{{"limit", 2}}));
   EXPECT_EQ(out(), "db\n");
+  EXPECT_EQ(Run({"group", "set", "db", "--limit", "5", "--per", "2m", "-q"}), 0) << err();
+  EXPECT_EQ(SentBody(1), (json{{"limit", 5}, {"per_s", 120}}));
+  EXPECT_EQ(Run({"group", "set", "db", "--limit", "5", "--per", "0s", "-q"}), 0) << err();
+  EXPECT_EQ(SentBody(2), (json{{"limit", 5}, {"per_s", 0}}));
+  EXPECT_EQ(Run({"group", "set", "db", "--limit", "5", "--per", "1500ms"}), 2);
   EXPECT_EQ(Run({"group", "set", "db"}), 2);
   EXPECT_EQ(Run({"group", "set", "db", "--limit", "10001"}), 2);
   EXPECT_EQ(Run({"group", "set", "db", "--limit", "-1"}), 2);
