@@ -16,16 +16,15 @@ struct GroupArguments {
 };
 
 const View& GroupView() {
-  static const View view{{{"GROUP", "name"},
-                          {"LIMIT", "limit"},
-                          {"PER S", "per_s"},
-                          {"RUNNING", "running"},
-                          {"QUEUED", "queued"},
-                          {"JOBS", "jobs"}},
-                         "name",
-                         {{"COOLING", "cooling"},
-                          {"NEXT START", "next_start_time"},
-                          {"CHANGED", "update_time"}}};
+  static const View view{
+      {{"GROUP", "name"},
+       {"LIMIT", "limit"},
+       {"PER S", "per_s"},
+       {"RUNNING", "running"},
+       {"QUEUED", "queued"},
+       {"JOBS", "jobs"}},
+      "name",
+      {{"COOLING", "cooling"}, {"NEXT START", "next_start_time"}, {"CHANGED", "update_time"}}};
   return view;
 }
 
@@ -98,8 +97,7 @@ Outcome<ExitCode> SetGroup(Session& session, const GroupArguments& arguments) {
   }
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse group,
-      session.Call(
-          {.method = "PUT", .path = GroupPath(arguments.name), .body = std::move(body)}));
+      session.Call({.method = "PUT", .path = GroupPath(arguments.name), .body = std::move(body)}));
   PrintGroup(session, group.body);
   return ExitCode::kDone;
 }

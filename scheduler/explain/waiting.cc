@@ -159,14 +159,16 @@ std::string CoolingSentence(const Group& group, WallTime now) {
 }
 
 Waiting WaitsForAGroup(const QueuePlace& place, const WaitingEvidence& evidence) {
-  std::string detail = fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
-                                   place.group, Ordinal(place.position), place.length);
+  std::string detail =
+      fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
+                  place.group, Ordinal(place.position), place.length);
   if (evidence.group) detail += CoolingSentence(*evidence.group, evidence.now);
   return {"group", std::move(detail), place};
 }
 
 Waiting WaitsForASlot(const WaitingEvidence& evidence) {
-  if (evidence.place && !evidence.place->group.empty()) return WaitsForAGroup(*evidence.place, evidence);
+  if (evidence.place && !evidence.place->group.empty())
+    return WaitsForAGroup(*evidence.place, evidence);
   std::string detail = "Waits for a slot of its job";
   if (evidence.place) {
     detail = fmt::format("Waits for a slot, {} of {} in the queue of its job",

@@ -205,7 +205,8 @@ void Explorer::ChangeGroup() {
   if (Chance(0.2)) {
     static_cast<void>(s_.groups.DeleteGroup(name).ok());
   } else {
-    static_cast<void>(s_.groups.PutGroup(name, {.limit = static_cast<int64_t>(Below(4))}, now_).ok());
+    static_cast<void>(
+        s_.groups.PutGroup(name, {.limit = static_cast<int64_t>(Below(4))}, now_).ok());
   }
   static_cast<void>(s_.groups.GetGroup(name, 5, now_).ok());
   static_cast<void>(s_.groups.ListGroups(now_).ok());

@@ -25,13 +25,13 @@ struct ActorProfile {
   bool about_leases = false;  // few fires, and every run lasts longer than a lease
   bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
-  bool groups = false;      // jobs name concurrency groups, whose limits change
+  bool groups = false;       // jobs name concurrency groups, whose limits change
   bool group_times = false;  // with `groups`: so do the times after which slots are given again
-  bool delays = false;      // the first schedule of each job is a delay schedule
-  bool dependents = false;  // half of the jobs start after an earlier job, some in chains
-  bool scripts = false;     // half of the jobs are scripts, and failures are retried selectively
-  bool workflows = false;   // a third of the jobs are workflows of earlier ones
-  bool nested = false;      // with `workflows`: workflows of workflows
+  bool delays = false;       // the first schedule of each job is a delay schedule
+  bool dependents = false;   // half of the jobs start after an earlier job, some in chains
+  bool scripts = false;      // half of the jobs are scripts, and failures are retried selectively
+  bool workflows = false;    // a third of the jobs are workflows of earlier ones
+  bool nested = false;       // with `workflows`: workflows of workflows
   bool lost_nodes =
       false;          // with `workflows`: small ones, whose nodes' processes outlast their leases
   uint64_t seed = 0;  // of what is not drawn from the actor's generator

@@ -95,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"group.queued_before", "groups order", 200},
         BrokenRule{"group.free_on_retry", "groups slots", 200},
         BrokenRule{"group.cooling", "groups time", 200},  // slots are given again at once
-        BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
-        BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+        BrokenRule{"plan.next_after_now", "P1", 40},      // fires in a stall are lost
+        BrokenRule{"sweep.lower_bound", "P1", 40},        // old rows are never seen
         // an attempt that never began ends its run
         BrokenRule{"run.given_back", "P1 given back", 400, 41},
         // planning by the calendars that were read first

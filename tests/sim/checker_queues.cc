@@ -105,9 +105,8 @@ void Checker::CheckGroupTime(const std::string& name, int64_t limit, const RunRo
   GroupTime& time = group_times_[name];
   time.claims.push_back(row.claimed);
   if (time.per == Duration{}) return;
-  const auto within = std::count_if(time.claims.begin(), time.claims.end(), [&](WallTime claim) {
-    return claim > row.claimed - time.per;
-  });
+  const auto within = std::count_if(time.claims.begin(), time.claims.end(),
+                                    [&](WallTime claim) { return claim > row.claimed - time.per; });
   if (within > limit) {
     Fail("groups time", fmt::format("{} is one of {} claims in {} ms in group {}, limit {}",
                                     Describe(row), within, time.per / 1ms, name, limit));

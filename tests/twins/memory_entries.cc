@@ -37,8 +37,7 @@ bool GroupEntry::IsWarm(const RunKey& holder, WallTime now) const {
   return found != holders.end() && !IsCool(per, given[found->second], now);
 }
 
-std::optional<WallTime> GroupEntry::NextCool(const std::vector<size_t>& slots,
-                                             WallTime now) const {
+std::optional<WallTime> GroupEntry::NextCool(const std::vector<size_t>& slots, WallTime now) const {
   std::optional<WallTime> next;
   for (const size_t slot : slots) {
     if (IsCool(per, given[slot], now)) continue;

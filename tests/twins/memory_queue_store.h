@@ -35,8 +35,7 @@ class MemoryQueueStore final : public QueueStore {
   static bool IsUnused(const RunRow& row, WallTime now);
   // The queued runs of these segments that get the free slots of the group.
   std::vector<RunKey> FirstOf(const GroupEntry& group, const std::vector<SegmentId>& segments,
-                              WallTime now)
-      REQUIRES(tables_.mu);
+                              WallTime now) REQUIRES(tables_.mu);
   void AdmitRuns(JobEntry& job, const Admission& admission, WallTime now, AdmissionEffect* effect)
       REQUIRES(tables_.mu);
   void MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMode mode, WallTime now,

@@ -137,15 +137,15 @@ Reply PutGroup(const Call& call) {
                         "The name of a group must be 1 to 63 characters of a-z, 0-9, _ and -, and "
                         "begin with a letter or digit.");
   }
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kRequired, {"limit", "per_s", "reason"}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const json body, ReadObject(call.request, Body::kRequired, {"limit", "per_s", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const int64_t limit, ReadLimit(body));
   CARILLON_ASSIGN_OR_RETURN(const std::optional<Duration> per, ReadPer(call, body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const std::optional<Group> before, FindGroup(call, name, now));
-  const auto written =
-      RetryIfUnknown([&] { return call.stores.groups.PutGroup(name, {.limit = limit, .per = per}, now); });
+  const auto written = RetryIfUnknown(
+      [&] { return call.stores.groups.PutGroup(name, {.limit = limit, .per = per}, now); });
   if (IsUnknown(written)) {
     return OutcomeUnknown("It is unknown whether the group was changed. Retrying is safe.",
                           written.error());

@@ -156,7 +156,8 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
     }
     for (int idle = 0; completed < 2 * kRunsEach && idle < 2'000; ++idle) {
       if (writer == 2) {
-        for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
+        for (const QueuedGroup& group :
+             mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
           const auto admitted =
               Persist([&] { return mine.queues.AdmitGroup(group, fence, kT0 + 1s); });
           ASSERT_OK(admitted);
@@ -209,7 +210,8 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
     ASSERT_OK(Persist([&] {
       return mine.queues.Admit({job.job_no, job.segment}, fence, kT0 + 1s);
     }));
-    for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
+    for (const QueuedGroup& group :
+         mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1, kT0)).groups) {
       ASSERT_OK(Persist([&] { return mine.queues.AdmitGroup(group, fence, kT0 + 1s); }));
     }
   };

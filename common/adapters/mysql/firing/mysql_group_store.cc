@@ -212,8 +212,7 @@ Result<std::vector<Group>> MysqlGroupStore::ListGroups(WallTime now) {
   });
 }
 
-Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t limit,
-                                              WallTime now) {
+Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t limit, WallTime now) {
   if (!IsAscii(name)) return NoGroup(name);
   return InList(db_.pool(), "get group", [&](Session& session) -> Result<GroupDetail> {
     CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name, now));
@@ -229,8 +228,8 @@ Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t li
 Result<Group> MysqlGroupStore::PutGroup(const std::string& name, const GroupChange& change,
                                         WallTime now) {
   // Taken before the transaction, and left unused if the group exists.
-  const auto before =
-      InRead(db_.pool(), "get group", [&](Session& session) { return FindGroup(session, name, now); });
+  const auto before = InRead(db_.pool(), "get group",
+                             [&](Session& session) { return FindGroup(session, name, now); });
   if (!before.ok() && before.code() != ErrorCode::kNotFound) return before.error();
   uint64_t fresh = 0;
   if (!before.ok()) {

@@ -68,8 +68,7 @@ Result<int64_t> CountAbove(Session& session, const LockedGroup& group, WarmRange
   static const std::string taken =
       "SELECT COUNT(*) FROM group_slots t FORCE INDEX (PRIMARY) WHERE t.group_no = ? AND t.slot_no "
       "> ? AND ";
-  static const std::string used =
-      taken + "(t.fire_us > 0 OR (t.given_us > ? AND t.given_us <= ?))";
+  static const std::string used = taken + "(t.fire_us > 0 OR (t.given_us > ? AND t.given_us <= ?))";
   static const std::string plain = taken + "t.fire_us > 0";
   Params params{group.group_no.value(), group.limit};
   if (IsTimed(group)) params.insert(params.end(), {warm.above, warm.last});

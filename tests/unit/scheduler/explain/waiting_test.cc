@@ -60,8 +60,12 @@ TEST_F(WaitingTest, AGroupSaysWhenItMayStartTheNext) {
   row_.due = kQueued;
   place_ = QueuePlace{.position = 1, .length = 2, .since = kNow, .group = "db"};
   const std::string place = "Waits for a slot of the concurrency group db, 1st of 2 in its queue.";
-  group_ = Group{
-      .name = "db", .limit = 5, .per = 10s, .running = 2, .cooling = 3, .next_cool = kNow + 2'100ms};
+  group_ = Group{.name = "db",
+                 .limit = 5,
+                 .per = 10s,
+                 .running = 2,
+                 .cooling = 3,
+                 .next_cool = kNow + 2'100ms};
   EXPECT_EQ(Detail(), place + " It starts at most 5 in 10 s: the group may start the next in 3 s.");
   group_->cooling = 2;  // one is free: it is given to the first in a moment
   EXPECT_EQ(Detail(), place);

@@ -9,6 +9,8 @@ import { useGroup } from '../../api/groups';
 import type { GroupDetail } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
+import { countdown } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
 import { DataTable, type Column } from '../../ui/data_table';
 import { StateBadge } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
@@ -51,6 +53,7 @@ function Known({ group }: { group: GroupDetail }) {
           <>
             {t('groups.slots', { taken: group.running, max: group.limit })} ·{' '}
             {t('groups.named_by', { count: group.jobs })}
+            {group.per_s > 0 && <Rate group={group} />}
           </>
         }
         actions={<Actions group={group} />}
@@ -59,6 +62,23 @@ function Known({ group }: { group: GroupDetail }) {
         <Holders group={group} />
         <Queue group={group} />
       </div>
+    </>
+  );
+}
+
+function Rate({ group }: { group: GroupDetail }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  return (
+    <>
+      {' · '}
+      {t('groups.rate', { max: group.limit, per: countdown(group.per_s, language) })}
+      {group.next_start_time !== null && (
+        <>
+          {' · '}
+          {t('groups.cooling', { cooling: group.cooling })} <Time at={group.next_start_time} />
+        </>
+      )}
     </>
   );
 }

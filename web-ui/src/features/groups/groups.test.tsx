@@ -127,6 +127,28 @@ describe('the page of groups', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('4 jobs use the group db.');
   });
 
+  it('the list of groups changes the time after which slots are given again', async () => {
+    const sent: unknown[] = [];
+    listed([{ ...group, per_s: 60 }]);
+    server.use(
+      http.put(at('groups/db'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json(group);
+      }),
+    );
+    open('/groups');
+    const link = await screen.findByRole('link', { name: 'db' }, { timeout: SLOW_MS });
+    expect(within(link.closest('tr')!).getAllByRole('cell')[1]!.textContent).toBe('3 / 1 min');
+    press('Change limit of db');
+    expect((await screen.findByLabelText<HTMLInputElement>('Time (seconds)')).value).toBe('60');
+    type('Time (seconds)', '86401');
+    press('Save');
+    await screen.findByText('Must be a whole number from 0 to 86,400.');
+    type('Time (seconds)', '1');
+    press('Save');
+    await waitFor(() => expect(sent).toEqual([{ limit: 3, per_s: 1 }]));
+  });
+
   it('the list of groups distinguishes empty and a failed load', async () => {
     listed([]);
     open('/groups');
@@ -162,6 +184,17 @@ describe('the page of a group', () => {
     expect(targets('Running')).toEqual(['/jobs/a', '/runs/r1']);
     expect(targets('Waiting')).toEqual(['/jobs/b', '/runs/r2', '/jobs/a', '/runs/r3']);
     screen.getByText('Showing the first 2 of 120 runs.');
+  });
+
+  it('the page of a group shows its starts in a time, and when the next slot is given', async () => {
+    const cooling = { per_s: 60, cooling: 3, next_start_time: '2026-03-01T02:00:00Z' };
+    server.use(http.get(at('groups/db'), () => HttpResponse.json({ ...detail, ...cooling, running: 0 })));
+    open('/groups/db');
+    await screen.findByText(
+      /at most 3 starts in 1 min · 3 free slots not yet given/,
+      {},
+      { timeout: SLOW_MS },
+    );
   });
 
   it('the page of a group returns to the list after a delete', async () => {

@@ -10,7 +10,7 @@ import type { Group } from '../../api/types';
 import { AdminTabs } from '../admin/admin_tabs';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { count } from '../../lib/format';
+import { count, countdown } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
 import { DataTable, type Column } from '../../ui/data_table';
 import { Time } from '../../ui/time';
@@ -77,7 +77,7 @@ export function GroupsPage() {
 function GroupsTable(props: { groups: Group[]; may: boolean; onOpen: (open: Open) => void }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const number = (id: 'limit' | 'running' | 'queued' | 'jobs'): Column<Group> => ({
+  const number = (id: 'running' | 'queued' | 'jobs'): Column<Group> => ({
     id,
     header: t(`groups.${id}`),
     cell: (group) => <span className="tabular-nums">{count(group[id], language)}</span>,
@@ -92,7 +92,16 @@ function GroupsTable(props: { groups: Group[]; may: boolean; onOpen: (open: Open
         </Link>
       ),
     },
-    number('limit'),
+    {
+      id: 'limit',
+      header: t('groups.limit'),
+      cell: (group) => (
+        <span className="tabular-nums">
+          {count(group.limit, language)}
+          {group.per_s > 0 && ` / ${countdown(group.per_s, language)}`}
+        </span>
+      ),
+    },
     number('running'),
     number('queued'),
     number('jobs'),

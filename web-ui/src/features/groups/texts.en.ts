@@ -2,14 +2,14 @@ import { addEnglish } from '../../i18n';
 
 export const en = {
   'groups.title': 'Groups',
-  'groups.under': 'Limits on how many runs of several jobs are active together.',
+  'groups.under': 'Limits on how many runs of several jobs are active together, or start in a time.',
   'groups.none': 'No groups yet',
   'groups.none_hint':
     'Create a group for a resource that several jobs share, such as a database, and choose it in their definitions.',
   'groups.new': 'New group',
   'groups.create': 'Create group',
   'groups.created': 'Group {{name}} created',
-  'groups.saved': 'Limit of group {{name}} changed',
+  'groups.saved': 'Group {{name}} changed',
   'groups.deleted': 'Group {{name}} deleted',
   'groups.name_hint': 'Lower-case letters, digits, - and _; cannot be changed later',
   'groups.name_wrong': 'Use lower-case letters, digits, - and _; at most 63 characters.',
@@ -17,6 +17,11 @@ export const en = {
   'groups.limit': 'Limit',
   'groups.limit_hint': 'Active runs of all its jobs together; 0 starts none',
   'groups.limit_wrong': 'Must be a whole number from 0 to 10,000.',
+  'groups.per': 'Time (seconds)',
+  'groups.per_hint': 'At most so many runs as the limit start in any such time; 0: as slots get free',
+  'groups.per_wrong': 'Must be a whole number from 0 to 86,400.',
+  'groups.rate': 'at most {{max}} starts in {{per}}',
+  'groups.cooling': '{{cooling}} free slots not yet given again, the next',
   'groups.running': 'Running',
   'groups.queued': 'Waiting',
   'groups.jobs': 'Jobs',
