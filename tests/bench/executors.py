@@ -63,7 +63,7 @@ class Runs:
 
     def begin(self):
         self.ask("job", "create", "--id", "held", "--name", "held", "--command", "exec sleep 900",
-                 "--executor", "executor-1", "--overlap", "allow", "--manual")
+                 "--executor", "executor-1", "--overlap", "allow", "--on-lost", "fail", "--manual")
         for _ in range(self.count):
             self.ask("job", "run", "held")
         while self.running() < self.count:
