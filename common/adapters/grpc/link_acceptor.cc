@@ -26,10 +26,11 @@ constexpr int kBacklog = 512;
 constexpr int kLookMs = 1000;
 constexpr int kRetryAcceptMs = 100;
 constexpr int64_t kTellEveryS = 60;
-// A dead connection is noticed after 60 + 3 × 10 s.
+// A dead connection is noticed after 60 + 3 × 10 s, also if something was being sent on it.
 constexpr int kProbeAfterS = 60;
 constexpr int kProbeEveryS = 10;
 constexpr int kProbes = 3;
+constexpr int kUnreceivedMs = 90'000;
 
 struct PeerName {
   std::string address;
@@ -80,6 +81,7 @@ void KeepAlive(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterS, sizeof(kProbeAfterS));
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeEveryS, sizeof(kProbeEveryS));
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kProbes, sizeof(kProbes));
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnreceivedMs, sizeof(kUnreceivedMs));
 }
 
 Error Failed(const std::string& what, const std::string& why) {
