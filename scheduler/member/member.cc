@@ -34,7 +34,7 @@ std::vector<NamedStepper> Member::steppers() {
                                    named("saves", r.saves_loop),
                                    named("admission", r.admission_loop),
                                    named("workflow", r.workflows),
-                                   named("backfill", r.backfill),
+                                   named("backfill", r.backfill_loop),
                                    named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));
   return all;

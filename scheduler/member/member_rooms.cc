@@ -68,6 +68,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       completions(MakeCompletions()),
       workflows(MakeWorkflows()),
       backfill(MakeBackfill()),
+      pauses(MakePauses()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
       planner(MakePlanner()),
@@ -104,6 +105,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       admission_loop({&admission, &completions}),
+      backfill_loop({&backfill, &pauses}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       saves_loop({&checkpoint_reader, &save_keeper}),
       maintain_loop({&gauges, &maintenance}) {

@@ -15,6 +15,7 @@
 #include "scheduler/ends/admission_loop.h"
 #include "scheduler/ends/backfill_loop.h"
 #include "scheduler/ends/completion_loop.h"
+#include "scheduler/ends/pause_watch.h"
 #include "scheduler/ends/workflow_loop.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
@@ -74,6 +75,7 @@ struct Member::Rooms {
   CompletionLoop MakeCompletions();
   WorkflowLoop MakeWorkflows();
   BackfillLoop MakeBackfill();
+  PauseWatch MakePauses();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
   FiringLoop MakeFiring();
@@ -128,6 +130,7 @@ struct Member::Rooms {
   CompletionLoop completions;
   WorkflowLoop workflows;
   BackfillLoop backfill;
+  PauseWatch pauses;
   ExecutorRegistry registry;
   FiringLoop firing;
   SegmentPlanner planner;
@@ -148,6 +151,7 @@ struct Member::Rooms {
   SequenceStepper link_loop;
   SequenceStepper recover_loop;
   SequenceStepper admission_loop;
+  SequenceStepper backfill_loop;
   SequenceStepper plan_loop;
   SequenceStepper saves_loop;
   SequenceStepper maintain_loop;

@@ -114,6 +114,10 @@ WorkflowLoop Member::Rooms::MakeWorkflows() {
   return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows, .upgrade = upgrade});
 }
 
+PauseWatch Member::Rooms::MakePauses() {
+  return PauseWatch({.owner = ForOwner(), .store = ports.stores.streaks, .upgrade = upgrade});
+}
+
 CancelPusher Member::Rooms::MakeCancels() {
   return CancelPusher({.store = ports.stores.firing,
                        .segments = segments,

@@ -77,10 +77,11 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
   std::vector<NoticeDecision> decisions;
   for (OpenNotice one : *open) {
     const Notice& notice = one.notice;
-    const auto [place, fresh] = memories.emplace(std::pair(notice.job_no, notice.kind), one.memory);
+    NoticeDecision decision{.notice = notice, .shares_memory = SharesMemory(notice, one.rules)};
+    const auto [place, fresh] =
+        memories.emplace(std::pair(MemoryOf(decision), notice.kind), one.memory);
     NoticeMemory& memory = place->second;
     one.memory = memory;
-    NoticeDecision decision{.notice = notice};
     const bool wanted = options.enabled() && !IsToldWithItsWorkflow(one) &&
                         IsWanted(notice.kind, one.rules, options.defaults);
     if (wanted) {

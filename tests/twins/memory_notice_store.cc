@@ -44,7 +44,7 @@ void Remember(MemoryTables& tables, const NoticeDecision& decision, WallTime now
     REQUIRES(tables.mu) {
   const Notice& notice = decision.notice;
   const bool failed = notice.kind == NoticeKind::kFailed;
-  const auto place = std::make_pair(notice.job_no, notice.kind);
+  const auto place = std::make_pair(MemoryOf(decision), notice.kind);
   if (decision.verdict == NoticeVerdict::kHoldBack) {
     const auto found = tables.notice_memories.find(place);
     if (found == tables.notice_memories.end()) return;
@@ -67,7 +67,8 @@ OpenNotice MemoryNoticeStore::ToOpen(const Notice& notice) {
   const JobEntry& job = *tables_.FindJob(notice.job_no);
   OpenNotice open{.notice = notice, .job_id = job.id, .job_name = job.definition.name};
   if (IsReadable(job)) open.rules = job.definition.notify;
-  const auto memory = tables_.notice_memories.find({notice.job_no, notice.kind});
+  const bool shared = SharesMemory(notice, open.rules);
+  const auto memory = tables_.notice_memories.find({shared ? JobNo{} : notice.job_no, notice.kind});
   if (memory != tables_.notice_memories.end()) open.memory = memory->second.memory;
   return open;
 }

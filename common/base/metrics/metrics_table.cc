@@ -90,6 +90,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Tasks published again because they were not claimed in time."},
       {"carillon_leases_lost_total", kCounter, "",
        "Attempts declared LOST because their lease expired."},
+      {"carillon_jobs_paused_by_failures_total", kCounter, "",
+       "Jobs that were paused because of their pause_after_failures."},
       {"carillon_notices_total", kCounter, "verdict",
        "Notifications decided on, by verdict: told, held_back (too soon after the last) or "
        "unwanted."},

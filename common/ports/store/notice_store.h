@@ -37,13 +37,19 @@ inline int TriesOf(const Notice& notice) {
   return notice.state == RunState::kSkipped ? notice.attempt - 1 : notice.attempt;
 }
 
+// True if the notice counts for a limit that is common to all jobs: what pauses one job often pauses
+// hundreds. A job with events or addresses of its own has a limit of its own, too.
+inline bool SharesMemory(const Notice& notice, const NotifyRules& rules) {
+  return notice.kind == NoticeKind::kJobPaused && !rules.on && rules.mail_to.empty();
+}
+
 // An undecided notice, with the input of the decision.
 struct OpenNotice {
   Notice notice;
   JobId job_id;
   std::string job_name;
   NotifyRules rules;    // of the job's current version; defaults if that is unreadable
-  NoticeMemory memory;  // memory of the same job and kind
+  NoticeMemory memory;  // of the same kind, and of the same job or (SharesMemory) all jobs
   // Filled in by FindRun, if the notice will be sent.
   std::optional<RunDetail> run = {};
 };
@@ -58,6 +64,7 @@ struct NewDelivery {
 struct NoticeDecision {
   Notice notice;
   NoticeVerdict verdict = NoticeVerdict::kDrop;
+  bool shares_memory = false;
   std::vector<NewDelivery> deliveries = {};  // kTell
 };
 
@@ -81,6 +88,11 @@ struct Delivery {
   std::vector<std::string> recipients = {};
   std::string message = {};  // set only by ScanDeliveries
 };
+
+// The job whose memory the decision is noted in; 0 stands for all jobs.
+inline JobNo MemoryOf(const NoticeDecision& decision) {
+  return decision.shares_memory ? JobNo{} : decision.notice.job_no;
+}
 
 // The result of one try of a delivery.
 struct DeliveryOutcome {

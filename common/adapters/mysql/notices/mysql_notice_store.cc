@@ -45,14 +45,15 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
       "SELECT n.id, n.segment, n.kind, n.job_no, n.fire_us, n.schedule_id, n.shard, n.attempt, "
       "n.state, n.reason, n.fires, n.until_us, n.created_us, j.job_id, j.name, v.definition, "
       "COALESCE(m.told_us, 0), COALESCE(m.held_back, 0), COALESCE(m.kind = 'failed' AND "
-      "m.watched_segment IS NULL, 0) FROM "
+      "m.watched_segment IS NULL, 0), COALESCE(c.told_us, 0), COALESCE(c.held_back, 0) FROM "
       "(SELECT o.id FROM " +
       std::string(kOpenSegments) +
       "notices o FORCE INDEX (open_notices) ON o.open_segment = k.g ORDER BY o.id LIMIT ?) x "
       "STRAIGHT_JOIN notices n FORCE INDEX (PRIMARY) ON n.id = x.id STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = n.job_no LEFT JOIN job_versions v ON "
       "v.job_no = j.job_no AND v.version = j.version LEFT JOIN notice_memories m ON "
-      "m.job_no = n.job_no AND m.kind = n.kind ORDER BY n.id";
+      "m.job_no = n.job_no AND m.kind = n.kind LEFT JOIN notice_memories c ON c.job_no = 0 AND "
+      "c.kind = n.kind ORDER BY n.id";
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
                             session.Query(statement, {segments, static_cast<uint64_t>(limit)}));
   std::vector<OpenNotice> open;
@@ -66,6 +67,9 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
     const auto definition = DefinitionFromText(rows.Text(16), one.job_id);
     if (definition.ok()) one.rules = definition->notify;
     one.memory = {.told = rows.Time(17), .held_back = rows.Int(18), .recovered = rows.Int(19) != 0};
+    if (SharesMemory(one.notice, one.rules)) {
+      one.memory = {.told = rows.Time(20), .held_back = rows.Int(21)};
+    }
     open.push_back(std::move(one));
   }
   return open;
@@ -91,7 +95,8 @@ Status InsertDelivery(Session& session, const Notice& notice, const NewDelivery&
 }
 
 // Remembers that a notice was sent. After a failure this starts the watch for a success.
-Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
+Status RememberNotice(Session& session, const NoticeDecision& decision, WallTime now) {
+  const Notice& notice = decision.notice;
   const bool failed = notice.kind == NoticeKind::kFailed;
   const auto segment = static_cast<uint64_t>(notice.segment.value());
   const Param watched = failed ? Param(segment) : Param(nullptr);
@@ -100,7 +105,7 @@ Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
       "failed_fire_us, failed_us) VALUES (?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
       "watched_segment = VALUES(watched_segment), told_us = VALUES(told_us), held_back = 0, "
       "failed_fire_us = VALUES(failed_fire_us), failed_us = VALUES(failed_us)",
-      {notice.job_no.value(), Name(notice.kind), segment, watched, ToUnixMicros(now),
+      {MemoryOf(decision).value(), Name(notice.kind), segment, watched, ToUnixMicros(now),
        failed ? ToUnixMicros(notice.key.fire) : 0, failed ? ToUnixMicros(notice.created) : 0}));
   return {};
 }
@@ -114,8 +119,9 @@ struct HeldBack {
 };
 using HeldBacks = std::map<std::pair<JobNo, NoticeKind>, HeldBack>;
 
-void Add(HeldBacks& held, const Notice& notice) {
-  HeldBack& sum = held[{notice.job_no, notice.kind}];
+void Add(HeldBacks& held, const NoticeDecision& decision) {
+  const Notice& notice = decision.notice;
+  HeldBack& sum = held[{MemoryOf(decision), notice.kind}];
   ++sum.count;
   if (notice.kind != NoticeKind::kFailed) return;
   sum.failed_fire_us = std::max(sum.failed_fire_us, ToUnixMicros(notice.key.fire));
@@ -173,10 +179,10 @@ Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions,
     const bool drop = decision.verdict == NoticeVerdict::kDrop;
     (drop ? dropped : kept).Begin().Add(decision.notice.id);
     if (drop) ++drops;
-    if (decision.verdict == NoticeVerdict::kHoldBack) Add(held, decision.notice);
+    if (decision.verdict == NoticeVerdict::kHoldBack) Add(held, decision);
     // A notice that is sent replaces all notices that were held back before it.
     if (decision.verdict == NoticeVerdict::kTell) {
-      held.erase({decision.notice.job_no, decision.notice.kind});
+      held.erase({MemoryOf(decision), decision.notice.kind});
     }
   }
   const auto count = static_cast<int64_t>(decisions.size());
@@ -188,7 +194,7 @@ Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions,
     for (const NewDelivery& delivery : decision.deliveries) {
       CARILLON_TRY(InsertDelivery(session, decision.notice, delivery, now));
     }
-    CARILLON_TRY(RememberNotice(session, decision.notice, now));
+    CARILLON_TRY(RememberNotice(session, decision, now));
   }
   return RememberHeldBack(session, held);
 }
