@@ -64,6 +64,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/secret_store_contract.h"
 #include "tests/contract/store/segment_store_contract.h"
 #include "tests/contract/store/settings_store_contract.h"
+#include "tests/contract/store/streak_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
 #include "tests/contract/store/workflow_again_contract.h"
 #include "tests/contract/store/workflow_contract.h"
