@@ -120,25 +120,26 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
 Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
                               const MemberId& member, WallTime now) {
   const JobDefinition& job = definition.job();
-  TaskMessage task{
-      .key = run.key,
-      .job_id = definition.record().job_id,
-      .job_no = run.job_no,
-      .segment = run.segment,
-      .attempt = run.attempt,
-      .def_version = run.def_version,
-      .member = member,
-      .due = run.due,
-      .created = now,
-      .type = job.type,
-      .timeout_s = job.timeout_s,
-      .kill_grace_s = job.kill_grace_s,
-      .retry_count = job.retry_count,
-      .retry_interval_s = job.retry_interval_s,
-      .priority = run.priority,
-      .overlap = TakesSlots(job.overlap_policy) ? OverlapPolicy::kSkip : OverlapPolicy::kAllow,
-      .on_lost = job.on_lost,
-      .shard_total = ShardTotalOf(run)};
+  TaskMessage task{.key = run.key,
+                   .job_id = definition.record().job_id,
+                   .job_no = run.job_no,
+                   .segment = run.segment,
+                   .attempt = run.attempt,
+                   .def_version = run.def_version,
+                   .member = member,
+                   .due = run.due,
+                   .created = now,
+                   .type = job.type,
+                   .timeout_s = job.timeout_s,
+                   .kill_grace_s = job.kill_grace_s,
+                   .retry_count = job.retry_count,
+                   .retry_interval_s = job.retry_interval_s,
+                   .priority = run.priority,
+                   .overlap = TakesSlots(job.overlap_policy) && run.key.shard == 0
+                                  ? OverlapPolicy::kSkip
+                                  : OverlapPolicy::kAllow,
+                   .on_lost = job.on_lost,
+                   .shard_total = ShardTotalOf(run)};
   // A no-op starts no process, so it has neither a command nor an environment.
   if (RunnerOf(job.type) != Runner::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;

@@ -72,8 +72,7 @@ struct ClaimRequest {
   // The fields below are set by the owner, not by the executor.
   // The job's rules by version def_version.
   OverlapRules overlap = {};
-  // The concurrency group that version def_version names; empty = none.
-  std::string group = {};
+  std::string group = {};  // of that version, too; empty = none
   // Version def_version of the job must run on other executors than this one. Does not apply to a
   // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
@@ -82,6 +81,7 @@ struct ClaimRequest {
   bool keep_zone = false;  // Begin stores the zone of the fire; only once all members can read it
   // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
+  bool pinned = false;  // its row names an executor, as far as the owner knows: likewise
   // Refuse new attempts for this reason; a repeated claim is still confirmed.
   ClaimReason hold_back = ClaimReason::kNone;
 };
