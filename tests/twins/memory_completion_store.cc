@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/ports/store/firing_store.h"
+#include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
@@ -30,9 +31,7 @@ Result<std::vector<RunCompletion>> MemoryCompletionStore::ScanCompletions(
   std::vector<RunCompletion> found;
   for (const auto& [id, end] : tables_.completions) {
     if (found.size() == limit) break;
-    if (end.target == CompletionTarget::kWorkflow || end.target == CompletionTarget::kParts) {
-      continue;
-    }
+    if (end.target == CompletionTarget::kWorkflow) continue;
     if (Contains(segments, end.segment)) found.push_back(end);
   }
   return found;
@@ -119,6 +118,35 @@ Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
     if (fire) effects[i] = Move(*schedule, *fire);
   }
   return effects;
+}
+
+Result<std::vector<FireEffect>> MemoryCompletionStore::EndFires(const std::vector<FireLook>& fires,
+                                                                const Fence& fence, WallTime now) {
+  if (fires.size() > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, "fires: more than kBatchRowsMax items"};
+  }
+  MutexLock lock(tables_.mu);
+  for (const FireLook& fire : fires) {
+    if (!Covers(fence, fire.segment)) {
+      return {ErrorCode::kInvalid, "fires: a run is outside the fence"};
+    }
+  }
+  CARILLON_TRY(tables_.CheckFence(fence));
+  std::vector<FireEffect> effects;
+  for (const FireLook& fire : fires) effects.push_back(EndFireOf(tables_, fire, now));
+  return effects;
+}
+
+Result<std::vector<FireLook>> MemoryCompletionStore::ScanUnended(
+    const std::vector<SegmentId>& segments, WallTime due, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<FireLook> unended;
+  for (const SegmentId segment : segments) {
+    for (FireLook& one : UnendedOf(tables_, segment, due)) {
+      if (unended.size() < limit) unended.push_back(std::move(one));
+    }
+  }
+  return unended;
 }
 
 bool MemoryCompletionStore::IsStuck(const ScheduleEntry& schedule) const {

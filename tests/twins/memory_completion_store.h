@@ -17,6 +17,10 @@ class MemoryCompletionStore final : public CompletionStore {
                                                      size_t limit) override;
   Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
                                               const Fence& fence, WallTime now) override;
+  Result<std::vector<FireEffect>> EndFires(const std::vector<FireLook>& fires, const Fence& fence,
+                                           WallTime now) override;
+  Result<std::vector<FireLook>> ScanUnended(const std::vector<SegmentId>& segments, WallTime due,
+                                            size_t limit) override;
   Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
                                                size_t limit) override;
   Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override;

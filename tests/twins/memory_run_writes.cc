@@ -172,6 +172,17 @@ void RecordAttempt(RunEntry& entry, RunAttempt attempt) {
   *place = std::move(attempt);
 }
 
+RunAttempt LastAttempt(const RunEntry& entry) {
+  RunAttempt last{.attempt = entry.row.attempt,
+                  .executor = entry.row.executor,
+                  .claimed = entry.row.claimed,
+                  .result = entry.result};
+  // A lost attempt stays LOST, because its real end may still be reported.
+  if (last.result.state != RunState::kLost) last.result.state = entry.row.state;
+  last.state = last.result.state;
+  return last;
+}
+
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
   const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
   if (effect == CancelEffect::kNothing) return false;

@@ -31,6 +31,8 @@ void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallT
 // Records the report of a superseded attempt. The first report is kept, except that a real end
 // replaces LOST.
 void RecordAttempt(RunEntry& entry, RunAttempt attempt);
+// The end of the attempt that is given up for another one.
+RunAttempt LastAttempt(const RunEntry& entry);
 
 // Applies DecideCancel to this run alone. True if it was cancelled or received a request.
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)

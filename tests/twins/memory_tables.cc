@@ -5,13 +5,14 @@
 
 #include "common/base/check.h"
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
 
 namespace carillon::memory {
 namespace {
 
 bool CountsAsActive(const RunRow& row, bool was_active) {
-  if (IsFinal(row.state)) return false;
+  if (IsFinal(row.state) || !CountsForJob(row.kind)) return false;
   return row.state != RunState::kPending || was_active;
 }
 

@@ -23,18 +23,6 @@ bool MayItselfStillRun(const RunEntry& entry) {
   return entry.row.may_still_run && !reported;
 }
 
-// The end of the attempt that is given up for another one.
-RunAttempt LastAttempt(const RunEntry& entry) {
-  RunAttempt last{.attempt = entry.row.attempt,
-                  .executor = entry.row.executor,
-                  .claimed = entry.row.claimed,
-                  .result = entry.result};
-  // A lost attempt stays LOST, because its real end may still be reported.
-  if (last.result.state != RunState::kLost) last.result.state = entry.row.state;
-  last.state = last.result.state;
-  return last;
-}
-
 Error NestedIn(MemoryTables& tables, const WorkflowEntry& nested) REQUIRES(tables.mu) {
   const WorkflowEntry* outermost = &nested;
   while (const WorkflowEntry* outer = tables.WorkflowOfNode(outermost->own)) outermost = outer;

@@ -10,6 +10,7 @@
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
 #include "tests/twins/memory_workflow_step.h"
@@ -182,6 +183,14 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
       reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
   if (runs && workflow != nullptr) reply.run = workflow->run;
   return reply;
+}
+
+Result<PartsReply> MemoryWorkflowStore::BeginParts(const ClaimRequest& request, const Fence& fence,
+                                                   WallTime now) {
+  CARILLON_TRY(CheckInFence(request.segment, fence, "begin"));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  return BeginPartsOf(tables_, request, now);
 }
 
 Result<std::vector<WakeUp>> MemoryWorkflowStore::ScanWakeUps(const std::vector<SegmentId>& segments,

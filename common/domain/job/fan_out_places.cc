@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/domain/job/job.h"
+#include "common/domain/job/job_types.h"
 #include "common/domain/run/run.h"
 
 namespace carillon {
@@ -19,6 +21,23 @@ bool IsAlive(const FanOutHost& host, const FanOutNeeds& needs, WallTime now) {
 }
 
 }  // namespace
+
+bool AsksHosts(const JobDefinition& job) {
+  return job.broadcast.has_value() || (job.shards && job.shards->alive);
+}
+
+Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, WallTime now) {
+  // A selector that cannot be parsed matches no executor, as in routing.
+  const Selector selector = Selector::Parse(job.executor_selector).value_or(Selector::Nothing());
+  const FanOutNeeds needs{.only = ExecutorId(job.executor_id),
+                          .selector = &selector,
+                          .features = NeedsOf(job),
+                          .handler = job.handler};
+  if (job.broadcast) return BroadcastPlaces(hosts, needs, now);
+  if (!job.shards) return FixedPlaces(1);
+  if (!job.shards->alive) return FixedPlaces(static_cast<size_t>(job.shards->total));
+  return AlivePlaces(hosts, needs, static_cast<size_t>(job.shards->max), now);
+}
 
 Places FixedPlaces(size_t total) { return {.total = std::clamp(total, size_t{1}, kPartsMax)}; }
 

@@ -15,11 +15,12 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/domain/features.h"
+#include "common/domain/job/fan_out.h"
 #include "common/domain/selector.h"
 
 namespace carillon {
 
-inline constexpr size_t kPartsMax = 1'000;  // of one fire
+inline constexpr size_t kPartsMax = kFanOutMax;
 // Heard for the last time so long ago, a host is not alive. The stored time may be 45 s old.
 inline constexpr Duration kAliveHeard = 60s;
 // So long ago, a broadcast does not ask it any more.
@@ -52,6 +53,11 @@ struct Places {
 
   bool operator==(const Places&) const = default;
 };
+
+// True if the places depend on hosts.
+bool AsksHosts(const JobDefinition& job);
+// The places of a fire of this job, which fans out. `hosts` may be empty if it asks none.
+Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, WallTime now);
 
 Places FixedPlaces(size_t total);
 // As many parts as hosts are alive and could run one; at least one, which waits for a host, and at

@@ -1,5 +1,5 @@
-// The ends of runs that a schedule or other jobs wait for (common/domain/run/completion.h), and
-// what follows them.
+// The ends of runs that a schedule, other jobs or the own run of a fire wait for
+// (common/domain/run/completion.h), and what follows them.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   As FiringStore.
@@ -37,6 +37,25 @@ struct StuckSchedule {
   bool operator==(const StuckSchedule&) const = default;
 };
 
+// A fire of which parts have ended. Its own run ends when all have.
+struct FireLook {
+  RunKey own;
+  SegmentId segment;
+  JobNo job_no;
+  // The completions of its parts that were read before: they are deleted. The parts are read later,
+  // so that what they tell of is seen.
+  std::vector<uint64_t> told = {};
+
+  bool operator==(const FireLook&) const = default;
+};
+
+struct FireEffect {
+  std::optional<RunState> ended = {};  // the own run, now or, by a late result of a part, anew
+  bool freed_slot = false;             // a queued run of its job may be admitted
+  bool completed = false;              // a completion of the own run was written
+  bool dead_letter = false;
+};
+
 class CompletionStore {
  public:
   virtual ~CompletionStore() = default;
@@ -46,12 +65,22 @@ class CompletionStore {
   virtual Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
                                                              size_t limit) = 0;
 
-  // Acts on the completions in their order, and deletes them: a delay schedule that awaits the run
+  // Acts on completions, not of the target kParts, in their order, and deletes them: a delay schedule that awaits the run
   // gets its next fire (DecideNextFire), or keeps it for the resume if its job is paused; each
   // dependent that the end starts gets a run, due now (dependents.h), or a gap if it is paused. All
   // or nothing. One effect per completion. `now` must have been read after the completions.
   virtual Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
                                                       const Fence& fence, WallTime now) = 0;
+
+  // For each fire, locks its own run, then reads its parts, and applies EndOf and DecideFireEnd
+  // (fire_end.h) if none is open. All or nothing. One effect per fire, in order; each fire once.
+  // `now` must have been read after the completions.
+  virtual Result<std::vector<FireEffect>> EndFires(const std::vector<FireLook>& fires,
+                                                   const Fence& fence, WallTime now) = 0;
+  // Fires of `segments` that have begun and were due by `due`, of which no part is open and no
+  // completion tells. No write of Carillon leaves such a run; a repair by hand may. Takes no locks.
+  virtual Result<std::vector<FireLook>> ScanUnended(const std::vector<SegmentId>& segments,
+                                                    WallTime due, size_t limit) = 0;
 
   // Takes no locks.
   virtual Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,

@@ -1,5 +1,6 @@
 // Port of workflow runs: the owner of a workflow's segment begins its runs and takes steps; any
-// member shows them and skips nodes. Cancels and retries of them are those of RunStore.
+// member shows them and skips nodes. Cancels and retries of them are those of RunStore. Runs that
+// begin without an executor because they have parts begin here, too, and end in CompletionStore.
 //
 // A workflow run has an own run, of the workflow's job, and one run for each node, of that node's
 // job. The state of a node is the state of its run; there is no second copy. The own run is RUNNING
@@ -58,6 +59,16 @@ struct BeginReply {
   BeginKind kind = BeginKind::kFirst;  // of kAccepted
 };
 
+// The reply to BeginParts.
+struct PartsReply {
+  ClaimVerdict verdict = ClaimVerdict::kRefused;
+  ClaimReason reason = ClaimReason::kNone;
+  std::optional<RunKey> due = {};  // of kAccepted: one of the parts, all of which are due now
+  // Of kAccepted: the own run has ended at once, because there were no places for its parts.
+  std::optional<RunState> ended = {};
+  bool completed = false;  // a completion of the own run was written
+};
+
 struct StepRequest {
   WorkflowRunId run;
   SegmentId segment;
@@ -111,6 +122,14 @@ class WorkflowStore {
   // already.
   virtual Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence,
                                    WallTime now) = 0;
+
+  // Begins a fire whose job fans out (fan_out.h). Decides by DecideClaim, for a request without an
+  // executor and without a group. If accepted, the own run becomes RUNNING with run_flag::kParts
+  // and takes its slot of the job, and its parts (PlacesOf) are written, due now. If it has parts of
+  // an earlier begin, these are due again, with their next attempts. If there are no places, the
+  // own run ends. kAcceptedAgain: it runs already. kConflict: that version does not fan out.
+  virtual Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+                                        WallTime now) = 0;
 
   // The oldest wake-ups of `segments`, by id; as ScanCompletions.
   virtual Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,

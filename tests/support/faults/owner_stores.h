@@ -45,6 +45,14 @@ class FaultCompletionStore : public FaultStore<CompletionStore> {
                                               const Fence& fence, WallTime now) override {
     return Write("Apply", &CompletionStore::Apply, ends, fence, now);
   }
+  Result<std::vector<FireEffect>> EndFires(const std::vector<FireLook>& fires, const Fence& fence,
+                                           WallTime now) override {
+    return Write("EndFires", &CompletionStore::EndFires, fires, fence, now);
+  }
+  Result<std::vector<FireLook>> ScanUnended(const std::vector<SegmentId>& segments, WallTime due,
+                                            size_t limit) override {
+    return Scan("ScanUnended", &CompletionStore::ScanUnended, segments, due, limit);
+  }
   Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
                                                size_t limit) override {
     return Scan("ScanStuck", &CompletionStore::ScanStuck, segments, limit);
@@ -59,6 +67,10 @@ class FaultWorkflowStore : public FaultStore<WorkflowStore> {
   using FaultStore::FaultStore;
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     return Call("Begin", &WorkflowStore::Begin, request, fence, now);
+  }
+  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+                                WallTime now) override {
+    return Call("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
   }
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override {

@@ -2,6 +2,7 @@
 
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
+#include "common/adapters/mysql/workflow/parts_begin.h"
 #include "common/adapters/mysql/workflow/workflow_begin.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/adapters/mysql/workflow/workflow_step_batch.h"
@@ -19,6 +20,15 @@ Result<BeginReply> MysqlWorkflowStore::Begin(const ClaimRequest& request, const 
   return InTransaction(
       db_.pool(), {.operation = "begin", .retry_duplicates = true},
       [&](Session& session) { return BeginWorkflow(session, request, rules, no); });
+}
+
+Result<PartsReply> MysqlWorkflowStore::BeginParts(const ClaimRequest& request, const Fence& fence,
+                                                  WallTime now) {
+  CARILLON_TRY(CheckBatch(std::vector<ClaimRequest>{request}, fence, "begin"));
+  const std::vector<uint32_t> no_incarnation = {0};
+  const ClaimRules rules{db_.caches().incarnations, db_.caches().plain, no_incarnation, fence, now};
+  return InTransaction(db_.pool(), {.operation = "begin", .retry_duplicates = true},
+                       [&](Session& session) { return BeginPartsOf(session, request, rules); });
 }
 
 Result<std::vector<WakeUp>> MysqlWorkflowStore::ScanWakeUps(const std::vector<SegmentId>& segments,

@@ -1,7 +1,8 @@
-#include "common/adapters/mysql/firing/mysql_completion_store.h"
+#include "common/adapters/mysql/completions/mysql_completion_store.h"
 
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/firing/completion_batch.h"
+#include "common/adapters/mysql/completions/completion_batch.h"
+#include "common/adapters/mysql/completions/fire_end_batch.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
@@ -22,6 +23,22 @@ Result<std::vector<CompletionEffect>> MysqlCompletionStore::Apply(
   return InTransaction(
       db_.pool(), {.operation = "completions", .retry_duplicates = true},
       [&](Session& session) { return ApplyCompletions(session, ends, fence, now); });
+}
+
+Result<std::vector<FireEffect>> MysqlCompletionStore::EndFires(const std::vector<FireLook>& fires,
+                                                               const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(fires, fence, "fires"));
+  if (fires.empty()) return std::vector<FireEffect>{};
+  return InTransaction(db_.pool(), {.operation = "fires"}, [&](Session& session) {
+    return EndFiresOf(session, fires, {db_.caches().incarnations, fence, now});
+  });
+}
+
+Result<std::vector<FireLook>> MysqlCompletionStore::ScanUnended(
+    const std::vector<SegmentId>& segments, WallTime due, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<FireLook>{};
+  return InRead(db_.pool(), "scan unended fires",
+                [&](Session& session) { return ReadUnended(session, segments, due, limit); });
 }
 
 Result<std::vector<StuckSchedule>> MysqlCompletionStore::ScanStuck(

@@ -1,6 +1,7 @@
-#include "common/adapters/mysql/firing/completion_batch.h"
+#include "common/adapters/mysql/completions/completion_batch.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -85,8 +86,10 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                                                    size_t limit) {
   static const std::string branch =
       "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us, "
-      "c.target = 'dependents' FROM run_completions c FORCE INDEX (by_segment) WHERE c.segment = ? "
-      "AND c.target IN ('schedule', 'dependents') ORDER BY c.id LIMIT ?";
+      "FIELD(c.target, 'dependents', 'parts') FROM run_completions c FORCE INDEX (by_segment) WHERE "
+      "c.segment = ? AND c.target IN ('schedule', 'dependents', 'parts') ORDER BY c.id LIMIT ?";
+  static constexpr std::array kTargets = {
+      CompletionTarget::kSchedule, CompletionTarget::kDependents, CompletionTarget::kParts};
   const auto fetch = [&](size_t share) -> Result<std::vector<RunCompletion>> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, share)));
@@ -101,8 +104,7 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                       .job_no = JobNo(rows.Unsigned(6)),
                       .state = state.value_or(RunState::kCancelled),
                       .ended = rows.Time(8),
-                      .target = rows.Int(9) != 0 ? CompletionTarget::kDependents
-                                                 : CompletionTarget::kSchedule});
+                      .target = kTargets.at(static_cast<size_t>(rows.Int(9)))});
     }
     return ends;
   };

@@ -1,0 +1,192 @@
+#include "common/adapters/mysql/completions/fire_end_batch.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/segment_merge.h"
+#include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
+#include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/run/dependents.h"
+#include "common/domain/run/fire_end.h"
+#include "common/domain/run/returns.h"
+#include "common/domain/workflow/node_key.h"
+
+namespace carillon::mysql {
+namespace {
+
+RunKey OwnKeyAt(const Rows& rows, uint32_t column) {
+  return {.fire = rows.Time(column), .schedule_id = ScheduleId(rows.Unsigned(column + 1))};
+}
+
+// The own runs of which no part is open. Reads on from there only for these: most ends of parts are
+// not the last ones.
+Result<std::set<RunKey>> WithoutOpenParts(Session& session, const std::set<RunKey>& owns) {
+  static const std::string statement =
+      "SELECT k.f, k.s FROM " + KeyedRuns("") +
+      " WHERE NOT EXISTS (SELECT 1 FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = k.f "
+      "AND r.schedule_id = k.s AND r.shard > 0 AND r.open_segment IS NOT NULL)";
+  if (owns.empty()) return std::set<RunKey>();
+  JsonRows wanted;
+  for (const RunKey& own : owns) wanted.Begin().Add(own);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::set<RunKey> closed;
+  while (rows.Next()) closed.insert(OwnKeyAt(rows, 1));
+  return closed;
+}
+
+using PartsByOwn = std::map<RunKey, std::vector<PartEnd>>;
+
+// Without locks: whoever opens a part again locks the own run first.
+Result<PartsByOwn> ReadParts(Session& session, const std::set<RunKey>& owns) {
+  static const std::string statement =
+      "SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, r.attempt, r.flags, r.reason, "
+      "r.started_us, r.ended_us FROM " +
+      KeyedRuns("") +
+      " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
+      "r.schedule_id = k.s AND r.shard > 0 ORDER BY r.fire_us, r.schedule_id, r.shard";
+  PartsByOwn parts;
+  if (owns.empty()) return parts;
+  JsonRows wanted;
+  for (const RunKey& own : owns) wanted.Begin().Add(own);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  while (rows.Next()) {
+    // A state of a later version is final, and says nothing here.
+    const RunState state = StateOf(rows.Int(4)).value_or(RunState::kCancelled);
+    const RunRow row{.attempt = static_cast<int>(rows.Int(5)),
+                     .flags = static_cast<uint32_t>(rows.Unsigned(6))};
+    const std::string reason(rows.Text(7));
+    parts[OwnKeyAt(rows, 1)].push_back({.shard = static_cast<uint32_t>(rows.Unsigned(3)),
+                                        .state = state,
+                                        .first_try = IsFirstTry(row),
+                                        .may_still_run = MayStillRun(state, reason),
+                                        .reason = reason,
+                                        .started = rows.Time(8),
+                                        .ended = rows.Time(9)});
+  }
+  return parts;
+}
+
+struct FireEndFacts {
+  LockedJobs jobs;
+  LockedRuns owns;
+  std::set<RunKey> closed;
+  PartsByOwn parts;
+};
+
+// True if the end of the parts may change the own run.
+bool MayEndFire(const RunRow& own) {
+  return HasBegunParts(own) || (own.state == RunState::kLost && own.executor.empty());
+}
+
+Result<FireEndFacts> ReadFires(Session& session, const std::vector<FireLook>& fires,
+                               const FireEndRules& rules) {
+  CARILLON_TRY(LockFence(session, rules.fence));
+  std::vector<JobNo> job_nos;
+  std::vector<RunKey> keys;
+  for (const FireLook& fire : fires) {
+    job_nos.push_back(fire.job_no);
+    keys.push_back(fire.own);
+  }
+  FireEndFacts facts;
+  CARILLON_TRY(LockJobs(session, std::move(job_nos), &facts.jobs));
+  CARILLON_ASSIGN_OR_RETURN(facts.owns, LockRuns(session, std::move(keys), rules.incarnations));
+  std::set<RunKey> asked;
+  for (const auto& [key, own] : facts.owns) {
+    if (own.readable && MayEndFire(own.row)) asked.insert(key);
+  }
+  // Only now, so that of two ends of parts the second look sees both.
+  CARILLON_ASSIGN_OR_RETURN(facts.closed, WithoutOpenParts(session, asked));
+  CARILLON_ASSIGN_OR_RETURN(facts.parts, ReadParts(session, facts.closed));
+  return facts;
+}
+
+Result<FireEffect> EndFire(StoredRun& own, const JobRow* job, const std::vector<PartEnd>& parts,
+                           RunWriter& writer, WallTime now) {
+  FireEffect effect;
+  const auto end = EndOf(parts, own.row.cancel_requested.has_value());
+  if (!end) return effect;
+  const bool deleted = job == nullptr || job->deleted;
+  const auto change = DecideFireEnd(own.row, deleted, *end);
+  if (!change) return effect;
+  const bool had_slot = own.slot_taken;
+  if (job != nullptr) {
+    own.row.flags |= EndFlags(own.row.kind, own.row.flags, job->has_dependents);
+  }
+  CARILLON_TRY(writer.Change(own, *change, ResultOf(*end, now), now));
+  effect.ended = own.row.state;
+  effect.freed_slot = had_slot && !own.slot_taken;
+  effect.completed = IsAwaited(own.row);
+  effect.dead_letter = change->dead_letter && LeavesDeadLetter(own.row);
+  return effect;
+}
+
+Status DeleteTold(Session& session, const std::vector<FireLook>& fires) {
+  JsonRows ids;
+  for (const FireLook& fire : fires) {
+    for (const uint64_t id : fire.told) ids.Begin().Add(id);
+  }
+  if (ids.empty()) return {};
+  CARILLON_TRY(
+      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+                      {ids.Take()}));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<FireEffect>> EndFiresOf(Session& session, const std::vector<FireLook>& fires,
+                                           const FireEndRules& rules) {
+  CARILLON_ASSIGN_OR_RETURN(FireEndFacts facts, ReadFires(session, fires, rules));
+  RunWriter writer(session);
+  std::vector<FireEffect> effects(fires.size());
+  for (size_t i = 0; i < fires.size(); ++i) {
+    const auto own = facts.owns.find(fires[i].own);
+    const bool asked = own != facts.owns.end() && own->second.row.segment == fires[i].segment;
+    if (!asked || !facts.closed.contains(fires[i].own)) continue;
+    const auto job = facts.jobs.find(own->second.row.job_no);
+    CARILLON_ASSIGN_OR_RETURN(effects[i],
+                              EndFire(own->second, job == facts.jobs.end() ? nullptr : &job->second,
+                                      facts.parts[fires[i].own], writer, rules.now));
+  }
+  CARILLON_TRY(writer.Flush());
+  CARILLON_TRY(DeleteTold(session, fires));
+  return effects;
+}
+
+Result<std::vector<FireLook>> ReadUnended(Session& session, const std::vector<SegmentId>& segments,
+                                          WallTime due, size_t limit) {
+  // Runs that were due some time ago and are still open are few.
+  static const std::string branch = fmt::format(
+      "SELECT r.fire_us, r.schedule_id, r.segment, r.job_no FROM job_runs r FORCE INDEX "
+      "(open_runs) WHERE r.open_segment = ? AND r.due_us <= ? AND r.shard = 0 AND "
+      "r.state = 'RUNNING' AND r.incarnation_no = 0 AND (r.flags & {}) <> 0 AND NOT EXISTS "
+      "(SELECT 1 FROM job_runs p FORCE INDEX (PRIMARY) WHERE p.fire_us = r.fire_us AND "
+      "p.schedule_id = r.schedule_id AND p.shard > 0 AND p.open_segment IS NOT NULL) AND NOT "
+      "EXISTS (SELECT 1 FROM run_completions c WHERE c.segment = r.segment AND "
+      "c.target = 'parts' AND c.schedule_id = r.schedule_id AND c.fire_us = r.fire_us) LIMIT ?",
+      run_flag::kParts);
+  Params params;
+  for (const SegmentId segment : segments) {
+    params.emplace_back(static_cast<uint64_t>(segment.value()));
+    params.emplace_back(ToUnixMicros(due));
+    params.emplace_back(static_cast<uint64_t>(limit));
+  }
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(branch, segments.size()), params));
+  std::vector<FireLook> unended;
+  while (unended.size() < limit && rows.Next()) {
+    unended.push_back({.own = OwnKeyAt(rows, 1),
+                       .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(3))),
+                       .job_no = JobNo(rows.Unsigned(4))});
+  }
+  return unended;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,150 @@
+#include "common/domain/run/fire_end.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/domain/run/run_kind.h"
+
+namespace carillon {
+namespace {
+
+constexpr size_t kPartsNamed = 10;
+
+enum class PartFate { kNothing, kDone, kSkipped, kCancelled, kLost, kTimedOut, kFailed };
+
+PartFate FateOf(const PartEnd& part) {
+  switch (part.state) {
+    case RunState::kFailed: return PartFate::kFailed;
+    case RunState::kTimedOut: return PartFate::kTimedOut;
+    case RunState::kLost: return PartFate::kLost;
+    case RunState::kCancelled: return PartFate::kCancelled;
+    case RunState::kSkipped: break;
+    default: return PartFate::kDone;
+  }
+  if (part.reason == reason::kDeleted) return PartFate::kCancelled;
+  if (part.reason != reason::kHostDown) return PartFate::kSkipped;
+  return part.first_try ? PartFate::kNothing : PartFate::kFailed;
+}
+
+bool IsFailure(PartFate fate) {
+  return fate == PartFate::kFailed || fate == PartFate::kTimedOut || fate == PartFate::kLost ||
+         fate == PartFate::kSkipped;
+}
+
+RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
+  const auto any = [&](PartFate fate) {
+    return std::ranges::any_of(parts, [&](const PartEnd& part) { return FateOf(part) == fate; });
+  };
+  if (parts.empty() || any(PartFate::kFailed)) return RunState::kFailed;
+  if (any(PartFate::kTimedOut)) return RunState::kTimedOut;
+  if (any(PartFate::kLost)) return RunState::kLost;
+  if (cancel_requested || any(PartFate::kCancelled)) return RunState::kCancelled;
+  if (any(PartFate::kSkipped)) return RunState::kFailed;
+  return any(PartFate::kDone) ? RunState::kCompleted : RunState::kSkipped;
+}
+
+// "2 of 8 shards have failed: 3 (FAILED exit_code), 5 (LOST executor_lost)"
+std::string FailuresOf(const std::vector<PartEnd>& parts) {
+  if (parts.empty()) return "its shards are gone";
+  std::string names;
+  size_t failed = 0;
+  for (const PartEnd& part : parts) {
+    if (!IsFailure(FateOf(part)) || ++failed > kPartsNamed) continue;
+    if (!names.empty()) names += ", ";
+    names += fmt::format("{} ({}", part.shard - 1, Name(part.state));
+    names += part.reason.empty() ? ")" : fmt::format(" {})", part.reason);
+  }
+  if (failed > kPartsNamed) names += fmt::format(" and {} more", failed - kPartsNamed);
+  return fmt::format("{} of {} shards {} failed: {}", failed, parts.size(),
+                     failed == 1 ? "has" : "have", names);
+}
+
+}  // namespace
+
+uint32_t FlagsOfPart(const RunRow& own) {
+  // The rights of those behind the fire were asked at its begin.
+  uint32_t flags = run_flag::kPart | (own.flags & run_flag::kBackground);
+  if (HasRequest(own.kind, own.flags)) flags |= run_flag::kHasRequest;
+  return flags;
+}
+
+RunChange BeginPartAgain(const RunRow& part, const RunRow& own, WallTime now) {
+  const bool was_tried = part.state != RunState::kSkipped;
+  return {.state = RunState::kPending,
+          .attempt = part.attempt + (was_tried ? 1 : 0),
+          .due = now,
+          .def_version = own.def_version,
+          .priority = own.priority,
+          .record_attempt = was_tried,
+          .clear_token = true};
+}
+
+NoParts EndOfNoParts(const RunRow& own, std::string_view why) {
+  const bool none = why == reason::kNoExecutor;
+  return {.change = {.state = none ? RunState::kSkipped : RunState::kFailed,
+                     .attempt = own.attempt,
+                     .def_version = own.def_version,
+                     .reason = std::string(why),
+                     .store_result = true,
+                     .dead_letter = !none},
+          .error = none ? "no executor that was heard in the last hour matches the job"
+                        : "more executors match the job than a fire may have parts"};
+}
+
+std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
+  FireEnd end{.state = StateOf(parts, cancel_requested)};
+  bool may_still_run = false;
+  for (const PartEnd& part : parts) {
+    if (!IsFinal(part.state)) return std::nullopt;
+    may_still_run = may_still_run || part.may_still_run;
+    end.ended = std::max(end.ended, part.ended);
+    if (part.started == WallTime{}) continue;
+    end.started = end.started == WallTime{} ? part.started : std::min(end.started, part.started);
+  }
+  switch (end.state) {
+    case RunState::kFailed:
+    case RunState::kTimedOut:
+    case RunState::kLost:
+      // Only of these states does it say that a process may still run.
+      if (may_still_run) end.state = RunState::kFailed;
+      end.reason = may_still_run ? reason::kExecutorLost : reason::kShardFailed;
+      end.error = FailuresOf(parts);
+      break;
+    case RunState::kCancelled:
+      end.reason = may_still_run ? reason::kOutcomeUnknown : reason::kCancelRequested;
+      break;
+    case RunState::kSkipped: end.reason = reason::kHostDown; break;
+    default: break;
+  }
+  return end;
+}
+
+AttemptResult ResultOf(const FireEnd& end, WallTime now) {
+  return {.state = end.state,
+          .reason = std::string(end.reason),
+          .error = end.error,
+          .started = end.started,
+          .ended = end.ended == WallTime{} ? now : std::min(end.ended, now)};
+}
+
+bool HasBegunParts(const RunRow& own) {
+  return own.state == RunState::kRunning && own.executor.empty() &&
+         (own.flags & run_flag::kParts) != 0;
+}
+
+std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end) {
+  const bool lost =
+      own.state == RunState::kLost && own.executor.empty() && (own.flags & run_flag::kParts) != 0;
+  if (!HasBegunParts(own) && !(lost && end.state != RunState::kLost)) return std::nullopt;
+  const bool failed = end.state == RunState::kFailed || end.state == RunState::kTimedOut ||
+                      end.state == RunState::kLost;
+  return RunChange{.state = end.state,
+                   .attempt = own.attempt,
+                   .def_version = own.def_version,
+                   .reason = std::string(end.reason),
+                   .store_result = true,
+                   .dead_letter = failed && !job_deleted && !own.cancel_requested};
+}
+
+}  // namespace carillon

@@ -1,0 +1,71 @@
+// The begin and the end of a fire whose work is done by parts: what its parts begin with, and the
+// state of its own run by those of its parts. Pure.
+//
+// Always   A part that was given up without a kill makes the own run one for which MayStillRun
+//          holds, so that nobody repeats the fire without confirming that.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/run/run_state.h"
+
+namespace carillon {
+
+// The flags of a new part.
+uint32_t FlagsOfPart(const RunRow& own);
+// A part of a fire that begins once more, because its own run was opened again.
+RunChange BeginPartAgain(const RunRow& part, const RunRow& own, WallTime now);
+
+// The end of an own run that has begun and gets no parts, for a reason of PlacesOf.
+struct NoParts {
+  RunChange change;
+  std::string error = {};
+};
+NoParts EndOfNoParts(const RunRow& own, std::string_view why);
+
+// The last attempt of a part.
+struct PartEnd {
+  uint32_t shard = 1;  // from 1; users count from 0
+  RunState state = RunState::kPending;
+  bool first_try = true;  // IsFirstTry
+  bool may_still_run = false;
+  std::string reason = {};
+  WallTime started = WallTime{};  // zero = never
+  WallTime ended = WallTime{};
+};
+
+struct FireEnd {
+  RunState state = RunState::kCompleted;
+  std::string_view reason = {};
+  std::string error = {};  // names the parts that are the cause; empty = none
+  WallTime started = WallTime{};
+  WallTime ended = WallTime{};
+};
+
+// nullopt: a part is open.
+//   FAILED, else TIMED_OUT   a part is; a part whose host was down at a later attempt counts as
+//                            FAILED
+//   LOST                     a part is, and no other has failed
+//   CANCELLED                that was asked for, or a part is, or its job was deleted
+//   FAILED                   a part was skipped otherwise
+//   SKIPPED                  all hosts were down; those that were before the first attempt count
+//                            as nothing otherwise
+//   COMPLETED                otherwise
+std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requested);
+
+// The result that is stored with the own run. No end is in the future, whatever the hosts say.
+AttemptResult ResultOf(const FireEnd& end, WallTime now);
+
+// True for an own run between its begin and its end: RUNNING with parts and without an executor.
+// One that runs at an executor, since its job has lost its shards, has not begun.
+bool HasBegunParts(const RunRow& own);
+
+// What follows for the own run when no part is open; nullopt if it has ended, or waits. An own run
+// that is final is changed only from LOST, by a late result of a part.
+std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end);
+
+}  // namespace carillon

@@ -1,0 +1,183 @@
+#include "tests/twins/memory_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/domain/job/fan_out_places.h"
+#include "common/domain/run/dependents.h"
+#include "common/domain/run/fire_end.h"
+#include "common/domain/run/returns.h"
+#include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_run_writes.h"
+#include "tests/twins/memory_workflow_runs.h"
+
+namespace carillon::memory {
+namespace {
+
+std::vector<FanOutHost> HostsOf(const MemoryTables& tables) REQUIRES(tables.mu) {
+  std::vector<FanOutHost> hosts;
+  for (const auto& [id, record] : tables.executors) {
+    FanOutHost host{.id = id,
+                    .enabled = record.enabled,
+                    .draining = record.draining,
+                    .labels = record.labels,
+                    .features = record.features.value_or(Features()),
+                    .heard = record.last_heartbeat};
+    for (const auto& [name, slots] : record.handlers) host.handlers.insert(name);
+    hosts.push_back(std::move(host));
+  }
+  return hosts;
+}
+
+void InsertPart(MemoryTables& tables, const RunRow& own, const Places& places, uint32_t shard,
+                WallTime now) REQUIRES(tables.mu) {
+  RunKey key = own.key;
+  key.shard = shard;
+  RunRow row{.key = key,
+             .job_no = own.job_no,
+             .segment = own.segment,
+             .kind = RunKind::kShard,
+             .due = now,
+             .priority = own.priority,
+             .def_version = own.def_version,
+             .shard_total = static_cast<uint32_t>(places.total),
+             .flags = FlagsOfPart(own)};
+  if (!places.hosts.empty()) row.pinned_executor = places.hosts[shard - 1];
+  tables.PutRun({.row = std::move(row), .planned = now});
+}
+
+void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKey>& parts,
+                WallTime now) REQUIRES(tables.mu) {
+  for (const RunKey& key : parts) {
+    RunEntry part = *tables.FindRun(key);
+    if (!IsFinal(part.row.state)) continue;
+    const RunChange change = BeginPartAgain(part.row, own, now);
+    const AttemptResult ended = LastAttempt(part).result;
+    CARILLON_CHECK(WriteChange(tables, std::move(part), change, ended, now).ok(),
+                   "a part may be opened again");
+  }
+}
+
+void EndWithoutParts(MemoryTables& tables, const RunKey& key, std::string_view why, WallTime now,
+                     PartsReply* reply) REQUIRES(tables.mu) {
+  RunEntry own = *tables.FindRun(key);
+  const NoParts end = EndOfNoParts(own.row, why);
+  const AttemptResult result{
+      .state = end.change.state, .reason = end.change.reason, .error = end.error, .ended = now};
+  reply->ended = end.change.state;
+  reply->completed = IsAwaited(own.row);
+  CARILLON_CHECK(WriteChange(tables, std::move(own), end.change, result, now).ok(),
+                 "an own run that has begun may end");
+}
+
+std::vector<PartEnd> EndsOf(const MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
+  std::vector<PartEnd> ends;
+  for (const RunKey& key : PartsOf(tables, own)) {
+    const RunEntry& part = *tables.FindRun(key);
+    ends.push_back({.shard = key.shard,
+                    .state = part.row.state,
+                    .first_try = IsFirstTry(part.row),
+                    .may_still_run = part.row.may_still_run,
+                    .reason = part.result.reason,
+                    .started = part.result.started,
+                    .ended = part.result.ended});
+  }
+  return ends;
+}
+
+bool IsTold(const MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
+  return std::ranges::any_of(tables.completions, [&](const auto& entry) {
+    const RunKey& key = entry.second.key;
+    return entry.second.target == CompletionTarget::kParts && key.fire == own.fire &&
+           key.schedule_id == own.schedule_id;
+  });
+}
+
+}  // namespace
+
+std::vector<RunKey> PartsOf(const MemoryTables& tables, const RunKey& own) {
+  std::vector<RunKey> parts;
+  const auto& runs = tables.runs();
+  for (auto it = runs.upper_bound({own.fire, own.schedule_id, 0}); it != runs.end(); ++it) {
+    if (it->first.fire != own.fire || it->first.schedule_id != own.schedule_id) break;
+    parts.push_back(it->first);
+  }
+  return parts;
+}
+
+Result<PartsReply> BeginPartsOf(MemoryTables& tables, const ClaimRequest& request, WallTime now) {
+  const JobEntry* job = tables.FindJob(request.job_no);
+  const auto version = job == nullptr ? std::map<int64_t, JobDefinition>::const_iterator{}
+                                      : job->versions.find(request.def_version);
+  const bool known = job != nullptr && version != job->versions.end();
+  const RunEntry* found = tables.FindRun(request.key);
+  const bool may_begin = found != nullptr && found->row.state == RunState::kPending &&
+                         found->row.def_version == request.def_version;
+  if (may_begin && (!known || job->unreadable.contains(request.def_version))) {
+    return {ErrorCode::kCorrupt, "begin: the definition of the run cannot be read"};
+  }
+  if (may_begin && !FansOut(version->second)) {
+    return {ErrorCode::kConflict, "begin: the job has no shards"};
+  }
+  const ClaimReply claimed = ClaimOne(tables, request, now);
+  PartsReply reply{.verdict = claimed.verdict, .reason = claimed.reason};
+  if (reply.verdict != ClaimVerdict::kAccepted) return reply;
+  RunEntry own = *tables.FindRun(request.key);
+  const std::vector<RunKey> before = PartsOf(tables, request.key);
+  size_t total = before.size();
+  if (before.empty()) {
+    const Places places = PlacesOf(version->second, HostsOf(tables), now);
+    if (!places.refusal.empty()) {
+      EndWithoutParts(tables, request.key, places.refusal, now, &reply);
+      return reply;
+    }
+    total = places.total;
+    for (uint32_t shard = 1; shard <= total; ++shard) {
+      InsertPart(tables, own.row, places, shard, now);
+    }
+  } else {
+    BeginAgain(tables, own.row, before, now);
+  }
+  own.row.flags |= run_flag::kParts;
+  own.row.shard_total = static_cast<uint32_t>(total);
+  tables.PutRun(std::move(own));
+  reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
+  return reply;
+}
+
+FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
+  for (const uint64_t id : fire.told) tables.completions.erase(id);
+  const RunEntry* found = tables.FindRun(fire.own);
+  if (found == nullptr || found->row.segment != fire.segment) return {};
+  const auto end = EndOf(EndsOf(tables, fire.own), found->row.cancel_requested.has_value());
+  if (!end) return {};
+  const JobEntry& job = *tables.FindJob(found->row.job_no);
+  const auto change = DecideFireEnd(found->row, job.deleted, *end);
+  if (!change) return {};
+  RunEntry own = *found;
+  own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
+  FireEffect effect{.ended = change->state,
+                    .freed_slot = job.slots.contains(fire.own),
+                    .completed = IsAwaited(own.row),
+                    .dead_letter = change->dead_letter && LeavesDeadLetter(own.row)};
+  CARILLON_CHECK(WriteChange(tables, std::move(own), *change, ResultOf(*end, now), now).ok(),
+                 "an own run that has begun may end");
+  return effect;
+}
+
+std::vector<FireLook> UnendedOf(const MemoryTables& tables, SegmentId segment, WallTime due) {
+  std::vector<FireLook> unended;
+  for (const RunKey& key : tables.running(segment)) {
+    const RunRow& row = tables.FindRun(key)->row;
+    if (!HasBegunParts(row) || row.due > due || IsTold(tables, key)) continue;
+    const std::vector<PartEnd> ends = EndsOf(tables, key);
+    const bool open =
+        std::ranges::any_of(ends, [](const PartEnd& part) { return !IsFinal(part.state); });
+    if (!open) unended.push_back({.own = key, .segment = segment, .job_no = row.job_no});
+  }
+  return unended;
+}
+
+}  // namespace carillon::memory

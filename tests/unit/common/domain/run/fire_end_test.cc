@@ -1,0 +1,151 @@
+#include "common/domain/run/fire_end.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon {
+namespace {
+
+using enum RunState;
+
+const WallTime kFire = FromUnixMicros(1'772'323'200'000'000);
+
+PartEnd Part(RunState state, std::string_view reason = {}, bool first_try = true) {
+  return {.state = state,
+          .first_try = first_try,
+          .may_still_run = MayStillRun(state, reason),
+          .reason = std::string(reason)};
+}
+
+const PartEnd kOk = Part(kCompleted);
+const PartEnd kBad = Part(kFailed, reason::kExitCode);
+const PartEnd kLate = Part(kTimedOut, reason::kTimeout);
+const PartEnd kGone = Part(kLost, reason::kExecutorLost);
+const PartEnd kStopped = Part(kCancelled, reason::kCancelRequested);
+const PartEnd kRemoved = Part(kSkipped, reason::kDeleted);
+const PartEnd kOld = Part(kSkipped, reason::kQueueTimeout);
+const PartEnd kDown = Part(kSkipped, reason::kHostDown);
+const PartEnd kDownAgain = Part(kSkipped, reason::kHostDown, false);
+const PartEnd kGivenUp = Part(kFailed, reason::kExecutorLost);
+const PartEnd kUnknown = Part(kCancelled, reason::kOutcomeUnknown);
+
+struct Case {
+  std::vector<PartEnd> parts;
+  RunState state;
+  std::string_view reason;
+  bool cancel = false;
+};
+
+TEST(FireEndTest, TheTable) {
+  const std::vector<Case> cases = {
+      {{kOk, kOk}, kCompleted, ""},
+      {{kOk, kBad, kLate, kGone, kStopped, kOld}, kFailed, reason::kShardFailed},
+      {{kOk, kLate, kGone, kStopped, kOld}, kTimedOut, reason::kShardFailed},
+      {{kOk, kGone}, kLost, reason::kShardFailed},
+      {{kGone, kStopped, kOld}, kLost, reason::kShardFailed},
+      {{kOk, kStopped}, kCancelled, reason::kCancelRequested},
+      {{kOk, kRemoved}, kCancelled, reason::kCancelRequested},
+      {{kOld, kStopped}, kCancelled, reason::kCancelRequested},
+      {{kOk, kOk}, kCancelled, reason::kCancelRequested, true},
+      {{kOk, kBad}, kFailed, reason::kShardFailed, true},
+      {{kOk, kOld}, kFailed, reason::kShardFailed},
+      {{kOk, kDown}, kCompleted, ""},
+      {{kDown, kDown}, kSkipped, reason::kHostDown},
+      {{kDown, kDown}, kCancelled, reason::kCancelRequested, true},
+      {{kOk, kDownAgain}, kFailed, reason::kShardFailed},
+      {{kDown, kDownAgain, kLate}, kFailed, reason::kShardFailed},
+      {{kOk, kGivenUp}, kFailed, reason::kExecutorLost},
+      {{kBad, kGivenUp}, kFailed, reason::kExecutorLost},
+      {{kOk, kUnknown}, kCancelled, reason::kOutcomeUnknown},
+      {{kLate, kUnknown}, kFailed, reason::kExecutorLost},
+      {{kGone, kUnknown}, kFailed, reason::kExecutorLost},
+      {{}, kFailed, reason::kShardFailed},
+  };
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Case& one = cases[i];
+    const auto end = EndOf(one.parts, one.cancel);
+    ASSERT_TRUE(end) << i;
+    EXPECT_EQ(end->state, one.state) << i;
+    EXPECT_EQ(end->reason, one.reason) << i;
+    bool may_still_run = false;
+    for (const PartEnd& part : one.parts) may_still_run = may_still_run || part.may_still_run;
+    EXPECT_EQ(MayStillRun(end->state, end->reason), may_still_run) << i;
+  }
+}
+
+TEST(FireEndTest, NoEndWhileAPartIsOpen) {
+  for (const RunState open : {kPending, kRunning, kHeld}) {
+    EXPECT_FALSE(EndOf({kBad, Part(open)}, false)) << Name(open);
+    EXPECT_FALSE(EndOf({kStopped, Part(open)}, true)) << Name(open);
+  }
+}
+
+TEST(FireEndTest, TheErrorNamesTheFirstTen) {
+  std::vector<PartEnd> parts(14, kBad);
+  for (uint32_t i = 0; i < parts.size(); ++i) parts[i].shard = i + 1;
+  parts[0] = kOk;
+  parts[2] = kGone;
+  parts[2].shard = 3;
+  const std::string error = EndOf(parts, false)->error;
+  EXPECT_TRUE(
+      error.starts_with("13 of 14 shards have failed: 1 (FAILED exit_code), "
+                        "2 (LOST executor_lost), 3 (FAILED exit_code), "))
+      << error;
+  EXPECT_TRUE(error.ends_with(", 10 (FAILED exit_code) and 3 more")) << error;
+  EXPECT_EQ(EndOf({kOk, kOk}, false)->error, "");
+}
+
+TEST(FireEndTest, ItLastsFromTheFirstStartToTheLastEnd) {
+  PartEnd a = kOk;
+  a.started = kFire + 2s;
+  a.ended = kFire + 9s;
+  PartEnd b = kBad;
+  b.started = kFire + 1s;
+  b.ended = kFire + 4s;
+  PartEnd never = kDown;
+  never.ended = kFire + 3s;
+  const auto end = EndOf({never, a, b}, false);
+  EXPECT_EQ(end->started, kFire + 1s);
+  EXPECT_EQ(end->ended, kFire + 9s);
+  EXPECT_EQ(EndOf({never}, false)->started, WallTime{});
+}
+
+RunRow Own(RunState state) {
+  return {.state = state, .attempt = 3, .def_version = 4, .flags = run_flag::kParts};
+}
+
+TEST(FireEndTest, OnlyABegunRunEnds) {
+  const FireEnd failed{.state = kFailed, .reason = reason::kShardFailed};
+  const auto change = DecideFireEnd(Own(kRunning), false, failed);
+  ASSERT_TRUE(change);
+  EXPECT_EQ(change->state, kFailed);
+  EXPECT_EQ(change->attempt, 3);
+  EXPECT_TRUE(change->dead_letter);
+  EXPECT_FALSE(DecideFireEnd(Own(kRunning), true, failed)->dead_letter);
+  RunRow asked = Own(kRunning);
+  asked.cancel_requested = CancelMode::kGraceful;
+  EXPECT_FALSE(DecideFireEnd(asked, false, failed)->dead_letter);
+  EXPECT_FALSE(DecideFireEnd(Own(kRunning), false, {})->dead_letter);
+
+  RunRow elsewhere = Own(kRunning);
+  elsewhere.executor = ExecutorId("x");
+  RunRow plain = Own(kRunning);
+  plain.flags = 0;
+  for (const RunRow& row : {Own(kPending), Own(kHeld), Own(kCompleted), Own(kFailed),
+                            Own(kTimedOut), Own(kCancelled), Own(kSkipped), elsewhere, plain}) {
+    EXPECT_FALSE(DecideFireEnd(row, false, failed)) << Name(row.state);
+  }
+}
+
+TEST(FireEndTest, ALateResultReplacesLost) {
+  EXPECT_EQ(DecideFireEnd(Own(kLost), false, {.state = kCompleted})->state, kCompleted);
+  EXPECT_FALSE(DecideFireEnd(Own(kLost), false, {.state = kLost}));
+  RunRow plain = Own(kLost);
+  plain.flags = 0;
+  EXPECT_FALSE(DecideFireEnd(plain, false, {.state = kCompleted}));
+  plain = Own(kLost);
+  plain.executor = ExecutorId("x");
+  EXPECT_FALSE(DecideFireEnd(plain, false, {.state = kCompleted}));
+}
+
+}  // namespace
+}  // namespace carillon
