@@ -248,6 +248,87 @@ TYPED_TEST(RunKindsContract, MovedByWorkflow) {
   }
 }
 
+// The failure of a part is told by the own run of its fire.
+TYPED_TEST(RunKindsContract, TellsFailure) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  std::set<RunKey> expected;
+  for (const RunKind kind : kRunKinds) {
+    const StoredJob job = this->Job(s, kind, s.Every(10h));
+    const RunRow row = this->Make(s, job, {.kind = kind}, fence);
+    const RunRow started = s.Start(row, row.key.schedule_id.value(), fence, kT0 + 5s);
+    const RunEffect effect =
+        s.Apply(s.ReportOf(started, RunState::kFailed, kT0 + 9s), fence, kT0 + 9s);
+    EXPECT_EQ(effect.dead_letter, TellsFailure(kind)) << Name(kind);
+    if (TellsFailure(kind)) expected.insert(row.key);
+  }
+  std::set<RunKey> letters;
+  for (const DeadLetter& letter : s.v(s.runs.ListDeadLetters({.limit = 100}))) {
+    letters.insert(letter.key);
+  }
+  EXPECT_EQ(letters, expected);
+  std::set<RunKey> notices;
+  for (const OpenNotice& open : s.v(s.notices.ScanNotices(s.All(), 100))) {
+    notices.insert(open.notice.key);
+  }
+  EXPECT_EQ(notices, expected);
+}
+
+TYPED_TEST(RunKindsContract, APartThatIsSkippedAfterItWasTriedTellsNoFailure) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(10h);
+  definition.retry_count = 1;
+  const StoredJob job = this->Job(s, RunKind::kShard, definition);
+  const RunRow row = this->Make(s, job, {.kind = RunKind::kShard}, fence);
+  const RunRow started = s.Start(row, row.key.schedule_id.value(), fence, kT0 + 5s);
+  s.Apply(s.ReportOf(started, RunState::kFailed, kT0 + 9s), fence, kT0 + 9s);
+  const RunRow again = s.Get(row.key).row;
+  ASSERT_EQ(again.state, RunState::kPending);
+  s.v(s.firing.Skip({{.key = again.key,
+                      .segment = again.segment,
+                      .job_no = again.job_no,
+                      .attempt = again.attempt,
+                      .def_version = again.def_version,
+                      .reason = reason::kMisfire}},
+                    fence, kT0 + 20s));
+  EXPECT_EQ(s.Get(row.key).row.state, RunState::kSkipped);
+  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 100})).empty());
+  EXPECT_TRUE(s.v(s.notices.ScanNotices(s.All(), 100)).empty());
+}
+
+// The last part says it with the first one: an edit of the job changes no fire that has begun.
+TYPED_TEST(RunKindsContract, APartKeepsItsPlaceAndTheirNumber) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Every(10h));
+  const RunKey key{kT0, job.schedules.at(0).schedule_id, 1'000};
+  const uint32_t flags = run_flag::kPart | run_flag::kHasRequest;
+  ASSERT_OK(s.firing.Plan({.runs = {{.key = key,
+                                     .job_no = job.job_no,
+                                     .segment = job.segment,
+                                     .kind = RunKind::kShard,
+                                     .due = kT0,
+                                     .def_version = job.version,
+                                     .flags = flags,
+                                     .shard_total = 1'000}}},
+                          fence, kT0));
+  const auto is_whole = [&](const RunRow& row) {
+    return row.key == key && row.kind == RunKind::kShard && row.shard_total == 1'000 &&
+           row.flags == flags;
+  };
+  EXPECT_TRUE(is_whole(s.Get(key).row));
+  const auto pending = s.v(s.firing.ScanPending(s.All(), kT0, std::nullopt, 10)).runs;
+  ASSERT_EQ(pending.size(), 1u);
+  EXPECT_TRUE(is_whole(pending[0]));
+  const RunRow started = s.Start(pending[0], 7, fence, kT0 + 1s);
+  EXPECT_TRUE(is_whole(started));
+  EXPECT_TRUE(
+      s.Apply(s.ReportOf(started, RunState::kCompleted, kT0 + 9s), fence, kT0 + 9s).completed);
+  EXPECT_TRUE(is_whole(s.Get(key).row));
+  EXPECT_EQ(s.Get(key).row.state, RunState::kCompleted);
+}
+
 TYPED_TEST(RunKindsContract, ABackfillThatTakesANodeIsRefused) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
