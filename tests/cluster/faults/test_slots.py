@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""A limit of active runs under kill -9 and SIGSTOP of the members, judged from what the processes write."""
+"""Limits of active runs, and of starts in a time, under kill -9 and SIGSTOP of the members, judged from what the
+processes write."""
+import datetime
 import http.client
 import os
 import sys
@@ -16,6 +18,10 @@ RUNS = 90
 GROUP_LIMIT = 5  # of all jobs of a group
 GROUP_JOBS = 4
 GROUP_RUNS = 200
+STARTS = 5  # of a group, in any second
+TIMED_RUNS = 80
+CALM_RUNS = 40
+JITTER_S = 0.25  # between claims and what the processes write, of a busy machine
 LONGEST_WAIT_S = 3  # beside a free slot, once nothing fails
 
 
@@ -60,6 +66,7 @@ class SlotsTest(unittest.TestCase):
         self.addCleanup(self.finish)
         self.of_job = Journal(os.path.join(self.cluster.scratch, "job"))
         self.of_group = Journal(os.path.join(self.cluster.scratch, "group"))
+        self.of_timed = Journal(os.path.join(self.cluster.scratch, "timed"))
 
     def finish(self):
         if not self.passed:
@@ -102,10 +109,13 @@ class SlotsTest(unittest.TestCase):
         members_of_group = [f"shared-{i}" for i in range(GROUP_JOBS)]
         for job_id in members_of_group:
             self.create(job_id, self.of_group, concurrency_group="shared")
-        wanted, wanted_of_group = [], []
+        self.api().put("/api/groups/timed", {"limit": STARTS, "per_s": 1})
+        self.create("timed", self.of_timed, concurrency_group="timed")
+        wanted, wanted_of_group, timed = [], [], []
         callers = [threading.Thread(target=lambda: wanted.extend(self.execute("limited") for _ in range(RUNS)))] + [
             threading.Thread(target=lambda job_id=job_id: wanted_of_group.extend(
-                self.execute(job_id) for _ in range(GROUP_RUNS // GROUP_JOBS))) for job_id in members_of_group]
+                self.execute(job_id) for _ in range(GROUP_RUNS // GROUP_JOBS))) for job_id in members_of_group] + [
+            threading.Thread(target=lambda: timed.extend(self.execute("timed") for _ in range(TIMED_RUNS)))]
         for caller in callers:
             caller.start()
         wait_until(lambda: min(len(self.of_job.entries()), len(self.of_group.entries())) > 12, 30, "runs to start")
@@ -118,7 +128,7 @@ class SlotsTest(unittest.TestCase):
         self.cluster.await_ready()
         for caller in callers:
             caller.join(120)
-        self.assertEqual((len(wanted), len(wanted_of_group)), (RUNS, GROUP_RUNS))
+        self.assertEqual((len(wanted), len(wanted_of_group), len(timed)), (RUNS, GROUP_RUNS, TIMED_RUNS))
         wait_until(lambda: self.of_job.ended() == set(wanted) and self.of_group.ended() == set(wanted_of_group), 120,
                    "all runs to end")
         for journal, limit in ((self.of_job, LIMIT), (self.of_group, GROUP_LIMIT)):
@@ -127,7 +137,33 @@ class SlotsTest(unittest.TestCase):
             self.assertEqual(journal.most_at_once(), limit)
         self.check_that_slots_are_handed_on(self.of_job, ["limited"], LIMIT)
         self.check_that_slots_are_handed_on(self.of_group, members_of_group, GROUP_LIMIT)
+        self.check_starts_in_a_time(timed)
         self.passed = True
+
+    def check_starts_in_a_time(self, runs):
+        """Claims are exact at any time. Once nothing fails, processes begin soon after them, and no time is lost."""
+        wait_until(lambda: self.of_timed.ended() == set(runs), 60, "all runs of the group to end")
+        gaps = self.gaps(self.claimed(run) for run in runs)
+        self.assertGreaterEqual(min(gaps), 1)
+        calm = [self.execute("timed") for _ in range(CALM_RUNS)]
+        wait_until(lambda: self.of_timed.ended() >= set(calm), 60, "the later runs of the group to end")
+        gaps = self.gaps(self.claimed(run) for run in calm)
+        self.assertGreaterEqual(min(gaps), 1)
+        begun = self.gaps(float(t) for kind, t, run, _ in self.of_timed.entries() if kind == "begin" and run in calm)
+        self.assertGreaterEqual(min(begun), 1 - JITTER_S)
+        rate = STARTS * len(gaps) / sum(gaps)
+        print(f"{rate:.2f} of {STARTS} starts a second; {STARTS} processes began within {min(begun):.3f} s", flush=True)
+        self.assertGreater(rate, 0.9 * STARTS)
+
+    def claimed(self, run):
+        claimed_at = self.api().get(f"/api/runs/{run}")["claimed_at"]
+        return datetime.datetime.fromisoformat(claimed_at.replace("Z", "+00:00")).timestamp()
+
+    @staticmethod
+    def gaps(times):
+        """Between each start and the one that may take its slot again."""
+        times = sorted(times)
+        return [round(later - earlier, 6) for earlier, later in zip(times, times[STARTS:])]
 
     def owns_all(self, member):
         segments = self.cluster.api(member).get("/api/system/status")["segments"]

@@ -22,39 +22,58 @@ std::vector<SegmentId> SegmentsOf(const Fence& fence) {
 
 struct FreeGroup {
   GroupNo group_no;
+  Duration per{};
   int64_t free = 0;
   std::optional<WallTime> next_cool = {};  // of its slots, free or taken
 };
 
-// Groups with queued runs that have free or cooling slots, and how many are free.
+// Of a group with a time: takes the cooling slots from `free`, and sets `next_cool`. A statement of
+// its own, because only constants make ranges of the index.
+Status ReadCooling(Session& session, WallTime now, FreeGroup* group) {
+  static const std::string from =
+      " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = ? AND ";
+  static const std::string warm = " AND c.given_us > ? AND c.given_us <= ?)";
+  static const std::string statement = "SELECT (SELECT COUNT(*)" + from + "c.fire_us = 0" + warm +
+                                       ", (SELECT MIN(c.given_us)" + from + "c.fire_us = 0" + warm +
+                                       ", (SELECT MIN(c.given_us)" + from + "c.fire_us > 0" + warm;
+  const WarmRange range = WarmRangeOf(group->per, now);
+  Params params;
+  for (int i = 0; i < 3; ++i) {
+    params.insert(params.end(), {group->group_no.value(), range.above, range.last});
+  }
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  rows.Next();
+  group->free -= rows.Int(1);
+  for (const uint32_t column : {2U, 3U}) {
+    if (rows.IsNull(column)) continue;
+    const WallTime cool = rows.Time(column) + group->per;
+    group->next_cool = std::min(group->next_cool.value_or(cool), cool);
+  }
+  return {};
+}
+
+// Groups with queued runs that have free slots, and how many, or a time.
 Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, size_t limit,
                                         WallTime now) {
-  // As IsCool. Groups without a time are not looked at.
-  static const auto warm = [](const std::string& what, const std::string& none,
-                              const std::string& of) {
-    return "IF(g.per_us = 0, " + none + ", (SELECT " + what +
-           " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = g.group_no AND " + of +
-           "c.given_us > ? - g.per_us AND c.given_us <= ?))";
-  };
   static const std::string statement =
-      "SELECT x.group_no, x.free, x.next_us FROM (SELECT g.group_no, CAST(g.slot_limit AS SIGNED) "
-      "- (SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
-      "g.group_no AND t.fire_us > 0) - " +
-      warm("COUNT(*)", "0", "c.fire_us = 0 AND ") + " AS free, " +
-      warm("MIN(c.given_us)", "NULL", "") +
-      " + g.per_us AS next_us FROM (SELECT DISTINCT w.group_no FROM run_waits w FORCE INDEX "
-      "(by_group) WHERE w.group_no > ?) q STRAIGHT_JOIN concurrency_groups g FORCE INDEX (PRIMARY) "
-      "ON g.group_no = q.group_no) x WHERE x.free > 0 OR x.next_us IS NOT NULL ORDER BY x.group_no "
-      "LIMIT ?";
-  const int64_t last = ToUnixMicros(now + kGroupClockAhead);
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query(statement, {ToUnixMicros(now), last, ToUnixMicros(now), last,
-                                           after.value(), static_cast<uint64_t>(limit)}));
+      "SELECT x.group_no, x.per_us, x.free FROM (SELECT g.group_no, g.per_us, CAST(g.slot_limit AS "
+      "SIGNED) - (SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
+      "g.group_no AND t.fire_us > 0) AS free FROM (SELECT DISTINCT w.group_no FROM run_waits w "
+      "FORCE INDEX (by_group) WHERE w.group_no > ?) q STRAIGHT_JOIN concurrency_groups g FORCE "
+      "INDEX (PRIMARY) ON g.group_no = q.group_no) x WHERE x.free > 0 OR x.per_us > 0 ORDER BY "
+      "x.group_no LIMIT ?";
   std::vector<FreeGroup> groups;
-  while (rows.Next()) {
-    FreeGroup group{.group_no = GroupNo(rows.Unsigned(1)), .free = rows.Int(2)};
-    if (!rows.IsNull(3)) group.next_cool = rows.Time(3);
-    groups.push_back(group);
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query(statement, {after.value(), static_cast<uint64_t>(limit)}));
+    while (rows.Next()) {
+      groups.push_back({.group_no = GroupNo(rows.Unsigned(1)),
+                        .per = Duration(rows.Int(2)),
+                        .free = rows.Int(3)});
+    }
+  }
+  for (FreeGroup& group : groups) {
+    if (group.per > Duration{}) CARILLON_TRY(ReadCooling(session, now, &group));
   }
   return groups;
 }
@@ -102,7 +121,7 @@ Result<GroupScan> ReadAdmissibleGroups(Session& session, const std::vector<Segme
   // There are at most kGroupsMax groups, so that this is one page, of which the caller gets a part.
   CARILLON_ASSIGN_OR_RETURN(const auto groups, ReadFree(session, after, kGroupsMax, now));
   GroupScan found;
-  for (const auto& [group_no, free, next_cool] : groups) {
+  for (const auto& [group_no, per, free, next_cool] : groups) {
     if (next_cool) found.next_cool = std::min(found.next_cool.value_or(*next_cool), *next_cool);
     if (free <= 0 || found.groups.size() == limit) continue;
     const int64_t wanted = std::min<int64_t>(free, kBatchRowsMax);
