@@ -54,6 +54,14 @@ void ShortenUnplanned(json& shown) {
   shown["unplanned_jobs"] = text + (jobs.size() > kNamed ? " …" : "");
 }
 
+void SayOverload(json& status) {
+  const json overload = status.value("overload", json());
+  if (!overload.is_object()) return;
+  status["overload"] = fmt::format(
+      "runs of a priority under {} are shed since {}: {} so far", overload.value("below", 0),
+      overload.value("since", std::string()), overload.value("shed", int64_t{0}));
+}
+
 // Prints the status. A table shows the number of members and segments instead of the lists.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
@@ -62,6 +70,7 @@ Outcome<ExitCode> ShowStatus(Session& session) {
   if (print.form() == Form::kTable && shown.is_object()) {
     if (shown.contains("members") && shown["members"].is_array()) AddDifferences(shown);
     ShortenUnplanned(shown);
+    SayOverload(shown);
     for (const char* name : {"members", "segments"}) {
       if (shown.contains(name) && shown[name].is_array()) shown[name] = shown[name].size();
     }

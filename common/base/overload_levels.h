@@ -17,6 +17,13 @@ struct OverloadLevel {
   bool operator==(const OverloadLevel&) const = default;
 };
 
+// A member sheds load.
+struct Overload {
+  OverloadLevel level;  // in force
+  WallTime since;
+  int64_t shed = 0;  // runs, since then
+};
+
 inline constexpr size_t kOverloadLevelsMax = 3;
 inline constexpr int kOverloadLateMin = 5;     // seconds
 inline constexpr int kOverloadLateMax = 3600;  // seconds

@@ -8,8 +8,8 @@
 namespace carillon {
 namespace {
 
-constexpr std::array kKinds = {NoticeKind::kFailed, NoticeKind::kMissed, NoticeKind::kLate,
-                               NoticeKind::kRecovered, NoticeKind::kJobPaused};
+constexpr std::array kKinds = {NoticeKind::kFailed,    NoticeKind::kMissed,    NoticeKind::kLate,
+                               NoticeKind::kRecovered, NoticeKind::kJobPaused, NoticeKind::kShed};
 constexpr int64_t kLateAfterMax = 604'800;
 constexpr size_t kMailAddressesMax = 20;
 constexpr size_t kMailAddressBytesMax = 254;  // RFC 5321
@@ -31,6 +31,7 @@ std::string_view Name(NoticeKind kind) {
     case NoticeKind::kLate: return "late";
     case NoticeKind::kRecovered: return "recovered";
     case NoticeKind::kJobPaused: return "job_paused";
+    case NoticeKind::kShed: return "shed";
   }
   return "unknown";
 }
@@ -40,7 +41,7 @@ Result<NoticeKind> ParseNoticeKind(std::string_view text) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid,
-          fmt::format("'{}' is not one of failed, missed, late, recovered, job_paused",
+          fmt::format("'{}' is not one of failed, missed, late, recovered, job_paused, shed",
                       text.substr(0, 64))};
 }
 
@@ -72,6 +73,10 @@ bool IsMailAddress(std::string_view text) {
 Status ValidateNotify(const NotifyRules& rules) {
   if (rules.on) {
     for (size_t i = 0; i < rules.on->size(); ++i) {
+      if ((*rules.on)[i] == NoticeKind::kShed) {
+        return InvalidAt(fmt::format("/notify/on/{}", i),
+                         "is about the cluster, not about a job: set notify.on of the scheduler");
+      }
       const auto end = rules.on->begin() + static_cast<long>(i);
       if (std::find(rules.on->begin(), end, (*rules.on)[i]) == end) continue;
       return InvalidAt(fmt::format("/notify/on/{}", i), "is repeated");
@@ -95,7 +100,8 @@ Status ValidateNotify(const NotifyRules& rules) {
 }
 
 bool IsWanted(NoticeKind kind, const NotifyRules& rules, const NotifyDefaults& defaults) {
-  const std::vector<NoticeKind>& on = rules.on ? *rules.on : defaults.on;
+  const bool of_job = rules.on && kind != NoticeKind::kShed;
+  const std::vector<NoticeKind>& on = of_job ? *rules.on : defaults.on;
   return std::find(on.begin(), on.end(), kind) != on.end();
 }
 

@@ -21,6 +21,7 @@ enum class NoticeKind {
   kLate,       // a run started, or is still waiting, later than the job allows
   kRecovered,  // the first success after a failure that was notified
   kJobPaused,  // the job was paused, because as many runs in a row failed as it allows
+  kShed,       // under overload runs are shed; only by the cluster's defaults
 };
 std::string_view Name(NoticeKind kind);  // "failed", …
 Result<NoticeKind> ParseNoticeKind(std::string_view text);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/ids.h"
+#include "common/base/overload_levels.h"
 #include "common/base/time.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/message_bus.h"
@@ -42,6 +43,7 @@ struct ClusterView {
   Duration late_p99 = {};
   std::map<std::string, BusHealth> topics = {};  // by the name of a topic that the member reads
   SessionState session = SessionState::kSuspended;
+  std::optional<Overload> overload = {};  // of the member that answers
 };
 
 class StatusSource {

@@ -29,6 +29,10 @@ std::string SkipSentence(std::string_view why, std::string_view error) {
     return "Skipped: no executor could take the run in time, and misfire_policy does not start one "
            "that is so late or that a later fire has overtaken.";
   }
+  if (why == reason::kShed) {
+    return "Skipped: due runs waited too long for executors, so fires of this priority whose "
+           "schedule fires again within the hour were shed (overload.levels).";
+  }
   return error.empty() ? fmt::format("Skipped ({}).", why)
                        : fmt::format("Skipped ({}): {}", why, error);
 }

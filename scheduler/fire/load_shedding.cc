@@ -77,21 +77,21 @@ void LoadShedding::Tell(WallTime cluster_now) {
   MutexLock lock(mu_);
   if (told_ == 0) {
     storm_.over = true;
-    log::Info("fire", "the overload is over; runs shed: {}", storm_.shed);
+    log::Info("fire", "the overload is over; runs shed: {}", storm_.what.shed);
     return;
   }
   if (storm_.over) {
-    storm_ = {.number = storm_.number + 1, .over = false, .since = cluster_now};
+    storm_ = {.number = storm_.number + 1, .over = false, .what = {.since = cluster_now}};
   }
-  storm_.level = *meter_.level();
+  storm_.what.level = *meter_.level();
   log::Warn("fire", "due runs wait longer than {} s: those of a priority under {} are shed",
-            storm_.level.late / 1s, storm_.level.below);
+            storm_.what.level.late / 1s, storm_.what.level.below);
 }
 
 void LoadShedding::Count(const PendingRun& shed) {
   metrics_.counter("carillon_runs_shed_total", PriorityClass(shed.priority)).Add();
   MutexLock lock(mu_);
-  ++storm_.shed;
+  ++storm_.what.shed;
   if (!storm_.first) storm_.first = {shed.key, shed.segment, shed.job_no};
 }
 

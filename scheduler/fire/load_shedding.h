@@ -52,10 +52,8 @@ struct ShedRun {
 struct Storm {
   uint64_t number = 0;  // of this process, from 1; 0: there was none
   bool over = true;
-  OverloadLevel level = {};  // in force now, or last
-  WallTime since = WallTime{};
-  int64_t shed = 0;                   // runs
-  std::optional<ShedRun> first = {};  // the first of them
+  Overload what = {};                 // its level is the one in force, or the last one
+  std::optional<ShedRun> first = {};  // of the runs that were shed
 };
 
 class LoadShedding {

@@ -91,6 +91,7 @@ MemberStatus Member::GetStatus() const {
   status.session = r.ports.coordinator.State();
   status.paused = r.ports.settings.paused();
   status.accepting = r.planner.accepting();
+  if (const Storm storm = r.firing.storm(); !storm.over) status.overload = storm.what;
   return status;
 }
 

@@ -28,6 +28,7 @@
 #include "scheduler/member/sequence_stepper.h"
 #include "scheduler/notify/late_watch.h"
 #include "scheduler/notify/notifier.h"
+#include "scheduler/notify/shed_watch.h"
 #include "scheduler/plan/parameter_loader.h"
 #include "scheduler/plan/segment_planner.h"
 #include "scheduler/plan/skip_writer.h"
@@ -58,6 +59,7 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
+  ShedStorm LastStorm();
   // Returns how late runs of these job versions may start without a notification. Zero means any
   // lateness: no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
@@ -158,6 +160,7 @@ struct Member::Rooms {
   // Null if MemberPorts has no sender.
   std::unique_ptr<Notifier> notifier;
   std::unique_ptr<LateWatch> late_watch;
+  std::unique_ptr<ShedWatch> shed_watch;
   std::unique_ptr<SequenceStepper> notify_loop;
 };
 

@@ -1,5 +1,6 @@
 // Builds each room of a member with its ports and options.
 #include "scheduler/member/member_rooms.h"
+#include "scheduler/settings/new_fields.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -295,8 +296,27 @@ void Member::Rooms::MakeNotify() {
                          .metrics = ports.metrics},
         [this](const std::vector<JobVersionKey>& keys) { return LateLimits(keys); });
     steppers.push_back(late_watch.get());
+    shed_watch = std::make_unique<ShedWatch>(ShedWatch::Ports{.notices = ports.stores.notices,
+                                                              .cluster = cluster,
+                                                              .segments = segments,
+                                                              .fences = fences},
+                                             [this] { return LastStorm(); });
+    steppers.push_back(shed_watch.get());
   }
   notify_loop = std::make_unique<SequenceStepper>(steppers);
+}
+
+ShedStorm Member::Rooms::LastStorm() {
+  const Storm storm = firing.storm();
+  ShedStorm last{.number = storm.number};
+  if (!storm.first || !upgrade.FeatureOn(kFanOutMigration)) return last;
+  last.first = Notice{.kind = NoticeKind::kShed,
+                      .segment = storm.first->segment,
+                      .job_no = storm.first->job_no,
+                      .key = storm.first->key,
+                      .state = RunState::kSkipped,
+                      .reason = std::string(reason::kShed)};
+  return last;
 }
 
 std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>& keys) {

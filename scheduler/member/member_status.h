@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/overload_levels.h"
 #include "common/domain/store_trust.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/message_bus.h"
@@ -46,6 +47,7 @@ struct MemberStatus {
   SessionState session = SessionState::kSuspended;
   bool paused = false;     // the pause of the whole cluster is in force here
   bool accepting = false;  // planning is not stopped by a backlog
+  std::optional<Overload> overload = {};
 };
 
 class MemberView {

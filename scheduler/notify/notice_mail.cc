@@ -24,6 +24,7 @@ std::string Title(NoticeKind kind) {
     case NoticeKind::kLate: return "Late";
     case NoticeKind::kRecovered: return "Recovered";
     case NoticeKind::kJobPaused: return "Paused";
+    case NoticeKind::kShed: return "Overload";
   }
   return "Notice";
 }
@@ -43,6 +44,11 @@ std::string SentenceOf(const OpenNotice& open) {
     case NoticeKind::kJobPaused:
       return fmt::format("Job {} was paused: {}. It starts nothing until somebody resumes it.",
                          open.job_id.value(), StreakSentence(notice.fires));
+    case NoticeKind::kShed:
+      return fmt::format(
+          "Due runs wait too long (overload.levels), so those of low priority are skipped; a run "
+          "of job {} was the first.",
+          open.job_id.value());
   }
   return {};
 }

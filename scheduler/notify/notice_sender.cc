@@ -47,8 +47,8 @@ std::vector<NewDelivery> NoticeSender::Compose(const OpenNotice& notice,
     deliveries.push_back(
         {.channel = DeliveryChannel::kWebhook, .message = NoticeToText(notice, link)});
   }
-  const std::vector<std::string>& to =
-      notice.rules.mail_to.empty() ? options_.defaults.mail_to : notice.rules.mail_to;
+  const bool of_job = !notice.rules.mail_to.empty() && notice.notice.kind != NoticeKind::kShed;
+  const std::vector<std::string>& to = of_job ? notice.rules.mail_to : options_.defaults.mail_to;
   if (options_.HasMail() && !to.empty()) {
     const MailEnvelope envelope{
         .from = options_.mail_from, .to = to, .id = NoticeIdText(notice.notice.id), .date = now};

@@ -21,7 +21,8 @@ class MemberStatusSource final : public StatusSource {
                      .late_p50 = seen.late_p50,
                      .late_p99 = seen.late_p99,
                      .topics = seen.topics,
-                     .session = seen.session};
+                     .session = seen.session,
+                     .overload = seen.overload};
     for (const MemberInfo& info : seen.members) {
       ClusterMember entry{.id = info.id,
                           .address = info.rest_url,

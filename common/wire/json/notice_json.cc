@@ -47,6 +47,7 @@ std::string_view TypeOf(NoticeKind kind) {
     case NoticeKind::kLate: return "run.late";
     case NoticeKind::kRecovered: return "run.recovered";
     case NoticeKind::kJobPaused: return "job.paused";
+    case NoticeKind::kShed: return "run.shed";
   }
   return "unknown";
 }

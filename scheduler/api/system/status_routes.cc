@@ -98,6 +98,14 @@ json DescribeUnplanned(const std::vector<UnplannedJob>& jobs) {
   return list;
 }
 
+json DescribeOverload(const std::optional<Overload>& overload) {
+  if (!overload) return nullptr;
+  return {{"late_s", overload->level.late / 1s},
+          {"below", overload->level.below},
+          {"since", FormatRfc3339(overload->since)},
+          {"shed", overload->shed}};
+}
+
 json DescribeTrust(const StoreTrust& trust) {
   const bool accepted = trust.accepted != WallTime{};
   return {{"store_id", trust.store_id},
@@ -151,6 +159,7 @@ Reply SystemStatus(const Call& call) {
       {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},
       {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
+      {"overload", DescribeOverload(view.overload)},
       {"version", call.api.version}};
   if (!snapshot.view) {
     status["unknown_since"] = FormatRfc3339(snapshot.known_at);

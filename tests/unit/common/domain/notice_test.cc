@@ -29,6 +29,16 @@ TEST(NoticeTest, AJobsListTakesThePlaceOfTheClusters) {
   EXPECT_EQ(LateNoticeAfter(rules, defaults), Duration::zero()) << "late is not wanted";
 }
 
+TEST(NoticeTest, SheddingIsOfTheClusterAndNoChoiceOfAJob) {
+  const NotifyDefaults defaults{.on = {NoticeKind::kShed}};
+  EXPECT_TRUE(IsWanted(NoticeKind::kShed, {.on = std::vector<NoticeKind>{}}, defaults));
+  EXPECT_FALSE(IsWanted(NoticeKind::kShed, {}, {.on = {NoticeKind::kFailed}}));
+  const Status refused =
+      ValidateNotify({.on = std::vector{NoticeKind::kFailed, NoticeKind::kShed}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().pointer, "/notify/on/1");
+}
+
 TEST(NoticeTest, OneOfAKindIsToldInATime) {
   EXPECT_EQ(DecideNotice(NoticeKind::kFailed, {}, 1h, kT), NoticeVerdict::kTell);
   const NoticeMemory memory{.told = kT, .held_back = 3};

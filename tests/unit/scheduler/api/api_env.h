@@ -34,6 +34,7 @@ class FixedStatus : public scheduler::StatusSource {
   std::map<std::string, BusHealth> topics;
   std::vector<UnplannedJob> unplanned;
   SessionState session = SessionState::kConnected;
+  std::optional<Overload> overload;
   std::vector<scheduler::ClusterMember> others;
 
   scheduler::ClusterView Read() override {
@@ -60,7 +61,8 @@ class FixedStatus : public scheduler::StatusSource {
             .late_p50 = 2ms,
             .late_p99 = 7ms,
             .topics = topics,
-            .session = session};
+            .session = session,
+            .overload = overload};
   }
 };
 

@@ -55,6 +55,14 @@ TEST(WhyTest, AGapThatAPauseOfTheClusterLeft) {
   EXPECT_EQ(answer.explanation.find("no scheduler could plan it"), std::string::npos);
 }
 
+TEST(WhyTest, AFireThatWasShedSaysBecauseOfWhat) {
+  FireEvidence evidence = Evidence();
+  evidence.run = RunThen(RunState::kSkipped, reason::kShed);
+  const auto answer = ExplainFire(evidence);
+  EXPECT_EQ(answer.outcome, "skipped");
+  EXPECT_NE(answer.explanation.find("overload.levels"), std::string::npos) << answer.explanation;
+}
+
 TEST(WhyTest, ARunOnRecordAnswersFirst) {
   FireEvidence evidence = Evidence();
   evidence.definition->enabled = false;

@@ -125,7 +125,7 @@ TEST_F(LoadSheddingTest, AFireOfLowPriorityIsShedAfterItHasWaited) {
   EXPECT_EQ(skipped_.size(), 1u);
   const Storm storm = loop_->storm();
   EXPECT_EQ(storm.number, 1u);
-  EXPECT_EQ(storm.shed, 1);
+  EXPECT_EQ(storm.what.shed, 1);
   EXPECT_EQ(storm.first->key, low.key);
   EXPECT_EQ(metrics_.counter("carillon_runs_shed_total", "10-19").value(), 1);
 }

@@ -192,6 +192,16 @@ TEST_F(SystemRoutesTest, StatusHasItsShape) {
   EXPECT_EQ(status["version"], "0.1.0-test");
 }
 
+TEST_F(SystemRoutesTest, StatusSaysThatLoadIsShed) {
+  EXPECT_TRUE(Get("/api/system/status").body()["overload"].is_null());
+  status_.overload = Overload{.level = {.late = 10s, .below = 20},
+                              .since = ParseRfc3339("2026-03-01T00:00:00Z").value(),
+                              .shed = 7};
+  EXPECT_EQ(
+      Get("/api/system/status").body()["overload"],
+      json({{"late_s", 10}, {"below", 20}, {"since", "2026-03-01T00:00:00.000000Z"}, {"shed", 7}}));
+}
+
 TEST_F(SystemRoutesTest, StatusNamesTheJobsThatAreNotPlanned) {
   EXPECT_EQ(Get("/api/system/status").body()["unplanned_jobs"], json::array());
   status_.unplanned = {{JobId("eastern"), "Eastern", ParseRfc3339("2026-03-01T00:00:00Z").value()}};
