@@ -163,5 +163,30 @@ TEST_F(ClaimPlaceTest, OnlyAnExecutorWithAWorkerForItGetsTheRunOfAHandler) {
   EXPECT_EQ(ClaimOnce(row).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
+// The own run of the fire has the only slot of the job, which has no shards any more.
+TEST_F(ClaimPlaceTest, APartNeedsNoSlotButAnExecutorThatKnowsParts) {
+  Know({});
+  const StoredJob job =
+      CreateJob("job", {.command = "true", .overlap_policy = OverlapPolicy::kSkip});
+  const RunRow own = Execute(job);
+  EXPECT_EQ(ClaimOnce(own).at(0).verdict, ClaimVerdict::kAccepted);
+  RunKey key = own.key;
+  key.shard = 1;
+  ASSERT_TRUE(stores_.firing
+                  .Plan({.runs = {{.key = key,
+                                   .job_no = job.job_no,
+                                   .segment = job.segment,
+                                   .kind = RunKind::kShard,
+                                   .due = clock_.Wall(),
+                                   .def_version = job.version,
+                                   .flags = run_flag::kPart,
+                                   .shard_total = 1}}},
+                        table_.View()->FenceFor({job.segment}), clock_.Wall())
+                  .ok());
+  EXPECT_EQ(ClaimOnce(Row(key), 2).at(0).reason, ClaimReason::kWrongExecutor);
+  Beat({Feature::kShards});
+  EXPECT_EQ(ClaimOnce(Row(key), 2).at(0).verdict, ClaimVerdict::kAccepted);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -149,5 +149,40 @@ TEST_F(FiringRoutingTest, ItStaysWhereASlotIsFree) {
   EXPECT_EQ(Moved(), 0u);
 }
 
+// The job of this part has no shards any more.
+TEST_F(FiringRoutingTest, APartGoesOnlyToExecutorsThatKnowParts) {
+  Beat("x1", 50);
+  const StoredJob job = CreateJob("job", {.command = "echo {{shard_index}}/{{shard_total}}"});
+  PendingRun part = Pending(job, 0s);
+  part.kind = RunKind::kShard;
+  part.key.shard = 8;
+  part.shard_total = 8;
+  Feed({part});
+  Pass(100ms);
+  EXPECT_EQ(Tasks("x1").size(), 0u);
+  Beat("x2", 50);
+  executors_.HeartbeatFrom(ExecutorId("x2"), Incarnation("e1"),
+                           {.free_slots = 50, .features = {Feature::kShards}}, clock_.Wall(),
+                           clock_.Steady());
+  Pass(100ms);
+  const std::vector<TaskMessage> tasks = Tasks("x2");
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].key, part.key);
+  EXPECT_EQ(tasks[0].shard_total, 8u);
+  EXPECT_EQ(tasks[0].command, "echo 7/8");
+}
+
+TEST_F(FiringRoutingTest, ARunThatIsNoPartDoesAllTheWork) {
+  Beat("x1", 50);
+  const StoredJob job = CreateJob("job", {.command = "echo {{shard_index}}/{{shard_total}}"});
+  PendingRun own = Pending(job, 0s);
+  own.shard_total = 8;  // of its fire before an edit
+  Feed({own});
+  Pass(100ms);
+  const std::vector<TaskMessage> tasks = Tasks("x1");
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].command, "echo 0/1");
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

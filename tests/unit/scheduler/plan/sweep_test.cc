@@ -490,6 +490,15 @@ TEST(ParameterLoaderTest, FeedsTheRunBackWithItsParameters) {
   ASSERT_EQ(fed.size(), 1u);
   EXPECT_FALSE(NeedsExtras(fed[0].at(0)));
   EXPECT_EQ(fed[0][0].extras->request.parameters_json, R"({"a":1})");
+  // A part has the request of the own run of its fire.
+  PendingRun part{.key = run->key, .kind = RunKind::kShard, .flags = run_flag::kHasRequest};
+  part.key.shard = 3;
+  ASSERT_TRUE(wanted.Push(part).ok());
+  loader.Step(clock.Steady());
+  const auto parts = feed.PopUpTo(1);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].at(0).key, part.key);
+  EXPECT_EQ(parts[0][0].extras->request.parameters_json, R"({"a":1})");
 }
 
 }  // namespace
