@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/parts/part_retry.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/run_id.h"
 #include "common/domain/workflow/workflow_retry.h"
@@ -40,6 +42,8 @@ struct RetryRequest {
   RunKey key;
   // Of a workflow's run: which nodes. Ignored for a run without nodes.
   WorkflowRetry workflow = {};
+  // Of a fire that has parts: which; nullopt = those that failed. kConflict for any other run.
+  std::optional<PartChoice> parts = {};
   std::optional<KeyedAnswer<RunDetail>> keyed = {};
 };
 
@@ -59,6 +63,7 @@ struct RunFilter {
   std::map<std::string, std::vector<std::string>> labels = {};
   std::optional<WallTime> since = {};  // fire >= since
   std::optional<WallTime> until = {};  // fire < until
+  bool parts = false;  // the parts of fires as well
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};
@@ -181,11 +186,11 @@ class RunStore {
   // Applies DecideCancel with context.cancel_mode. A kill replaces a graceful request, never the
   // reverse. True if the run was cancelled or received a request; the run's `error` gives the
   // reason, if there is one. Of a workflow's run, the nodes follow before the call returns, level
-  // by level: none of them is claimed after that. kConflict: the run is only kept
-  // (RunDetail::kept).
+  // by level: none of them is claimed after that. Of the own run of a fire, its parts follow in the
+  // same transaction; a part is cancelled alone. kConflict: the run is only kept (RunDetail::kept).
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
-  // the number of these runs.
+  // the number of these runs, without parts.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // Applies DecideRetryByHand. A late report of the attempt that was given up counts as the end of
   // that attempt. Deletes the run's dead letters, since the run has another attempt. kConflict also
@@ -193,10 +198,16 @@ class RunStore {
   // nodes; a run that has ended, in whatever state, begins again. The retry of a node's run is one
   // of its workflow run from that node. kConflict, with a sentence that names the run or the nodes:
   // the workflow run is itself a node of another one, is being cancelled, or some of the nodes are
-  // open or may still run.
+  // open or may still run. Of a fire that has parts: applies PlanPartRetry, also if `key` is of a
+  // part, which it then means. A fire that has ended must also get its slot: otherwise nothing is
+  // changed, and the error is NoSlotForFire.
   virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
+  // By index; none if the run has no parts. kNotFound: there is no run `own`.
+  virtual Result<std::vector<RunPart>> ListParts(const RunKey& own) = 0;
+  // Runs without parts are left out.
+  virtual Result<std::map<RunKey, PartCounts>> CountParts(const std::vector<RunKey>& owns) = 0;
   // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
   // names PENDING (run_listing.h). A page may hold fewer runs than its limit, even none, although
   // more exist. Then searched_to says where the search stopped. Lists of one job include the runs

@@ -252,7 +252,7 @@ Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<
       "SELECT " + kRunColumns +
       " FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k STRAIGHT_JOIN job_runs r FORCE "
-      "INDEX (by_job) ON r.job_no = ? AND r.fire_us = k.f";
+      "INDEX (by_job) ON r.job_no = ? AND r.fire_us = k.f AND r.shard = 0";
   RunsByFire runs;
   if (fires.empty()) return runs;
   JsonRows wanted;

@@ -15,6 +15,7 @@
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/count_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
@@ -76,21 +77,10 @@ Conditions WantedOf(const BackfillFilter& filter) {
 }
 
 // Ends a run of the backfill, or asks it to stop. Returns true if it has ended.
-Result<bool> CancelOne(StoredRun& run, RunWriter& writer, const WriteContext& context) {
+Result<bool> CancelOne(StoredRun& run, const CancelTools& tools, const WriteContext& context) {
   if (IsFinal(run.row.state)) return true;
-  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing || effect == CancelEffect::kAskedHarder) return false;
-  const bool ends = effect == CancelEffect::kCancelledNow;
-  if (ends) {
-    CARILLON_TRY(writer.End(run, RunState::kCancelled, CancelReason(run.row), context.now));
-  } else {
-    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
-  }
-  writer.Explain(run.row.key, CancelSentence({.effect = effect,
-                                              .mode = context.cancel_mode,
-                                              .actor = context.actor,
-                                              .reason = context.reason}));
-  return ends;
+  CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect, CancelLocked(run, tools, TermsOf(context)));
+  return effect == CancelEffect::kCancelledNow;
 }
 
 Status CancelRuns(Session& session, Incarnations& incarnations, Backfill* backfill,
@@ -107,7 +97,7 @@ Status CancelRuns(Session& session, Incarnations& incarnations, Backfill* backfi
     const bool completed = found != runs.end() && found->second.row.state == RunState::kCompleted;
     bool ended = true;
     if (found != runs.end()) {
-      CARILLON_ASSIGN_OR_RETURN(ended, CancelOne(found->second, writer, context));
+      CARILLON_ASSIGN_OR_RETURN(ended, CancelOne(found->second, {session, incarnations, writer}, context));
     }
     if (!ended) {
       open.push_back(key);

@@ -10,6 +10,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/ports/store/firing_store.h"
@@ -110,33 +111,21 @@ Status DeleteStale(Session& session, const std::vector<Wait>& stale) {
 }
 
 // Ends a run that holds a slot, or asks it to stop, for the queued run `newest`.
-Status MakeRoomBy(StoredRun& holder, CancelMode mode, const RunKey& newest,
-                  const std::string& sentence, WallTime now, RunWriter& writer,
-                  AdmissionEffect* effect) {
-  RunRow& row = holder.row;
+Status MakeRoomBy(StoredRun& holder, const RunKey& newest, const CancelTools& tools,
+                  const CancelTerms& terms, AdmissionEffect* effect) {
+  const RunRow& row = holder.row;
   const MakeRoom fate = DecideMakeRoom(row, newest);
   if (fate == MakeRoom::kKeep) return {};
   if (fate == MakeRoom::kSkip) {
-    CARILLON_TRY(writer.End(holder, RunState::kSkipped, reason::kReplaced, now));
+    CARILLON_TRY(tools.writer.End(holder, RunState::kSkipped, reason::kReplaced, terms.now));
     ++effect->replaced;
     return {};
   }
-  switch (DecideCancel(row, mode, Overlap::kUnconfirmed)) {
-    case CancelEffect::kNothing:
-    case CancelEffect::kAskedHarder: return {};
-    case CancelEffect::kCancelledNow: {
-      const std::string_view why = CancelReason(row);
-      CARILLON_TRY(writer.End(holder, RunState::kCancelled, why, now));
-      ++effect->cancelled;
-      break;
-    }
-    case CancelEffect::kRequested:
-      if (row.cancel_requested >= mode) return {};  // by a user, or for an earlier run
-      CARILLON_TRY(writer.RequestCancel(holder, mode));
-      ++effect->cancels_requested;
-      break;
-  }
-  writer.Explain(row.key, sentence);
+  const bool asked = row.cancel_requested >= terms.mode;  // by a user, or for an earlier run
+  if (asked && DecideCancel(row, terms.mode, terms.overlap) == CancelEffect::kRequested) return {};
+  CARILLON_ASSIGN_OR_RETURN(const CancelEffect done, CancelLocked(holder, tools, terms));
+  if (done == CancelEffect::kCancelledNow) ++effect->cancelled;
+  if (done == CancelEffect::kRequested) ++effect->cancels_requested;
   return {};
 }
 
@@ -148,9 +137,9 @@ struct AdmissionState {
 };
 
 Status WriteAdmission(const OverlapRules& rules, const Admission& admission, AdmissionState& state,
-                      WallTime now, RunWriter& writer, AdmissionEffect* effect) {
+                      WallTime now, const CancelTools& tools, AdmissionEffect* effect) {
   for (const RunKey& key : admission.replaced) {
-    CARILLON_TRY(writer.End(state.runs.at(key), RunState::kSkipped, reason::kReplaced, now));
+    CARILLON_TRY(tools.writer.End(state.runs.at(key), RunState::kSkipped, reason::kReplaced, now));
     ++effect->replaced;
   }
   for (const RunKey& key : admission.admitted) {
@@ -161,7 +150,7 @@ Status WriteAdmission(const OverlapRules& rules, const Admission& admission, Adm
       state.slots.taken[*slot] = key;
     }
     StoredRun& run = state.runs.at(key);
-    CARILLON_TRY(writer.Admit(run, slot, now));
+    CARILLON_TRY(tools.writer.Admit(run, slot, now));
     effect->admitted.push_back(run.row);
     effect->waited.push_back(now - state.queued.at(key));
   }
@@ -173,8 +162,9 @@ Status WriteAdmission(const OverlapRules& rules, const Admission& admission, Adm
     // it, if it is still in the way.
     const auto holder = state.runs.find(key);
     if (holder == state.runs.end()) continue;
-    CARILLON_TRY(
-        MakeRoomBy(holder->second, *admission.holders, newest, sentence, now, writer, effect));
+    CARILLON_TRY(MakeRoomBy(holder->second, newest, tools,
+                            {.now = now, .mode = *admission.holders, .sentence = sentence},
+                            effect));
   }
   return {};
 }
@@ -222,7 +212,8 @@ Result<AdmissionEffect> AdmitBatch(Session& session, const QueuedJob& job,
       DecideAdmission(overlap, queue, static_cast<int64_t>(state.slots.taken.size()));
   AdmissionEffect effect;
   RunWriter writer(session);
-  CARILLON_TRY(WriteAdmission(overlap, admission, state, rules.now, writer, &effect));
+  CARILLON_TRY(WriteAdmission(overlap, admission, state, rules.now,
+                              {session, rules.incarnations, writer}, &effect));
   CARILLON_TRY(writer.Flush());
   CARILLON_TRY(DeleteStale(session, stale));
   return effect;

@@ -7,6 +7,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
@@ -206,13 +207,14 @@ Status TakeSlots(Session& session, const EditedJob& edited) {
     if (rows.Next()) slot = std::max(slot, rows.Unsigned(1) + 1);
   }
   std::vector<RunKey> keys;
-  for (const StoredRun& run : edited.active) {
-    if (!run.slot_taken) keys.push_back(run.row.key);
-  }
+  const auto add = [&](const StoredRun& run) {
+    // The slot of a fire is that of its own run.
+    const bool counts = run.active && !IsPart(run.row.key);
+    if (counts && !run.slot_taken) keys.push_back(run.row.key);
+  };
+  for (const StoredRun& run : edited.active) add(run);
   for (const EditedRun& pending : edited.pending) {
-    if (!pending.ended && !pending.erased && pending.run.active && !pending.run.slot_taken) {
-      keys.push_back(pending.run.row.key);
-    }
+    if (!pending.ended && !pending.erased) add(pending.run);
   }
   for (const RunKey& key : keys) {
     CARILLON_TRY(

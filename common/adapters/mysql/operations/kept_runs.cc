@@ -60,8 +60,8 @@ Result<std::set<RunKey>> ReadNewest(Session& session, uint64_t job_no, int64_t f
         session.Query(
             "SELECT r.fire_us, r.schedule_id, r.shard, r.open_segment IS NULL AND r.state "
             "<> 'SKIPPED' FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND "
-            "r.fire_us >= ? ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard DESC "
-            "LIMIT ?",
+            "r.fire_us >= ? AND r.shard = 0 ORDER BY r.fire_us DESC, r.schedule_id DESC, r.shard "
+            "DESC LIMIT ?",
             {job_no, from_us, limit}));
     int64_t read = 0;
     while (rows.Next()) {
@@ -137,7 +137,7 @@ Status RunKeeper::KeepOf(Session& session, const OldDay& day, uint64_t job_no) {
   CARILLON_TRY(session.Execute(
       fmt::format("REPLACE INTO kept_runs ({0}) SELECT {0} FROM job_runs PARTITION ({1}) FORCE "
                   "INDEX (by_job) WHERE job_no = ? AND fire_us < ? AND open_segment IS NULL AND "
-                  "state <> 'SKIPPED' ORDER BY fire_us DESC, schedule_id DESC, shard DESC LIMIT ?",
+                  "state <> 'SKIPPED' AND shard = 0 ORDER BY fire_us DESC, schedule_id DESC, shard DESC LIMIT ?",
                   kKeptColumns, day.partition),
       {job_no, day.below_us, wanted}));
   return {};

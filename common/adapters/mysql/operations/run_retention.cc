@@ -57,13 +57,14 @@ Result<Walk> ReadJobs(Pool& pool, int64_t from, WallTime now, Duration retention
 }
 
 // The fire is before the end, so the range of fires bounds the read of the index and its
-// partitions.
+// partitions. The parts of a fire go with its own run.
 Result<JsonRows> FindEnded(Session& session, const ShortLivedJob& job, int64_t limit) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
                     "(by_job) WHERE r.job_no = ? AND r.fire_us < ? AND r.open_segment IS NULL AND "
-                    "r.ended_us < ? AND (r.flags & 4) = 0 ORDER BY r.fire_us LIMIT ?",
+                    "r.ended_us < ? AND (r.flags & 4) = 0 AND r.shard = 0 ORDER BY r.fire_us LIMIT "
+                    "?",
                     {job.job_no, job.before_us, job.before_us, limit}));
   JsonRows keys;
   while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
@@ -82,7 +83,20 @@ Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t b
   return keys;
 }
 
-// The keys of the nodes' runs of those of `owns` that are runs of workflows. A node's run is kept
+// The keys of the parts of those of `owns` that have some.
+Result<JsonRows> PartsOf(Session& session, const std::string& owns) {
+  static const std::string statement =
+      "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
+      "'$[2]')) k STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
+      "r.schedule_id = k.s AND r.shard > 0 WHERE k.h = 0";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {owns}));
+  JsonRows keys;
+  while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
+  return keys;
+}
+
+// The keys of the nodes' runs, with their parts, of those of `owns` that are runs of workflows. A node's run is kept
 // as long as the workflow run, whatever its own job says.
 Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
   // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
@@ -134,6 +148,8 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
     CARILLON_TRY(session.Execute("DELETE FROM dead_letters WHERE job_no = ? AND created_us < ?",
                                  {job.job_no, job.before_us}));
     std::string owns = ended.Take();
+    CARILLON_ASSIGN_OR_RETURN(JsonRows parts, PartsOf(session, owns));
+    if (!parts.empty()) CARILLON_TRY(DeleteKeys(session, parts.Take()));
     // Level by level: a node may itself be a workflow.
     for (int level = 0; level < kWorkflowDepthMax; ++level) {
       CARILLON_ASSIGN_OR_RETURN(JsonRows nodes, NodesOf(session, owns));

@@ -9,13 +9,16 @@
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/checkpoint_rows.h"
 #include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/runs/gap_filter.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
+#include "common/adapters/mysql/runs/run_retry.h"
 #include "common/adapters/mysql/runs/run_search.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/domain/run/dependents.h"
@@ -33,8 +36,8 @@ constexpr int64_t kBusyMicrosecondsMax = 100'000;  // bounds the search of FreeM
 Result<WallTime> FreeMicrosecond(Session& session, const StoredJobRow& job, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE "
-                               "r.job_no = ? AND r.fire_us >= ? AND r.schedule_id = ? "
-                               "ORDER BY r.fire_us LIMIT ?",
+                               "r.job_no = ? AND r.fire_us >= ? AND r.schedule_id = ? AND "
+                               "r.shard = 0 ORDER BY r.fire_us LIMIT ?",
                                {job.job_no.value(), ToUnixMicros(now), job.manual_schedule.value(),
                                 kBusyMicrosecondsMax}));
   WallTime free = now;
@@ -68,36 +71,9 @@ void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
 }
 
-// True if the executor reported the current attempt after the attempt was given up. Such a report
-// is stored with the earlier attempts.
-bool HasReportOf(const RunDetail& run, int attempt) {
-  return std::any_of(run.attempts.begin(), run.attempts.end(),
-                     [&](const RunAttempt& known) { return known.attempt == attempt; });
-}
-
-// True unless an executor has claimed the run.
-bool MayHaveNodes(const StoredRun& run) { return run.incarnation_no == 0; }
-
-Result<RunDetail> AnswerRetry(Session& session, const RetryRequest& request,
-                              Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(RunDetail retried, ReadDetail(session, request.key, incarnations));
-  CARILLON_ASSIGN_OR_RETURN(retried.saved, ReadSaved(session, request.key));
-  if (request.keyed) {
-    const auto& keyed = *request.keyed;
-    CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
-  }
-  return retried;
-}
-
-// The error of a request to change a run that is not in job_runs.
-Error NotOpenable(Session& session, const RunKey& key) {
-  const Result<bool> kept = IsOnlyKept(session, key);
-  if (!kept.ok()) return kept.error();
-  return *kept ? OnlyKept(key) : Error{ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-}
-
-Error Unreadable(const RunKey& key) {
-  return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
+// True unless an executor has claimed the run, or its work is done by parts.
+bool MayHaveNodes(const StoredRun& run) {
+  return run.incarnation_no == 0 && !IsPart(run.row.key) && !MayHaveParts(run.row);
 }
 
 // True for a run that is only planned: its fire is in the future, and it has not been tried.
@@ -111,8 +87,8 @@ Result<int64_t> CountOpen(Session& session, std::string_view states) {
       Rows rows,
       session.Query(fmt::format("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
                                 "(open_runs) WHERE r.open_segment IS NOT NULL AND r.state IN ({}) "
-                                "LIMIT {}) x",
-                                states, kCountedMax)));
+                                "AND {} LIMIT {}) x",
+                                states, kIsOwnRun, kCountedMax)));
   rows.Next();
   return rows.Int(1);
 }
@@ -218,13 +194,15 @@ Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& con
                                   LockRuns(session, {key}, db_.caches().incarnations));
         if (runs.empty()) return NotOpenable(session, key);
         StoredRun& run = runs.begin()->second;
-        if (!run.readable) return Unreadable(key);
+        if (!run.readable) return UnreadableRun(key);
         maybe_workflow = MayHaveNodes(run);
         RunWriter writer(session);
-        CARILLON_ASSIGN_OR_RETURN(const bool cancelled, CancelLocked(run, writer, context));
+        CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect,
+                                  CancelLocked(run, {session, db_.caches().incarnations, writer},
+                                               TermsOf(context)));
         CARILLON_TRY(writer.Flush());
         ReportEnds(writer, context);
-        return cancelled;
+        return IsCancel(effect);
       }));
   if (done && maybe_workflow) CARILLON_TRY(CancelNodesOf({key}, context));
   return done;
@@ -241,6 +219,7 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
                                       LockLiveJob(session, id, JobLock::kUpdate));
             CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
                                       ReadOpenKeys(session, job.job_no, job.segment));
+            std::erase_if(keys, IsPart);  // they go with their own runs
             std::sort(keys.begin(), keys.end());
             CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                                       LockRuns(session, keys, db_.caches().incarnations));
@@ -251,8 +230,11 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
               if (found == runs.end() || IsAhead(found->second.row, context.now)) continue;
               StoredRun& run = found->second;
               if (MayHaveNodes(run)) maybe_workflows.push_back(key);
-              CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
-              if (done) ++cancelled;
+              CARILLON_ASSIGN_OR_RETURN(
+                  const CancelEffect effect,
+                  CancelLocked(run, {session, db_.caches().incarnations, writer},
+                               TermsOf(context)));
+              if (IsCancel(effect)) ++cancelled;
             }
             CARILLON_TRY(writer.Flush());
             ReportEnds(writer, context);
@@ -264,48 +246,9 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
 
 Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
                                           const WriteContext& context) {
-  const RunKey& key = request.key;
-  return InTransaction(
-      db_.pool(), {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
-        CARILLON_ASSIGN_OR_RETURN(const auto waiting,
-                                  WaitingNode(session, key, db_.caches().incarnations));
-        std::optional<WorkflowTarget> target;
-        if (!waiting) {
-          CARILLON_ASSIGN_OR_RETURN(target, TargetOfRetry(session, key, request.workflow));
-        }
-        if (target) {
-          target->retry.overlap = context.overlap();
-          CARILLON_TRY(RetryWorkflow(session, *target, context, db_.caches().incarnations));
-          return AnswerRetry(session, request, db_.caches().incarnations);
-        }
-        // A run's job never changes, so it may be read before the job is locked.
-        CARILLON_ASSIGN_OR_RETURN(const RunDetail before,
-                                  ReadDetail(session, key, db_.caches().incarnations));
-        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
-        CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                                  LockRuns(session, {key}, db_.caches().incarnations));
-        if (runs.empty()) return NotOpenable(session, key);
-        StoredRun& run = runs.begin()->second;
-        if (!run.readable) return Unreadable(key);
-        // Reads the run again, because a report of the attempt may have arrived between the first
-        // read and the lock.
-        CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
-                                  ReadDetail(session, key, db_.caches().incarnations));
-        if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
-        CARILLON_ASSIGN_OR_RETURN(
-            const RunChange change,
-            DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
-        AttemptResult ended = now_is.result;
-        // An attempt that was given up as lost is recorded as LOST, because its real end may still
-        // be reported.
-        ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
-        // The run may have ended before others began to wait for its job.
-        run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
-        RunWriter writer(session);
-        CARILLON_TRY(writer.Change(run, change, ended, context.now));
-        CARILLON_TRY(writer.Flush());
-        return AnswerRetry(session, request, db_.caches().incarnations);
-      });
+  return InTransaction(db_.pool(), {.operation = "retry"}, [&](Session& session) {
+    return RetryIn(session, request, context, db_.caches().incarnations);
+  });
 }
 
 Result<std::vector<RecentRuns>> MysqlRunStore::ListRecentRuns(const RecentFilter& filter) {
@@ -323,6 +266,23 @@ Result<RunDetail> MysqlRunStore::GetRun(const RunKey& key) {
     }
     return detail;
   });
+}
+
+Result<std::vector<RunPart>> MysqlRunStore::ListParts(const RunKey& own) {
+  return InList(db_.pool(), "list parts", [&](Session& session) -> Result<std::vector<RunPart>> {
+    CARILLON_ASSIGN_OR_RETURN(std::vector<RunPart> parts,
+                              ReadParts(session, own, db_.caches().incarnations));
+    if (!parts.empty()) return parts;
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail exists,
+                              ReadDetail(session, own, db_.caches().incarnations));
+    static_cast<void>(exists);
+    return parts;
+  });
+}
+
+Result<std::map<RunKey, PartCounts>> MysqlRunStore::CountParts(const std::vector<RunKey>& owns) {
+  return InList(db_.pool(), "count parts",
+                [&](Session& session) { return ReadPartCounts(session, owns); });
 }
 
 Result<RunPage> MysqlRunStore::ListRuns(const RunFilter& filter, WallTime now) {

@@ -49,7 +49,8 @@ Result<std::vector<RunSummary>> ReadLast(Session& session, uint64_t job_no,
       Rows rows,
       session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, "
                                 "r.started_us, r.ended_us FROM job_runs r FORCE INDEX (by_job) "
-                                "WHERE r.job_no = ? AND r.fire_us <= ? ORDER BY {} LIMIT ?",
+                                "WHERE r.job_no = ? AND r.fire_us <= ? AND r.shard = 0 ORDER BY {} "
+                                "LIMIT ?",
                                 RunOrder(false)),
                     {job_no, ToUnixMicros(filter.until), static_cast<uint64_t>(filter.runs_max)}));
   std::vector<RunSummary> runs;

@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/conditions.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
 #include "common/adapters/mysql/run_rows/count_rows.h"
+#include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/domain/run/run_listing.h"
@@ -62,6 +63,8 @@ void AddBeyond(Conditions& conditions, const RunKey& run, Beyond beyond) {
 
 Conditions RangeOf(const RunFilter& filter) {
   Conditions range;
+  // Each index has the key of the run, so no row is read of a part that is passed over.
+  if (!filter.parts) range.Add(std::string(kIsOwnRun));
   if (filter.since) range.Add("r.fire_us >= ?", {ToUnixMicros(*filter.since)});
   if (filter.until) range.Add("r.fire_us < ?", {ToUnixMicros(*filter.until)});
   if (filter.before) {
@@ -100,10 +103,10 @@ void AddLabel(Conditions& conditions, const std::string& name,
 }
 
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
-  // Names every field, so that this does not compile until a new field has its condition. States,
-  // job and time are conditions of the walks.
+  // Names every field, so that this does not compile until a new field has its condition.
+  // States, job, time and parts are conditions of the walks.
   const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
-               until, oldest_first, before, limit, search_max] = filter;
+               until, parts, oldest_first, before, limit, search_max] = filter;
   Conditions wanted;
   if (!namespaces.empty()) wanted.AddAnyOf("j.namespace", namespaces);
   if (user_id) wanted.Add("j.user_id = ?", {*user_id});
@@ -328,8 +331,8 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t newest,
       MarkOf(session,
-             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? ORDER BY {} LIMIT {}",
-                         RunOrder(false), kMarkedRuns),
+             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? AND {} ORDER BY {} LIMIT {}",
+                         kIsOwnRun, RunOrder(false), kMarkedRuns),
              {now_us}));
   return open * 31 + newest;
 }

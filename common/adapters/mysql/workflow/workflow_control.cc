@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/domain/run/dependents.h"
@@ -159,23 +160,6 @@ Status ReopenOwn(Session& session, WorkflowRow row, const WriteContext& context,
 
 }  // namespace
 
-Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
-  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing) return false;
-  if (effect == CancelEffect::kAskedHarder) return true;
-  if (effect == CancelEffect::kCancelledNow) {
-    const std::string_view why = CancelReason(run.row);
-    CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
-  } else {
-    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
-  }
-  writer.Explain(run.row.key, CancelSentence({.effect = effect,
-                                              .mode = context.cancel_mode,
-                                              .actor = context.actor,
-                                              .reason = context.reason}));
-  return true;
-}
-
 Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
                                         const WriteContext& context, Incarnations& incarnations) {
   std::vector<RunKey> nested;
@@ -199,8 +183,10 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
     if (found == runs.end() || !found->second.readable) continue;
     StoredRun& run = found->second;
     run.row.flags &= ~run_flag::kNode;  // the wake-up below tells of all of them
-    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
-    if (done && IsRunningWorkflow(run.row)) nested.push_back(key);
+    CARILLON_ASSIGN_OR_RETURN(
+        const CancelEffect effect,
+        CancelLocked(run, {session, incarnations, writer}, TermsOf(context)));
+    if (IsCancel(effect) && IsRunningWorkflow(run.row)) nested.push_back(key);
   }
   CARILLON_TRY(writer.Flush());
   CARILLON_TRY(WriteWakeUp(session, *row, context.now));
@@ -307,7 +293,7 @@ Result<WorkflowRunView> ReadView(Session& session, const RunKey& own, Incarnatio
   CARILLON_ASSIGN_OR_RETURN(
       std::vector<RunDetail> details,
       ReadDetails(session,
-                  {.where = "r.fire_us = ? AND r.schedule_id BETWEEN ? AND ?",
+                  {.where = "r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.shard = 0",
                    .params = {ToUnixMicros(row->id.fire), range.first.schedule_id.value(),
                               range.last.schedule_id.value()},
                    .limit = kWorkflowNodesMax,

@@ -11,9 +11,6 @@
 
 namespace carillon::mysql {
 
-// Applies DecideCancel to a locked run. True if it was cancelled or received a request.
-Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context);
-
 // After a cancel of its own run: cancels the runs of its nodes. Returns the own runs of nested
 // workflow runs among them, whose nodes must be cancelled next. Does nothing to a run that is not a
 // workflow's, has not begun, has ended, or was not cancelled.

@@ -132,7 +132,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
   static const std::string statement =
       "SELECT " + kRunColumns +
       ", r.reason, r.exit_code, r.outputs FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = "
-      "? AND r.schedule_id BETWEEN ? AND ? ORDER BY r.schedule_id";
+      "? AND r.schedule_id BETWEEN ? AND ? AND r.shard = 0 ORDER BY r.schedule_id";
   CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
   NodeStates nodes;
   std::vector<uint32_t> numbers;
@@ -193,8 +193,8 @@ Result<std::vector<RunKey>> ReadOpenNodes(Session& session, const WorkflowRow& r
       Rows rows,
       session.Query(
           "SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX (PRIMARY) "
-          "WHERE r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.open_segment IS NOT "
-          "NULL",
+          "WHERE r.fire_us = ? AND r.schedule_id BETWEEN ? AND ? AND r.shard = 0 AND "
+          "r.open_segment IS NOT NULL",
           {ToUnixMicros(row.id.fire), range.first.schedule_id.value(),
            range.last.schedule_id.value()}));
   std::vector<RunKey> open;

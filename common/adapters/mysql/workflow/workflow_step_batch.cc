@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
@@ -199,15 +200,17 @@ class StepWriter {
   // next step.
   Status Stop(size_t position, StoredRun& run, StepEffect* effect) {
     if (IsFinal(run.row.state)) return {};
-    const CancelMode mode = mode_;
-    const CancelEffect asked = DecideCancel(run.row, mode, Overlap::kUnconfirmed);
+    const CancelEffect asked = DecideCancel(run.row, mode_, Overlap::kUnconfirmed);
     if (asked == CancelEffect::kCancelledNow) {
       ++effect->cancelled;
       return End(position, run, RunState::kCancelled, CancelReason(run.row), {});
     }
     if (asked != CancelEffect::kRequested) return {};
     ++effect->stopping;
-    CARILLON_TRY(writer_.RequestCancel(run, mode));
+    CARILLON_ASSIGN_OR_RETURN(const CancelEffect done,
+                              CancelLocked(run, {session_, rules_.incarnations, writer_},
+                                           {.now = rules_.now, .mode = mode_}));
+    CARILLON_CHECK(done == asked, "a cancel is decided alike twice");
     facts_.nodes.rows[position].cancel_requested = true;
     if (!IsRunningWorkflow(run.row)) return {};
     CARILLON_ASSIGN_OR_RETURN(auto nested,
