@@ -66,7 +66,7 @@ RunsByFire MemoryBackfillStore::RunsAt(JobNo job_no, const std::vector<WallTime>
   for (const WallTime fire : fires) {
     for (auto at = tables_.runs().lower_bound(RunKey{fire, ScheduleId{}, 0});
          at != tables_.runs().end() && at->first.fire == fire; ++at) {
-      if (at->second.row.job_no != job_no) continue;
+      if (at->second.row.job_no != job_no || IsPart(at->first)) continue;
       RunRow& row = runs[fire].emplace_back(at->second.row);
       // Of a workflow: nobody has confirmed that the process of a node may run beside another one.
       const bool broken = failpoint::Broken("backfill.nodes_unasked");
@@ -158,38 +158,16 @@ Result<Backfill> MemoryBackfillStore::ResumeBackfill(uint64_t number, const Writ
   return SetState(number, BackfillState::kRunning);
 }
 
-bool MemoryBackfillStore::CancelOne(const RunKey& key, const WriteContext& context) {
-  const RunEntry* found = tables_.FindRun(key);
-  if (found == nullptr || IsFinal(found->row.state)) return true;
-  const CancelEffect effect = DecideCancel(found->row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing || effect == CancelEffect::kAskedHarder) return false;
-  RunEntry changed = *found;
-  const std::string sentence = CancelSentence({.effect = effect,
-                                               .mode = context.cancel_mode,
-                                               .actor = context.actor,
-                                               .reason = context.reason});
-  if (!sentence.empty()) changed.result.error = sentence;
-  if (effect == CancelEffect::kRequested) {
-    changed.row.cancel_requested = context.cancel_mode;
-    tables_.PutRun(std::move(changed));
-    return false;
-  }
-  changed.result.reason = std::string(CancelReason(changed.row));
-  changed.result.ended = context.now;
-  changed.result.state = RunState::kCancelled;
-  changed.row.state = RunState::kCancelled;
-  changed.row.cancel_requested.reset();
-  PutEnded(tables_, std::move(changed));
-  return true;
-}
-
 Result<Backfill> MemoryBackfillStore::CancelBackfill(uint64_t number, const WriteContext& context) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(Backfill * backfill, FindBackfill(number));
   if (backfill->state == BackfillState::kCancelled) return *backfill;
   if (!IsOpen(backfill->state)) return AlreadyEnded(*backfill);
   backfill->state = BackfillState::kCancelled;
-  for (const RunKey& key : backfill->runs) CancelOne(key, context);
+  for (const RunKey& key : backfill->runs) {
+    const RunEntry* found = tables_.FindRun(key);
+    if (found != nullptr) CancelOne(tables_, RunEntry(*found), context);
+  }
   ReportEnds(tables_, context);
   CountEnded(*backfill);
   if (backfill->runs.empty()) backfill->ended = context.now;

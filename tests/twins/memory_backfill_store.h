@@ -42,7 +42,6 @@ class MemoryBackfillStore final : public BackfillStore {
   RunsByFire RunsAt(JobNo job_no, const std::vector<WallTime>& fires) REQUIRES(tables_.mu);
   void CountEnded(Backfill& backfill) REQUIRES(tables_.mu);
   // True if the run has ended.
-  bool CancelOne(const RunKey& key, const WriteContext& context) REQUIRES(tables_.mu);
   Status CreateRuns(Backfill& backfill, const JobEntry& job, WallTime now, Duration retention,
                     BackfillEffect* effect) REQUIRES(tables_.mu);
   RunRow Insert(const Backfill& backfill, const JobEntry& job, WallTime fire, WallTime now)

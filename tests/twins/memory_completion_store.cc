@@ -58,7 +58,7 @@ CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end
     for (auto run = tables_.runs().lower_bound(RunKey{end.key.fire, ScheduleId{}, 0});
          run != tables_.runs().end() && run->first.fire < end.key.fire + Duration(kSameFireMax);
          ++run) {
-      if (run->first.schedule_id != schedule_id) continue;
+      if (run->first.schedule_id != schedule_id || IsPart(run->first)) continue;
       const auto& trigger = run->second.trigger;
       started[run->first.fire] = trigger ? std::optional(trigger->run) : std::nullopt;
     }

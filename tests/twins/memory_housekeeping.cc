@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_workflow_runs.h"
 
 namespace carillon::memory {
@@ -11,7 +12,9 @@ namespace {
 
 constexpr Duration kAuditKept = 24h * 365;
 
-bool IsFinished(const RunRow& row) { return IsFinal(row.state) && row.state != RunState::kSkipped; }
+bool IsFinished(const RunRow& row) {
+  return IsFinal(row.state) && row.state != RunState::kSkipped && !IsPart(row.key);
+}
 
 }  // namespace
 
@@ -143,7 +146,7 @@ void MemoryHousekeeping::DropCalendarVersions(WallTime before) {
 void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {
   std::set<RunKey> gone;
   for (const auto& [key, entry] : tables_.runs()) {
-    if (entry.node) continue;  // it goes with its workflow run
+    if (entry.node || IsPart(key)) continue;  // it goes with its workflow run, or its fire
     const JobEntry* job = tables_.FindJob(entry.row.job_no);
     const Duration kept = job == nullptr ? Duration{} : 24h * job->definition.retention_days;
     if (kept <= Duration{} || kept >= retention || !IsFinal(entry.row.state)) continue;
@@ -157,6 +160,7 @@ void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {
 
 void MemoryHousekeeping::AddWithNodes(const RunKey& key, std::set<RunKey>& gone) {
   gone.insert(key);
+  for (const RunKey& part : PartsOf(tables_, key)) gone.insert(part);
   for (const auto& [no, workflow] : tables_.workflow_runs) {
     if (workflow.own != key) continue;
     for (const RunKey& node : NodeKeysOf(tables_, workflow)) AddWithNodes(node, gone);

@@ -27,7 +27,8 @@ std::optional<Recovery> FindRecovery(const MemoryTables& tables, JobNo job_no,
   for (auto it = runs.lower_bound({memory.failed_fire, {}, 0}); it != runs.end(); ++it) {
     const RunEntry& run = it->second;
     if (it->first.fire > now) break;
-    if (run.row.job_no != job_no || run.row.state != RunState::kCompleted) continue;
+    if (IsPart(it->first) || run.row.job_no != job_no) continue;
+    if (run.row.state != RunState::kCompleted) continue;
     const bool since = run.result.ended > memory.failed || run.row.key.fire == memory.failed_fire;
     if (!since) continue;
     return Recovery{.segment = memory.segment,

@@ -13,6 +13,8 @@
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/parameters_json.h"
 #include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_part_retry.h"
+#include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
 
@@ -99,6 +101,7 @@ Result<int64_t> MemoryRunStore::CancelJobRuns(const JobId& id, const WriteContex
   const std::set<RunKey> open = job->open;
   int64_t cancelled = 0;
   for (const RunKey& key : open) {
+    if (IsPart(key)) continue;  // it goes with its own run
     if (IsAhead(tables_.FindRun(key)->row, context.now)) continue;
     if (CancelWithNodes(tables_, key, context)) ++cancelled;
   }
@@ -110,12 +113,14 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
                                            const WriteContext& context) {
   MutexLock lock(tables_.mu);
   const RunKey& key = request.key;
-  const RunEntry* found = tables_.FindRun(key);
-  if (found == nullptr) return NotOpenable(key);
+  const RunKey own = OwnRunOf(key);
+  const RunEntry* found = tables_.FindRun(own);
+  if (found == nullptr) return NotOpenable(own);
   WorkflowRetry choice = request.workflow;
   choice.overlap = context.overlap();
-  CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, key, choice));
+  CARILLON_ASSIGN_OR_RETURN(const auto planned, PlanWorkflowRetry(tables_, own, choice));
   if (planned) {
+    if (request.parts || IsPart(key)) return RetriedByWorkflow(own);
     if (request.keyed) {
       CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
     }
@@ -129,6 +134,16 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   if (!IsReadable(entry)) {
     return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};
   }
+  if (IsRetriedByParts(found->row)) {
+    if (request.keyed) {
+      CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+    }
+    CARILLON_TRY(RetryParts(tables_, own, ChoiceOf(key, request.parts), context));
+    RunDetail retried = ToDetail(tables_, *tables_.FindRun(key), true);
+    if (request.keyed) tables_.Settle(*request.keyed, retried);
+    return retried;
+  }
+  if (request.parts || IsPart(key)) return NoPartsToRetry(found->row);
   const JobRow job = ToJobRow(entry);
   RunRow row = found->row;
   // If the current attempt was reported after it was given up as lost, that report is among the
@@ -160,6 +175,25 @@ Result<RunDetail> MemoryRunStore::GetRun(const RunKey& key) {
   return KeptDetail(kept->second);
 }
 
+Result<std::vector<RunPart>> MemoryRunStore::ListParts(const RunKey& own) {
+  MutexLock lock(tables_.mu);
+  if (tables_.FindRun(own) == nullptr && !tables_.kept.contains(own)) {
+    return {ErrorCode::kNotFound, "no run " + EncodeRunId(own)};
+  }
+  std::vector<RunPart> parts;
+  for (const RunKey& key : PartsOf(tables_, own)) parts.push_back(ToPart(*tables_.FindRun(key)));
+  return parts;
+}
+
+Result<std::map<RunKey, PartCounts>> MemoryRunStore::CountParts(const std::vector<RunKey>& owns) {
+  MutexLock lock(tables_.mu);
+  std::map<RunKey, PartCounts> counts;
+  for (const RunKey& own : owns) {
+    for (const RunKey& key : PartsOf(tables_, own)) ++counts[own][tables_.FindRun(key)->row.state];
+  }
+  return counts;
+}
+
 Error MemoryRunStore::NotOpenable(const RunKey& key) {
   if (tables_.kept.contains(key)) return OnlyKept(key);
   return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
@@ -181,7 +215,7 @@ Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilte
     auto it = tables_.runs().upper_bound({filter.until, ScheduleId(UINT64_MAX), UINT32_MAX});
     while (it != tables_.runs().begin() && found.runs.size() < filter.runs_max) {
       const auto& [key, entry] = *--it;
-      if (entry.row.job_no != job->job_no) continue;
+      if (entry.row.job_no != job->job_no || IsPart(key)) continue;
       found.runs.push_back({.key = key,
                             .state = entry.row.state,
                             .started = entry.result.started,
@@ -203,6 +237,7 @@ Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilte
 
 bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
   const RunRow& row = entry.row;
+  if (IsPart(row.key) && !filter.parts) return false;
   if (filter.since && row.key.fire < *filter.since) return false;
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;
@@ -275,7 +310,8 @@ Result<uint64_t> MemoryRunStore::RunsFingerprint(WallTime now) {
     --it;
     const RunRow& row = it->second.row;
     const bool open = !IsFinal(row.state) && row.due <= now;
-    if (++newest > kMarkedRuns && !open) continue;
+    if (!IsPart(row.key)) ++newest;
+    if ((newest > kMarkedRuns || IsPart(row.key)) && !open) continue;
     text +=
         fmt::format("{} {} {}\n", EncodeRunId(row.key), static_cast<int>(row.state), row.attempt);
   }
@@ -305,11 +341,13 @@ Result<GapPage> MemoryRunStore::ListGaps(const GapFilter& filter) {
 Result<RunCounts> MemoryRunStore::CountOpenRuns() {
   MutexLock lock(tables_.mu);
   RunCounts counts;
-  for (const SegmentRecord& record : tables_.segments) {
-    counts.pending += static_cast<int64_t>(tables_.pending(record.segment).size());
-    counts.running += static_cast<int64_t>(tables_.running(record.segment).size());
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    for (const RunKey& key : job.open) {
+      if (IsPart(key)) continue;
+      const bool pending = tables_.FindRun(key)->row.state == RunState::kPending;
+      ++(pending ? counts.pending : counts.running);
+    }
   }
-  counts.running += static_cast<int64_t>(tables_.held());
   counts.pending = std::min(counts.pending, kCountedMax);
   counts.running = std::min(counts.running, kCountedMax);
   return counts;

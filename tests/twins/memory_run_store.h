@@ -18,6 +18,8 @@ class MemoryRunStore final : public RunStore {
   Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) override;
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
+  Result<std::vector<RunPart>> ListParts(const RunKey& own) override;
+  Result<std::map<RunKey, PartCounts>> CountParts(const std::vector<RunKey>& owns) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;

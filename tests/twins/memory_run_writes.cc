@@ -12,6 +12,7 @@
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/given_parameters.h"
+#include "tests/twins/memory_parts.h"
 
 namespace carillon::memory {
 namespace {
@@ -183,10 +184,13 @@ RunAttempt LastAttempt(const RunEntry& entry) {
   return last;
 }
 
-bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
+namespace {
+
+// Of this run alone.
+CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
+    REQUIRES(tables.mu) {
   const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
-  if (effect == CancelEffect::kNothing) return false;
-  if (effect == CancelEffect::kAskedHarder) return true;
+  if (effect == CancelEffect::kNothing || effect == CancelEffect::kAskedHarder) return effect;
   RunEntry changed = entry;
   const std::string sentence = CancelSentence({.effect = effect,
                                                .mode = context.cancel_mode,
@@ -196,7 +200,7 @@ bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& 
   if (effect == CancelEffect::kRequested) {
     changed.row.cancel_requested = context.cancel_mode;
     tables.PutRun(std::move(changed));
-    return true;
+    return effect;
   }
   changed.row.state = RunState::kCancelled;
   changed.row.cancel_requested.reset();
@@ -205,7 +209,23 @@ bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& 
   // A lost attempt that may still run stays LOST, because its real end may still be reported.
   if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
   PutEnded(tables, std::move(changed));
-  return true;
+  return effect;
+}
+
+}  // namespace
+
+bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
+  const RunKey own = entry.row.key;
+  const CancelEffect effect = CancelAlone(tables, entry, context);
+  const bool follow = effect == CancelEffect::kRequested && !IsPart(own);
+  if (follow && !failpoint::Broken("parts.cancel_own_only")) CancelParts(tables, own, context);
+  return effect != CancelEffect::kNothing;
+}
+
+void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context) {
+  for (const RunKey& key : PartsOf(tables, own)) {
+    CancelAlone(tables, RunEntry(*tables.FindRun(key)), context);
+  }
 }
 
 void PutEnded(MemoryTables& tables, RunEntry entry) {

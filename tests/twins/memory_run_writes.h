@@ -34,8 +34,12 @@ void RecordAttempt(RunEntry& entry, RunAttempt attempt);
 // The end of the attempt that is given up for another one.
 RunAttempt LastAttempt(const RunEntry& entry);
 
-// Applies DecideCancel to this run alone. True if it was cancelled or received a request.
+// Applies DecideCancel to this run, and to the open parts of a fire. True if it was cancelled or
+// received a request.
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
+    REQUIRES(tables.mu);
+// Applies DecideCancel to the open parts of a fire.
+void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context)
     REQUIRES(tables.mu);
 // Writes a run that was ended by a user's request.
 void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);

@@ -129,7 +129,7 @@ std::vector<RunKey> NodeKeysOf(MemoryTables& tables, const WorkflowEntry& workfl
   std::vector<RunKey> keys;
   for (auto run = tables.runs().lower_bound(range.first);
        run != tables.runs().end() && !(range.last < run->first); ++run) {
-    if (NodePlaceOf(run->first)) keys.push_back(run->first);
+    if (NodePlaceOf(run->first)) keys.push_back(run->first);  // not of their parts
   }
   return keys;
 }

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "common/base/failpoint.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run_id.h"
+#include "common/domain/workflow/node_key.h"
 
 namespace carillon {
 namespace {
@@ -26,7 +26,7 @@ bool HasFailed(const PartOfFire& part) {
     case RunState::kLost:
     case RunState::kCancelled:
     case RunState::kHeld: return true;
-    case RunState::kSkipped: return part.reason != "host_down" || !IsFirstTry(part.row);
+    case RunState::kSkipped: return part.reason != reason::kHostDown || !IsFirstTry(part.row);
     default: return false;
   }
 }
@@ -90,9 +90,8 @@ Result<RunChange> ChangeOf(const RunRow& own, const RunRow& row, const JobRow& j
                      .priority = row.priority};
   }
   if (!IsFinal(row.state) && row.state != RunState::kHeld) {
-    return CannotRetry(own,
-                       fmt::format("has shard {}, which is {}; choose shards that have ended",
-                                   IndexOfPart(row.key), Name(row.state)));
+    return CannotRetry(own, fmt::format("has shard {}, which is {}; choose shards that have ended",
+                                        IndexOfPart(row.key), Name(row.state)));
   }
   // A skipped part has made no attempt. An executor may still ask for the one that it was offered,
   // so it gets another number, too.

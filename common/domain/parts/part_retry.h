@@ -40,8 +40,6 @@ struct PartOfFire {
 struct PartRetry {
   size_t position = 0;  // in the list of parts
   RunChange change = {};
-
-  bool operator==(const PartRetry&) const = default;
 };
 
 // True if a retry of the own run is one of its parts. Otherwise it is retried as any run: it has no

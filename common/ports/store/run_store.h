@@ -63,7 +63,7 @@ struct RunFilter {
   std::map<std::string, std::vector<std::string>> labels = {};
   std::optional<WallTime> since = {};  // fire >= since
   std::optional<WallTime> until = {};  // fire < until
-  bool parts = false;  // the parts of fires as well
+  bool parts = false;                  // the parts of fires as well
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};

@@ -97,7 +97,8 @@ Status CancelRuns(Session& session, Incarnations& incarnations, Backfill* backfi
     const bool completed = found != runs.end() && found->second.row.state == RunState::kCompleted;
     bool ended = true;
     if (found != runs.end()) {
-      CARILLON_ASSIGN_OR_RETURN(ended, CancelOne(found->second, {session, incarnations, writer}, context));
+      CARILLON_ASSIGN_OR_RETURN(ended,
+                                CancelOne(found->second, {session, incarnations, writer}, context));
     }
     if (!ended) {
       open.push_back(key);

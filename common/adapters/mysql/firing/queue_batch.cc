@@ -9,8 +9,8 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
-#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
+#include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/ports/store/firing_store.h"

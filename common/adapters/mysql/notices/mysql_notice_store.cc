@@ -239,7 +239,8 @@ Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& wa
       "fire_us > ? AND fire_us <= ? AND shard = 0 ORDER BY fire_us DESC, "
       "schedule_id DESC, shard DESC LIMIT {}) UNION ALL (SELECT "
       "fire_us, schedule_id, shard, attempt, state, ? + 1 FROM job_runs FORCE INDEX (by_job) WHERE "
-      "job_no = ? AND fire_us = ? AND shard = 0)) x WHERE x.state = 'COMPLETED' AND x.ended_us > ? ORDER BY "
+      "job_no = ? AND fire_us = ? AND shard = 0)) x WHERE x.state = 'COMPLETED' AND x.ended_us > ? "
+      "ORDER BY "
       "x.fire_us, x.schedule_id, x.shard LIMIT 1",
       kFiresLookedAt);
   CARILLON_ASSIGN_OR_RETURN(

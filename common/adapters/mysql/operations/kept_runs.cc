@@ -137,7 +137,8 @@ Status RunKeeper::KeepOf(Session& session, const OldDay& day, uint64_t job_no) {
   CARILLON_TRY(session.Execute(
       fmt::format("REPLACE INTO kept_runs ({0}) SELECT {0} FROM job_runs PARTITION ({1}) FORCE "
                   "INDEX (by_job) WHERE job_no = ? AND fire_us < ? AND open_segment IS NULL AND "
-                  "state <> 'SKIPPED' AND shard = 0 ORDER BY fire_us DESC, schedule_id DESC, shard DESC LIMIT ?",
+                  "state <> 'SKIPPED' AND shard = 0 ORDER BY fire_us DESC, schedule_id DESC, shard "
+                  "DESC LIMIT ?",
                   kKeptColumns, day.partition),
       {job_no, day.below_us, wanted}));
   return {};

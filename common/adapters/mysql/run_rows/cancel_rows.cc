@@ -21,10 +21,10 @@ Result<CancelEffect> CancelAlone(StoredRun& run, RunWriter& writer, const Cancel
     writer.Explain(run.row.key, terms.sentence);
     return effect;
   }
-  writer.Explain(run.row.key, CancelSentence({.effect = effect,
-                                              .mode = terms.mode,
-                                              .actor = terms.actor,
-                                              .reason = terms.reason}));
+  writer.Explain(
+      run.row.key,
+      CancelSentence(
+          {.effect = effect, .mode = terms.mode, .actor = terms.actor, .reason = terms.reason}));
   return effect;
 }
 

@@ -197,9 +197,9 @@ Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& con
         if (!run.readable) return UnreadableRun(key);
         maybe_workflow = MayHaveNodes(run);
         RunWriter writer(session);
-        CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect,
-                                  CancelLocked(run, {session, db_.caches().incarnations, writer},
-                                               TermsOf(context)));
+        CARILLON_ASSIGN_OR_RETURN(
+            const CancelEffect effect,
+            CancelLocked(run, {session, db_.caches().incarnations, writer}, TermsOf(context)));
         CARILLON_TRY(writer.Flush());
         ReportEnds(writer, context);
         return IsCancel(effect);
@@ -212,34 +212,35 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
   std::vector<RunKey> maybe_workflows;
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t count,
-      InTransaction(
-          db_.pool(), {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
-            maybe_workflows.clear();
-            CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
-                                      LockLiveJob(session, id, JobLock::kUpdate));
-            CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
-                                      ReadOpenKeys(session, job.job_no, job.segment));
-            std::erase_if(keys, IsPart);  // they go with their own runs
-            std::sort(keys.begin(), keys.end());
-            CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                                      LockRuns(session, keys, db_.caches().incarnations));
-            RunWriter writer(session);
-            int64_t cancelled = 0;
-            for (const RunKey& key : keys) {
-              const auto found = runs.find(key);
-              if (found == runs.end() || IsAhead(found->second.row, context.now)) continue;
-              StoredRun& run = found->second;
-              if (MayHaveNodes(run)) maybe_workflows.push_back(key);
-              CARILLON_ASSIGN_OR_RETURN(
-                  const CancelEffect effect,
-                  CancelLocked(run, {session, db_.caches().incarnations, writer},
-                               TermsOf(context)));
-              if (IsCancel(effect)) ++cancelled;
-            }
-            CARILLON_TRY(writer.Flush());
-            ReportEnds(writer, context);
-            return cancelled;
-          }));
+      InTransaction(db_.pool(), {.operation = "cancel runs"},
+                    [&](Session& session) -> Result<int64_t> {
+                      maybe_workflows.clear();
+                      CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                                LockLiveJob(session, id, JobLock::kUpdate));
+                      CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                                                ReadOpenKeys(session, job.job_no, job.segment));
+                      std::erase_if(keys, IsPart);  // they go with their own runs
+                      std::sort(keys.begin(), keys.end());
+                      CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                                                LockRuns(session, keys, db_.caches().incarnations));
+                      RunWriter writer(session);
+                      int64_t cancelled = 0;
+                      for (const RunKey& key : keys) {
+                        const auto found = runs.find(key);
+                        if (found == runs.end() || IsAhead(found->second.row, context.now))
+                          continue;
+                        StoredRun& run = found->second;
+                        if (MayHaveNodes(run)) maybe_workflows.push_back(key);
+                        CARILLON_ASSIGN_OR_RETURN(
+                            const CancelEffect effect,
+                            CancelLocked(run, {session, db_.caches().incarnations, writer},
+                                         TermsOf(context)));
+                        if (IsCancel(effect)) ++cancelled;
+                      }
+                      CARILLON_TRY(writer.Flush());
+                      ReportEnds(writer, context);
+                      return cancelled;
+                    }));
   CARILLON_TRY(CancelNodesOf(std::move(maybe_workflows), context));
   return count;
 }

@@ -183,9 +183,8 @@ Result<std::vector<RunKey>> CancelNodes(Session& session, const RunKey& own,
     if (found == runs.end() || !found->second.readable) continue;
     StoredRun& run = found->second;
     run.row.flags &= ~run_flag::kNode;  // the wake-up below tells of all of them
-    CARILLON_ASSIGN_OR_RETURN(
-        const CancelEffect effect,
-        CancelLocked(run, {session, incarnations, writer}, TermsOf(context)));
+    CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect,
+                              CancelLocked(run, {session, incarnations, writer}, TermsOf(context)));
     if (IsCancel(effect) && IsRunningWorkflow(run.row)) nested.push_back(key);
   }
   CARILLON_TRY(writer.Flush());

@@ -1,0 +1,78 @@
+#include "tests/twins/memory_part_retry.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "common/domain/run/dependents.h"
+#include "tests/twins/memory_claims.h"
+#include "tests/twins/memory_parts.h"
+#include "tests/twins/memory_run_writes.h"
+
+namespace carillon::memory {
+namespace {
+
+PartOfFire PartOf(const RunEntry& entry) {
+  PartOfFire part{.row = entry.row, .reason = entry.result.reason};
+  // A report that came after the attempt was given up is among the earlier attempts.
+  for (const RunAttempt& known : entry.attempts) {
+    if (known.attempt == entry.row.attempt) part.row.may_still_run = false;
+  }
+  return part;
+}
+
+// The run in whose way the fire would be; nullopt = none.
+std::optional<RunKey> InTheWay(const JobEntry& job, const RunKey& own) {
+  const OverlapRules rules = OverlapRulesOf(job.definition);
+  const SlotFacts facts{.taken = static_cast<int64_t>(job.active.size()),
+                        .queued = static_cast<int64_t>(job.queue.size()),
+                        .queued_before = !job.queue.empty() && job.queue.begin()->first < own};
+  if (DecideSlot(rules, facts) == SlotVerdict::kStart) return std::nullopt;
+  const bool held = facts.taken >= rules.max_running;
+  return held ? *job.active.begin() : job.queue.begin()->first;
+}
+
+}  // namespace
+
+RunPart ToPart(const RunEntry& entry) {
+  const RunRow& row = entry.row;
+  return {.key = row.key,
+          .state = row.state,
+          .attempt = row.attempt,
+          .reason = entry.result.reason,
+          .executor = row.executor,
+          .pinned_executor = row.pinned_executor,
+          .due = row.due,
+          .claimed = row.claimed,
+          .started = entry.result.started,
+          .ended = entry.result.ended};
+}
+
+Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& choice,
+                  const WriteContext& context) {
+  RunEntry fire = *tables.FindRun(own);
+  JobEntry& job = *tables.FindJob(fire.row.job_no);
+  const JobRow rules = ToJobRow(job);
+  const std::vector<RunKey> keys = PartsOf(tables, own);
+  std::vector<PartOfFire> parts;
+  for (const RunKey& key : keys) parts.push_back(PartOf(*tables.FindRun(key)));
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::vector<PartRetry> plan,
+      PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
+  if (IsFinal(fire.row.state)) {
+    if (const auto holder = InTheWay(job, own)) return NoSlotForFire(fire.row, *holder);
+    fire.row.flags |= EndFlags(fire.row.kind, fire.row.flags, job.has_dependents);
+    const AttemptResult ended = LastAttempt(fire).result;
+    CARILLON_TRY(WriteChange(tables, std::move(fire),
+                             NextAttemptOfFire(tables.FindRun(own)->row, rules, context.now), ended,
+                             context.now));
+    WriteClaim(tables, *tables.FindRun(own), {.overlap = rules.overlap}, context.now);
+  }
+  for (const PartRetry& again : plan) {
+    const RunEntry& part = *tables.FindRun(keys[again.position]);
+    CARILLON_TRY(WriteChange(tables, part, again.change, LastAttempt(part).result, context.now));
+  }
+  return {};
+}
+
+}  // namespace carillon::memory
