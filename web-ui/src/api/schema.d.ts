@@ -557,7 +557,7 @@ export interface components {
       selector?: string;
     }[];
     Notify: {
-      on?: components['schemas']['NoticeKind'][];
+      on?: components['schemas']['JobNoticeKind'][];
       late_after_s?: number;
       mail_to?: string[];
     };
@@ -1046,7 +1046,9 @@ export interface components {
       allowed_actions: ('discard' | 'retry')[];
     } & components['schemas']['DeadLetter'];
     /** @enum {string} */
-    NoticeKind: 'failed' | 'missed' | 'late' | 'recovered';
+    NoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused' | 'shed';
+    /** @enum {string} */
+    JobNoticeKind: 'failed' | 'missed' | 'late' | 'recovered' | 'job_paused';
     /** @enum {string} */
     DeliveryChannel: 'webhook' | 'mail';
     /** @enum {string} */
@@ -1187,6 +1189,13 @@ export interface components {
       store: components['schemas']['Store'];
       unknown_since: components['schemas']['TimeOrNull'];
       paused: components['schemas']['ClusterPause'];
+      overload: {
+        late_s: number;
+        below: number;
+        /** Format: date-time */
+        since: string;
+        shed: number;
+      } | null;
       version: string;
     };
     /** @enum {string} */

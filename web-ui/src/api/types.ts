@@ -98,7 +98,24 @@ export type DeadLetter = Schemas['DeadLetter'] & Reachable;
 export type FailingJob = Schemas['FailingJob'];
 
 export type NoticeKind = Schemas['NoticeKind'];
-export const NOTICE_KINDS: readonly NoticeKind[] = ['failed', 'missed', 'late', 'recovered'];
+export const NOTICE_KINDS: readonly NoticeKind[] = [
+  'failed',
+  'missed',
+  'late',
+  'recovered',
+  'job_paused',
+  'shed',
+];
+// Those that a job can choose.
+export type JobNoticeKind = Schemas['JobNoticeKind'];
+export const JOB_NOTICE_KINDS: readonly JobNoticeKind[] = [
+  'failed',
+  'missed',
+  'late',
+  'recovered',
+  'job_paused',
+];
+export type Overload = NonNullable<SystemStatus['overload']>;
 
 export type DeliveryState = Schemas['DeliveryState'];
 export const DELIVERY_STATES: readonly DeliveryState[] = ['PENDING', 'DELIVERED', 'GIVEN_UP'];

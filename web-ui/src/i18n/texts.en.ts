@@ -129,6 +129,7 @@ export const en = {
   'reason.deleted': 'Job was deleted',
   'reason.queue_timeout': 'Queue timeout exceeded',
   'reason.misfire': 'Too late, or overtaken by a later fire',
+  'reason.shed': 'Skipped under overload',
   'reason.catch_up_limit': 'Catch-up limit exceeded',
   'reason.bad_definition': 'Cannot be started as defined',
   'reason.not_selected': 'Not selected',

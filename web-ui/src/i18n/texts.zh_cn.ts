@@ -131,6 +131,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.deleted': '任务已删除',
   'reason.queue_timeout': '排队超时',
   'reason.misfire': '太迟，或已被后一次触发取代',
+  'reason.shed': '因过载而跳过',
   'reason.catch_up_limit': '超过补跑上限',
   'reason.bad_definition': '无法按定义启动',
   'reason.not_selected': '未被选中',

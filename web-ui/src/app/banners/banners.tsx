@@ -8,6 +8,7 @@ import { Time } from '../../ui/time';
 import { Banner } from './banner';
 
 const PauseBanner = lazy(() => import('./pause_banner'));
+const OverloadBanner = lazy(() => import('./overload_banner'));
 
 export function Banners() {
   const { t } = useTranslation();
@@ -34,6 +35,11 @@ export function Banners() {
       {data?.paused && (
         <Suspense>
           <PauseBanner pause={data.paused} />
+        </Suspense>
+      )}
+      {data?.overload && (
+        <Suspense>
+          <OverloadBanner overload={data.overload} />
         </Suspense>
       )}
     </div>

@@ -5,6 +5,8 @@ export const en = {
   'overview.nothing': 'Nothing needs attention',
   'overview.failures': 'Recent failures',
   'overview.no_failures': 'No recent failures',
+  'overview.overload':
+    'Runs waited longer than {{span}}: those of a priority under {{below}} are being skipped.',
   'overview.overdue': 'A run is {{span}} overdue.',
   'overview.held': 'A run of {{name}} is held for a manual decision.',
   'overview.executor': 'Executor {{name}}: {{state}}',

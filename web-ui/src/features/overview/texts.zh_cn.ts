@@ -6,6 +6,7 @@ export const zhCN: TwinOf<typeof en> = {
   'overview.nothing': '没有需要关注的事项',
   'overview.failures': '最近失败',
   'overview.no_failures': '最近没有失败',
+  'overview.overload': '运行等待超过 {{span}}：优先级低于 {{below}} 的运行正被跳过。',
   'overview.overdue': '有运行已逾期 {{span}}。',
   'overview.held': '{{name}} 的一次运行等待人工确认。',
   'overview.executor': '执行器 {{name}}：{{state}}',

@@ -89,6 +89,19 @@ export default function Attention({
         </Link>
       ),
     });
+  if (status.overload)
+    matters.push({
+      key: 'overload',
+      text: t('overview.overload', {
+        below: status.overload.below,
+        span: span(status.overload.late_s * 1000, language),
+      }),
+      link: (
+        <Link to="/runs" search={{ state: ['SKIPPED'] }} className="link">
+          {see}
+        </Link>
+      ),
+    });
   if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
     matters.push({
       key: 'late',

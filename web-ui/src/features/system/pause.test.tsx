@@ -13,6 +13,7 @@ import { Banners } from '../../app/banners/banners';
 import { parseSearch, stringifySearch } from '../../lib/search_params';
 import { PauseCard } from './pause_card';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
+import '../../app/banners/overload_banner';
 import '../../app/banners/pause_banner';
 import './pause_dialog';
 import '../../ui/dialogs/modal_dialog';
@@ -121,6 +122,15 @@ describe('the pause of the cluster', () => {
     await screen.findByRole('button', { name: 'Pause the cluster…' });
     expect(sent).toEqual([{}]);
     await waitFor(() => expect(asked).toBeGreaterThan(before));
+  });
+
+  it('a banner says which runs are skipped under overload', async () => {
+    now = { ...status, overload: { late_s: 10, below: 20, since: '2026-03-01T02:00:00Z', shed: 1234 } };
+    await open();
+    const told = (await screen.findByTestId('overload')).textContent;
+    expect(told).toContain('a priority under 20');
+    expect(told).toContain('(1,234 so far)');
+    expect(screen.getByRole('link', { name: 'Runs' }).getAttribute('href')).toContain('SKIPPED');
   });
 
   it('the cluster pause is disabled for everybody but administrators', async () => {

@@ -86,6 +86,8 @@ export const en = {
   'notice.missed': 'Missed fires',
   'notice.late': 'Run late',
   'notice.recovered': 'Job recovered',
+  'notice.job_paused': 'Job paused after failures',
+  'notice.shed': 'Overload: runs skipped',
   'tell.fact': 'Notifications',
   'tell.to': 'Recipients: {{whom}}',
   'tell.late_after': 'Run late (after {{span}})',

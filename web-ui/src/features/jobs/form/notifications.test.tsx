@@ -148,7 +148,7 @@ describe('the section of the form', () => {
       'Run failed and Run late (after 5 min). Recipients: Webhook and Mail to ops@example.org and night@example.org',
     );
     fireEvent.change(screen.getByLabelText('Notify on'), { target: { value: 'own' } });
-    for (const kind of ['Missed fires', 'Job recovered'])
+    for (const kind of ['Missed fires', 'Job recovered', 'Job paused after failures'])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.change(screen.getByLabelText('Late after (seconds)'), {
       target: { value: '60' },
@@ -191,7 +191,13 @@ describe('the section of the form', () => {
     );
     show(<JobEditor start={definitionOf(job)} job={job} />);
     fireEvent.change(await screen.findByLabelText('Notify on'), { target: { value: 'own' } });
-    for (const kind of ['Run failed', 'Missed fires', 'Run late', 'Job recovered'])
+    for (const kind of [
+      'Run failed',
+      'Missed fires',
+      'Run late',
+      'Job recovered',
+      'Job paused after failures',
+    ])
       fireEvent.click(screen.getByRole('checkbox', { name: kind }));
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await screen.findByText('Select at least one event.');

@@ -2,7 +2,7 @@
 import '../detail/texts.en';
 import './texts.en';
 import { useController, useWatch } from 'react-hook-form';
-import { NOTICE_KINDS } from '../../../api/types';
+import { JOB_NOTICE_KINDS } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Card } from '../../../ui/ui';
@@ -49,7 +49,7 @@ function Kinds() {
   const textOr = useTextOr();
   const { field } = useController<FormValues, 'tell_on'>({ name: 'tell_on' });
   const error = useError()('tell_on');
-  const all = [...new Set<string>([...NOTICE_KINDS, ...field.value])];
+  const all = [...new Set<string>([...JOB_NOTICE_KINDS, ...field.value])];
   const toggle = (kind: string) =>
     field.onChange(
       field.value.includes(kind) ? field.value.filter((one) => one !== kind) : [...field.value, kind],

@@ -1,7 +1,7 @@
 // Converts a job's notification settings between its definition and the form's fields. Pure. A field that is
 // left empty is absent and follows the cluster (docs/notify.md); an empty list of events is not the same as
 // an absent one.
-import { NOTICE_KINDS, type NoticeKind, type Notify } from '../../../api/types';
+import { JOB_NOTICE_KINDS, type JobNoticeKind, type Notify } from '../../../api/types';
 
 export const TELLS = ['cluster', 'own', 'none'] as const;
 const LATE_MOST_S = 604_800;
@@ -19,7 +19,7 @@ export interface NotifyValues {
 // Initially all kinds are checked.
 export const NOTIFY_DEFAULTS: NotifyValues = {
   tell: 'cluster',
-  tell_on: [...NOTICE_KINDS],
+  tell_on: [...JOB_NOTICE_KINDS],
   late_after_s: '',
   mail_to: '',
 };
@@ -51,7 +51,7 @@ export function notifyFrom(values: NotifyValues, base: unknown): Notify {
   return {
     ...rest,
     ...(values.tell === 'own'
-      ? { on: values.tell_on as NoticeKind[] }
+      ? { on: values.tell_on as JobNoticeKind[] }
       : values.tell === 'none'
         ? { on: [] }
         : {}),
