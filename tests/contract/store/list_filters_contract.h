@@ -179,8 +179,9 @@ class RunFiltersContract : public StoreContract<Factory> {
     };
   }
   static bool AsksForEveryField(const RunFilter& filter) {
+    // parts_readers_contract.h asks for parts.
     const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
-                 until, oldest_first, before, limit, search_max] = filter;
+                 until, parts, oldest_first, before, limit, search_max] = filter;
     return job_id && executor && !states.empty() && !kinds.empty() && !namespaces.empty() &&
            user_id && !name_contains.empty() && !labels.empty() && since && until;
   }
