@@ -1,6 +1,7 @@
 #include "scheduler/ends/completion_loop.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr Duration kWatchEvery = 30s;  // for schedules that wait for nothing
 constexpr size_t kRevivedPerLook = 100;
+constexpr Duration kUntoldFor = 1min;
 constexpr Duration kSoon = 1s;
 
 }  // namespace
@@ -25,6 +27,7 @@ SteadyTime CompletionLoop::Step(SteadyTime now) {
   if (now >= next_watch_) {
     next_watch_ = now + kWatchEvery;
     ReviveStuck(*look);
+    EndUntold(*look);
   }
   return scan_.Next();
 }
@@ -39,14 +42,83 @@ void CompletionLoop::ActOnSome(const Look& look) {
   scan_.SetBusy();
   const bool more = ends->size() >= kBatchRowsMax;
   if (more) ends->resize(kBatchRowsMax);
+  const auto of_parts = std::ranges::stable_partition(
+      *ends, [](const RunCompletion& end) { return end.target != CompletionTarget::kParts; });
+  EndFires(look, of_parts);
   const Status written = Bisect(
-      std::span<const RunCompletion>(*ends),
+      std::span<const RunCompletion>(ends->data(), ends->size() - of_parts.size()),
       [&](std::span<const RunCompletion> some) { return Write(look, some); },
       [&](const RunCompletion& end, const Error& error) {
         ports_.owner.metrics.counter("carillon_completions_total", "set_aside").Add();
         scan_.SetAside(end.id, "completion of run " + EncodeRunId(end.key), error, look.now);
       });
   if (more && written.ok()) scan_.Nudge();
+}
+
+// Parts end at the same time by the hundred: each fire is looked at once.
+void CompletionLoop::EndFires(const Look& look, std::span<const RunCompletion> ends) {
+  std::map<RunKey, FireLook> by_own;
+  for (const RunCompletion& end : ends) {
+    RunKey own = end.key;
+    own.shard = 0;
+    FireLook& fire = by_own[own];
+    fire.own = own;
+    fire.segment = end.segment;
+    fire.job_no = end.job_no;
+    fire.told.push_back(end.id);
+  }
+  std::vector<FireLook> fires;
+  for (auto& [own, fire] : by_own) fires.push_back(std::move(fire));
+  if (fires.empty()) return;
+  // What was not written is looked at again with its completions.
+  static_cast<void>(Bisect(
+      std::span<const FireLook>(fires),
+      [&](std::span<const FireLook> some) { return WriteFires(look, some); },
+      [&](const FireLook& fire, const Error& error) {
+        ports_.owner.metrics.counter("carillon_completions_total", "set_aside").Add();
+        for (const uint64_t id : fire.told) {
+          scan_.SetAside(id, "end of the shards of run " + EncodeRunId(fire.own), error, look.now);
+        }
+      }));
+}
+
+Status CompletionLoop::WriteFires(const Look& look, std::span<const FireLook> fires) {
+  std::vector<SegmentId> segments;
+  for (const FireLook& fire : fires) segments.push_back(fire.segment);
+  const std::vector<FireLook> batch(fires.begin(), fires.end());
+  const auto effects = scan_.Write(
+      "fires", "", look, std::move(segments),
+      [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.store.EndFires(batch, fence, cluster_now);
+      },
+      OwnerScan::Conflicts::kLeftToCaller);
+  if (!effects.ok()) return effects.error();
+  std::vector<JobNo> jobs;
+  for (size_t i = 0; i < std::min(effects->size(), fires.size()); ++i) {
+    CountFire((*effects)[i]);
+    if ((*effects)[i].ended) jobs.push_back(fires[i].job_no);
+  }
+  if (!jobs.empty()) ports_.owner.signals.ended.Raise(jobs);
+  return {};
+}
+
+void CompletionLoop::CountFire(const FireEffect& effect) {
+  if (!effect.ended) return;
+  ports_.owner.metrics.counter("carillon_runs_total", Name(*effect.ended)).Add();
+  if (effect.freed_slot) ports_.owner.signals.slot_freed.Raise();
+  // Of its dependents, its schedule, or the workflow of which it is a node.
+  if (effect.completed) ports_.owner.signals.completed.Raise();
+}
+
+void CompletionLoop::EndUntold(const Look& look) {
+  const auto found =
+      ports_.store.ScanUnended(look.segments, look.cluster_now - kUntoldFor, kRevivedPerLook);
+  if (!scan_.Succeeded(found) || found->empty()) return;
+  for (const FireLook& fire : *found) {
+    log::Error("completion", "all shards of run {} have ended, and nothing told of it",
+               EncodeRunId(fire.own));
+  }
+  static_cast<void>(WriteFires(look, *found));
 }
 
 Status CompletionLoop::Write(const Look& look, std::span<const RunCompletion> ends) {

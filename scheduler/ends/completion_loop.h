@@ -1,5 +1,5 @@
-// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, and
-// starts the runs of dependents.
+// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, starts
+// the runs of dependents, and ends the own runs of fires whose parts have ended.
 //
 // Place    After step 9 of docs/life-of-a-run.md: the end of a run is stored with its completion.
 //          The planner then plans the next fire like any other. The run of a dependent is due at
@@ -44,6 +44,10 @@ class CompletionLoop final : public Stepper {
 
   void ActOnSome(const Look& look);
   Status Write(const Look& look, std::span<const RunCompletion> ends);
+  void EndFires(const Look& look, std::span<const RunCompletion> ends);
+  Status WriteFires(const Look& look, std::span<const FireLook> fires);
+  void CountFire(const FireEffect& effect);
+  void EndUntold(const Look& look);
   void Count(std::span<const RunCompletion> ends, const std::vector<CompletionEffect>& effects,
              WallTime cluster_now);
   void CountStarted(const CompletionEffect& effect);

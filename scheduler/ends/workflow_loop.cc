@@ -20,6 +20,7 @@ constexpr size_t kWakeUpsPerLook = 1'000;
 constexpr size_t kHiddenMax = 20'000;
 constexpr size_t kBeginsPerStep = 100;
 constexpr size_t kDueMax = 10'000;
+constexpr Duration kHostsHeardAfter = 20s;
 constexpr size_t kStepsAtOnce = 8;  // of one run, one after the other
 constexpr int kUnansweredMax = 3;
 constexpr size_t kUnansweredRunsMax = 1'000;
@@ -28,6 +29,14 @@ constexpr size_t kUnansweredRunsMax = 1'000;
 bool IsAboutTheRun(ErrorCode code) { return AboutOneItem(code) || code == ErrorCode::kNotFound; }
 
 }  // namespace
+
+DueWorkflow ToDue(const PendingRun& run, const JobDefinition& job, Duration late_after) {
+  return {.run = run,
+          .overlap = OverlapRulesOf(job),
+          .fans_out = FansOut(job),
+          .counts_hosts = job.shards && job.shards->alive,
+          .late_after = late_after};
+}
 
 WorkflowLoop::WorkflowLoop(const Ports& ports) : ports_(ports), scan_("workflow", ports.owner) {}
 
@@ -44,6 +53,7 @@ Status WorkflowLoop::Add(DueWorkflow due) {
 }
 
 SteadyTime WorkflowLoop::Step(SteadyTime now) {
+  if (!first_step_) first_step_ = now;
   if (!scan_.IsDue(now)) return scan_.Next();
   const auto look = scan_.Begin(now);
   if (!look) {
@@ -76,28 +86,57 @@ void WorkflowLoop::BeginSome(const Look& look) {
   for (const DueWorkflow& one : due) Begin(look, one);
 }
 
-void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
+ClaimRequest WorkflowLoop::RequestOf(const DueWorkflow& due) const {
   const PendingRun& run = due.run;
-  if (!look.view->Holds(run.segment, run.epoch)) return;
   ClaimRequest request{.key = run.key,
                        .segment = run.segment,
                        .job_no = run.job_no,
                        .attempt = run.attempt,
                        .def_version = run.def_version};
   request.overlap = due.overlap;
+  request.late_after = due.late_after;
   request.keep_zone = ports_.upgrade.FeatureOn(kFireDateMigration);
   if (ports_.owner.paused()) request.hold_back = ClaimReason::kClusterPaused;
+  return request;
+}
+
+void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
+  const PendingRun& run = due.run;
+  if (!look.view->Holds(run.segment, run.epoch)) return;
+  if (due.fans_out) return BeginParts(look, due);
+  const ClaimRequest request = RequestOf(due);
   const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
                                  {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.store.Begin(request, fence, cluster_now);
                                  });
   if (!reply.ok()) return;
-  const bool again = reply->verdict == ClaimVerdict::kAcceptedAgain;
-  ports_.owner.metrics
-      .counter("carillon_workflow_begins_total", again ? "accepted_again" : Name(reply->reason))
-      .Add();
-  if (reply->verdict == ClaimVerdict::kSkipped) CountEnded(RunState::kSkipped, 1);
+  CountBegin(reply->verdict, reply->reason);
   if (reply->verdict == ClaimVerdict::kAccepted) scan_.Nudge();
+}
+
+void WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
+  if (due.counts_hosts && look.now - *first_step_ < kHostsHeardAfter) return;
+  const ClaimRequest request = RequestOf(due);
+  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(request.key)), look,
+                                 {request.segment}, [&](const Fence& fence, WallTime cluster_now) {
+                                   return ports_.store.BeginParts(request, fence, cluster_now);
+                                 });
+  if (!reply.ok()) return;
+  CountBegin(reply->verdict, reply->reason);
+  // All parts have the fire of this one, so the sweep finds them together.
+  if (reply->due) ports_.owner.signals.due.Raise({request.job_no, request.segment, *reply->due});
+  if (!reply->ended) return;
+  CountEnded(*reply->ended, 1);
+  ports_.owner.signals.slot_freed.Raise();
+  if (reply->completed) ports_.owner.signals.completed.Raise();
+}
+
+void WorkflowLoop::CountBegin(ClaimVerdict verdict, ClaimReason reason) {
+  const bool again = verdict == ClaimVerdict::kAcceptedAgain;
+  ports_.owner.metrics
+      .counter("carillon_workflow_begins_total", again ? "accepted_again" : Name(reason))
+      .Add();
+  if (verdict == ClaimVerdict::kSkipped) CountEnded(RunState::kSkipped, 1);
 }
 
 bool WorkflowLoop::FollowWakeUps(const Look& look) {

@@ -1,5 +1,6 @@
 // Begins the due runs of workflows, and takes their steps: releases nodes whose upstream nodes have
-// ended, and ends the run when all nodes have.
+// ended, and ends the run when all nodes have. Begins the fires that have parts (fan_out.h), too;
+// the completion loop ends them.
 //
 // Place    Between steps 9 and 2 of docs/life-of-a-run.md: the end of a node's run is stored with a
 //          wake-up, and a node that is released is due, so that its owner fires it like any other
@@ -9,6 +10,8 @@
 //          otherwise every second. Besides, it takes a step of each open run in turn, every 2 s, or
 //          at 200 runs a second: that finds deadlines, cancels that were cut off, and lost
 //          wake-ups.
+//          A fire that has as many parts as hosts are alive does not begin in the first 20 s, when
+//          the store may not have heard of all of them since the whole cluster was down.
 // Errors   A run whose step fails is set aside for 10 s, counted and logged; the others go on. A
 //          run that cannot begin now stays due, and the sweep offers it again.
 // Always   The store decides, in one fenced transaction a step. While the whole cluster is paused
@@ -17,6 +20,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "common/base/loops/loop.h"
@@ -28,11 +32,15 @@
 
 namespace carillon::scheduler {
 
-// A due run of a workflow, with the rules of its job's version.
+// A due run of a workflow, or of a job that fans out, with the rules of its job's version.
 struct DueWorkflow {
   PendingRun run;
   OverlapRules overlap = {};
+  bool fans_out = false;
+  bool counts_hosts = false;  // its parts are as many as hosts are alive
+  Duration late_after{};      // of ClaimRequest
 };
+DueWorkflow ToDue(const PendingRun& run, const JobDefinition& job, Duration late_after);
 
 class WorkflowLoop final : public Stepper {
  public:
@@ -58,6 +66,9 @@ class WorkflowLoop final : public Stepper {
   void ForgetOpen();
   void BeginSome(const Look& look);
   void Begin(const Look& look, const DueWorkflow& due);
+  ClaimRequest RequestOf(const DueWorkflow& due) const;
+  void BeginParts(const Look& look, const DueWorkflow& due);
+  void CountBegin(ClaimVerdict verdict, ClaimReason reason);
   // Returns true if there may be more wake-ups.
   bool FollowWakeUps(const Look& look);
   // Takes a step of each run of the next page of open runs.
@@ -71,6 +82,7 @@ class WorkflowLoop final : public Stepper {
   const Ports ports_;
   OwnerScan scan_;  // sets workflow runs aside, by number
   std::atomic<int64_t> open_{0};
+  std::optional<SteadyTime> first_step_ = {};
   SteadyTime next_turn_{};              // of the next page of open runs
   SteadyTime next_round_{};             // of the first page
   uint64_t after_ = 0;                  // where the turn goes on

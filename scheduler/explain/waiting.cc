@@ -222,6 +222,9 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (RunnerOf(evidence.definition->type) == Runner::kScheduler) {
     return Waiting{"queued", "The workflow run is about to begin."};
   }
+  if (FansOut(*evidence.definition) && evidence.row.key.shard == 0) {
+    return Waiting{"queued", "The run is about to begin; its shards will wait for executors."};
+  }
   return WaitsForAnExecutor(evidence);
 }
 

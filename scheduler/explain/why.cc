@@ -33,6 +33,9 @@ std::string SkipSentence(std::string_view why, std::string_view error) {
     return "Skipped: due runs waited too long for executors, so fires of this priority whose "
            "schedule fires again within the hour were shed (overload.levels).";
   }
+  if (why == reason::kHostDown) {
+    return "Skipped: no executor to which the broadcast is bound could take the run in time.";
+  }
   return error.empty() ? fmt::format("Skipped ({}).", why)
                        : fmt::format("Skipped ({}): {}", why, error);
 }

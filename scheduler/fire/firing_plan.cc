@@ -36,6 +36,11 @@ bool IsShed(const PendingRun& run, const Definition& definition, const FiringFac
   return next && next->time - facts.now <= kShedFiresAgain;
 }
 
+// How long a part waits for its executor. An edit may have taken the broadcast from the job.
+Duration HostWait(const JobDefinition& job) {
+  return std::chrono::seconds(job.broadcast.value_or(Broadcast()).wait_s);
+}
+
 }  // namespace
 
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
@@ -46,6 +51,7 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
       facts.now - run.due > queue_timeout) {
     return reason::kQueueTimeout;
   }
+  if (facts.host_down && facts.now - run.due > HostWait(job)) return reason::kHostDown;
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
   // The claim decides about the others, as DecideClaim says.
   const bool may_skip = IsFirstTry(run) && !IsQueuedWithoutSlot(run.kind);
@@ -56,7 +62,7 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
 }
 
 bool AgesOut(const PendingRun& run, const Definition& definition) {
-  return definition.job().queue_timeout_s > 0 || CanMisfire(run);
+  return definition.job().queue_timeout_s > 0 || CanMisfire(run) || IsBoundPart(run);
 }
 
 }  // namespace carillon::scheduler

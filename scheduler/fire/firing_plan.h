@@ -18,6 +18,8 @@ struct FiringFacts {
   // schedule fires again within kShedFiresAgain. 0: none.
   int shed_below = 0;
   Duration shed_after = {};
+  // The executor to which the part of a fire is bound cannot take it now.
+  bool host_down = false;
 };
 
 inline constexpr Duration kShedFiresAgain = 1h;
@@ -26,6 +28,11 @@ inline constexpr Duration kShedFiresAgain = 1h;
 // if the run should start.
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
                               const FiringFacts& facts);
+
+// True for the part of a broadcast: no other executor may run it.
+inline bool IsBoundPart(const PendingRun& run) {
+  return run.key.shard > 0 && run.extras != nullptr && !run.extras->pinned_executor.empty();
+}
 
 // True if the passage of time alone may change the decision. The caller then repeats it while the
 // run waits.

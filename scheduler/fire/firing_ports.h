@@ -38,9 +38,12 @@ struct FiringPorts {
   // or skipped.
   const LiveSettings& settings;
   const MemberSignals& signals;
-  // Takes a due run of a workflow, with the definition of its job.
+  // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow =
       [](const PendingRun&, const JobDefinition&) {};
+  // True if the executor to which the part is bound cannot take it, as far as is known.
+  std::function<bool(const PendingRun&, const Definition&)> host_down =
+      [](const PendingRun&, const Definition&) { return false; };
 };
 
 struct FiringOptions {

@@ -182,7 +182,9 @@ std::string_view LaneDispatch::Judge(const TrackedRun& tracked, const ReadyLanes
                       {.now = cluster_now,
                        .other_runs = others,
                        .shed_below = lane.served ? shedding_.below() : 0,
-                       .shed_after = OverloadMeter::kCalm});
+                       .shed_after = OverloadMeter::kCalm,
+                       .host_down = IsBoundPart(tracked.run) &&
+                                    ports_.host_down(tracked.run, *tracked.definition)});
 }
 
 void LaneDispatch::Dispatch(SteadyTime now) {

@@ -157,6 +157,7 @@ void ExecutorRegistry::Refresh(SteadyTime now) {
   next_refresh_ =
       now + std::max(options_.refresh_every, kReadEach * static_cast<int64_t>(stored->size()));
   ports_.executors.Refresh(*stored);
+  stored_hosts_.Publish(*stored, now + 2 * (next_refresh_ - now));
   stored_.clear();
   for (const ExecutorRecord& record : *stored) stored_.emplace(record.id, record);
   if (ports_.executors_changed) ports_.executors_changed();

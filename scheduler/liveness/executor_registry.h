@@ -13,6 +13,7 @@
 #include <map>
 
 #include "scheduler/liveness/link_service.h"
+#include "scheduler/liveness/stored_hosts.h"
 
 namespace carillon::scheduler {
 
@@ -43,6 +44,8 @@ class ExecutorRegistry final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
   // Makes the next Step refresh from the store at once.
   void Nudge() { nudged_ = true; }
+  // Of the last refresh, for two of its intervals.
+  const StoredHosts& stored_hosts() const { return stored_hosts_; }
 
  private:
   // Returns false if the store does not take registrations now.
@@ -68,6 +71,7 @@ class ExecutorRegistry final : public Stepper {
   SteadyTime next_write_{};
   std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the latest of each executor
   std::map<ExecutorId, ExecutorRecord> stored_;    // the store's executors at the last refresh
+  StoredHosts stored_hosts_;
   ExecutorId written_to_;  // the last executor of the part whose health was written last
 };
 

@@ -177,7 +177,7 @@ int64_t LeaseTable::OtherRuns(JobNo job, const RunKey& key) const {
   MutexLock lock(mu_);
   const auto count = runs_of_job_.find(job);
   if (count == runs_of_job_.end()) return 0;
-  return count->second - static_cast<int64_t>(leases_.count(key));
+  return count->second - static_cast<int64_t>(key.shard == 0 ? leases_.count(key) : 0);
 }
 
 size_t LeaseTable::size() const {
@@ -187,13 +187,15 @@ size_t LeaseTable::size() const {
 
 void LeaseTable::PutLocked(Lease lease) {
   const auto [at, fresh] = leases_.try_emplace(lease.held.key);
-  if (fresh) ++runs_of_job_[lease.held.job_no];
+  if (fresh && lease.held.key.shard == 0) ++runs_of_job_[lease.held.job_no];
   at->second = std::move(lease);
 }
 
 LeaseTable::Leases::iterator LeaseTable::RemoveLocked(Leases::iterator at) {
-  const auto count = runs_of_job_.find(at->second.held.job_no);
-  if (count != runs_of_job_.end() && --count->second <= 0) runs_of_job_.erase(count);
+  if (at->second.held.key.shard == 0) {
+    const auto count = runs_of_job_.find(at->second.held.job_no);
+    if (count != runs_of_job_.end() && --count->second <= 0) runs_of_job_.erase(count);
+  }
   return leases_.erase(at);
 }
 

@@ -163,11 +163,21 @@ FiringLoop Member::Rooms::MakeFiring() {
        .signals = signals,
        .begin_workflow =
            [this](const PendingRun& run, const JobDefinition& job) {
-             if (workflows.Add({run, OverlapRulesOf(job)}).ok()) {
+             const ClaimRequest claim{
+                 .key = run.key, .job_no = run.job_no, .def_version = run.def_version};
+             const Duration late_after = FansOut(job) ? LateLimit(claim) : Duration{};
+             if (workflows.Add(ToDue(run, job, late_after)).ok()) {
                WakeOf("workflow").Wake();
              } else {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
              }
+           },
+       .host_down =
+           [this](const PendingRun& run, const Definition& definition) {
+             const std::optional<bool> can = registry.stored_hosts().CanTake(
+                 run.extras->pinned_executor, definition.NeedsOf(run.key), definition.job().handler,
+                 ports.clock.Steady());
+             return !can.value_or(true);
            }},
       {.self = options.self.id,
        .capacity = options.wheel_capacity,

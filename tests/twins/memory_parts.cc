@@ -8,7 +8,6 @@
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/fire_end.h"
 #include "common/domain/run/returns.h"
-#include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_run_writes.h"
 #include "tests/twins/memory_workflow_runs.h"
@@ -23,9 +22,9 @@ std::vector<FanOutHost> HostsOf(const MemoryTables& tables) REQUIRES(tables.mu) 
                     .enabled = record.enabled,
                     .draining = record.draining,
                     .labels = record.labels,
-                    .features = record.features.value_or(Features()),
+                    .features = record.abilities.features,
+                    .handlers = record.abilities.handlers,
                     .heard = record.last_heartbeat};
-    for (const auto& [name, slots] : record.handlers) host.handlers.insert(name);
     hosts.push_back(std::move(host));
   }
   return hosts;
@@ -152,7 +151,14 @@ FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
   const RunEntry* found = tables.FindRun(fire.own);
   if (found == nullptr || found->row.segment != fire.segment) return {};
   const auto end = EndOf(EndsOf(tables, fire.own), found->row.cancel_requested.has_value());
-  if (!end) return {};
+  if (!end) {
+    if (HasBegunParts(found->row) && found->row.cancel_requested) {
+      const EndedRuns before = tables.ended;  // no user's request
+      CancelParts(tables, fire.own, {.now = now, .cancel_mode = *found->row.cancel_requested});
+      tables.ended = before;
+    }
+    return {};
+  }
   const JobEntry& job = *tables.FindJob(found->row.job_no);
   const auto change = DecideFireEnd(found->row, job.deleted, *end);
   if (!change) return {};
@@ -160,8 +166,7 @@ FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
   own.row.flags |= EndFlags(own.row.kind, own.row.flags, job.has_dependents);
   FireEffect effect{.ended = change->state,
                     .freed_slot = job.slots.contains(fire.own),
-                    .completed = IsAwaited(own.row),
-                    .dead_letter = change->dead_letter && LeavesDeadLetter(own.row)};
+                    .completed = IsAwaited(own.row)};
   CARILLON_CHECK(WriteChange(tables, std::move(own), *change, ResultOf(*end, now), now).ok(),
                  "an own run that has begun may end");
   return effect;

@@ -72,9 +72,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "Dependents that the end of a run concerned: started; existing if the run has started them "
        "before; or paused, with a gap."},
       {"carillon_workflow_begins_total", kCounter, "result",
-       "Due runs of workflows: accepted ones have begun; the others were refused, skipped or "
-       "queued, "
-       "by reason."},
+       "Due runs of workflows and of jobs with shards: accepted ones have begun; the others were "
+       "refused, skipped or queued, by reason."},
       {"carillon_workflow_runs_total", kCounter, "state", "Runs of workflows that ended."},
       {"carillon_workflow_runs_open", kGauge, "",
        "Runs of workflows that have begun and not ended, of this member's segments."},

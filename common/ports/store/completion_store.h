@@ -53,7 +53,6 @@ struct FireEffect {
   std::optional<RunState> ended = {};  // the own run, now or, by a late result of a part, anew
   bool freed_slot = false;             // a queued run of its job may be admitted
   bool completed = false;              // a completion of the own run was written
-  bool dead_letter = false;
 };
 
 class CompletionStore {

@@ -10,12 +10,12 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/fire_end.h"
 #include "common/domain/run/returns.h"
-#include "common/domain/workflow/node_key.h"
 
 namespace carillon::mysql {
 namespace {
@@ -122,8 +122,15 @@ Result<FireEffect> EndFire(StoredRun& own, const JobRow* job, const std::vector<
   effect.ended = own.row.state;
   effect.freed_slot = had_slot && !own.slot_taken;
   effect.completed = IsAwaited(own.row);
-  effect.dead_letter = change->dead_letter && LeavesDeadLetter(own.row);
   return effect;
+}
+
+// The cancel of a fire has reached all of its parts. It is repeated for one that came back since.
+Status CancelAgain(Session& session, const RunRow& own, const FireEndRules& rules,
+                   RunWriter& writer) {
+  if (!HasBegunParts(own) || !own.cancel_requested) return {};
+  return CancelParts(own, {session, rules.incarnations, writer},
+                     {.now = rules.now, .mode = *own.cancel_requested});
 }
 
 Status DeleteTold(Session& session, const std::vector<FireLook>& fires) {
@@ -149,8 +156,13 @@ Result<std::vector<FireEffect>> EndFiresOf(Session& session, const std::vector<F
   std::vector<FireEffect> effects(fires.size());
   for (size_t i = 0; i < fires.size(); ++i) {
     const auto own = facts.owns.find(fires[i].own);
-    const bool asked = own != facts.owns.end() && own->second.row.segment == fires[i].segment;
-    if (!asked || !facts.closed.contains(fires[i].own)) continue;
+    const bool asked = own != facts.owns.end() && own->second.readable &&
+                       own->second.row.segment == fires[i].segment;
+    if (!asked) continue;
+    if (!facts.closed.contains(fires[i].own)) {
+      CARILLON_TRY(CancelAgain(session, own->second.row, rules, writer));
+      continue;
+    }
     const auto job = facts.jobs.find(own->second.row.job_no);
     CARILLON_ASSIGN_OR_RETURN(effects[i],
                               EndFire(own->second, job == facts.jobs.end() ? nullptr : &job->second,
