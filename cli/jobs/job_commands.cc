@@ -20,6 +20,7 @@ struct JobArguments {
   std::vector<std::string> ids;
   std::string reason;
   std::string status;
+  std::string paused_by;
   std::string type;
   std::string user;
   std::string search;
@@ -43,6 +44,7 @@ struct JobArguments {
 Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   ApiRequest request{.path = "/api/jobs"};
   if (!arguments.status.empty()) request.query.emplace_back("status", UpperCase(arguments.status));
+  if (!arguments.paused_by.empty()) request.query.emplace_back("paused_by", arguments.paused_by);
   if (!arguments.type.empty()) request.query.emplace_back("type", arguments.type);
   if (!arguments.user.empty()) request.query.emplace_back("user_id", arguments.user);
   if (!arguments.search.empty()) request.query.emplace_back("q", arguments.search);
@@ -196,6 +198,8 @@ Outcome<ExitCode> Next(Session& session, const JobArguments& arguments) {
 void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArguments>& a) {
   CLI::App* list = job.add_subcommand("list", "List jobs");
   list->add_option("--status", a->status, "Only jobs in this state: ENABLED or PAUSED");
+  list->add_option("--paused-by", a->paused_by,
+                   "Only jobs that are paused by: failures (their pause_after_failures)");
   list->add_option("--type", a->type, "Only jobs of this type, such as shell or http");
   list->add_option("--user-id,--user", a->user, "Only jobs of this owner");
   list->add_option("--q,--search", a->search, "Only jobs with this text in the name or ID");

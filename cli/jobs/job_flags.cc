@@ -50,6 +50,8 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--no-retry-on", "no_retry_on", Kind::kTextList,
               "Failures not to retry, like --retry-on"},
     FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},
+    FieldFlag{"--pause-after-failures", "pause_after_failures", Kind::kNumber,
+              "Pause the job after so many failed runs in a row (0: never)"},
     FieldFlag{"--priority", "priority", Kind::kNumber,
               "Priority, 0 to 100; a higher priority starts first"},
     FieldFlag{"--misfire", "misfire_policy", Kind::kText,

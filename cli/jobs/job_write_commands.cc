@@ -96,8 +96,8 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
 // `cron_expression` or `schedules`.
 json Editable(json job) {
   constexpr std::array kReadOnly = {
-      "version",      "state",           "next_fire_time",   "create_time", "update_time",
-      "pause_reason", "allowed_actions", "schedule_problem", "warnings"};
+      "version",      "state",     "next_fire_time",  "create_time",      "update_time",
+      "pause_reason", "paused_by", "allowed_actions", "schedule_problem", "warnings"};
   for (const char* name : kReadOnly) job.erase(name);
   if (job.contains("cron_expression") && !job["cron_expression"].is_null()) {
     job.erase("schedules");

@@ -74,7 +74,7 @@ bool PauseWatch::Pause(const Look& look, const FailingJob& job, int64_t failures
   const auto paused = scan_.Write(
       "pause", subject, look, {job.segment}, [&](const Fence& fence, WallTime cluster_now) {
         return ports_.store.PauseFailing(
-            job, fence, {.now = cluster_now, .actor = std::string(kActor), .ended = &ended});
+            job, fence, {.now = cluster_now, .actor = std::string(kStreakActor), .ended = &ended});
       });
   if (!paused.ok()) {
     if (paused.code() == ErrorCode::kNotFound) return true;  // deleted meanwhile

@@ -25,8 +25,6 @@ class PauseWatch final : public Stepper {
   static constexpr Duration kLookBack = 1min;
   static constexpr Duration kLookBackAnew = 10min;
   static constexpr size_t kJobsPerStep = 100;
-  // The author of these pauses in the audit log and in the versions of the jobs.
-  static constexpr std::string_view kActor = "system";
 
   struct Ports {
     OwnerPorts owner;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/run/streak.h"
 #include "common/domain/schedule/explain.h"
 
 namespace carillon::scheduler {
@@ -120,6 +121,10 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (!evidence.definition) {
     return {"not_kept",
             "The definition of the job at that time is no longer stored, or cannot be read."};
+  }
+  if (!evidence.definition->enabled && evidence.paused_by_failures) {
+    return {"paused", fmt::format("Not scheduled: the job was paused, because {}.",
+                                  StreakSentence(evidence.definition->pause_after_failures))};
   }
   if (!evidence.definition->enabled) return {"paused", "Not scheduled: the job was paused."};
   if (evidence.definition->schedules.empty()) {

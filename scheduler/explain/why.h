@@ -30,6 +30,7 @@ struct FireEvidence {
   WallTime created;  // when the job was created
   // The definition in force at `at`; nullopt: no longer stored, or it cannot be decoded.
   std::optional<JobDefinition> definition = {};
+  bool paused_by_failures = false;   // that definition is of a pause by pause_after_failures
   std::optional<WallTime> due = {};  // the first fire of that definition in the window
   std::string problem = {};          // why one of its schedules cannot be planned; "" = all can
   std::optional<ExcludedFire> excluded = {};  // in the window; used if nothing is due

@@ -53,6 +53,9 @@ Streak CountStreak(const std::vector<StreakRun>& newest_first, const StreakRule&
 // True if a failure with this reason says nothing about the job.
 bool IsFaultOfHost(std::string_view reason);
 
+// The author of such a pause in the audit log and in the versions of the job.
+inline constexpr std::string_view kStreakActor = "system";
+
 // "5 runs in a row have failed (pause_after_failures)"
 std::string StreakSentence(int64_t failures);
 

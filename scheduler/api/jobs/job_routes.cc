@@ -217,11 +217,11 @@ StoredAnswer ExecutedAnswer(const CreatedRun& created) {
 }  // namespace
 
 Reply ListJobs(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(
-      const Query query,
-      Query::Read(call.request,
-                  {"status", "type", "user_id", "q", "selector", "sort", "page_size", "page_token"},
-                  {"namespace"}));
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request,
+                                        {"status", "paused_by", "type", "user_id", "q", "selector",
+                                         "sort", "page_size", "page_token"},
+                                        {"namespace"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "jobs"));
   CARILLON_ASSIGN_OR_RETURN(JobFilter filter,
                             WithOrder({.user_id = query.Text("user_id"),
@@ -242,6 +242,12 @@ Reply ListJobs(const Call& call) {
       return InvalidField("?status", "unknown_value", "Must be ENABLED or PAUSED.");
     }
     filter.enabled = *status == "ENABLED";
+  }
+  if (const auto by = query.Text("paused_by")) {
+    if (*by != "failures") {
+      return InvalidField("?paused_by", "unknown_value", "Must be failures.");
+    }
+    filter.paused_by_failures = true;
   }
   if (const auto text = query.Text("type")) {
     const auto type = ParseName<JobType>(*text);

@@ -4,6 +4,7 @@
 
 #include "common/domain/calendar/schedule_problem.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/run/streak.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/calendars.h"
@@ -151,6 +152,9 @@ Reply WhyJob(const Call& call) {
       evidence.definition = version->definition;
     }
   }
+  evidence.paused_by_failures = version && evidence.definition &&
+                                evidence.definition->pause_after_failures > 0 &&
+                                version->actor == kStreakActor;
   CARILLON_ASSIGN_OR_RETURN(evidence.run, RunAt(call, id, *at, now));
   if (evidence.run) {
     CARILLON_ASSIGN_OR_RETURN(const WallTime later, call.api.cluster_now());

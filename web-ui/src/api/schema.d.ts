@@ -492,6 +492,8 @@ export interface components {
        */
       on_lost?: 'retry' | 'fail' | 'hold';
       /** @default 0 */
+      pause_after_failures?: number;
+      /** @default 0 */
       priority?: number;
       /**
        * @default latest
@@ -543,6 +545,7 @@ export interface components {
       version?: unknown;
       state?: unknown;
       pause_reason?: unknown;
+      paused_by?: unknown;
       next_fire_time?: unknown;
       schedule_problem?: unknown;
       problem?: unknown;
@@ -605,6 +608,8 @@ export interface components {
        */
       on_lost: 'retry' | 'fail' | 'hold';
       /** @default 0 */
+      pause_after_failures?: number;
+      /** @default 0 */
       priority: number;
       /**
        * @default latest
@@ -655,6 +660,8 @@ export interface components {
       version: number;
       state: components['schemas']['JobState'];
       pause_reason: string | null;
+      /** @enum {string} */
+      paused_by?: 'failures';
       next_fire_time: components['schemas']['TimeOrNull'];
       schedule_problem?: string;
       warnings?: components['schemas']['ScheduleWarning'][];

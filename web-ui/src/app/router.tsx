@@ -57,6 +57,7 @@ interface JobsSearch {
   sort?: string;
   q?: string;
   status?: Job['state'];
+  paused_by?: 'failures';
   namespace?: string[];
   selector?: string;
   user_id?: string;
@@ -79,6 +80,7 @@ const jobs = createRoute({
     ]),
     namespace: many(search.namespace),
     status: oneOf(search.status, ['ENABLED', 'PAUSED']),
+    paused_by: oneOf(search.paused_by, ['failures']),
     selector: one(search.selector),
     user_id: one(search.user_id),
     page_size: oneOf(search.page_size, PAGE_SIZES),

@@ -472,6 +472,7 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.limits) body.erase("limits");
   if (!job.shards) body.erase("shards");
   if (!job.broadcast) body.erase("broadcast");
+  if (job.pause_after_failures == 0) body.erase("pause_after_failures");
   if (job.run_as.empty()) body.erase("run_as");
   if (job.working_directory.empty()) body.erase("working_directory");
   if (job.output_encoding.empty()) body.erase("output_encoding");

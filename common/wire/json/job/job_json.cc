@@ -51,9 +51,10 @@ json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) 
 
 // Fields of `body` that only an answer has.
 bool IsReadOnly(std::string_view name) {
-  constexpr std::array kNames = {
-      "version",      "state",           "next_fire_time",   "create_time", "update_time",
-      "pause_reason", "allowed_actions", "schedule_problem", "problem",     "warnings"};
+  constexpr std::array kNames = {"version",     "state",           "next_fire_time",
+                                 "create_time", "update_time",     "pause_reason",
+                                 "paused_by",   "allowed_actions", "schedule_problem",
+                                 "problem",     "warnings"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -297,6 +298,7 @@ json JobToJson(const StoredJob& job, WallTime now, const CalendarSet* calendars)
   body["version"] = job.version;
   body["state"] = job.definition.enabled ? "ENABLED" : "PAUSED";
   body["pause_reason"] = job.pause_reason.empty() ? json(nullptr) : json(job.pause_reason);
+  if (job.paused_by_failures) body["paused_by"] = "failures";
   body["cron_expression"] = CronExpressionOf(job.definition);
   body["next_fire_time"] = NextFireTime(job, now, calendars);
   if (calendars != nullptr && job.definition.enabled) {

@@ -117,6 +117,13 @@ TEST(WhyTest, WithoutARecordTheJobItselfAnswers) {
   EXPECT_EQ(ExplainFire(evidence).outcome, "future");
   evidence.definition->enabled = false;
   EXPECT_EQ(ExplainFire(evidence).outcome, "paused");
+  EXPECT_EQ(ExplainFire(evidence).explanation, "Not scheduled: the job was paused.");
+  evidence.definition->pause_after_failures = 3;
+  evidence.paused_by_failures = true;
+  EXPECT_EQ(ExplainFire(evidence).outcome, "paused");
+  EXPECT_EQ(ExplainFire(evidence).explanation,
+            "Not scheduled: the job was paused, because 3 runs in a row have failed "
+            "(pause_after_failures).");
   evidence.definition->enabled = true;
   evidence.definition->schedules.clear();
   EXPECT_EQ(ExplainFire(evidence).outcome, "manual");

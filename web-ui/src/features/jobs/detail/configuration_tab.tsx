@@ -114,6 +114,9 @@ export function ConfigurationTab({ job }: { job: Job }) {
             ...(job.no_retry_on?.length
               ? [[t('form.no_retry_on'), <Mono key="nr" text={job.no_retry_on.join(', ')} />] as const]
               : []),
+            ...(job.pause_after_failures
+              ? [[t('form.pause_after_failures'), job.pause_after_failures] as const]
+              : []),
             [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
             [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],

@@ -28,6 +28,7 @@ const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const AuditTab = lazy(() => import('./audit_tab'));
+const FailurePause = lazy(() => import('./failure_pause'));
 const GraphTab = lazy(() => import('../../workflows/graph_tab'));
 const DependenciesTab = lazy(() => import('../dependencies/dependencies_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
@@ -81,7 +82,12 @@ export function JobPage() {
         actions={<Actions job={data} />}
       />
       {data.description && <p className="mb-4 max-w-prose">{data.description}</p>}
-      {data.state === 'PAUSED' && (
+      {data.paused_by === 'failures' && (
+        <Suspense>
+          <FailurePause job={data} />
+        </Suspense>
+      )}
+      {data.state === 'PAUSED' && data.paused_by === undefined && (
         <p role="status" className="mb-4 rounded-md bg-warn-soft px-4 py-2.5 text-warn">
           {data.pause_reason ? t('jobs.paused_because', { reason: data.pause_reason }) : t('jobs.is_paused')}
         </p>

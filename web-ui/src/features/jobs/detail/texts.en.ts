@@ -71,6 +71,10 @@ export const en = {
   'schedule.manual': 'Manual only',
   'jobs.paused_because': 'Paused: {{reason}}',
   'jobs.is_paused': 'Paused: this job does not start on its schedule.',
+  'jobs.failed_runs': 'Runs that failed',
+  'jobs.paused_after':
+    'Paused: {{count}} runs in a row have failed. It starts nothing until somebody resumes it.',
+  'jobs.paused_after_one': 'Paused: a run has failed. It starts nothing until somebody resumes it.',
   'jobs.no_fires_paused': 'No fires while the job is paused.',
   'jobs.views': 'Views of this job',
   'jobs.tab_overview': 'Overview',

@@ -72,6 +72,8 @@ export const zhCN: TwinOf<typeof en> = {
   'schedule.manual': '仅手动运行',
   'jobs.paused_because': '已暂停：{{reason}}',
   'jobs.is_paused': '已暂停：此任务不会按计划启动。',
+  'jobs.failed_runs': '失败的运行',
+  'jobs.paused_after': '已暂停：连续 {{count}} 次运行失败。恢复之前不会启动任何运行。',
   'jobs.no_fires_paused': '任务暂停期间不会触发。',
   'jobs.views': '任务视图',
   'jobs.tab_overview': '概览',

@@ -165,6 +165,7 @@ export const formSchema = z
     retry_on: conditions,
     no_retry_on: conditions,
     on_lost: z.string(),
+    pause_after_failures: number(0, 100),
     retention_days: number(0, 3650),
     tell: z.string(),
     tell_on: z.array(z.string()),
@@ -286,6 +287,7 @@ export const DEFAULTS: FormValues = {
   retry_on: '',
   no_retry_on: '',
   on_lost: 'retry',
+  pause_after_failures: '0',
   retention_days: '0',
   ...NOTIFY_DEFAULTS,
 };

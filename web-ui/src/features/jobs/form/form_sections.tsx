@@ -428,6 +428,12 @@ function OnFailure() {
           hint={t('form.no_retry_on_hint')}
         />
         <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+        <Text
+          name="pause_after_failures"
+          label={t('form.pause_after_failures')}
+          numeric
+          hint={t('form.pause_after_failures_hint')}
+        />
         <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />
         <Text
           name="retention_days"

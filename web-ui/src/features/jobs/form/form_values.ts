@@ -55,6 +55,7 @@ const NOT_DEFINED = new Set([
   'version',
   'state',
   'pause_reason',
+  'paused_by',
   'next_fire_time',
   'schedule_problem',
   'problem',
@@ -112,7 +113,13 @@ export function valuesOf(definition: Definition): FormValues {
   const full = normalised(definition);
   const values: FormValues = { ...DEFAULTS };
   for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
-  for (const name of [...NUMBERS, 'max_running', 'queue_max', 'retention_days'] as const)
+  for (const name of [
+    ...NUMBERS,
+    'max_running',
+    'queue_max',
+    'retention_days',
+    'pause_after_failures',
+  ] as const)
     if (typeof full[name] === 'number') values[name] = String(full[name]);
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
@@ -228,6 +235,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   if ('parameter_rules' in base || values.rules.length > 0) out.parameter_rules = rules;
   const days = Number(values.retention_days);
   if ('retention_days' in base || days > 0) out.retention_days = days;
+  const failures = Number(values.pause_after_failures);
+  if (failures > 0) out.pause_after_failures = failures;
+  else delete out.pause_after_failures;
   const notify = notifyFrom(values, base.notify);
   if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
   if (values.user_id) out.user_id = values.user_id;

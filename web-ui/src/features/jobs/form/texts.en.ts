@@ -145,6 +145,8 @@ export const en = {
   'form.kill_grace': 'Kill grace period (seconds)',
   'form.retry_count': 'Retries',
   'form.retry_interval': 'Retry delay (seconds)',
+  'form.pause_after_failures': 'Pause after failures',
+  'form.pause_after_failures_hint': 'Failed runs in a row, not counting runs by hand; 0: never.',
   'form.retry_backoff': 'Backoff',
   'form.on_lost': 'If the executor is lost',
   'form.queue_timeout': 'Queue timeout (seconds)',

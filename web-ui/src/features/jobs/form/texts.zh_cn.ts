@@ -141,6 +141,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.kill_grace': '终止宽限期（秒）',
   'form.retry_count': '重试次数',
   'form.retry_interval': '重试间隔（秒）',
+  'form.pause_after_failures': '失败后暂停',
+  'form.pause_after_failures_hint': '连续失败的运行次数，手动运行不计；0 表示从不。',
   'form.retry_backoff': '退避方式',
   'form.on_lost': '执行器失联时',
   'form.queue_timeout': '排队超时（秒）',

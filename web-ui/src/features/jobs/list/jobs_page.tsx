@@ -96,16 +96,17 @@ export function JobsPage() {
         />
         <Segments
           label={t('jobs.state')}
-          value={search.status ?? ''}
+          value={search.paused_by ?? search.status ?? ''}
           choices={[
             { value: '', label: t('all') },
             { value: 'ENABLED', label: t('state.ENABLED') },
             { value: 'PAUSED', label: t('state.PAUSED') },
+            { value: 'failures', label: t('jobs.paused_by_failures') },
           ]}
-          onChange={(status) =>
-            void navigate({
-              search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }),
-            })
+          onChange={(value) =>
+            value === 'failures'
+              ? set({ status: undefined, paused_by: 'failures' })
+              : set({ status: (value || undefined) as typeof search.status, paused_by: undefined })
           }
         />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />

@@ -26,6 +26,7 @@ export const en = {
   'jobs.add_label': 'Filter by this label',
   'jobs.filtered_by': 'Filtered by',
   'jobs.owner_is': 'Owner: {{name}}',
+  'jobs.paused_by_failures': 'Paused by failures',
   'jobs.remove_filter': 'Remove the filter {{filter}}',
   'jobs.page_size': 'Rows per page',
   'jobs.page_of': '{{n}} rows',

@@ -26,6 +26,7 @@ export const zhCN: TwinOf<typeof en> = {
   'jobs.add_label': '按此标签筛选',
   'jobs.filtered_by': '筛选条件',
   'jobs.owner_is': '所有者：{{name}}',
+  'jobs.paused_by_failures': '因失败暂停',
   'jobs.remove_filter': '移除筛选条件 {{filter}}',
   'jobs.page_size': '每页行数',
   'jobs.page_of': '{{n}} 行',

@@ -20,6 +20,7 @@ const DEFAULTS: Definition = {
   retry_on: [],
   no_retry_on: [],
   on_lost: 'retry',
+  pause_after_failures: 0,
   priority: 0,
   enabled: true,
   misfire_policy: 'latest',
