@@ -92,6 +92,12 @@ class FaultRunStore : public FaultStore<RunStore> {
   Result<RunDetail> GetRun(const RunKey& key) override {
     return Call("GetRun", &RunStore::GetRun, key);
   }
+  Result<std::vector<RunPart>> ListParts(const RunKey& own) override {
+    return Call("ListParts", &RunStore::ListParts, own);
+  }
+  Result<std::map<RunKey, PartCounts>> CountParts(const std::vector<RunKey>& owns) override {
+    return Call("CountParts", &RunStore::CountParts, owns);
+  }
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override {
     return Call("ListRuns", &RunStore::ListRuns, filter, now);
   }
