@@ -97,7 +97,7 @@ size_t BytesOf(const JobVersionRecord& record) {
 Definition::Definition(JobVersionRecord record, const CalendarCache* calendars)
     : record_(std::move(record)),
       selector_(SelectorOf(record_.definition)),
-      needs_(NeedsOf(record_.definition)),
+      needs_(carillon::NeedsOf(record_.definition)),
       secrets_(SecretsOf(record_.definition)),
       calendars_(calendars) {}
 
