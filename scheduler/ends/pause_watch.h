@@ -1,4 +1,4 @@
-// Pauses the jobs whose runs fail in a row: their pause_after_failures (common/domain/run/streak.h).
+// Pauses the jobs whose runs fail in a row: pause_after_failures (common/domain/run/streak.h).
 //
 // Threads  One loop calls Step.
 // Time     Looks every two seconds at the jobs with dead letters of the last minute, because a

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/domain/job/fan_out_places.h"
+#include "common/domain/parts/fan_out_places.h"
+#include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/run/fire_end.h"
 #include "common/domain/run/returns.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_run_writes.h"

@@ -1,8 +1,8 @@
 // Jobs whose fires are done in parts: shards, or one part on every host (broadcast). Pure.
 //
-// Place    A fire stays one run, shard 0, which is RUNNING while its parts run. Its parts are runs of
-//          the kind SHARD with the same fire and schedule, and the shards 1 to shard_total.
-//          docs/adr/0045-shards.md.
+// Place    A fire stays one run, shard 0, which is RUNNING while its parts run. Its parts are runs
+//          of the kind SHARD with the same fire and schedule, and the shards 1 to shard_total
+//          (common/domain/parts).
 #pragma once
 
 #include <cstdint>

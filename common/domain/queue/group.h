@@ -30,8 +30,8 @@ inline constexpr Duration kGroupClockAhead = 60s;
 // no executor can take it. It stays due, and its claim asks for a slot again.
 inline constexpr Duration kGroupGrantKept = 30s;
 
-// A slot is cool if it may be given again: `per` has passed since a claim last took it. `given`: the
-// time of that claim. So at most as many attempts as the group has slots start within any `per`.
+// A slot is cool if it may be given again: `per` has passed since a claim last took it, at `given`.
+// So at most as many attempts as the group has slots start within any `per`.
 bool IsCool(Duration per, WallTime given, WallTime now);
 
 // The order in which runs get slots of a group.

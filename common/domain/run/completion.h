@@ -16,8 +16,8 @@
 namespace carillon {
 
 // The receivers of an end: the schedule of the run (a delay), other jobs (dependents.h), the
-// workflow run of which it is a node, or the own run of the fire of which it is a part. The workflow
-// run has an owner and a store of its own (workflow_store.h).
+// workflow run of which it is a node, or the own run of the fire of which it is a part. The
+// workflow run has an owner and a store of its own (workflow_store.h).
 enum class CompletionTarget { kSchedule, kDependents, kWorkflow, kParts };
 
 struct RunCompletion {

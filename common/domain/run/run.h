@@ -38,8 +38,8 @@ constexpr bool IsFinal(RunState state) {
 
 // The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past
 // fires). kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a
-// node. kShard: the own run of a fire, of which the run is a part (fan_out.h). run_kind.h lists the
-// differences.
+// node. kShard: the own run of a fire, of which the run is a part (fan_out.h). The differences are
+// listed in run_kind.h.
 enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow, kShard };
 inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,     RunKind::kOnce,
                                          RunKind::kManual, RunKind::kDelay,    RunKind::kBackfill,

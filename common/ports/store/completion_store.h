@@ -64,10 +64,11 @@ class CompletionStore {
   virtual Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
                                                              size_t limit) = 0;
 
-  // Acts on completions, not of the target kParts, in their order, and deletes them: a delay schedule that awaits the run
-  // gets its next fire (DecideNextFire), or keeps it for the resume if its job is paused; each
-  // dependent that the end starts gets a run, due now (dependents.h), or a gap if it is paused. All
-  // or nothing. One effect per completion. `now` must have been read after the completions.
+  // Acts on completions, not of the target kParts, in their order, and deletes them: a delay
+  // schedule that awaits the run gets its next fire (DecideNextFire), or keeps it for the resume if
+  // its job is paused; each dependent that the end starts gets a run, due now (dependents.h), or a
+  // gap if it is paused. All or nothing. One effect per completion. `now` must have been read after
+  // the completions.
   virtual Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
                                                       const Fence& fence, WallTime now) = 0;
 

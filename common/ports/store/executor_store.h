@@ -96,8 +96,8 @@ class ExecutorStore {
   virtual ~ExecutorStore() = default;
 
   // Inserts or updates all of them, of different ids; keeps enabled, draining, labels and abilities
-  // of a known executor. Returns them as they are then, in the same order. kInvalid: a text is above the
-  // limits, and none is registered.
+  // of a known executor. Returns them as they are then, in the same order. kInvalid: a text is
+  // above the limits, and none is registered.
   virtual Result<std::vector<ExecutorRecord>> RegisterExecutors(
       const std::vector<ExecutorRecord>& records) = 0;
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) {

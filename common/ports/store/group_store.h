@@ -55,8 +55,8 @@ class GroupStore {
   virtual Result<std::vector<Group>> ListGroups(WallTime now) = 0;
   virtual Result<GroupDetail> GetGroup(const std::string& name, size_t limit, WallTime now) = 0;
 
-  // Creates or changes the group. A claim that begins after the return obeys the new limit and time.
-  // Attempts that run already keep their slots. kExhausted: there are kGroupsMax groups.
+  // Creates or changes the group. A claim that begins after the return obeys the new limit and
+  // time. Attempts that run already keep their slots. kExhausted: there are kGroupsMax groups.
   virtual Result<Group> PutGroup(const std::string& name, const GroupChange& change,
                                  WallTime now) = 0;
 

@@ -37,8 +37,8 @@ inline int TriesOf(const Notice& notice) {
   return notice.state == RunState::kSkipped ? notice.attempt - 1 : notice.attempt;
 }
 
-// True if the notice counts for a limit that is common to all jobs: what pauses one job often pauses
-// hundreds. A job with events or addresses of its own has a limit of its own, too.
+// True if the notice counts for a limit that is common to all jobs: what pauses one job often
+// pauses hundreds. A job with events or addresses of its own has a limit of its own, too.
 inline bool SharesMemory(const Notice& notice, const NotifyRules& rules) {
   return notice.kind == NoticeKind::kJobPaused && !rules.on && rules.mail_to.empty();
 }

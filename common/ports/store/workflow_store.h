@@ -125,8 +125,8 @@ class WorkflowStore {
 
   // Begins a fire whose job fans out (fan_out.h). Decides by DecideClaim, for a request without an
   // executor and without a group. If accepted, the own run becomes RUNNING with run_flag::kParts
-  // and takes its slot of the job, and its parts (PlacesOf) are written, due now. If it has parts of
-  // an earlier begin, these are due again, with their next attempts. If there are no places, the
+  // and takes its slot of the job, and its parts (PlacesOf) are written, due now. If it has parts
+  // of an earlier begin, these are due again, with their next attempts. If there are no places, the
   // own run ends. kAcceptedAgain: it runs already. kConflict: that version does not fan out.
   virtual Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
                                         WallTime now) = 0;

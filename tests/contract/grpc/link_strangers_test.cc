@@ -54,8 +54,8 @@ class LinkStrangersTest : public GrpcLinkTest {
   std::set<int> open_;
 };
 
-// The member sends no keepalives of HTTP/2. Without those of the kernel the connection of a host that
-// has lost its power would stay for ever, if nobody has registered on it.
+// The member sends no keepalives of HTTP/2. Without those of the kernel the connection of a host
+// that has lost its power would stay for ever, if nobody has registered on it.
 TEST_F(LinkStrangersTest, KernelLooksAfterEachConnection) {
   Connect(1);
   const auto looked_after = [this](int fd) {

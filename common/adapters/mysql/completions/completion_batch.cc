@@ -86,10 +86,11 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                                                    size_t limit) {
   static const std::string branch =
       "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us, "
-      "FIELD(c.target, 'dependents', 'parts') FROM run_completions c FORCE INDEX (by_segment) WHERE "
-      "c.segment = ? AND c.target IN ('schedule', 'dependents', 'parts') ORDER BY c.id LIMIT ?";
-  static constexpr std::array kTargets = {
-      CompletionTarget::kSchedule, CompletionTarget::kDependents, CompletionTarget::kParts};
+      "FIELD(c.target, 'dependents', 'parts') FROM run_completions c FORCE INDEX (by_segment) "
+      "WHERE c.segment = ? AND c.target IN ('schedule', 'dependents', 'parts') ORDER BY c.id LIMIT "
+      "?";
+  static constexpr std::array kTargets = {CompletionTarget::kSchedule,
+                                          CompletionTarget::kDependents, CompletionTarget::kParts};
   const auto fetch = [&](size_t share) -> Result<std::vector<RunCompletion>> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, share)));

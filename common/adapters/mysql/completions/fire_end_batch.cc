@@ -13,8 +13,8 @@
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
-#include "common/domain/run/fire_end.h"
 #include "common/domain/run/returns.h"
 
 namespace carillon::mysql {

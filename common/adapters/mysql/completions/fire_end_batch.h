@@ -15,8 +15,7 @@ struct FireEndRules {
   WallTime now;
 };
 
-// Implements CompletionStore::EndFires. Locks the segments, the jobs and the own runs, in this
-// order.
+// Implements CompletionStore::EndFires. Locks first the segments, then the jobs, then the own runs.
 Result<std::vector<FireEffect>> EndFiresOf(Session& session, const std::vector<FireLook>& fires,
                                            const FireEndRules& rules);
 

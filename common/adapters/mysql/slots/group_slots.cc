@@ -62,8 +62,8 @@ namespace {
 
 bool IsTimed(const LockedGroup& group) { return group.per > Duration{}; }
 
-// While slots above a lowered limit are taken or cooling, as many of the highest free ones are kept
-// back.
+// While slots above a lowered limit are taken or cooling, as many of the highest free ones are not
+// given away.
 Result<int64_t> CountAbove(Session& session, const LockedGroup& group, WarmRange warm) {
   static const std::string taken =
       "SELECT COUNT(*) FROM group_slots t FORCE INDEX (PRIMARY) WHERE t.group_no = ? AND t.slot_no "

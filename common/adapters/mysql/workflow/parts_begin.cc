@@ -13,8 +13,8 @@
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/retry_writer.h"
-#include "common/domain/job/fan_out_places.h"
-#include "common/domain/run/fire_end.h"
+#include "common/domain/parts/fan_out_places.h"
+#include "common/domain/parts/fire_end.h"
 
 namespace carillon::mysql {
 namespace {

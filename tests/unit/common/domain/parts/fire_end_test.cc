@@ -1,4 +1,4 @@
-#include "common/domain/run/fire_end.h"
+#include "common/domain/parts/fire_end.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/domain/job/fan_out_places.h"
+#include "common/domain/parts/fan_out_places.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// The parts of a fire whose job fans out: their number, and the executors to which they are bound.
-// Pure.
+// The parts of a fire whose job fans out: their number, and the executors that they are bound to.
+// Pure: no store is asked.
 //
 // Place    The store asks, with the executors that it lists, in the transaction that begins the
 //          fire.
