@@ -1,7 +1,6 @@
 #include "common/config/load.h"
 
 #include <arpa/inet.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -487,22 +486,6 @@ Duration Config::Time(std::string_view name) const {
   if (unit == "s") return Duration(number * 1'000'000);
   CARILLON_CHECK(unit == "days", name);
   return Duration(number * 86'400'000'000);
-}
-
-std::map<std::string, std::string> ProcessEnvironment() {
-  std::map<std::string, std::string> environment;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const size_t equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return environment;
-}
-
-std::string ExpandHome(std::string_view path, std::string_view home) {
-  if (path != "~" && path.substr(0, 2) != "~/") return std::string(path);
-  return std::string(home) + std::string(path.substr(1));
 }
 
 }  // namespace carillon::config

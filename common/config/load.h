@@ -17,6 +17,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/config/config_table.h"
+#include "common/config/environment.h"
 
 namespace carillon::config {
 
@@ -78,11 +79,5 @@ Result<Config> Load(const LoadRequest& request, std::vector<Error>* further = nu
 // Returns an empty text if `text` is a valid value; otherwise the values that `setting` accepts, as
 // a sentence without its subject: "must be true or false".
 std::string Complaint(const Setting& setting, const std::string& text);
-
-// The environment of this process.
-std::map<std::string, std::string> ProcessEnvironment();
-
-// Replaces a leading "~" by `home`; other paths are unchanged.
-std::string ExpandHome(std::string_view path, std::string_view home);
 
 }  // namespace carillon::config

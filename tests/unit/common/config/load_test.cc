@@ -96,6 +96,17 @@ TEST_F(LoadTest, NetworksAreReadFromAList) {
   EXPECT_EQ(YamlFails("rest.trusted_proxies: proxy\n", "10.0.0.0/8"), ErrorCode::kInvalid);
 }
 
+TEST_F(LoadTest, LevelsOfOverloadAreAListOfPairs) {
+  EXPECT_TRUE(LoadYaml("").value().Levels("overload.levels").empty());
+  for (const char* text :
+       {"overload.levels: 10:20, 60:60\n", "overload:\n  levels: 10:20, 60:60\n"}) {
+    EXPECT_EQ(LoadYaml(text).value().Levels("overload.levels"),
+              (std::vector<OverloadLevel>{{10s, 20}, {60s, 60}}))
+        << text;
+  }
+  EXPECT_EQ(YamlFails("overload.levels: 60:60, 10:20\n", "both ascending"), ErrorCode::kInvalid);
+}
+
 TEST_F(LoadTest, EmptyFileIsFine) {
   EXPECT_TRUE(LoadYaml("").ok());
   EXPECT_TRUE(LoadYaml("# nothing\n").ok());
