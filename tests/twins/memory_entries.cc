@@ -47,8 +47,7 @@ std::optional<WallTime> GroupEntry::NextCool(const std::vector<size_t>& slots, W
 }
 
 // As the database: while slots above a lowered limit are used, as many of the highest free ones are
-// kept back. Of the others, the lowest is given, or, in a group with a time, the one that was given
-// first.
+// kept back. Of the others the lowest is given, or in a group with a time the one given first.
 void GroupEntry::Reserve(const RunKey& key, WallTime now) {
   if (holders.contains(key)) return;
   std::set<size_t> used;
