@@ -412,7 +412,8 @@ class TidyTest(unittest.TestCase):
         for room, words in ROOMS.items():
             folders = words[words.index("FOLDERS") + 1:] if "FOLDERS" in words else []
             rooms.update(f"{room}/{folder}" for folder in itertools.takewhile(str.islower, folders))
-        named = re.findall(r"^- `((?:common|scheduler|executor|cli)/[\w/]+)`:", read("docs/architecture.md"), re.M)
+        lists = "".join(map(read, ("docs/architecture.md", "scheduler/README.md", "executor/README.md")))
+        named = re.findall(r"^- `((?:common|scheduler|executor|cli)/[\w/]+)`:", lists, re.M)
         self.assertEqual(sorted(named), sorted(rooms))
 
     def test_every_test_is_checked_for_what_it_leaves(self):
