@@ -358,7 +358,10 @@ Outcome World::Run() {
                             }},
       Backfiller::Options{.seed = options_.seed, .of_lost_nodes = options_.lost_nodes});
   for (SimProcess* process : processes_) {
-    After(Between(0s, 2s), [process] { process->Start(); });
+    // By then every member knows the first process of this name. Else two members could have
+    // different ones, whose results the other member never takes.
+    const bool twin = options_.twin && process == processes_.back();
+    After(Between(0s, 2s) + (twin ? 20s : 0s), [process] { process->Start(); });
   }
   After(500ms, [this] {
     actor_->Begin();
