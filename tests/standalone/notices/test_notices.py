@@ -137,6 +137,29 @@ class DeliveryTest(NoticesCase):
         self.assertEqual(len(self.webhook.ids("run.recovered")), 1)
         self.assertEqual([d for d in self.deliveries() if d["job_id"] == quiet], [])
 
+    def test_a_job_that_fails_in_a_row_is_paused_and_reported_each_time(self):
+        by_hand = self.create(pause_after_failures=1)
+        self.execute(by_hand)
+        job = self.create(pause_after_failures=3, schedules=[{"kind": "rate", "every_ms": 1000}])
+        for times in (1, 2):
+            data = self.received("job.paused", times)[-1]["data"]
+            self.assertEqual(data["job_id"], job)
+            self.assertEqual(data["failures"], 3)
+            self.assertEqual(data["state"], "FAILED")
+            paused = self.api.get(f"/api/jobs/{job}")
+            self.assertEqual(paused["state"], "PAUSED")
+            self.assertEqual(paused["paused_by"], "failures")
+            self.assertEqual(paused["pause_reason"], "3 runs in a row have failed (pause_after_failures)")
+            runs = [run for run in self.api.pages(f"/api/jobs/{job}/history?state=FAILED")]
+            self.assertGreaterEqual(len(runs), 3 * times)
+            audit = self.api.get(f"/api/audit?object_id={job}&actor=system")["items"]
+            self.assertEqual([record["action"] for record in audit], ["job.pause"] * times)
+            if times == 1:
+                done = self.api.post("/api/bulk", {"action": "resume", "filter": {"paused_by": "failures"}})
+                self.assertEqual([item["id"] for item in done["items"]], [job])
+        self.assertEqual(self.api.get(f"/api/jobs/{by_hand}")["state"], "ENABLED")
+        self.assertEqual(self.webhook.forged, [])
+
     def test_a_receiver_that_was_down_gets_the_notice_later_and_once(self):
         self.webhook.stop()
         self.smtp.refuse = True
