@@ -111,9 +111,10 @@ Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
 
 json AsWritten(const json& job, bool with_owner) {
   json defaults = DefinitionToJson(JobDefinition{});
-  for (const char* of_one_type : {"script", "http", "handler", "container", "workflow", "limits",
-                                  "run_as", "working_directory", "output_encoding"})
-    defaults[of_one_type] = nullptr;
+  for (const char* often_absent :
+       {"script", "http", "handler", "container", "workflow", "limits", "run_as",
+        "working_directory", "output_encoding", "pause_after_failures"})
+    defaults[often_absent] = nullptr;
   defaults["routing_key"] = "";
   if (job.value("type", json()) == "workflow") defaults["timeout"] = kWorkflowTimeoutS;
   json written = json::object();

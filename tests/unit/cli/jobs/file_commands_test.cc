@@ -363,6 +363,8 @@ TEST_F(FileCommandsTest, ExportOfAWorkflowHasItsNodes) {
 TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
   json job = JobShown("nightly");
   job["user_id"] = "ann";
+  job["pause_after_failures"] = 3;
+  job["paused_by"] = "failures";
   Answer("GET /api/jobs/nightly", job);
   const std::string to = directory_ + "/new/dir";
   ASSERT_EQ(Run({"export", "--job", "nightly", "-d", to, "-o", "json", "--with-owner"}), 0)
@@ -372,6 +374,7 @@ TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
   EXPECT_EQ(written, (json{{"job_id", "nightly"},
                            {"name", "Nightly"},
                            {"command", "true"},
+                           {"pause_after_failures", 3},
                            {"cron_expression", "0 3 * * *"},
                            {"user_id", "ann"}}));
   EXPECT_EQ(Run({"export", "--job", "none"}), 3);

@@ -98,6 +98,12 @@ TEST_F(JobCommandsTest, DurationsHaveAtMostTwoUnits) {
   for (const auto& [time, text] : texts) EXPECT_EQ(DurationText(time), text);
 }
 
+TEST_F(JobCommandsTest, AListCanBeOfJobsThatTheirFailuresHavePaused) {
+  Answer("GET /api/jobs?paused_by=failures&page_size=50",
+         {{"items", json::array()}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"job", "list", "--paused-by", "failures"}), 0) << err();
+}
+
 TEST_F(JobCommandsTest, ARateIsShownAsItIsGiven) {
   json jobs = json::array();
   for (const int64_t ms : {60'000, 90'000, 7'200'000, 1500}) {
@@ -423,7 +429,7 @@ TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
   Answer("POST /api/jobs", JobShown("report"), 201);
   ASSERT_EQ(Run({"job", "create", "--name", "Report", "--command", "true", "--run-as", "alice",
                  "--working-directory", "~/app", "--limit", "cpu=0.5", "--limit", "pids=9",
-                 "--limit", "enforce=best_effort"}),
+                 "--limit", "enforce=best_effort", "--pause-after-failures", "5"}),
             0)
       << err();
   EXPECT_EQ(SentBody(0),
@@ -431,6 +437,7 @@ TEST_F(JobCommandsTest, CreateSendsLimitsAndTheUser) {
                   {"command", "true"},
                   {"run_as", "alice"},
                   {"working_directory", "~/app"},
+                  {"pause_after_failures", 5},
                   {"limits", {{"cpu", 0.5}, {"pids", 9}, {"enforce", "best_effort"}}}}));
   EXPECT_NE(Run({"job", "create", "--name", "Report", "--command", "true", "--limit", "pids"}), 0);
 }
