@@ -392,7 +392,6 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckLabels(job));
   note(CheckRouting(job));
   note(ValidateFanOut(job));
-  if (FansOut(job)) note(InvalidAt(job.shards ? "/shards" : "/broadcast", "is not available yet"));
   note(ValidateNotify(job.notify));
   note(CheckText("/description", job.description, kDescriptionBytesMax));
   note(CheckOwner(job.user_id));

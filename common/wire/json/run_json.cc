@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "common/domain/parts/run_part.h"
 #include "common/domain/trace.h"
 #include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/job_json.h"
@@ -132,6 +133,12 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["planned_at"] = TimeOrNull(run.planned);
   to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
   if (run.kept) to["kept"] = true;
+  const bool is_part = IsPart(row.key);
+  if (is_part) {
+    to["shard_index"] = IndexOfPart(row.key);
+    to["fan_out_run_id"] = EncodeRunId(OwnRunOf(row.key));
+  }
+  if (is_part || (row.flags & run_flag::kParts) != 0) to["shard_total"] = row.shard_total;
   if (!with_attempts) return to;
   to["attempts"] = AttemptsToJson(run);
   to["trigger"] = TriggerToJson(run.trigger);

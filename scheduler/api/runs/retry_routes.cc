@@ -14,6 +14,7 @@
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/runs/shard_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -54,13 +55,15 @@ HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json&
   return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
-// The body of a retry. The choices of nodes are only allowed for the run of a workflow.
+// The body of a retry. The choices of nodes are only allowed for the run of a workflow, that of
+// parts only for a run that has fanned out.
 struct RetryBody {
   bool confirm_overlap = false;
   bool dry_run = false;
   std::string reason = {};
   WorkflowRetry workflow = {};
   bool chooses_nodes = false;
+  std::optional<PartChoice> parts = {};
 };
 
 Outcome<std::vector<std::string>> NodeList(const json& value, const std::string& pointer) {
@@ -94,7 +97,7 @@ Outcome<bool> ReadFrom(const json& value, WorkflowRetry& retry) {
 Outcome<RetryBody> ReadRetry(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body,
                             ReadObject(call.request, Body::kOptional,
-                                       {"confirm_overlap", "reason", "from", "skip", "dry_run"}));
+                                       {"confirm_overlap", "reason", "from", "skip", "dry_run", "shards"}));
   RetryBody retry;
   CARILLON_ASSIGN_OR_RETURN(retry.confirm_overlap, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(retry.dry_run, FlagMember(body, "dry_run"));
@@ -105,6 +108,7 @@ Outcome<RetryBody> ReadRetry(const Call& call) {
   if (given("skip")) {
     CARILLON_ASSIGN_OR_RETURN(retry.workflow.skip, NodeList(body["skip"], "/skip"));
   }
+  CARILLON_ASSIGN_OR_RETURN(retry.parts, ReadPartChoice(body));
   retry.chooses_nodes = given("from") || given("skip") || retry.dry_run;
   return retry;
 }
@@ -119,6 +123,7 @@ Problem NoNodes(const RunKey& key) {
 Problem ExplainRetry(const Error& error) {
   Problem problem = ToProblem(error);
   if (NamesOpenNodes(error)) problem.code = "still_open";
+  if (NamesHolder(error)) problem.code = "overlap";
   return problem;
 }
 
@@ -168,7 +173,7 @@ Reply RetryRun(const Call& call) {
   if (retry.dry_run) return Preview(call, key, retry.workflow);
   CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
   const AuditedWrite write(call, now, retry.reason, retry.confirm_overlap);
-  RetryRequest request{.key = key, .workflow = retry.workflow};
+  RetryRequest request{.key = key, .workflow = retry.workflow, .parts = retry.parts};
   if (!call.idempotency_key.empty()) {
     request.keyed = KeyedAnswer<RunDetail>{
         .scope = call.idempotency_scope,

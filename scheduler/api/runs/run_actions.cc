@@ -5,9 +5,11 @@
 #include <optional>
 #include <string_view>
 
+#include "common/domain/parts/part_retry.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/workflow/node_key.h"
 #include "scheduler/api/call/allowed_actions.h"
+#include "scheduler/api/runs/shard_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -115,6 +117,10 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
     }
   }
   Keep(actions, "skip", false);
+  if (IsRetriedByParts(run.row)) {
+    Keep(actions, "retry", MayRetryParts(run.row, place.deleted));
+    return actions;
+  }
   Keep(actions, "retry",
        run.node ? MayRetryAsNode(call, run, now) : MayRetryAlone(run.row, place.deleted, now));
   return actions;

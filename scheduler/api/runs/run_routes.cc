@@ -14,6 +14,7 @@
 #include "scheduler/api/http/short_hash.h"
 #include "scheduler/api/http/sort.h"
 #include "scheduler/api/runs/run_actions.h"
+#include "scheduler/api/runs/shard_routes.h"
 #include "scheduler/explain/waiting.h"
 
 namespace carillon::scheduler {
@@ -49,10 +50,11 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
       return InvalidField("?kind", "unknown_value",
-                          "Must be cron, rate, once, delay, manual, backfill, after or workflow.");
+                          "Must be cron, rate, once, delay, manual, backfill, after, workflow or shard.");
     }
     filter.kinds.push_back(*kind);
   }
+  CARILLON_ASSIGN_OR_RETURN(filter.parts, query.Flag("parts"));
   filter.namespaces = query.All("namespace");
   for (const std::string& name_space : filter.namespaces) {
     if (!IsNamespace(name_space)) return BadNamespace("?namespace");
@@ -116,6 +118,8 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
     const auto upstream = call.stores.jobs.GetJob(run.trigger->job_id);
     if (upstream.ok()) shown["trigger"]["job_name"] = upstream->definition.name;
   }
+  CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, {run}));
+  if (!counts.empty()) shown["shards"] = std::move(counts.begin()->second);
   CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"], ActionsOnRun(call, run));
   return shown;
 }
@@ -149,10 +153,10 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
       job_id ? Query::Read(call.request,
-                           {"executor_id", "since", "until", "sort", "page_size", "page_token"},
+                           {"executor_id", "parts", "since", "until", "sort", "page_size", "page_token"},
                            {"state", "kind"})
              : Query::Read(call.request,
-                           {"job_id", "executor_id", "user_id", "q", "since", "until", "sort",
+                           {"job_id", "executor_id", "parts", "user_id", "q", "since", "until", "sort",
                             "page_size", "page_token"},
                            {"state", "kind", "namespace", "label"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
@@ -168,8 +172,12 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   }
   const auto count = [&] { return call.stores.runs.CountRuns(filter, now); };
   if (!found.ok()) return page.Finish(false, count);
+  CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, found->runs));
   for (const RunDetail& run : found->runs) {
-    if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
+    json shown = RunToJson(run, false);
+    const auto parts = counts.find(run.row.key);
+    if (parts != counts.end()) shown["shards"] = std::move(parts->second);
+    if (!page.Add(shown, EncodeRunId(run.row.key))) break;
   }
   if (found->searched_to)
     page.SearchedTo(EncodeRunId(*found->searched_to), found->searched_to->fire);

@@ -24,6 +24,7 @@
 #include "scheduler/api/runs/recent_run_routes.h"
 #include "scheduler/api/runs/retry_routes.h"
 #include "scheduler/api/runs/run_routes.h"
+#include "scheduler/api/runs/shard_routes.h"
 #include "scheduler/api/schedules/calendar_routes.h"
 #include "scheduler/api/schedules/schedule_routes.h"
 #include "scheduler/api/schedules/why_routes.h"
@@ -99,6 +100,7 @@ const Routes& RouteTable() {
       {"GET", "/api/runs/{}", kRead, kNo, &GetRun},
       {"POST", "/api/runs/{}/cancel", kRunJobs, kNo, &CancelRun, "run.cancel", kRun},
       {"GET", "/api/runs/{}/nodes", kRead, kNo, &GetRunNodes},
+      {"GET", "/api/runs/{}/shards", kRead, kNo, &GetRunShards},
       {"POST", "/api/runs/{}/nodes/{}/skip", kRunJobs, kNo, &SkipRunNode, "run.skip", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
       {"GET", "/api/runs/{}/checkpoint", kRead, kNo, &GetRunCheckpoint},

@@ -448,6 +448,14 @@ export interface components {
         buckets: components['schemas']['FireBucket'][];
       }[];
     };
+    Shards: {
+      total: number | 'alive';
+      max?: number;
+    };
+    Broadcast: {
+      /** @default 60 */
+      wait_s?: number;
+    };
     JobWrite: {
       name: string;
       /** @default shell */
@@ -526,6 +534,8 @@ export interface components {
        */
       routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
       routing_key?: string;
+      shards?: components['schemas']['Shards'] | null;
+      broadcast?: components['schemas']['Broadcast'] | null;
       executor_id?: string;
       executor_selector?: string;
       parameters?: components['schemas']['Parameters'];
@@ -641,6 +651,8 @@ export interface components {
        */
       routing: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
       routing_key?: string;
+      shards?: components['schemas']['Shards'] | null;
+      broadcast?: components['schemas']['Broadcast'] | null;
       executor_id: string;
       executor_selector: string;
       parameters: components['schemas']['Parameters'];
@@ -846,7 +858,7 @@ export interface components {
       job_name: string;
       schedule_id: number;
       /** @enum {string} */
-      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow';
+      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard';
       fire_time: components['schemas']['Time'];
       shard: number;
       state: components['schemas']['RunState'];
@@ -874,8 +886,33 @@ export interface components {
       job_type?: components['schemas']['JobType'];
       workflow_run_id?: string | null;
       node?: string | null;
+      shard_index?: number;
+      shard_total?: number;
+      fan_out_run_id?: components['schemas']['RunId'];
+      shards?: {
+        [key: string]: number;
+      };
       /** @constant */
       kept?: true;
+    };
+    RunShards: {
+      run_id: components['schemas']['RunId'];
+      job_id: components['schemas']['JobId'];
+      state: components['schemas']['RunState'];
+      shard_total: number;
+      shards: components['schemas']['RunShard'][];
+    };
+    RunShard: {
+      index: number;
+      run_id: components['schemas']['RunId'];
+      state: components['schemas']['RunState'];
+      reason: string | null;
+      attempt: number;
+      executor_id: string | null;
+      due_at: components['schemas']['TimeOrNull'];
+      claimed_at: components['schemas']['TimeOrNull'];
+      started_at: components['schemas']['TimeOrNull'];
+      ended_at: components['schemas']['TimeOrNull'];
     };
     RunNodes: {
       run_id: components['schemas']['RunId'];
@@ -921,7 +958,7 @@ export interface components {
       job_name?: string;
       schedule_id?: number;
       /** @enum {string} */
-      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow';
+      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after' | 'workflow' | 'shard';
       fire_time?: components['schemas']['Time'];
       shard?: number;
       state: components['schemas']['RunState'];
@@ -949,6 +986,12 @@ export interface components {
       job_type?: components['schemas']['JobType'];
       workflow_run_id?: string | null;
       node?: string | null;
+      shard_index?: number;
+      shard_total?: number;
+      fan_out_run_id?: components['schemas']['RunId'];
+      shards?: {
+        [key: string]: number;
+      };
       /** @constant */
       kept?: true;
       attempts: components['schemas']['Attempt'][];

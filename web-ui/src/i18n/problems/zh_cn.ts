@@ -61,6 +61,8 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.unknown_job': '任务依赖的上游任务不存在。',
   'problem.not_a_workflow': '此任务不是工作流。',
   'problem.no_nodes': '此运行不属于工作流，或尚未开始。',
+  'problem.no_shards': '此运行没有分片，或尚未开始。',
+  'problem.overlap': '该任务的另一次运行处于活动状态。',
   'problem.not_skippable': '现在不能跳过此节点。只能跳过等待中或失败的节点。',
   'problem.still_open': '其中有节点尚未结束，或其进程可能仍在运行。',
   'problem.unsafe_parameter': '节点会把外部文本写入命令。',

@@ -1,0 +1,28 @@
+// Handler of /api/runs/{}/shards, and what other handlers say and read of the parts of runs.
+// scheduler/openapi/openapi.yaml describes each.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "common/domain/parts/part_retry.h"
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+Reply GetRunShards(const Call& call);
+
+// The member `shards` of a retry: "failed", "all", or a list of indexes. nullopt if it is absent.
+Outcome<std::optional<PartChoice>> ReadPartChoice(const nlohmann::json& body);
+
+// How many parts of each of these runs are in each state, as members of objects; by run. Runs
+// without parts are left out, and without any nothing is read.
+Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
+                                                        const std::vector<RunDetail>& runs);
+
+// True if a retry of this run may repeat parts of it.
+bool MayRetryParts(const RunRow& own, bool deleted);
+
+}  // namespace carillon::scheduler
