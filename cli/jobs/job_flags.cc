@@ -272,7 +272,7 @@ bool NamesSchedules(const JobFlags& flags) {
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
          labels.empty() && script_file.empty() && interpreter.empty() && args.empty() &&
-         !NamesContainer(*this) && limits.empty() && http.empty() && !paused;
+         !NamesContainer(*this) && limits.empty() && http.empty() && fan_out.empty() && !paused;
 }
 
 json ParameterOf(const std::string& text) {
@@ -340,6 +340,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
       "--limit", flags.limits,
       "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
   AddHttpFlags(verb, flags.http);
+  AddFanOutFlags(verb, flags.fan_out);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
@@ -364,6 +365,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
   ApplyContainerFlags(flags, body);
   CARILLON_TRY(ApplyLimits(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
+  CARILLON_TRY(ApplyFanOutFlags(flags.fan_out, body));
   if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));

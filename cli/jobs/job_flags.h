@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/fan_out_flags.h"
 #include "cli/jobs/http_flags.h"
 #include "common/base/result.h"
 
@@ -39,6 +40,7 @@ struct JobFlags {
   bool read_only = false;
   std::vector<std::string> limits;
   HttpFlags http;
+  FanOutFlags fan_out;
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

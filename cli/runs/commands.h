@@ -7,6 +7,7 @@ namespace carillon::cli {
 
 void AddRunCommands(CLI::App& app, Session& session);
 void AddNodeCommands(CLI::App& run, Session& session);        // nodes, skip
+void AddShardCommands(CLI::App& run, Session& session);       // shards
 void AddOutputCommand(CLI::App& app, Session& session);       // inside a run, without a server
 void AddCheckpointCommands(CLI::App& app, Session& session);  // likewise
 void AddGapsCommand(CLI::App& job, Session& session);
@@ -30,6 +31,7 @@ struct RunListFlags {
   // Flags that both commands have.
   std::vector<std::string> states;
   std::vector<std::string> kinds;
+  bool parts = false;
   std::string since;
   std::string until;
   std::string sort;

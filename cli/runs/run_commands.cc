@@ -23,6 +23,7 @@ struct RunArguments {
   // Of a retry of a workflow run.
   std::string from;
   std::vector<std::string> skip;
+  std::string shards;  // of a run that has fanned out
   bool dry_run = false;
   RunListFlags list;
 };
@@ -130,7 +131,21 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
   return ExitCode::kDone;
 }
 
-json RetryBody(const RunArguments& arguments) {
+// "failed", "all", or a list of indexes.
+Result<json> ShardsToRetry(const std::string& text) {
+  if (text == "failed" || text == "all") return json(text);
+  json indexes = json::array();
+  for (const std::string& word : CLI::detail::split(text, ',')) {
+    json index = json::parse(word, nullptr, false);
+    if (!index.is_number_unsigned()) {
+      return {ErrorCode::kInvalid, "--shards must be failed, all, or indexes such as 3,7"};
+    }
+    indexes.push_back(std::move(index));
+  }
+  return indexes;
+}
+
+Result<json> RetryBody(const RunArguments& arguments) {
   json body = json::object();
   if (arguments.confirm_overlap) body["confirm_overlap"] = true;
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
@@ -140,6 +155,9 @@ json RetryBody(const RunArguments& arguments) {
     body["from"] = CLI::detail::split(arguments.from, ',');
   }
   if (!arguments.skip.empty()) body["skip"] = arguments.skip;
+  if (!arguments.shards.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(body["shards"], ShardsToRetry(arguments.shards));
+  }
   if (arguments.dry_run) body["dry_run"] = true;
   return body;
 }
@@ -160,7 +178,7 @@ void PrintPreview(Session& session, const json& preview) {
 }
 
 Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
-  const json body = RetryBody(arguments);
+  CARILLON_ASSIGN_OR_RETURN(const json body, RetryBody(arguments));
   for (const std::string& id : arguments.ids) {
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
                               session.Call({.method = "POST",
@@ -204,6 +222,7 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
           "Only runs of this kind: cron, rate, once, delay, after, workflow, manual or backfill; "
           "repeatable")
       ->allow_extra_args(false);
+  verb->add_flag("--parts", flags.parts, "Also the parts of runs that fan out");
   verb->add_option(
       "--since", flags.since,
       "Only runs with a fire time at or after this time: RFC 3339, or 24h for 24 hours ago");
@@ -234,6 +253,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   for (const std::string& state : flags.states)
     request.query.emplace_back("state", UpperCase(state));
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
+  if (flags.parts) request.query.emplace_back("parts", "true");
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
   CARILLON_TRY(AddTime("until", flags.until, now, request.query));
@@ -285,6 +305,8 @@ void AddRunCommands(CLI::App& app, Session& session) {
   retry->add_option("--skip", a->skip, "Nodes to be skipped instead, comma-separated")
       ->delimiter(',')
       ->allow_extra_args(false);
+  retry->add_option("--shards", a->shards,
+                    "Of a run that fans out: failed (default), all, or indexes, comma-separated");
   retry->add_flag("--dry-run", a->dry_run, "Show the nodes, without changing anything");
   for (CLI::App* added : {cancel, retry}) {
     added->add_option("--reason", a->reason, "Reason, kept in the audit log");
@@ -293,6 +315,7 @@ void AddRunCommands(CLI::App& app, Session& session) {
         "Include runs whose process may still be alive; another may then start beside it");
   }
   AddNodeCommands(*run, session);
+  AddShardCommands(*run, session);
   CLI::App* wait = verb("wait", "Wait for runs; the exit code is their result", true, &Wait);
   wait->add_option("--wait-timeout,--timeout", a->longest, "Maximum time to wait, e.g. 5m");
 }

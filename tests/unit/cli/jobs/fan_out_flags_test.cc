@@ -1,0 +1,38 @@
+#include "cli/jobs/fan_out_flags.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace carillon::cli::fan_out_flags_test {
+namespace {
+
+using nlohmann::json;
+
+json Applied(const FanOutFlags& flags) {
+  json body = json::object();
+  const Status applied = ApplyFanOutFlags(flags, body);
+  return applied.ok() ? body : json(applied.error().message);
+}
+
+TEST(FanOutFlagsTest, EachFormReplacesTheOther) {
+  EXPECT_EQ(Applied({}), json::object());
+  EXPECT_EQ(Applied({.shards = "8"}), (json{{"shards", {{"total", 8}}}, {"broadcast", nullptr}}));
+  EXPECT_EQ(Applied({.shards = "alive"})["shards"], (json{{"total", "alive"}}));
+  EXPECT_EQ(Applied({.shards = "alive:20"})["shards"], (json{{"total", "alive"}, {"max", 20}}));
+  EXPECT_EQ(Applied({.shards = "none"}), (json{{"shards", nullptr}, {"broadcast", nullptr}}));
+  EXPECT_EQ(Applied({.broadcast = "5m"}),
+            (json{{"broadcast", {{"wait_s", 300}}}, {"shards", nullptr}}));
+  EXPECT_EQ(Applied({.broadcast = "0"})["broadcast"], (json{{"wait_s", 0}}));
+}
+
+TEST(FanOutFlagsTest, MistakesNameTheFlag) {
+  for (const char* wrong : {"many", "8x", "alive:", "alive:x", "-", "1.5"}) {
+    EXPECT_EQ(Applied({.shards = wrong}), "--shards must be a number, alive, alive:MAX or none");
+  }
+  EXPECT_EQ(Applied({.broadcast = "500ms"}), "--broadcast: must be whole seconds");
+  EXPECT_TRUE(Applied({.broadcast = "soon"}).is_string());
+}
+
+}  // namespace
+}  // namespace carillon::cli::fan_out_flags_test

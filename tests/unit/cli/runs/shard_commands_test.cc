@@ -1,0 +1,72 @@
+// The parts of a run that fans out, on the command line.
+#include "tests/unit/cli/cli_harness.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+class ShardCommandsTest : public CliTest {
+ protected:
+  static json RunShards() {
+    return json::parse(R"({"run_id": "R1", "job_id": "close", "state": "RUNNING", "shard_total": 2,
+      "shards": [
+      {"index": 0, "run_id": "R2", "state": "FAILED", "reason": "exit_code", "attempt": 2,
+       "executor_id": "x", "due_at": null, "claimed_at": "2026-03-01T00:00:00.100000Z",
+       "started_at": "2026-03-01T00:00:00.100000Z", "ended_at": "2026-03-01T00:00:02.000000Z"},
+      {"index": 1, "run_id": "R3", "state": "PENDING", "reason": null, "attempt": 1,
+       "executor_id": null, "due_at": "2026-03-01T00:00:00.000000Z", "claimed_at": null,
+       "started_at": null, "ended_at": null}]})");
+  }
+};
+
+TEST_F(ShardCommandsTest, PartsAreATableFilteredByState) {
+  Answer("GET /api/runs/R1/shards", RunShards());
+  EXPECT_EQ(Run({"run", "shards", "R1"}), 0) << err();
+  EXPECT_NE(out().find("\n0      FAILED   x"), std::string::npos) << out();
+  EXPECT_NE(out().find("\n1      PENDING  -"), std::string::npos) << out();
+  EXPECT_EQ(Run({"run", "shards", "R1", "--state", "failed", "-o", "name"}), 0);
+  EXPECT_EQ(out(), "R2\n");
+  EXPECT_EQ(Run({"run", "shards", "R1", "--state", "failed", "-o", "json"}), 0);
+  EXPECT_EQ(json::parse(out())["shards"].size(), 1u);
+  EXPECT_EQ(json::parse(out())["shard_total"], 2);
+}
+
+TEST_F(ShardCommandsTest, AnAnswerWithoutPartsIsAnEmptyTable) {
+  for (const json& odd : {json(), json::array(), json{{"shards", {1}}}}) {
+    server_.answers.clear();
+    Answer("GET /api/runs/R1/shards", odd);
+    EXPECT_EQ(Run({"run", "shards", "R1"}), 0) << odd;
+  }
+}
+
+TEST_F(ShardCommandsTest, ARetryNamesItsParts) {
+  Answer("POST /api/runs/R1/retry", {{"run_id", "R1"}, {"state", "RUNNING"}}, 202);
+  for (const auto& [flag, sent] :
+       {std::pair<const char*, json>{"failed", "failed"}, {"all", "all"}, {"3,7", {3, 7}}}) {
+    EXPECT_EQ(Run({"run", "retry", "R1", "--shards", flag}), 0) << err();
+    EXPECT_EQ(SentBody(server_.requests.size() - 1)["shards"], sent);
+  }
+  EXPECT_EQ(Run({"run", "retry", "R1", "--shards", "3,x"}), 2);
+  EXPECT_EQ(Run({"run", "retry", "R1", "--shards", "-1"}), 2);
+}
+
+TEST_F(ShardCommandsTest, ListsHavePartsOnRequest) {
+  Answer("GET /api/runs?parts=true&page_size=50", {{"items", json::array()}, {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"run", "list", "--parts"}), 0) << err();
+}
+
+TEST_F(ShardCommandsTest, AJobFansOutByItsFlags) {
+  Answer("POST /api/jobs", {{"job_id", "close"}}, 201);
+  ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--shards", "alive:9"}), 0)
+      << err();
+  EXPECT_EQ(SentBody(0)["shards"], (json{{"total", "alive"}, {"max", 9}}));
+  ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--broadcast"}), 0);
+  EXPECT_EQ(SentBody(1)["broadcast"], json::object());
+  ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--broadcast=90"}), 0);
+  EXPECT_EQ(SentBody(2)["broadcast"], (json{{"wait_s", 90}}));
+  EXPECT_EQ(Run({"job", "create", "--name", "C", "--broadcast", "--shards", "2"}), 2);
+}
+
+}  // namespace
+}  // namespace carillon::cli
