@@ -49,6 +49,16 @@ const TONES: Record<Tone, string> = {
   idle: 'bg-idle-soft text-idle',
 };
 
+// A state as a shape and a colour only, for a place that has its name elsewhere.
+export function StateShape({ state, className = '' }: { state: string; className?: string }) {
+  const [Icon, tone] = SHAPES[state] ?? ([CircleHelp, 'idle'] as const);
+  return (
+    <span className={`${TONES[tone]} ${className}`} data-state={state}>
+      <Icon aria-hidden size={14} />
+    </span>
+  );
+}
+
 export function StateBadge(props: { state: string }) {
   const textOr = useTextOr();
   const [Icon, tone] = SHAPES[props.state] ?? ([CircleHelp, 'idle'] as const);

@@ -19,6 +19,7 @@ import { useOwnerText } from '../../users/owners';
 import { NamespaceLink } from '../list/namespace_link';
 import { NotificationFact } from './notifications_fact';
 import { containerFacts } from '../container/container_facts';
+import { fanOutFacts } from '../fan_out/fan_out_facts';
 import { httpFacts } from '../http/http_facts';
 import { isolationFacts } from '../isolation/isolation_facts';
 import { zoneOf } from '../../schedule/schedule_text';
@@ -97,6 +98,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
             ...(job.routing_key
               ? [[t('form.routing_key'), <Mono key="k" text={job.routing_key} />] as const]
               : []),
+            ...fanOutFacts(job, t),
             [t('form.priority'), job.priority],
           ]}
         />

@@ -8,6 +8,7 @@ import { wrongIn } from './schedule_values';
 import { CONTAINER_DEFAULTS, isImage } from '../container/container_values';
 import { HTTP_DEFAULTS, wrongInHttp } from '../http/http_values';
 import { ISOLATION_DEFAULTS, isIsolated, wrongInIsolation } from '../isolation/isolation_values';
+import { FAN_OUT_DEFAULTS, wrongInFanOut } from '../fan_out/fan_out_values';
 import { SCRIPT_DEFAULTS, conditionsOf } from '../script/script_values';
 
 export const KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'manual', 'several'] as const;
@@ -152,6 +153,10 @@ export const formSchema = z
     dst_repeat: z.string(),
     executor_selector: z.string(),
     executor_id: z.string(),
+    fan_out: z.string(),
+    shards_total: z.string(),
+    shards_max: z.string(),
+    broadcast_wait_s: z.string(),
     routing: z.string(),
     routing_key: z.string(),
     priority: number(0, 100),
@@ -192,6 +197,10 @@ export const formSchema = z
     },
     ({ value, issues }) => {
       for (const [field, message] of isIsolated(value.type) ? wrongInIsolation(value) : [])
+        issues.push({ code: 'custom', input: value, message, path: [field] });
+    },
+    ({ value, issues }) => {
+      for (const [field, message] of wrongInFanOut(value))
         issues.push({ code: 'custom', input: value, message, path: [field] });
     },
     z.refine((v) => v.type !== 'workflow' || workflowOf(v.workflow) !== null, {
@@ -274,6 +283,7 @@ export const DEFAULTS: FormValues = {
   dst_repeat: 'auto',
   executor_selector: '',
   executor_id: '',
+  ...FAN_OUT_DEFAULTS,
   routing: 'round_robin',
   routing_key: '',
   priority: '0',

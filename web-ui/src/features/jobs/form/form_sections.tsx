@@ -21,6 +21,7 @@ import { HttpFields } from '../http/http_fields';
 import { IsolationFields } from '../isolation/isolation_fields';
 import { ISOLATION_DEFAULTS, isIsolated, type IsolationValues } from '../isolation/isolation_values';
 import { ContainerFields } from '../container/container_fields';
+import { FanOutFields } from '../fan_out/fan_out_fields';
 import { ScriptFields } from '../script/script_fields';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
@@ -369,6 +370,7 @@ function ZoneField(props: { error?: string }) {
 function Where() {
   const { t } = useTranslation();
   const routing = useWatch<FormValues, 'routing'>({ name: 'routing' });
+  const type = useWatch<FormValues, 'type'>({ name: 'type' });
   return (
     <Card title={t('form.where')}>
       <div className={COLUMNS}>
@@ -390,6 +392,7 @@ function Where() {
             hint={t('form.routing_key_hint')}
           />
         )}
+        {type !== 'workflow' && <FanOutFields />}
         <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />
       </div>
     </Card>

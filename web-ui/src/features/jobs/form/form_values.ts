@@ -10,6 +10,7 @@ import { notifyFrom, notifyFieldOf, notifyValuesOf } from './notifications_value
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf } from '../rules/rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf } from './schedule_values';
 import { containerFieldOf, containerFrom, containerValuesOf } from '../container/container_values';
+import { fanOutFieldOf, fanOutFrom, fanOutValuesOf } from '../fan_out/fan_out_values';
 import { httpFieldOf, httpFrom, httpValuesOf } from '../http/http_values';
 import { isIsolated, isolationValuesOf, limitFieldOf, limitsFrom } from '../isolation/isolation_values';
 import { conditionsOf, scriptFieldOf, scriptFrom, scriptValuesOf } from '../script/script_values';
@@ -147,6 +148,7 @@ export function valuesOf(definition: Definition): FormValues {
     ...scriptValuesOf(full.script),
     ...containerValuesOf(full.container),
     ...isolationValuesOf(full),
+    ...fanOutValuesOf(full),
     ...httpValuesOf(full.http),
     ...notifyValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
@@ -220,6 +222,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   const encoding = isIsolated(values.type) ? values.output_encoding.trim() : '';
   if (encoding) out.output_encoding = encoding;
   else delete out.output_encoding;
+  delete out.shards;
+  delete out.broadcast;
+  Object.assign(out, fanOutFrom(values));
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
@@ -273,6 +278,7 @@ export function fieldOf(
   if (first === 'container') return containerFieldOf(second);
   if (first === 'limits') return limitFieldOf(second);
   if (first === 'http') return httpFieldOf(second, last);
+  if (first === 'shards' || first === 'broadcast') return fanOutFieldOf(first, second);
   if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);
   if (first === 'parameters' && second !== undefined && rules.includes(second))
     return `rules.${rules.indexOf(second)}.default`;

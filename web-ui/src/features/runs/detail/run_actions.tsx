@@ -106,18 +106,21 @@ export function Actions({ run }: { run: Run }) {
           <RetryNodesDialog run={run} onClose={() => setChoosing(false)} />
         </Suspense>
       )}
-      {!hasNodes(run) && (RETRIABLE.has(run.state) || waitsForRetry(run)) && statePermits(run, 'retry') && (
-        <button
-          type="button"
-          className="button"
-          disabled={Boolean(noRetry) || retry.isPending}
-          title={noRetry && t(noRetry)}
-          onClick={() => retry.mutate(false)}
-        >
-          <RotateCcw aria-hidden size={15} />
-          {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
-        </button>
-      )}
+      {!hasNodes(run) &&
+        !run.shards &&
+        (RETRIABLE.has(run.state) || waitsForRetry(run)) &&
+        statePermits(run, 'retry') && (
+          <button
+            type="button"
+            className="button"
+            disabled={Boolean(noRetry) || retry.isPending}
+            title={noRetry && t(noRetry)}
+            onClick={() => retry.mutate(false)}
+          >
+            <RotateCcw aria-hidden size={15} />
+            {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
+          </button>
+        )}
       <Modal
         open={confirm !== null}
         onClose={() => setConfirm(null)}

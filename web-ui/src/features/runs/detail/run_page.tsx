@@ -32,6 +32,7 @@ import { Actions, Again } from './run_actions';
 import { runPath } from './run_path';
 
 const NodesCard = lazy(() => import('../../workflows/nodes_card'));
+const ShardsCard = lazy(() => import('../../shards/shards_card'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
 const Saved = lazy(() => import('./saved_card'));
@@ -94,6 +95,10 @@ function Known({ run }: { run: Run }) {
             <Suspense fallback={<Loading />}>
               <NodesCard run={run} />
             </Suspense>
+          ) : run.shards && !run.kept ? (
+            <Suspense fallback={<Loading />}>
+              <ShardsCard run={run} />
+            </Suspense>
           ) : (
             <OutputCard run={run} />
           )}
@@ -140,6 +145,21 @@ function Known({ run }: { run: Run }) {
                           className="link inline-flex min-h-6 items-center"
                         >
                           {t('run.workflow_node', { node: run.node })}
+                        </Link>,
+                      ] as const,
+                    ]
+                  : []),
+                ...(run.fan_out_run_id
+                  ? [
+                      [
+                        t('run.part_of'),
+                        <Link
+                          key="f"
+                          to="/runs/$id"
+                          params={{ id: run.fan_out_run_id }}
+                          className="link inline-flex min-h-6 items-center"
+                        >
+                          {t('run.shard_of', { index: run.shard_index, total: run.shard_total })}
                         </Link>,
                       ] as const,
                     ]

@@ -178,3 +178,58 @@ describe('a retry', () => {
     expect(enabled('Run again…')).toBe(true);
   });
 });
+
+describe('a run that fans out', () => {
+  it('the page of the run shows its shards, which are retried instead of the run', async () => {
+    queryClient.clear();
+    const part = {
+      index: 1,
+      run_id: 'p1',
+      state: 'FAILED',
+      reason: 'exit_code',
+      attempt: 1,
+      executor_id: 'x',
+    };
+    server.use(
+      http.get(at('runs/r2'), () =>
+        HttpResponse.json({ ...failed, run_id: 'r2', shard_total: 2, shards: { FAILED: 1, COMPLETED: 1 } }),
+      ),
+      http.get(at('runs/r2/shards'), () =>
+        HttpResponse.json({
+          run_id: 'r2',
+          job_id: 'backup',
+          state: 'FAILED',
+          shard_total: 2,
+          shards: [part],
+        }),
+      ),
+    );
+    showRun('r2');
+    await screen.findByRole('button', { name: 'Retry the failed shards' }, { timeout: SLOW_MS });
+    expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
+  });
+
+  it('the page of a shard leads to the run of all', async () => {
+    queryClient.clear();
+    server.use(
+      http.get(at('runs/p1'), () =>
+        HttpResponse.json({
+          ...failed,
+          run_id: 'p1',
+          kind: 'shard',
+          shard_index: 1,
+          shard_total: 2,
+          fan_out_run_id: 'r2',
+        }),
+      ),
+      http.get(at('runs/p1/logs/stream'), () => HttpResponse.text('')),
+    );
+    showRun('p1');
+    const link = await screen.findByRole(
+      'link',
+      { name: 'Run of all shards; this is shard 1 of 2' },
+      { timeout: SLOW_MS },
+    );
+    expect(link.getAttribute('href')).toBe('/runs/r2');
+  });
+});

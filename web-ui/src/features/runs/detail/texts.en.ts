@@ -11,6 +11,7 @@ export const en = {
   'run.retry': 'Retry',
   'run.retry_nodes': 'Retry nodes…',
   'run.part_of': 'Part of',
+  'run.shard_of': 'Run of all shards; this is shard {{index}} of {{total}}',
   'run.kept': 'Only the result of this old run is kept.',
   'run.workflow_node': 'Workflow run, node {{node}}',
   'run.retry_now': 'Retry now',

@@ -12,6 +12,7 @@ export const zhCN: TwinOf<typeof en> = {
   'run.retry': '重试',
   'run.retry_nodes': '重试节点…',
   'run.part_of': '属于',
+  'run.shard_of': '所有分片的运行；本运行是 {{total}} 个分片中的分片 {{index}}',
   'run.kept': '这是较早的运行，仅保留了其结果。',
   'run.workflow_node': '工作流运行，节点 {{node}}',
   'run.retry_now': '立即重试',
