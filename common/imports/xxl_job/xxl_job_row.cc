@@ -134,13 +134,18 @@ void CheckTexts(const DumpRow& row, XxlJobRow& read) {
   }
 }
 
+bool IsBroadcastRow(const DumpRow& row) {
+  return Column(row, "executor_route_strategy") == "SHARDING_BROADCAST";
+}
+
 void SetRouting(const DumpRow& row, XxlJobRow& read) {
   const std::string route = Column(row, "executor_route_strategy");
   if (route.empty()) return;
-  if (route == "SHARDING_BROADCAST") {
-    return Reject(read,
-                  "SHARDING_BROADCAST is not available: create one job for each executor with "
-                  "executor_id, or a workflow with a node for each part");
+  if (IsBroadcastRow(row)) {
+    read.job["broadcast"] = json::object();
+    return Remark(read,
+                  "SHARDING_BROADCAST becomes broadcast, one part on each executor that "
+                  "executor_selector matches");
   }
   const XxlMeaning* meaning = MeaningOf(kXxlRoutes, route);
   if (meaning == nullptr) return Reject(read, "unknown executor_route_strategy " + route);
@@ -153,6 +158,9 @@ void SetPolicies(const DumpRow& row, XxlJobRow& read) {
   const XxlMeaning* meaning = MeaningOf(kXxlBlocks, block.empty() ? "SERIAL_EXECUTION" : block);
   if (meaning == nullptr) {
     Reject(read, "unknown executor_block_strategy " + block);
+  } else if (meaning->ours == "terminate_previous" && IsBroadcastRow(row)) {
+    read.job["overlap_policy"] = "queue_all";
+    Remark(read, "COVER_EARLY is not available with broadcast: a run waits for the one before it");
   } else {
     read.job["overlap_policy"] = meaning->ours;
   }
@@ -278,7 +286,10 @@ void XxlJobReader::SetWork(const DumpRow& row, const XxlJobApp* app, XxlJobRow& 
   // The arguments that XXL-JOB gives: its parameter, the number of the part, and of all parts.
   read.job["script"] = {{"interpreter", interpreter->ours},
                         {"body", Column(row, "glue_source")},
-                        {"args", {EscapeTemplate(Column(row, "executor_param")), "0", "1"}}};
+                        {"args",
+                         {EscapeTemplate(Column(row, "executor_param")),
+                          IsBroadcastRow(row) ? "{{shard_index}}" : "0",
+                          IsBroadcastRow(row) ? "{{shard_total}}" : "1"}}};
   if (!interpreter->remark.empty()) Remark(read, std::string(interpreter->remark));
   Remark(read, fmt::format("it may run on any executor, not only on those of {}: set "
                            "executor_selector",

@@ -179,7 +179,6 @@ TEST(XxlJobImportTest, RefusalsSayTheWay) {
       {"(1,1,'a','NONE','','GLUE_SHELL','','','','')", "/script/body"},
       {"(1,1,'a','NONE','','BEAN','','','','')", "executor_handler is empty"},
       {"(1,7,'a','NONE','','BEAN','','x','','')", "dump xxl_job_group too"},
-      {"(1,1,'a','NONE','','GLUE_SHELL','x','','SHARDING_BROADCAST','')", "SHARDING_BROADCAST"},
       {"(1,1,'a','NONE','','GLUE_SHELL','x','','FASTEST','')", "FASTEST"},
       {"(1,1,'a','NONE','','GLUE_SHELL','x','','','LATER')", "LATER"},
       {"(1,1,'a','NONE','','GLUE_SHELL',_binary 0xFF,'','','')", "glue_source"}};
@@ -190,6 +189,23 @@ TEST(XxlJobImportTest, RefusalsSayTheWay) {
     EXPECT_NE(RemarksOf(result.rows[0]).find(one.reason), std::string::npos)
         << one.change << ": " << RemarksOf(result.rows[0]);
   }
+}
+
+TEST(XxlJobImportTest, ShardingBroadcastBecomesBroadcast) {
+  const ImportResult result = Imported(
+      ImportKind::kXxlJob,
+      "INSERT INTO xxl_job_group (id,app_name,title) VALUES (1,'shop','Shop');"
+      "INSERT INTO xxl_job_info (id,job_group,job_desc,schedule_type,glue_type,glue_source,"
+      "executor_handler,executor_route_strategy,executor_block_strategy) VALUES "
+      "(1,1,'a','NONE','BEAN','','close_day','SHARDING_BROADCAST','SERIAL_EXECUTION'),"
+      "(2,1,'b','NONE','GLUE_SHELL','x','','SHARDING_BROADCAST','COVER_EARLY');");
+  const json handler = ImportedJob(result, "shop-1");
+  EXPECT_EQ(handler["broadcast"], json::object());
+  EXPECT_EQ(handler["overlap_policy"], "queue_all");
+  const json script = ImportedJob(result, "shop-2");
+  EXPECT_EQ(script["script"]["args"], json::parse(R"(["", "{{shard_index}}", "{{shard_total}}"])"));
+  EXPECT_EQ(script["overlap_policy"], "queue_all");
+  EXPECT_NE(RemarksOf(result.rows[1]).find("COVER_EARLY"), std::string::npos);
 }
 
 TEST(XxlJobImportTest, NamesThatBecomeOneAreRefusedAndAMapTellsThemApart) {
