@@ -37,8 +37,7 @@ bool IsWanted(const json& shard, const std::vector<std::string>& states) {
 
 Outcome<ExitCode> ShowShards(Session& session, const ShardArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
-      ApiResponse answer,
-      session.Call({.path = "/api/runs/" + Escape(arguments.run) + "/shards"}));
+      ApiResponse answer, session.Call({.path = "/api/runs/" + Escape(arguments.run) + "/shards"}));
   json kept = json::array();
   const json shards =
       answer.body.is_object() ? answer.body.value("shards", json::array()) : json::array();

@@ -95,9 +95,9 @@ Outcome<bool> ReadFrom(const json& value, WorkflowRetry& retry) {
 }
 
 Outcome<RetryBody> ReadRetry(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body,
-                            ReadObject(call.request, Body::kOptional,
-                                       {"confirm_overlap", "reason", "from", "skip", "dry_run", "shards"}));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
+                                                        {"confirm_overlap", "reason", "from",
+                                                         "skip", "dry_run", "shards"}));
   RetryBody retry;
   CARILLON_ASSIGN_OR_RETURN(retry.confirm_overlap, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(retry.dry_run, FlagMember(body, "dry_run"));

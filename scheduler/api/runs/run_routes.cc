@@ -49,8 +49,9 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   for (const std::string& text : query.All("kind")) {
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
-      return InvalidField("?kind", "unknown_value",
-                          "Must be cron, rate, once, delay, manual, backfill, after, workflow or shard.");
+      return InvalidField(
+          "?kind", "unknown_value",
+          "Must be cron, rate, once, delay, manual, backfill, after, workflow or shard.");
     }
     filter.kinds.push_back(*kind);
   }
@@ -151,14 +152,14 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
 // Lists runs, for /api/runs?job_id= and for the history of a job.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
-      const Query query,
-      job_id ? Query::Read(call.request,
-                           {"executor_id", "parts", "since", "until", "sort", "page_size", "page_token"},
-                           {"state", "kind"})
-             : Query::Read(call.request,
-                           {"job_id", "executor_id", "parts", "user_id", "q", "since", "until", "sort",
-                            "page_size", "page_token"},
-                           {"state", "kind", "namespace", "label"}));
+      const Query query, job_id ? Query::Read(call.request,
+                                              {"executor_id", "parts", "since", "until", "sort",
+                                               "page_size", "page_token"},
+                                              {"state", "kind"})
+                                : Query::Read(call.request,
+                                              {"job_id", "executor_id", "parts", "user_id", "q",
+                                               "since", "until", "sort", "page_size", "page_token"},
+                                              {"state", "kind", "namespace", "label"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));

@@ -35,6 +35,25 @@ class ScriptsTest(ServerCase):
             return executors[0]["features"] if executors else None
         return wait_until(heard, 30, "the executor's features")
 
+    def test_shards_know_their_index_and_failed_ones_are_retried(self):
+        gate = os.path.join(self.server.scratch, "gate")
+        body = f'echo "$CARILLON_SHARD_INDEX of $CARILLON_SHARD_TOTAL"; [ "$1" != 1 ] || [ -e {gate} ]'
+        job = self.create(name="shards", type="script", shards={"total": 3}, overlap_policy="skip",
+                          script={"interpreter": "sh", "body": body, "args": ["{{shard_index}}"]})
+        run = self.ended(self.start(job))
+        self.assertEqual((run["state"], run["reason"], run["shards"]),
+                         ("FAILED", "shard_failed", {"COMPLETED": 2, "FAILED": 1}), run)
+
+        def parts():
+            return self.api.get(f"/api/runs/{run['run_id']}/shards")["shards"]
+        self.assertEqual([self.run_of(part["run_id"])["output"] for part in parts()],
+                         ["0 of 3\n", "1 of 3\n", "2 of 3\n"])
+        with open(gate, "w"):
+            pass
+        self.assertEqual(cli(self.server, "run", "retry", run["run_id"], "--shards", "failed")[0], 0)
+        self.assertEqual(self.ended(run["run_id"])["state"], "COMPLETED")
+        self.assertEqual([part["attempt"] for part in parts()], [1, 2, 1])
+
     def test_every_interpreter_of_the_host_runs_scripts(self):
         here = {name for name in BODIES if shutil.which(name, path=STATED_PATH)}
         self.assertLessEqual(ALWAYS, here)

@@ -133,6 +133,14 @@ class TwoHostsTest(ServerCase):
         log = wait_until(lambda: self.whole_log(run["run_id"]), 30, "the whole log")
         self.assertIn(self.host.server_address.rsplit(".", 1)[0] + ".2/24", log)
 
+    def test_1_broadcast_runs_once_on_every_host(self):
+        job = ServerCase.create(self, job_id="everywhere", name="everywhere", command="hostname", broadcast={})
+        run = self.ended(self.start(job))
+        self.assertEqual(run["state"], "COMPLETED", run)
+        parts = self.api.get(f"/api/runs/{run['run_id']}/shards")["shards"]
+        self.assertEqual(sorted(part["executor_id"] for part in parts),
+                         sorted(one["executor_id"] for one in self.api.get("/api/executors")["items"]))
+
     def whole_log(self, run_id):
         text = cli(self.server, "run", "logs", run_id)[1]
         return text if "30000" in text else None

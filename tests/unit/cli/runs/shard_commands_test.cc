@@ -52,13 +52,15 @@ TEST_F(ShardCommandsTest, ARetryNamesItsParts) {
 }
 
 TEST_F(ShardCommandsTest, ListsHavePartsOnRequest) {
-  Answer("GET /api/runs?parts=true&page_size=50", {{"items", json::array()}, {"next_page_token", nullptr}});
+  Answer("GET /api/runs?parts=true&page_size=50",
+         {{"items", json::array()}, {"next_page_token", nullptr}});
   EXPECT_EQ(Run({"run", "list", "--parts"}), 0) << err();
 }
 
 TEST_F(ShardCommandsTest, AJobFansOutByItsFlags) {
   Answer("POST /api/jobs", {{"job_id", "close"}}, 201);
-  ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--shards", "alive:9"}), 0)
+  ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--shards", "alive:9"}),
+            0)
       << err();
   EXPECT_EQ(SentBody(0)["shards"], (json{{"total", "alive"}, {"max", 9}}));
   ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--broadcast"}), 0);

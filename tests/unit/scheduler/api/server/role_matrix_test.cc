@@ -70,8 +70,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/recent-runs", {kKnown, 400}},  // the jobs are missing
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
-      {"GET /api/runs/{}/nodes", {kKnown, 422}},  // the run is not of a workflow
-      {"GET /api/runs/{}/shards", {kKnown, 422}},     // the run has no parts
+      {"GET /api/runs/{}/nodes", {kKnown, 422}},   // the run is not of a workflow
+      {"GET /api/runs/{}/shards", {kKnown, 422}},  // the run has no parts
       {"POST /api/runs/{}/nodes/{}/skip", {kOwner, 422, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
       {"GET /api/runs/{}/checkpoint", {kKnown, 404}},  // the run has none
