@@ -157,8 +157,12 @@ OverdueReport Overdue(MemoryTables& tables, WallTime now) {
   std::map<JobId, UnplannedJob> unplanned;
   for (const SegmentRecord& record : tables.segments) {
     const MemoryTables::PendingIndex& pending = tables.pending(record.segment);
-    if (!pending.empty() && IsTime(pending.begin()->first)) {
-      report.oldest_pending_due = std::min(report.oldest_pending_due, pending.begin()->first);
+    for (const auto& [due, key] : pending) {
+      if (!IsTime(due)) break;
+      // The part of a broadcast may wait for its host for days.
+      if (key.shard > 0 && !tables.FindRun(key)->row.pinned_executor.empty()) continue;
+      report.oldest_pending_due = std::min(report.oldest_pending_due, due);
+      break;
     }
     for (auto it = pending.begin(); it != pending.end() && it->first <= now; ++it) {
       if (report.pending_due >= kCountedMax) break;

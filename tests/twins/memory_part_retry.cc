@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
+#include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -59,6 +61,10 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   CARILLON_ASSIGN_OR_RETURN(
       const std::vector<PartRetry> plan,
       PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
+  if ((fire.row.flags & run_flag::kOnBehalf) != 0) {
+    const std::string refusal = RefusalOf(BackersOfRun(tables, fire), job.definition);
+    if (!refusal.empty()) return ForbiddenForFire(fire.row, refusal);
+  }
   if (IsFinal(fire.row.state)) {
     if (const auto holder = InTheWay(job, own)) return NoSlotForFire(fire.row, *holder);
     fire.row.flags |= EndFlags(fire.row.kind, fire.row.flags, job.has_dependents);
@@ -69,8 +75,11 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
     WriteClaim(tables, *tables.FindRun(own), {.overlap = rules.overlap}, context.now);
   }
   for (const PartRetry& again : plan) {
-    const RunEntry& part = *tables.FindRun(keys[again.position]);
-    CARILLON_TRY(WriteChange(tables, part, again.change, LastAttempt(part).result, context.now));
+    RunEntry part = *tables.FindRun(keys[again.position]);
+    // An edit may have kept parameters with the own run since.
+    part.row.flags |= FlagsOfPart(tables.FindRun(own)->row);
+    const AttemptResult ended = LastAttempt(part).result;
+    CARILLON_TRY(WriteChange(tables, std::move(part), again.change, ended, context.now));
   }
   return {};
 }

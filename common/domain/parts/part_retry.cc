@@ -164,6 +164,10 @@ RunChange NextAttemptOfFire(const RunRow& own, const JobRow& job, WallTime now) 
           .clear_token = true};
 }
 
+Error ForbiddenForFire(const RunRow& own, std::string_view refusal) {
+  return CannotRetry(own, fmt::format("cannot run again: {}", refusal));
+}
+
 Error NoSlotForFire(const RunRow& own, const RunKey& holder) {
   return {ErrorCode::kConflict,
           fmt::format("{}run {} cannot run again now, because run {} holds the slot of its job or "

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/domain/run/run_state.h"
@@ -63,6 +64,10 @@ RunChange NextAttemptOfFire(const RunRow& own, const JobRow& job, WallTime now);
 Error NoPartsToRetry(const RunRow& own);
 // The same for the run of a node, or of a workflow.
 Error RetriedByWorkflow(const RunKey& own);
+
+// The error if somebody behind the fire may not run its job now: `refusal` is RefusalOf them. The
+// begin of a fire asks, and a retry does not begin it again.
+Error ForbiddenForFire(const RunRow& own, std::string_view refusal);
 
 // The error if it gets none. `holder`: a run that holds a slot, or waits before it.
 Error NoSlotForFire(const RunRow& own, const RunKey& holder);

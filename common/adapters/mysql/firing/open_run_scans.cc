@@ -271,9 +271,10 @@ Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, 
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_pending_due,
       LeastOf(session, segment_count,
+              // The part of a broadcast may wait for its host for days.
               fmt::format("SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE "
-                          "r.open_segment = ? AND r.due_us < {} AND r.state = 'PENDING' ORDER BY "
-                          "r.due_us LIMIT 1",
+                          "r.open_segment = ? AND r.due_us < {} AND r.state = 'PENDING' AND "
+                          "(r.shard = 0 OR r.pinned_executor = '') ORDER BY r.due_us LIMIT 1",
                           ToUnixMicros(kBlocked))));
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_unplanned_fire,

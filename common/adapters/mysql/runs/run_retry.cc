@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/adapters/mysql/access/run_backers.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
 #include "common/adapters/mysql/run_rows/checkpoint_rows.h"
@@ -12,6 +13,7 @@
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
+#include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
 
@@ -55,6 +57,14 @@ Result<std::optional<int64_t>> SlotForFire(Session& session, const StoredRun& ow
   return taken.Lowest(rules.max_running);
 }
 
+// The rights of those behind the fire, as its begin asks them.
+Status AskRights(Session& session, const RunRow& own) {
+  if ((own.flags & run_flag::kOnBehalf) == 0) return {};
+  CARILLON_ASSIGN_OR_RETURN(const auto refusals, ReadRefusals(session, {own.key}));
+  const auto refusal = refusals.find(own.key);
+  return refusal == refusals.end() ? Status() : Status(ForbiddenForFire(own, refusal->second));
+}
+
 // Runs parts of a fire again, and with them its own run, which is locked.
 Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
                  const PartChoice& choice, const WriteContext& context,
@@ -70,6 +80,7 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
   CARILLON_ASSIGN_OR_RETURN(
       std::vector<PartRetry> plan,
       PlanPartRetry(own.row, rows, choice, job, context.overlap(), context.now));
+  CARILLON_TRY(AskRights(session, own.row));
   std::vector<RunKey> ended;
   for (PartRetry& again : plan) {
     // Recorded below, all at once: a fire may have 1,000 parts.
@@ -92,6 +103,8 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
     CARILLON_TRY(RecordEndedAttempts(session, ended));
   }
   for (const PartRetry& again : plan) {
+    // An edit may have kept parameters with the own run since.
+    parts[again.position].run.row.flags |= FlagsOfPart(own.row);
     CARILLON_TRY(writer.Change(parts[again.position].run, again.change, {}, context.now));
   }
   return writer.Flush();
