@@ -4,7 +4,7 @@
 
 #include "common/domain/run/run.h"
 
-namespace carillon {
+namespace carillon::fan_out_places_test {
 namespace {
 
 const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
@@ -78,4 +78,4 @@ TEST(FanOutPlacesTest, ABroadcastToNoneOrToTooManyHasNoParts) {
 }
 
 }  // namespace
-}  // namespace carillon
+}  // namespace carillon::fan_out_places_test

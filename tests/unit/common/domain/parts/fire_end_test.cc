@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace carillon {
+namespace carillon::fire_end_test {
 namespace {
 
 using enum RunState;
@@ -148,4 +148,4 @@ TEST(FireEndTest, ALateResultReplacesLost) {
 }
 
 }  // namespace
-}  // namespace carillon
+}  // namespace carillon::fire_end_test
