@@ -150,6 +150,28 @@ TEST_F(LoadSheddingTest, TheLevelEndsWhenLoadFalls) {
   EXPECT_EQ(metrics_.gauge("carillon_overload_level").value(), 0);
 }
 
+TEST_F(LoadSheddingTest, AFireOfAWorkflowIsShedBeforeItBegins) {
+  int begun = 0;
+  begin_workflow_ = [&](const PendingRun&, const JobDefinition&) { ++begun; };
+  JobDefinition flow;
+  flow.type = JobType::kWorkflow;
+  flow.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = Shell("node").job_id}}};
+  flow.schedules = {{.kind = ScheduleKind::kRate, .every = 60s, .start = clock_.Wall()}};
+  const StoredJob stored = CreateJob("flow", flow);
+  Feed({FireOf(stored)});
+  Pass(200ms);
+  EXPECT_EQ(begun, 1);
+  MakeStorm();
+  const PendingRun low = FireOf(stored, 19);
+  PendingRun after = FireOf(stored, 0);
+  after.key.fire += 1ms;
+  after.kind = RunKind::kAfter;
+  Feed({low, after});
+  Pass(200ms);
+  EXPECT_EQ(skipped_, (std::map<RunKey, std::string>{{low.key, "shed"}}));
+  EXPECT_EQ(begun, 2);
+}
+
 TEST_F(LoadSheddingTest, RunsWithoutAnExecutorAreNoOverload) {
   JobDefinition elsewhere;
   elsewhere.executor_id = "x9";
