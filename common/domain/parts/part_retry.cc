@@ -77,12 +77,13 @@ Result<std::vector<size_t>> Chosen(const RunRow& own, const std::vector<PartOfFi
 }
 
 // A part that waits for its next attempt has one already, which is only made due.
-bool WaitsForAttempt(const RunRow& row) {
-  return row.state == RunState::kPending && row.attempt > 1 && row.due != kQueued;
+bool WaitsForAttempt(const RunRow& row, WallTime now) {
+  const bool waits = row.due > now && row.due != kQueued;
+  return row.state == RunState::kPending && row.attempt > 1 && waits;
 }
 
 Result<RunChange> ChangeOf(const RunRow& own, const RunRow& row, const JobRow& job, WallTime now) {
-  if (WaitsForAttempt(row)) {
+  if (WaitsForAttempt(row, now)) {
     return RunChange{.state = RunState::kPending,
                      .attempt = row.attempt,
                      .due = now,
