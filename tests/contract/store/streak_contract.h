@@ -124,7 +124,7 @@ TYPED_TEST(StreakContract, RunsByHandAndFaultsOfHostsNeitherCountNorEndIt) {
   const StoredJob job = s.Create("j", this->Hourly());
   this->End(s, 1, RunState::kFailed);
   this->End(s, 2, RunState::kFailed, reason::kSpawn);
-  this->End(s, 3, RunState::kFailed, reason::kHost);
+  this->End(s, 3, RunState::kFailed, reason::kWorkerDied);
   EXPECT_EQ(this->FailuresAt(s, 3), 1);
   for (const RunState state : {RunState::kFailed, RunState::kCompleted}) {
     const RunRow row =

@@ -100,11 +100,11 @@ Status MoveUnreadable(Session& session, const StoredJobRow& job, const std::stri
 
 const std::string kChangingColumns =
     "version = ?, enabled = ?, deleted = ?, pause_reason = ?, user_id = ?, namespace = ?, "
-    "name = ?, type = ?, "
-    "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
-    "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
-    "max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, retry_conditions = ?, "
-    "pause_after_failures = ?, flags = IF(?, flags | 2, flags & ~2), update_time = " +
+    "name = ?, type = ?, command = ?, priority = ?, cron_expression = ?, timeout = ?, "
+    "retry_count = ?, retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, "
+    "overlap_policy = ?, max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, "
+    "retry_conditions = ?, pause_after_failures = ?, flags = IF(?, flags | 2, flags & ~2), "
+    "update_time = " +
     ToTime("?");
 
 // The texts that ChangingParams refers to.
@@ -346,17 +346,13 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
       "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
       "pause_after_failures, retry_intervals, retry_conditions, pause_reason, cron_expression, "
-      "command) SELECT k.n, k.i, "
-      "k.g, k.v, k.m, "
-      "k.e, k.d, " +
+      "command) SELECT k.n, k.i, k.g, k.v, k.m, k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
       "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27, k.c28 FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED "
-      "PATH "
-      "'$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH "
-      "'$[6]', "
-      "c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
+      "PATH '$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', "
+      "d INT PATH '$[6]', c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
       "c10 VARCHAR(127) PATH '$[10]', c11 VARCHAR(400) PATH '$[11]', "
       "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "

@@ -28,7 +28,7 @@ const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const AuditTab = lazy(() => import('./audit_tab'));
-const FailurePause = lazy(() => import('./failure_pause'));
+const FailurePause = lazy(() => import('../actions/failure_pause'));
 const GraphTab = lazy(() => import('../../workflows/graph_tab'));
 const DependenciesTab = lazy(() => import('../dependencies/dependencies_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));

@@ -1,5 +1,6 @@
 // Banner of a job that was paused because its runs failed in a row: which ones, and the way out.
-import './texts.en';
+import '../detail/texts.en';
+import '../list/texts.en';
 import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { itemsOf, useRuns } from '../../../api/queries';
@@ -9,7 +10,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { useTextOr } from '../../../i18n/text_or';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
-import { useSetEnabled } from '../actions/job_actions';
+import { useSetEnabled } from './job_actions';
 import { zoneOf } from '../../schedule/schedule_text';
 
 const SHOWN = 5;

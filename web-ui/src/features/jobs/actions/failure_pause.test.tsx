@@ -39,7 +39,7 @@ const show = (shown: Job) => {
 beforeEach(() => queryClient.clear());
 
 describe('the banner of a job that its failures have paused', () => {
-  it('names what failed and resumes the job', async () => {
+  it('the banner names what failed and resumes the job', async () => {
     let asked = '';
     let resumed = 0;
     server.use(
@@ -75,7 +75,7 @@ describe('the banner of a job that its failures have paused', () => {
     await waitFor(() => expect(resumed).toBe(1));
   });
 
-  it('says the reason if the job has no limit any more', async () => {
+  it('the banner says the reason if the job has no limit any more', async () => {
     server.use(http.get(at('runs'), () => HttpResponse.json({ items: [], next_page_token: null })));
     show({ ...job, pause_after_failures: undefined } as Job);
     await screen.findByText('Paused: 3 runs in a row have failed (pause_after_failures)');
