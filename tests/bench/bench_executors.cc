@@ -3,8 +3,8 @@
 //   bench_executors --address HOST:PORT --secret-file FILE [--authority DIR --member ID]
 //   [--executors N] [--holders N] [--interval-ms MS] [--seconds S] [--storm]
 //
-// With --authority each executor has a certificate of this authority, which has link-ca.pem and
-// link-ca.key.
+// With --authority each executor has a certificate of this authority, whose files are link-ca.pem
+// and link-ca.key.
 //
 // Prints "registered" when all are, then one line of JSON with the heartbeats that were answered in
 // S seconds. With --storm it then waits until the member is restarted, and prints one more line

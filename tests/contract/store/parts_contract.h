@@ -1,5 +1,5 @@
-// The contract of fires that are done in parts: how they begin (WorkflowStore) and how they end
-// (CompletionStore).
+// The contract of fires that are done in parts: how they begin, by a WorkflowStore, and how they
+// end, by a CompletionStore.
 #pragma once
 
 #include <map>

@@ -96,8 +96,8 @@ Result<JsonRows> PartsOf(Session& session, const std::string& owns) {
   return keys;
 }
 
-// The keys of the nodes' runs, with their parts, of those of `owns` that are runs of workflows. A node's run is kept
-// as long as the workflow run, whatever its own job says.
+// The keys of the nodes' runs, with their parts, of those of `owns` that are runs of workflows. A
+// node's run is kept as long as the workflow run, whatever its own job says.
 Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
   // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
   static const std::string statement =

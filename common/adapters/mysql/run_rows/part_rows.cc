@@ -123,8 +123,7 @@ Result<std::map<RunKey, PartCounts>> ReadPartCounts(Session& session,
 }
 
 Status RecordEndedAttempts(Session& session, const std::vector<RunKey>& runs) {
-  // An attempt that was given up as lost is recorded as LOST, because its real end may still be
-  // reported.
+  // An attempt that was given up as lost is recorded as LOST: its real end may still be reported.
   static const std::string statement =
       "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
       "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, detail, error, "

@@ -147,8 +147,7 @@ TEST(PartRetry, DependsOnTheOwnRun) {
             ErrorCode::kNotFound);
 }
 
-// Also if the part whose process may live is not among the chosen ones: the fire would run beside
-// itself.
+// Also if the part whose process may live is not chosen: the fire would run beside itself.
 TEST(PartRetry, AsksWhetherAProcessMayLive) {
   std::vector<PartOfFire> parts = SomePartsFailed();
   parts[0] = PartIn(0, RunState::kHeld, "executor_lost");
