@@ -1,4 +1,4 @@
-// What a process gets from its environment: variables, and the home directory in paths.
+// The environment of a process: its variables, and the home directory in paths.
 #pragma once
 
 #include <map>
