@@ -261,5 +261,41 @@ TEST_F(CompletionLoopTest, AScheduleThatWaitsForNothingFiresAgain) {
   EXPECT_EQ(soon_, 1);
 }
 
+TEST_F(CompletionLoopTest, TheEndOfThePartsEndsTheirFire) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.total = 2};
+  job.overlap_policy = OverlapPolicy::kSkip;
+  const StoredJob stored = CreateJob("a", job);
+  int freed = 0;
+  signals_.slot_freed.Connect([&freed] { ++freed; });
+  std::vector<JobNo> ended;
+  signals_.ended.Connect([&ended](const std::vector<JobNo>& jobs) { ended = jobs; });
+  const RunRow own = Execute(stored);
+  ClaimRequest request = ClaimOf(own, 0);
+  request.token = {};
+  request.executor = {};
+  request.incarnation = {};
+  request.overlap = OverlapRulesOf(job);
+  const Fence fence = table_.View()->FenceFor(All());
+  ASSERT_TRUE(stores_.workflows.BeginParts(request, fence, clock_.Wall()).ok());
+  RunKey part = own.key;
+  for (const uint32_t shard : {1u, 2u}) {
+    clock_.Advance(1s);
+    Step();
+    EXPECT_EQ(Row(own.key).state, RunState::kRunning) << shard;
+    part.shard = shard;
+    EXPECT_TRUE(*stores_.runs.CancelRun(part, {.now = clock_.Wall()}));
+    EXPECT_EQ(Left(), 1u);
+  }
+  clock_.Advance(1s);
+  Step();
+  EXPECT_EQ(Row(own.key).state, RunState::kCancelled);
+  EXPECT_EQ(Left(), 0u);
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(ended, std::vector<JobNo>{stored.job_no});
+  EXPECT_EQ(metrics_.counter("carillon_runs_total", "CANCELLED").value(), 1u);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -339,5 +339,53 @@ TEST_F(WorkflowLoopTest, LooksSoonerWhileRunsAreOpen) {
   EXPECT_LE(Step() - clock_.Steady(), 100ms);
 }
 
+TEST_F(WorkflowLoopTest, AFireInPartsBegins) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.total = 3};
+  const DueWorkflow due = Due(CreateJob("a", job));
+  const DueWorkflow in_parts = ToDue(due.run, job, {});
+  EXPECT_TRUE(in_parts.fans_out);
+  EXPECT_FALSE(in_parts.counts_hosts);
+  ASSERT_TRUE(loop_.Add(in_parts).ok());
+  Step();
+  EXPECT_EQ(StateOf(due.run.key), RunState::kRunning);
+  ASSERT_EQ(started_.size(), 1u);  // the sweep finds all parts by the fire of one
+  RunKey part = due.run.key;
+  part.shard = 1;
+  EXPECT_EQ(started_[0].run, part);
+  EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted").value(), 1u);
+}
+
+// All executors may be known to the store by old heartbeats only.
+TEST_F(WorkflowLoopTest, AYoungMemberDoesNotCountHosts) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.alive = true};
+  const DueWorkflow due = Due(CreateJob("a", job));
+  const DueWorkflow alive = ToDue(due.run, job, {});
+  EXPECT_TRUE(alive.counts_hosts);
+  ASSERT_TRUE(loop_.Add(alive).ok());
+  Step();
+  EXPECT_EQ(StateOf(due.run.key), RunState::kPending);
+  StepFor(21s);
+  ASSERT_TRUE(loop_.Add(alive).ok());  // as the firing loop does when the sweep offers it again
+  Step();
+  EXPECT_EQ(StateOf(due.run.key), RunState::kRunning);
+}
+
+TEST_F(WorkflowLoopTest, ABroadcastToNobodyEndsAtOnce) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.broadcast = Broadcast{};
+  const DueWorkflow due = Due(CreateJob("a", job));
+  ASSERT_TRUE(loop_.Add(ToDue(due.run, job, {})).ok());
+  Step();
+  EXPECT_EQ(StateOf(due.run.key), RunState::kSkipped);
+  EXPECT_EQ(metrics_.counter("carillon_runs_total", "SKIPPED").value(), 1u);
+  EXPECT_EQ(freed_, 1);
+  EXPECT_TRUE(started_.empty());
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -44,7 +44,9 @@ class FiringLoopTest : public test::RoomTest {
             .settings = settings_,
             .signals = signals_,
             .begin_workflow = [this](const PendingRun& run,
-                                     const JobDefinition& job) { begin_workflow_(run, job); }},
+                                     const JobDefinition& job) { begin_workflow_(run, job); },
+            .host_down = [this](const PendingRun& run,
+                                const Definition& job) { return host_down_(run, job); }},
         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
@@ -112,6 +114,8 @@ class FiringLoopTest : public test::RoomTest {
   int looks_ = 0;
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
       [](const PendingRun&, const JobDefinition&) {};
+  std::function<bool(const PendingRun&, const Definition&)> host_down_ =
+      [](const PendingRun&, const Definition&) { return false; };
   std::unique_ptr<FiringLoop> loop_;
 };
 

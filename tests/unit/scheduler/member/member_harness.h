@@ -116,6 +116,7 @@ class TestExecutor {
   struct About {
     int slots = 0;
     int64_t config_version = 0;
+    Features features = {};
   };
   void Beat(int free_slots, std::vector<HeldAttempt> running = {},
             std::vector<HeldAttempt> reporting = {}) {
@@ -128,7 +129,8 @@ class TestExecutor {
                    .free_slots = free_slots,
                    .free_light_slots = 100,
                    .slots = about.slots,
-                   .config_version = about.config_version};
+                   .config_version = about.config_version,
+                   .features = about.features};
     beat.running = std::move(running);
     beat.reporting = std::move(reporting);
     Send(std::move(beat));

@@ -1,0 +1,115 @@
+// The firing loop, with fires that are done in parts.
+#include "tests/unit/scheduler/fire/firing_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+class FiringPartsTest : public FiringLoopTest {
+ protected:
+  FiringPartsTest() {
+    begin_workflow_ = [this](const PendingRun& run, const JobDefinition&) {
+      begun_.push_back(run.key);
+    };
+  }
+  void BeatWithShards(const std::string& id) {
+    Beat(id, 4);
+    executors_.HeartbeatFrom(
+        ExecutorId(id), Incarnation("e1"),
+        {.free_slots = 4, .free_light_slots = 100, .features = {Feature::kShards}}, clock_.Wall(),
+        clock_.Steady());
+  }
+  static JobDefinition InParts() {
+    JobDefinition job;
+    job.shards = Shards{.total = 4};
+    return job;
+  }
+  static JobDefinition OnAllHosts(int64_t wait_s) {
+    JobDefinition job;
+    job.broadcast = Broadcast{.wait_s = wait_s};
+    return job;
+  }
+  PendingRun Part(const StoredJob& job, uint32_t shard, const std::string& host = "") {
+    PendingRun run = Pending(job, 1ms);
+    run.key.shard = shard;
+    run.kind = RunKind::kShard;
+    run.shard_total = 4;
+    run.flags = run_flag::kPart;
+    if (!host.empty()) {
+      run.extras = std::make_shared<RunExtras>(RunExtras{.pinned_executor = ExecutorId(host)});
+    }
+    return run;
+  }
+
+  std::vector<RunKey> begun_;
+};
+
+TEST_F(FiringPartsTest, AFireIsHandedOverAndItsPartsAreSent) {
+  const StoredJob job = Shell("a", InParts());
+  BeatWithShards("x1");
+  const PendingRun own = Pending(job, 1ms);
+  Feed({own, Part(job, 3)});
+  Step(10ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{own.key});
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  EXPECT_EQ(tasks[0].key.shard, 3u);
+  EXPECT_EQ(tasks[0].shard_total, 4u);
+}
+
+// Such a run was planned before an edit took the shards away; the parts of earlier fires go on.
+TEST_F(FiringPartsTest, WithoutShardsTheRunGoesToAnExecutor) {
+  const StoredJob job = Shell("a");
+  BeatWithShards("x1");
+  Feed({Pending(job, 1ms), Part(job, 2)});
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty());
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 2u);
+  EXPECT_EQ(tasks[0].shard_total + tasks[1].shard_total, 5u);
+}
+
+TEST_F(FiringPartsTest, APartOfWhatIsAWorkflowNowIsSkipped) {
+  JobDefinition flow;
+  flow.type = JobType::kWorkflow;
+  flow.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = Shell("node").job_id}}};
+  Feed({Part(CreateJob("flow", flow), 2)});
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty());
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].reason, reason::kEdited);
+}
+
+TEST_F(FiringPartsTest, APartWaitsForItsHostAndIsSkipped) {
+  host_down_ = [](const PendingRun& run, const Definition&) {
+    return run.extras->pinned_executor == ExecutorId("x2");
+  };
+  const StoredJob job = Shell("a", OnAllHosts(5));
+  BeatWithShards("x1");
+  const PendingRun there = Part(job, 1, "x1");
+  const PendingRun down = Part(job, 2, "x2");
+  const PendingRun unknown = Part(job, 3, "x3");  // the list may be old
+  Feed({there, down, unknown});
+  Step(10ms);
+  ASSERT_EQ(Tasks().size(), 1u);
+  for (int i = 0; i < 49; ++i) Step(100ms);
+  EXPECT_TRUE(Skips().empty());
+  for (int i = 0; i < 5; ++i) Step(100ms);
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].key, down.key);
+  EXPECT_EQ(skips[0].reason, reason::kHostDown);
+}
+
+TEST_F(FiringPartsTest, AnEditedJobHasTheUsualWait) {
+  host_down_ = [](const PendingRun&, const Definition&) { return true; };
+  const StoredJob job = Shell("a");
+  Feed({Part(job, 2, "x2")});
+  for (int i = 0; i < 59; ++i) Step(1s);
+  EXPECT_TRUE(Skips().empty());
+  for (int i = 0; i < 3; ++i) Step(1s);
+  EXPECT_EQ(Skips().size(), 1u);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
