@@ -1,5 +1,7 @@
 #include "scheduler/plan/parameter_loader.h"
 
+#include <map>
+
 namespace carillon::scheduler {
 namespace {
 
@@ -11,17 +13,20 @@ constexpr Duration kIdle = 1s;
 SteadyTime ParameterLoader::Step(SteadyTime now) {
   std::vector<PendingRun> taken = wanted_.PopUpTo(kRunsPerStep);
   std::vector<PendingRun> loaded;
+  std::map<RunKey, Result<RunRequest>> requests;
   for (PendingRun& run : taken) {
     RunKey own = run.key;
     own.shard = 0;  // a part has no copy of it
-    auto request = store_.LoadRunRequest(own);
+    auto found = requests.find(own);
+    if (found == requests.end()) found = requests.emplace(own, store_.LoadRunRequest(own)).first;
+    const Result<RunRequest>& request = found->second;
     if (!request.ok()) {
       metrics_.counter("carillon_store_errors_total", ErrorCodeName(request.code())).Add();
       continue;
     }
     RunExtras extras = run.extras ? *run.extras : RunExtras{};
     extras.request_loaded = true;
-    extras.request = std::move(*request);
+    extras.request = *request;
     run.extras = std::make_shared<const RunExtras>(std::move(extras));
     loaded.push_back(std::move(run));
   }

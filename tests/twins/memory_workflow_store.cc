@@ -165,7 +165,7 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
   if (reply.verdict == ClaimVerdict::kAccepted) {
     reply.kind = beginning->kind;
     RunEntry own = *tables_.FindRun(request.key);
-    own.row.flags &= ~run_flag::kAnew;
+    own.row.flags &= ~(run_flag::kAnew | run_flag::kParts);
     const RunRow row = own.row;
     tables_.PutRun(std::move(own));
     if (reply.kind == BeginKind::kAnew) Replace(tables_, *workflow, now);

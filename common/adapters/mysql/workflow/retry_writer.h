@@ -18,6 +18,7 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
                       const NodeWriteRules& rules);
 
 // Takes run_flag::kAnew from the row, which is locked: its next begin continues its workflow run.
+// Takes run_flag::kParts, too, which a fire may have from before its job became a workflow.
 Status ClearAnew(Session& session, const RunKey& own);
 
 // The result of the run's last attempt, to be recorded with its earlier ones.

@@ -196,7 +196,8 @@ Result<BeginReply> BeginWorkflow(Session& session, const ClaimRequest& request,
     CARILLON_TRY(
         InsertNodes(session, *known, {loaded.graph, numbers, jobs, locked->row, rules.now}));
   }
-  if ((locked->row.flags & run_flag::kAnew) != 0) CARILLON_TRY(ClearAnew(session, request.key));
+  const bool is_marked = (locked->row.flags & (run_flag::kAnew | run_flag::kParts)) != 0;
+  if (is_marked) CARILLON_TRY(ClearAnew(session, request.key));
   CARILLON_TRY(WriteWakeUp(session, *known, rules.now));
   reply.run = known->id;
   reply.kind = kind;
