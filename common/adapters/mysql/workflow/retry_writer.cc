@@ -30,8 +30,8 @@ Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
 }
 
 Status ClearAnew(Session& session, const RunKey& own) {
-  static const std::string statement =
-      UpdateRuns("", fmt::format("r.flags = r.flags & ~{}", run_flag::kAnew | run_flag::kParts), "TRUE");
+  static const std::string statement = UpdateRuns(
+      "", fmt::format("r.flags = r.flags & ~{}", run_flag::kAnew | run_flag::kParts), "TRUE");
   JsonRows keys;
   keys.Begin().Add(own);
   CARILLON_TRY(session.Execute(statement, {keys.Take()}));

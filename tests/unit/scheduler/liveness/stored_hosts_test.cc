@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace carillon::scheduler {
+namespace stored_hosts {
 namespace {
 
 const SteadyTime kNow{1h};
@@ -42,4 +43,5 @@ TEST(StoredHostsTest, AnOldListSaysNothing) {
 }
 
 }  // namespace
+}  // namespace stored_hosts
 }  // namespace carillon::scheduler

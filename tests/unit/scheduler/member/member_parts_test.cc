@@ -102,8 +102,7 @@ TEST_F(MemberPartsTest, ABroadcastDoesNotWaitForAHostThatIsDown) {
   job.type = JobType::kNoop;
   job.broadcast = Broadcast{.wait_s = 1};
   world_.CreateJob("all", job);
-  const auto run =
-      world_.stores.runs.ExecuteJob({.job_id = JobId("all")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("all")}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(1s, 20ms);

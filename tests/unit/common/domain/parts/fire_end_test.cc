@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace carillon::fire_end_test {
+namespace fire_end {
 namespace {
 
 using enum RunState;
@@ -148,4 +149,5 @@ TEST(FireEndTest, ALateResultReplacesLost) {
 }
 
 }  // namespace
+}  // namespace fire_end
 }  // namespace carillon::fire_end_test
