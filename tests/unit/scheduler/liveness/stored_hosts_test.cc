@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace carillon::scheduler {
-namespace stored_hosts {
+namespace carillon::scheduler::stored_hosts_test {
 namespace {
 
 const SteadyTime kNow{1h};
@@ -43,5 +42,4 @@ TEST(StoredHostsTest, AnOldListSaysNothing) {
 }
 
 }  // namespace
-}  // namespace stored_hosts
-}  // namespace carillon::scheduler
+}  // namespace carillon::scheduler::stored_hosts_test

@@ -5,7 +5,6 @@
 #include "common/domain/run/run.h"
 
 namespace carillon::fan_out_places_test {
-namespace fan_out_places {
 namespace {
 
 const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
@@ -79,5 +78,4 @@ TEST(FanOutPlacesTest, ABroadcastToNoneOrToTooManyHasNoParts) {
 }
 
 }  // namespace
-}  // namespace fan_out_places
 }  // namespace carillon::fan_out_places_test

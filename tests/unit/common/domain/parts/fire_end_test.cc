@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 namespace carillon::fire_end_test {
-namespace fire_end {
 namespace {
 
 using enum RunState;
@@ -149,5 +148,4 @@ TEST(FireEndTest, ALateResultReplacesLost) {
 }
 
 }  // namespace
-}  // namespace fire_end
 }  // namespace carillon::fire_end_test
