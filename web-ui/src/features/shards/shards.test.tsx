@@ -156,13 +156,13 @@ describe('the shards of a run', () => {
     );
   });
 
-  it('nothing to retry, nothing to press', async () => {
+  it('no retry is offered if no shard has failed', async () => {
     show([shard(0, 'COMPLETED'), shard(1, 'RUNNING', { ended_at: null })], { ...run, state: 'RUNNING' });
     await cells();
     expect(screen.queryByRole('button', { name: /Retry/ })).toBeNull();
   });
 
-  it('says why the shards cannot be shown', async () => {
+  it('the card says why the shards cannot be shown', async () => {
     server.use(http.get(at('runs/r2/shards'), () => problem(422, 'no_shards', 'Run r2 has no parts.')));
     const router = createRouter({
       routeTree: createRootRoute({ component: () => <ShardsCard run={{ ...run, run_id: 'r2' }} /> }),
