@@ -69,7 +69,7 @@ TEST_F(ShardRoutesTest, ARunSaysHowManyOfItsPartsAreInWhichState) {
 
 TEST_F(ShardRoutesTest, ThePartsAreListedByIndex) {
   const std::string run_id = Begun();
-  Finish(Part(run_id, 1), {.state = RunState::kFailed, .exit_code = 3, .reason = "exit_code"});
+  Finish(Part(run_id, 1), {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 3});
   const Answer answer = Get("/api/runs/" + run_id + "/shards");
   ASSERT_EQ(answer.status, 200) << answer.text;
   const json shown = answer.body();
