@@ -6,7 +6,6 @@
 #include "common/domain/run/returns.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_calendar_store.h"
-#include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_dependencies.h"
 #include "tests/twins/memory_job_order.h"
 #include "tests/twins/memory_run_writes.h"
@@ -227,6 +226,7 @@ void MemoryJobStore::NextVersion(JobEntry& job, const WriteContext& context) {
 }
 
 void MemoryJobStore::TouchSchedules(const JobEntry& job) {
+  StampPending(job);
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
     ++schedule.version;
@@ -397,9 +397,73 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
     job->slots = job->active;
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
-  StampPending(*job);
   TouchSchedules(*job);
   ReportEnds(tables_, context);
+  return ToStored(*job);
+}
+
+void MemoryJobStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
+  job.definition.enabled = false;
+  job.pause_reason = reason;
+  job.paused_by_failures = false;
+  ChangePending(job, JobChange::kPaused, reason::kPaused, now);
+}
+
+void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
+  job.definition.enabled = true;
+  job.pause_reason.clear();
+  job.paused_by_failures = false;
+  for (const ScheduleId id : job.schedules) {
+    ScheduleEntry schedule = *tables_.FindSchedule(id);
+    const ScheduleCalendars calendars = UsePresent(tables_.Calendars(), job.definition, &schedule);
+    const GapRange missed = PassOver(job.definition, schedule.spec, GapReason::kPaused, now,
+                                     &schedule.next_fire, calendars);
+    if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
+    tables_.PutSchedule(std::move(schedule));
+  }
+  const std::set<RunKey> open = job.open;
+  for (const RunKey& key : open) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    if (entry.row.due == kNever) entry.row.due = now;
+    tables_.PutRun(std::move(entry));
+  }
+}
+
+void MemoryJobStore::PauseEnabled(JobEntry& job, const std::string& reason,
+                                  const WriteContext& context) {
+  job.definition.enabled = false;
+  NextVersion(job, context);
+  Pause(job, reason, context.now);
+  TouchSchedules(job);
+  ReportEnds(tables_, context);
+}
+
+Result<StoredJob> MemoryJobStore::PauseJob(const JobId& id, const std::string& reason,
+                                           const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
+  if (!job->definition.enabled) {
+    if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
+    job->pause_reason = reason;
+    job->paused_by_failures = false;
+    NextVersion(*job, context);
+    TouchSchedules(*job);
+    return ToStored(*job);
+  }
+  PauseEnabled(*job, reason, context);
+  return ToStored(*job);
+}
+
+Result<StoredJob> MemoryJobStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                            const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
+  if (job->definition.enabled) return ToStored(*job);
+  job->definition.enabled = true;
+  NextVersion(*job, context);
+  Resume(*job, context.now);
+  TouchSchedules(*job);
   return ToStored(*job);
 }
 
@@ -428,14 +492,6 @@ Result<BoundedCount> MemoryJobStore::CountJobs(const JobFilter& filter) {
   all.search_max = kCountLookedAtMax;
   CARILLON_ASSIGN_OR_RETURN(const JobPage page, ListJobs(all));
   return Bounded(page.jobs.size(), !page.searched_to);
-}
-
-Result<BoundedCount> MemoryJobStore::CountVersions(const JobId& id) {
-  return Bounded(ListVersions(id, INT64_MAX, kOneMore));
-}
-
-Result<BoundedCount> MemoryJobStore::CountNamespaces() {
-  return Bounded(ListNamespaces("", kOneMore));
 }
 
 }  // namespace carillon::memory

@@ -1,4 +1,4 @@
-// The ports JobStore and StreakStore in memory: jobs, their schedules and their pauses.
+// The port JobStore in memory: jobs and their schedules.
 //
 // Always   Every write advances the version of the job, of its schedules and of its unclaimed runs
 //          together, because claims and plans compare these versions (P8 of docs/semantics.md).
@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "common/ports/store/job_store.h"
-#include "common/ports/store/streak_store.h"
+#include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_tables.h"
 
 namespace carillon::memory {
 
-class MemoryJobStore final : public JobStore, public StreakStore {
+class MemoryJobStore final : public JobStore {
  public:
   explicit MemoryJobStore(MemoryTables& tables) : tables_(tables) {}
 
@@ -27,10 +27,12 @@ class MemoryJobStore final : public JobStore, public StreakStore {
   Result<JobPage> ListJobs(const JobFilter& filter) override;
   Result<BoundedCount> CountJobs(const JobFilter& filter) override;
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
-  Result<BoundedCount> CountNamespaces() override;
+  Result<BoundedCount> CountNamespaces() override { return Bounded(ListNamespaces("", kOneMore)); }
   Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                size_t limit) override;
-  Result<BoundedCount> CountVersions(const JobId& id) override;
+  Result<BoundedCount> CountVersions(const JobId& id) override {
+    return Bounded(ListVersions(id, INT64_MAX, kOneMore));
+  }
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                const JobDefinition& definition,
                                const WriteContext& context) override;
@@ -41,12 +43,9 @@ class MemoryJobStore final : public JobStore, public StreakStore {
   Result<JobDependencies> ListDependencies(const JobId& id) override;
   Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
 
-  Result<std::vector<FailingJob>> ScanFailing(const std::vector<SegmentId>& segments,
-                                              WallTime since, std::optional<JobNo> after,
-                                              size_t limit) override;
-  Result<Streak> ReadStreak(const FailingJob& job, WallTime now) override;
-  Result<bool> PauseFailing(const FailingJob& job, const Fence& fence,
-                            const WriteContext& context) override;
+  // Pauses an enabled job. The caller holds the lock of the tables.
+  void PauseEnabled(JobEntry& job, const std::string& reason, const WriteContext& context)
+      REQUIRES(tables_.mu);
 
  private:
   Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(tables_.mu);
@@ -73,9 +72,6 @@ class MemoryJobStore final : public JobStore, public StreakStore {
   void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);
-  void PauseEnabled(JobEntry& job, const std::string& reason, const WriteContext& context)
-      REQUIRES(tables_.mu);
-  Streak StreakOf(const FailingJob& job, WallTime now) const REQUIRES(tables_.mu);
   void Resume(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

@@ -30,6 +30,7 @@
 #include "tests/twins/memory_secret_store.h"
 #include "tests/twins/memory_segment_store.h"
 #include "tests/twins/memory_settings_store.h"
+#include "tests/twins/memory_streak_store.h"
 #include "tests/twins/memory_tables.h"
 #include "tests/twins/memory_workflow_store.h"
 
@@ -98,7 +99,7 @@ struct MemoryStores {
   MemoryCalendarStore calendars{tables};
   MemoryWorkflowStore workflows{tables};
   MemoryCheckpointStore checkpoints{tables};
-  StreakStore& streaks = jobs;
+  MemoryStreakStore streaks{tables, jobs};
 };
 
 }  // namespace carillon::memory
