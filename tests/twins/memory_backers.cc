@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "common/domain/parts/run_part.h"
 #include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::memory {
@@ -32,7 +33,10 @@ std::vector<Backer> BackersOf(MemoryTables& tables, const WorkflowEntry& workflo
   return backers;
 }
 
-std::vector<Backer> BackersOfRun(MemoryTables& tables, const RunEntry& run) {
+std::vector<Backer> BackersOfRun(MemoryTables& tables, const RunEntry& asked) {
+  // Those behind a part are those behind its fire.
+  const RunEntry* const own = tables.FindRun(OwnRunOf(asked.row.key));
+  const RunEntry& run = own == nullptr ? asked : *own;
   if (const WorkflowEntry* workflow = tables.WorkflowOfNode(run.row.key)) {
     return BackersOf(tables, *workflow);
   }

@@ -54,6 +54,7 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
                   const WriteContext& context) {
   RunEntry fire = *tables.FindRun(own);
   JobEntry& job = *tables.FindJob(fire.row.job_no);
+  if (job.definition.workflow) return IsWorkflowNow(fire.row);
   const JobRow rules = ToJobRow(job);
   const std::vector<RunKey> keys = PartsOf(tables, own);
   std::vector<PartOfFire> parts;

@@ -63,8 +63,7 @@ std::string FailuresOf(const std::vector<PartEnd>& parts) {
 }  // namespace
 
 uint32_t FlagsOfPart(const RunRow& own) {
-  // The rights of those behind the fire were asked at its begin.
-  uint32_t flags = run_flag::kPart | (own.flags & run_flag::kBackground);
+  uint32_t flags = run_flag::kPart | (own.flags & (run_flag::kBackground | run_flag::kOnBehalf));
   if (HasRequest(own.kind, own.flags)) flags |= run_flag::kHasRequest;
   return flags;
 }

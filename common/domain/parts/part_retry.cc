@@ -165,6 +165,10 @@ RunChange NextAttemptOfFire(const RunRow& own, const JobRow& job, WallTime now) 
           .clear_token = true};
 }
 
+Error IsWorkflowNow(const RunRow& own) {
+  return CannotRetry(own, "has shards, but its job is a workflow now; run the job instead");
+}
+
 Error ForbiddenForFire(const RunRow& own, std::string_view refusal) {
   return CannotRetry(own, fmt::format("cannot run again: {}", refusal));
 }

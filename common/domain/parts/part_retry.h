@@ -64,6 +64,8 @@ RunChange NextAttemptOfFire(const RunRow& own, const JobRow& job, WallTime now);
 Error NoPartsToRetry(const RunRow& own);
 // The same for the run of a node, or of a workflow.
 Error RetriedByWorkflow(const RunKey& own);
+// The error for a fire whose job has become a workflow, which its parts could not run.
+Error IsWorkflowNow(const RunRow& own);
 
 // The error if somebody behind the fire may not run its job now: `refusal` is RefusalOf them. The
 // begin of a fire asks, and a retry does not begin it again.

@@ -1,9 +1,9 @@
-// The contract of acts of people on fires that are done in parts: cancel, retry, pause, delete and
-// edit.
+// The contract of what people do to fires in parts: cancel, retry, pause, delete and edit.
 #pragma once
 
 #include "common/domain/parts/part_retry.h"
 #include "tests/contract/store/fire_driver.h"
+#include "tests/contract/store/run_rights_contract.h"
 
 namespace carillon::test {
 
@@ -279,6 +279,35 @@ TYPED_TEST(PartsControlContract, AnEditKeepsTheNumberOfParts) {
   s.Apply(s.ReportOf(this->Part(s, own, 0), RunState::kCompleted), fence, kT0 + 3s);
   EXPECT_EQ(this->Look(s, own, fence, kT0 + 3s).state, RunState::kCompleted);
   this->BeginNow(s, edited, fence, kT0 + 4s);
+}
+
+TYPED_TEST(PartsControlContract, AJobThatIsAWorkflowNowCannotRunParts) {
+  WorkflowDriver s(this->handle());
+  const StoredJob job = s.Create("a", this->Sharded(s.Manual(), 3));
+  const RunRow own = this->Failed(s, job, s.fence, kT0);
+  s.Create("b", s.Manual());
+  s.Replace(job, s.Flow({s.Node("b")}), kT0 + 1h);
+  EXPECT_CODE(s.runs.RetryRun({.key = own.key}, {.now = kT0 + 2h}), ErrorCode::kConflict);
+  EXPECT_EQ(s.Get(own.key).row, own);
+}
+
+// Whoever gave the fire its parameters may lose the right to run the job before a part starts, and
+// before a retry, which does not begin the fire again.
+TYPED_TEST(PartsControlContract, PeopleBehindAFireAreAskedForEachAttemptOfAPart) {
+  RunRightsDriver s(this->handle());
+  const JobDefinition sharded = this->Sharded(s.Load().definition, 2);
+  s.Edit([&](JobDefinition& load) { load = sharded; });
+  const RunKey key = s.Executed(s.From(s.kBert));
+  const RunRow own = this->Begin(s, s.Get(key).row, sharded, s.fence, kT0);
+  this->EndPart(s, own, 0, RunState::kFailed, s.fence, kT0 + 1s);
+  s.Share({"hers"});
+  s.ExpectRunRefused(this->KeyOf(own, 1), kT0 + 2s, s.kBertGave);
+  EXPECT_EQ(this->Look(s, own, s.fence, kT0 + 3s).state, RunState::kFailed);
+  EXPECT_CODE(s.runs.RetryRun({.key = key}, {.now = kT0 + 4s}), ErrorCode::kConflict);
+  EXPECT_EQ(s.StateOf(key), RunState::kFailed);
+  s.Share({"load", "hers"});
+  EXPECT_OK(s.runs.RetryRun({.key = key}, {.now = kT0 + 5s}));
+  EXPECT_EQ(this->States(s, own), std::vector<RunState>(2, RunState::kPending));
 }
 
 }  // namespace carillon::test

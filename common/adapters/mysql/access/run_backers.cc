@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/json_text.h"
@@ -96,8 +97,11 @@ Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
       "ascii_bin";
   std::map<RunKey, std::string> refusals;
   if (runs.empty()) return refusals;
+  // Those behind a part are those behind its fire.
+  std::set<RunKey> owns;
+  for (const RunKey& key : runs) owns.insert(OwnRunOf(key));
   JsonRows wanted;
-  for (const RunKey& key : runs) {
+  for (const RunKey& key : owns) {
     wanted.Begin().Add(key);
     if (const auto place = NodePlaceOf(key)) {
       wanted.Add(place->workflow_run_no);
@@ -122,6 +126,10 @@ Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
     std::string refusal =
         RefusalOf({ReadBackerRow(session, rows, 10, std::move(user_id), part)}, job);
     if (!refusal.empty()) refusals[key] = std::move(refusal);
+  }
+  for (const RunKey& key : runs) {
+    const auto of_fire = refusals.find(OwnRunOf(key));
+    if (of_fire != refusals.end()) refusals.try_emplace(key, of_fire->second);
   }
   return refusals;
 }

@@ -122,6 +122,7 @@ Status RetryAlone(Session& session, const RetryRequest& request, const WriteCont
   StoredRun& run = runs.begin()->second;
   if (!run.readable) return UnreadableRun(own);
   if (IsRetriedByParts(run.row)) {
+    if (job.definition.workflow) return IsWorkflowNow(run.row);
     return RetryFire(session, run, job, ChoiceOf(request.key, request.parts), context,
                      incarnations);
   }
