@@ -98,10 +98,10 @@ Result<std::map<RunKey, std::string>> ReadRefusals(Session& session,
   std::map<RunKey, std::string> refusals;
   if (runs.empty()) return refusals;
   // Those behind a part are those behind its fire.
-  std::set<RunKey> owns;
-  for (const RunKey& key : runs) owns.insert(OwnRunOf(key));
+  std::set<RunKey> fires;
+  for (const RunKey& key : runs) fires.insert(OwnRunOf(key));
   JsonRows wanted;
-  for (const RunKey& key : owns) {
+  for (const RunKey& key : fires) {
     wanted.Begin().Add(key);
     if (const auto place = NodePlaceOf(key)) {
       wanted.Add(place->workflow_run_no);
