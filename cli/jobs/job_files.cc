@@ -111,11 +111,11 @@ Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
 
 json AsWritten(const json& job, bool with_owner) {
   json defaults = DefinitionToJson(JobDefinition{});
-  for (const char* often_absent :
-       {"script", "http", "handler", "container", "workflow", "limits", "run_as",
-        "working_directory", "output_encoding", "pause_after_failures"})
-    defaults[often_absent] = nullptr;
   defaults["routing_key"] = "";
+  // The other fields that a job without them does not show.
+  for (const std::string_view name : JobFieldNames()) {
+    if (name != "job_id" && name != "cron_expression") defaults.emplace(name, nullptr);
+  }
   if (job.value("type", json()) == "workflow") defaults["timeout"] = kWorkflowTimeoutS;
   json written = json::object();
   for (const auto& [name, value] : job.items()) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/jobs/job_files.h"
+#include "common/wire/json/job/job_fields.h"
 #include "common/yaml/yaml.h"
 #include "tests/unit/cli/cli_harness.h"
 
@@ -339,6 +340,13 @@ TEST_F(FileCommandsTest, ExportWritesWhatAPersonWould) {
   EXPECT_EQ(Run({"diff", "-f", "-"}), 0) << err();
   EXPECT_EQ(SentBody(1)[0]["command"], "set -e\nmake\n");
   EXPECT_EQ(SentBody(1)[1]["schedules"][0]["every_ms"], 5000);
+}
+
+TEST_F(FileCommandsTest, ExportLeavesNoFieldOut) {
+  for (const std::string_view name : JobFieldNames()) {
+    const std::string field(name);
+    EXPECT_EQ(AsWritten({{field, "given"}}, true).value(field, ""), "given") << field;
+  }
 }
 
 TEST_F(FileCommandsTest, ExportOfAWorkflowHasItsNodes) {
