@@ -21,8 +21,7 @@
 namespace carillon::rpc {
 namespace {
 
-// A closing link waits this long for members to read the last messages,
-// such as the executor's goodbye.
+// A closing link waits this long for members to read the last messages, such as a goodbye.
 constexpr Duration kFarewell = 500ms;
 // A quiet executor that did not notice the end of its stream would not register with the next one.
 constexpr Duration kNoticed = 300ms;
