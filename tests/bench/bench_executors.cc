@@ -100,11 +100,12 @@ class Fleet {
     std::fflush(stdout);
   }
 
-  // The time from the first stream to the restarted member until all are registered.
+  // The time from the end of the streams until all are registered with the restarted member. Some
+  // are back before the last of the others has noticed the end.
   bool Storm() {
-    if (!Run([this] { return count_.attached == 0; }, kRegisterMax)) return false;
     const uint64_t registrations = count_.registrations;
-    if (!Run([this] { return count_.attached > 0; }, kRegisterMax)) return false;
+    const int ended = count_.ended + options_.executors / 2;
+    if (!Run([this, ended] { return count_.ended >= ended; }, kRegisterMax)) return false;
     const SteadyTime begin = clock_.Steady();
     const bool holders = Run([this] { return count_.holders == options_.holders; }, kRegisterMax);
     const double holders_s = Since(begin);
