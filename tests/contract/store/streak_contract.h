@@ -126,10 +126,11 @@ TYPED_TEST(StreakContract, RunsByHandAndFaultsOfHostsNeitherCountNorEndIt) {
   this->End(s, 2, RunState::kFailed, reason::kSpawn);
   this->End(s, 3, RunState::kFailed, reason::kWorkerDied);
   EXPECT_EQ(this->FailuresAt(s, 3), 1);
+  WallTime now = this->At(3);
   for (const RunState state : {RunState::kFailed, RunState::kCompleted}) {
-    const RunRow row =
-        s.Start(s.Execute(job, this->At(3) + 5s), ++this->token_, this->fence_, this->At(3) + 5s);
-    s.Apply(s.ReportOf(row, state, this->At(3) + 6s), this->fence_, this->At(3) + 6s);
+    now += 5s;
+    const RunRow row = s.Start(s.Execute(job, now), ++this->token_, this->fence_, now);
+    s.Apply(s.ReportOf(row, state, now + 1s), this->fence_, now + 1s);
   }
   s.Plan(this->At(4), this->fence_, this->At(4));
   EXPECT_TRUE(s.v(s.runs.CancelRun(s.OnlyPending(this->At(4)).key, {.now = this->At(4)})));

@@ -83,7 +83,7 @@ TEST(ScriptTest, InterpretersHaveNamesSuffixesAndFeatures) {
 TEST(FeaturesTest, UnknownBitsAreDropped) {
   const Features all = Features::FromBits(~uint64_t{0});
   EXPECT_EQ(Features::FromBits(all.bits()), all);
-  EXPECT_EQ(all.Names().size(), 20u);
+  EXPECT_EQ(all.Names().size(), 21u);
   EXPECT_TRUE(all.HasAll({Feature::kSecrets, Feature::kScriptPwsh}));
   EXPECT_FALSE(Features({Feature::kSecrets}).HasAll({Feature::kScriptSh}));
   EXPECT_TRUE(Features().HasAll({}));
