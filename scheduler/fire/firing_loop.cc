@@ -67,7 +67,7 @@ SteadyTime FiringLoop::Step(SteadyTime now) {
   more_input_ = more_input_ || events.size() == kEventBatchesPerStep;
   DrainWheel(now);
   preparation_.LoadDefinitions(now);
-  dispatch_.ReturnTimedOut(now);
+  if (dispatch_.ReturnTimedOut(now)) FollowExecutors(now);  // else a suspect would get them again
   preparation_.AskAgain(now);
   dispatch_.LookAtWaiting(now);
   dispatch_.Dispatch(now);

@@ -37,7 +37,8 @@ LaneDispatch::LaneDispatch(const FiringPorts& ports, const FiringOptions& option
       router_(options.seed),
       dispatcher_(ports.producer, ports.signer, ports.metrics) {}
 
-void LaneDispatch::ReturnTimedOut(SteadyTime now) {
+bool LaneDispatch::ReturnTimedOut(SteadyTime now) {
+  bool suspected = false;
   ExecutorCredits& credits = places_.credits();
   const Duration timeout = dispatch_timeout_.load();
   while (!in_flight_.empty() && now - in_flight_.front().at >= timeout) {
@@ -53,11 +54,13 @@ void LaneDispatch::ReturnTimedOut(SteadyTime now) {
           "executor claims none of its tasks; it gets one at a time until it does executor_id={}",
           credits.id(silent).value());
     }
-    ports_.executors.Suspect(credits.id(silent), credits.incarnation(silent), note.at, now);
+    suspected |=
+        ports_.executors.Suspect(credits.id(silent), credits.incarnation(silent), note.at, now);
     tracked->avoid = silent;
     if (credits.Silent(silent)) GiveUpTurn(*tracked, silent);
     places_.PutBack(*tracked, now);
   }
+  return suspected;
 }
 
 // The executor may be unable to claim just this run, and gets one at a time: the next one is

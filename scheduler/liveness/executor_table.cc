@@ -180,18 +180,19 @@ void ExecutorTable::StreamEnded(const ExecutorId& id, const Incarnation& incarna
   if (!found->second.ended) found->second.ended = now;
 }
 
-void ExecutorTable::Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
+bool ExecutorTable::Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
                             SteadyTime now) {
   MutexLock lock(mu_);
   const auto found = known_.find(id);
-  if (found == known_.end() || found->second.record.incarnation != incarnation) return;
+  if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   Known& known = found->second;
   if (known.heard >= since || now - since < kBeatsUntilSuspected * options_.health.heartbeat)
-    return;
-  if (known.record.state != ExecutorState::kOnline) return;
+    return false;
+  if (known.record.state != ExecutorState::kOnline) return false;
   known.suspected = true;
   SetState(known, ExecutorState::kUnhealthy);
   switched_.insert(id);
+  return true;
 }
 
 void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {

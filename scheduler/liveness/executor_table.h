@@ -79,8 +79,8 @@ class ExecutorTable {
   // The stream of this process has ended, and no message of another one has come yet.
   void StreamEnded(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
   // A task that was published to this process at `since` was not claimed. If the process was not
-  // heard since then, it gets no work until it is, and TakeSwitched tells it to speak.
-  void Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
+  // heard since then, it gets no work until it is, and TakeSwitched tells it to speak: true.
+  bool Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
                SteadyTime now);
 
   // An attempt of `job` has ended at the executor. Follows the rules of host_breaker.h.

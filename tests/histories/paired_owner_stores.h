@@ -166,6 +166,14 @@ class PairedCompletionStore final : public Paired<CompletionStore> {
                                               const Fence& fence, WallTime now) override {
     return Both("Apply", &CompletionStore::Apply, ends, fence, now);
   }
+  Result<std::vector<FireEffect>> EndFires(const std::vector<FireLook>& fires, const Fence& fence,
+                                           WallTime now) override {
+    return Both("EndFires", &CompletionStore::EndFires, fires, fence, now);
+  }
+  Result<std::vector<FireLook>> ScanUnended(const std::vector<SegmentId>& segments, WallTime due,
+                                            size_t limit) override {
+    return Both("ScanUnended", &CompletionStore::ScanUnended, segments, due, limit);
+  }
   Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
                                                size_t limit) override {
     return Both("ScanStuck", &CompletionStore::ScanStuck, segments, limit);
@@ -180,6 +188,10 @@ class PairedWorkflowStore final : public Paired<WorkflowStore> {
   using Paired::Paired;
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     return Both("Begin", &WorkflowStore::Begin, request, fence, now);
+  }
+  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+                                WallTime now) override {
+    return Both("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
   }
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override {

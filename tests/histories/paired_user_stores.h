@@ -94,6 +94,12 @@ class PairedRunStore final : public Paired<RunStore> {
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override {
     return Both("RetryRun", &RunStore::RetryRun, request, context);
   }
+  Result<std::vector<RunPart>> ListParts(const RunKey& own) override {
+    return Both("ListParts", &RunStore::ListParts, own);
+  }
+  Result<std::map<RunKey, PartCounts>> CountParts(const std::vector<RunKey>& owns) override {
+    return Both("CountParts", &RunStore::CountParts, owns);
+  }
   Result<RunDetail> GetRun(const RunKey& key) override {
     return Both("GetRun", &RunStore::GetRun, key);
   }
