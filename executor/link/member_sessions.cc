@@ -214,7 +214,9 @@ void MemberSessions::SendHeartbeat(const MemberId& member, Session& session, Hea
   session.unanswered_beats = session.unanswered ? session.unanswered_beats + 1 : 1;
   if (!session.unanswered) session.unanswered = now;
   const Status sent = link_.Send(member, std::move(heartbeat));
-  if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
+  if (sent.ok()) return;
+  log::Debug("link", "heartbeat: {}", sent.error().message);
+  session.heartbeat_at = std::min(session.heartbeat_at, now + session.heartbeat_every);
 }
 
 SteadyTime MemberSessions::NextDue() const {

@@ -49,7 +49,9 @@ bool PauseWatch::LookAtPage(const Look& look) {
     after_ = page->back().job_no;
     return true;
   }
-  if (!std::exchange(left_, false)) covered_ = begun_;
+  // What was left is looked for once more, as far back.
+  covered_ =
+      std::exchange(left_, false) ? std::max(*since_ + kLookBack, begun_ - kLookBackMax) : begun_;
   since_.reset();
   after_.reset();
   seen_before_ = std::exchange(seen_, {});

@@ -24,6 +24,7 @@ class PauseWatch final : public Stepper {
   static constexpr Duration kLookEvery = 2s;
   static constexpr Duration kLookBack = 1min;
   static constexpr Duration kLookBackAnew = 10min;
+  static constexpr Duration kLookBackMax = 1h;  // for jobs that could not be paused
   static constexpr size_t kJobsPerStep = 100;
 
   struct Ports {

@@ -150,7 +150,7 @@ std::string SlotsSentence(const SlotUse& slots) {
 
 // Empty unless the group waits for its `per_s`: all of its free slots were given a short while ago.
 std::string CoolingSentence(const Group& group, WallTime now) {
-  const bool waits = group.next_cool && *group.next_cool > now &&
+  const bool waits = group.next_cool && *group.next_cool > now && group.running < group.limit &&
                      FreeInGroup(group.limit, group.running + group.cooling) == 0;
   if (!waits) return {};
   const int64_t seconds = std::chrono::ceil<std::chrono::seconds>(*group.next_cool - now).count();

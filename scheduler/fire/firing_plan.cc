@@ -47,11 +47,12 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
                               const FiringFacts& facts) {
   const JobDefinition& job = definition.job();
   const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
-  if (MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&
+  if (facts.host_down && facts.now - run.due > HostWait(job)) return reason::kHostDown;
+  // Until then the part waits for its host, which is no time in a queue.
+  if (!facts.host_down && MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&
       facts.now - run.due > queue_timeout) {
     return reason::kQueueTimeout;
   }
-  if (facts.host_down && facts.now - run.due > HostWait(job)) return reason::kHostDown;
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
   // The claim decides about the others, as DecideClaim says.
   const bool may_skip = IsFirstTry(run) && !IsQueuedWithoutSlot(run.kind);

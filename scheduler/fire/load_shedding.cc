@@ -92,7 +92,7 @@ void LoadShedding::Count(const PendingRun& shed) {
   metrics_.counter("carillon_runs_shed_total", PriorityClass(shed.priority)).Add();
   MutexLock lock(mu_);
   ++storm_.what.shed;
-  if (!storm_.first) storm_.first = {shed.key, shed.segment, shed.job_no};
+  storm_.newest = {shed.key, shed.segment, shed.job_no};
 }
 
 }  // namespace carillon::scheduler

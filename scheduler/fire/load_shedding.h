@@ -52,8 +52,8 @@ struct ShedRun {
 struct Storm {
   uint64_t number = 0;  // of this process, from 1; 0: there was none
   bool over = true;
-  Overload what = {};                 // its level is the one in force, or the last one
-  std::optional<ShedRun> first = {};  // of the runs that were shed
+  Overload what = {};                  // its level is the one in force, or the last one
+  std::optional<ShedRun> newest = {};  // of the runs that were shed
 };
 
 class LoadShedding {

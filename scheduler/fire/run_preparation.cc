@@ -104,9 +104,9 @@ void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   if (is_part) return skips_.Skip(tracked, reason::kEdited, now);
   const auto cluster_now = ports_.cluster.Now();
   if (cluster_now) {
+    // Not shed: no executor has had a chance to take a part of it.
     const std::string_view skip =
-        DecideFiring(tracked.run, *tracked.definition,
-                     {.now = *cluster_now, .other_runs = 0, .shed_below = shedding_.below()});
+        DecideFiring(tracked.run, *tracked.definition, {.now = *cluster_now, .other_runs = 0});
     if (!skip.empty()) return skips_.Skip(tracked, skip, now);
   }
   ports_.begin_workflow(tracked.run, job);

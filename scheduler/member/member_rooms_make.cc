@@ -319,13 +319,13 @@ void Member::Rooms::MakeNotify() {
 ShedStorm Member::Rooms::LastStorm() {
   const Storm storm = firing.storm();
   ShedStorm last{.number = storm.number};
-  if (!storm.first || !upgrade.FeatureOn(kFanOutMigration)) return last;
-  last.first = Notice{.kind = NoticeKind::kShed,
-                      .segment = storm.first->segment,
-                      .job_no = storm.first->job_no,
-                      .key = storm.first->key,
-                      .state = RunState::kSkipped,
-                      .reason = std::string(reason::kShed)};
+  if (!storm.newest || !upgrade.FeatureOn(kFanOutMigration)) return last;
+  last.newest = Notice{.kind = NoticeKind::kShed,
+                       .segment = storm.newest->segment,
+                       .job_no = storm.newest->job_no,
+                       .key = storm.newest->key,
+                       .state = RunState::kSkipped,
+                       .reason = std::string(reason::kShed)};
   return last;
 }
 

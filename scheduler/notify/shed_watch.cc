@@ -6,7 +6,7 @@ namespace carillon::scheduler {
 
 SteadyTime ShedWatch::Step(SteadyTime now) {
   ShedStorm storm = last_();
-  if (storm.number != told_ && storm.first && Tell(std::move(*storm.first))) told_ = storm.number;
+  if (storm.number != told_ && storm.newest && Tell(std::move(*storm.newest))) told_ = storm.number;
   return now + kLookEvery;
 }
 
@@ -14,7 +14,7 @@ bool ShedWatch::Tell(Notice notice) {
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return false;
   const auto view = ports_.segments.View();
-  if (view->Find(notice.segment) == nullptr) return true;
+  if (view->Find(notice.segment) == nullptr) return false;  // the next run that is shed may tell it
   notice.created = *cluster_now;
   const Fence fence = view->FenceFor({notice.segment});
   return ports_.fences

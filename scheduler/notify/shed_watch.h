@@ -2,8 +2,8 @@
 //
 // Place    Runs on the notifier's loop; fire/load_shedding finds the storms.
 // Threads  One loop calls Step.
-// Errors   Store unavailable: tried again, until the next storm. A storm whose first run is another
-//          member's by then is not told.
+// Errors   Store unavailable: tried again, until the next storm. So is a storm whose newest run is
+//          another member's by then.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ namespace carillon::scheduler {
 
 // The present storm, or the last one.
 struct ShedStorm {
-  uint64_t number = 0;               // from 1; 0: there was none
-  std::optional<Notice> first = {};  // about the first run that was shed, if it may be written
+  uint64_t number = 0;                // from 1; 0: there was none
+  std::optional<Notice> newest = {};  // about the newest run that was shed, if it may be written
 };
 
 class ShedWatch final : public Stepper {

@@ -217,7 +217,8 @@ CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const Writ
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context) {
   const RunKey own = entry.row.key;
   const CancelEffect effect = CancelAlone(tables, entry, context);
-  const bool follow = effect == CancelEffect::kRequested && !IsPart(own);
+  const bool follow =
+      !IsPart(own) && (effect == CancelEffect::kRequested || effect == CancelEffect::kAskedHarder);
   if (follow && !failpoint::Broken("parts.cancel_own_only")) CancelParts(tables, own, context);
   return effect != CancelEffect::kNothing;
 }

@@ -40,6 +40,7 @@ inline int TriesOf(const Notice& notice) {
 // True if the notice counts for a limit that is common to all jobs: what pauses one job often
 // pauses hundreds. A job with events or addresses of its own has a limit of its own, too.
 inline bool SharesMemory(const Notice& notice, const NotifyRules& rules) {
+  if (notice.kind == NoticeKind::kShed) return true;  // of the cluster
   return notice.kind == NoticeKind::kJobPaused && !rules.on && rules.mail_to.empty();
 }
 

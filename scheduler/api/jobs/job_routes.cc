@@ -198,6 +198,10 @@ Outcome<bool> CheckGiven(const Call& call, ExecuteRequest& request) {
                             MarkOutside(call, job->definition, GivenValues(request.parameters_json),
                                         request.parameters_json));
   request.parameters_json = WithGiver(std::move(request.parameters_json), call.caller.user_id);
+  if (!request.executor.empty() && FansOut(job->definition)) {
+    return InvalidField("/executor_id", "unused",
+                        "Must be left out: the parts of a fire choose their executors.");
+  }
   if (!job->definition.workflow) return true;
   if (!request.executor.empty()) {
     return InvalidField("/executor_id", "unused", "Must be left out: a workflow has no executor.");

@@ -117,6 +117,10 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
     }
   }
   Keep(actions, "skip", false);
+  if (IsPart(run.row.key) && NodePlaceOf(OwnRunOf(run.row.key))) {
+    Keep(actions, "retry", false);  // the workflow retries the fire as a whole
+    return actions;
+  }
   if (IsRetriedByParts(run.row)) {
     Keep(actions, "retry", MayRetryParts(run.row, place.deleted));
     return actions;

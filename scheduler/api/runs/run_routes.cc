@@ -1,5 +1,6 @@
 #include "scheduler/api/runs/run_routes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
@@ -24,6 +25,13 @@ using nlohmann::json;
 
 constexpr size_t kUserIdBytesMax = 64;
 constexpr size_t kNamePartBytesMax = 1000;
+
+// The own run of a fire with parts is never HELD, and runs at no executor.
+bool AsksForParts(const RunFilter& filter) {
+  return filter.executor ||
+         std::ranges::find(filter.states, RunState::kHeld) != filter.states.end() ||
+         std::ranges::find(filter.kinds, RunKind::kShard) != filter.kinds.end();
+}
 
 Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
                               const std::optional<JobId>& job_id) {
@@ -56,6 +64,7 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
     filter.kinds.push_back(*kind);
   }
   CARILLON_ASSIGN_OR_RETURN(filter.parts, query.Flag("parts"));
+  filter.parts = filter.parts || AsksForParts(filter);
   filter.namespaces = query.All("namespace");
   for (const std::string& name_space : filter.namespaces) {
     if (!IsNamespace(name_space)) return BadNamespace("?namespace");

@@ -82,10 +82,12 @@ bool MovesGroup(const EditedJob& edited) {
          TakesSlots(edited.old_overlap) != TakesSlots(edited.job.definition.overlap_policy);
 }
 
-// While its job takes slots, a queued run has one exactly if it waits for its group.
+// While its job takes slots, a queued run has one exactly if it waits for its group. A part waits for
+// nothing else.
 bool WaitsForGroup(const EditedJob& edited, const StoredRun& run) {
   return edited.old_group != GroupNo{} && run.row.state == RunState::kPending &&
-         run.row.due == kQueued && (run.slot_taken || !TakesSlots(edited.old_overlap));
+         run.row.due == kQueued &&
+         (run.slot_taken || IsPart(run.row.key) || !TakesSlots(edited.old_overlap));
 }
 
 // Runs that wait for a group go by their new priority.

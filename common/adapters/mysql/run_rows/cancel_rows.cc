@@ -41,9 +41,9 @@ CancelTerms TermsOf(const WriteContext& context) {
 Result<CancelEffect> CancelLocked(StoredRun& run, const CancelTools& tools,
                                   const CancelTerms& terms) {
   CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect, CancelAlone(run, tools.writer, terms));
-  if (effect != CancelEffect::kRequested || failpoint::Broken("parts.cancel_own_only")) {
-    return effect;
-  }
+  // Parts that were asked as hard before are left alone, but for one that is held and is now confirmed.
+  const bool follow = effect == CancelEffect::kRequested || effect == CancelEffect::kAskedHarder;
+  if (!follow || failpoint::Broken("parts.cancel_own_only")) return effect;
   CARILLON_TRY(CancelParts(run.row, tools, terms));
   return effect;
 }

@@ -38,7 +38,7 @@ TEST_F(ShedWatchTest, AStormIsToldOnce) {
   storm_.number = 1;
   Step();
   EXPECT_EQ(Notices(), 0u) << "nothing is shed yet";
-  storm_.first = first_;
+  storm_.newest = first_;
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_EQ(Notices(), 1u);
   const auto open = stores_.notices.ScanNotices(table_.View()->ActiveSegments(), 10);
@@ -47,20 +47,20 @@ TEST_F(ShedWatchTest, AStormIsToldOnce) {
 }
 
 TEST_F(ShedWatchTest, TheNextStormIsToldAgain) {
-  storm_ = {.number = 1, .first = first_};
+  storm_ = {.number = 1, .newest = first_};
   Step();
   storm_ = {.number = 2};
   Step();
   EXPECT_EQ(Notices(), 1u);
-  storm_.first = first_;
-  storm_.first->key.fire += 1s;
+  storm_.newest = first_;
+  storm_.newest->key.fire += 1s;
   Step();
   EXPECT_EQ(Notices(), 2u);
 }
 
 TEST_F(ShedWatchTest, ItIsToldOnceTheStoreAnswersAgain) {
   faults_.plan.Arm("AddNotices", ErrorCode::kUnavailable);
-  storm_ = {.number = 1, .first = first_};
+  storm_ = {.number = 1, .newest = first_};
   Step();
   EXPECT_EQ(Notices(), 0u);
   Step();

@@ -67,6 +67,20 @@ TEST_F(ShardRoutesTest, ARunSaysHowManyOfItsPartsAreInWhichState) {
   EXPECT_FALSE(part.contains("shards"));
 }
 
+TEST_F(ShardRoutesTest, ListsByExecutorAndOfPartsShowParts) {
+  const std::string run_id = Begun();
+  Finish(Part(run_id, 1), {.exit_code = 0});
+  EXPECT_EQ(Get("/api/runs?executor_id=executor-1").body()["items"].size(), 1u);
+  EXPECT_EQ(Get("/api/runs?kind=shard").body()["items"].size(), 3u);
+  EXPECT_EQ(Get("/api/runs").body()["items"].size(), 1u);
+}
+
+TEST_F(ShardRoutesTest, AFireOfPartsIsNotGivenToOneExecutor) {
+  const std::string job_id = Create({{"shards", {{"total", 3}}}}).value("job_id", "");
+  const Answer answer = Post("/api/jobs/" + job_id + "/execute", {{"executor_id", "executor-1"}});
+  EXPECT_EQ(answer.status, 400) << answer.text;
+}
+
 TEST_F(ShardRoutesTest, ThePartsAreListedByIndex) {
   const std::string run_id = Begun();
   Finish(Part(run_id, 1), {.state = RunState::kFailed, .reason = "exit_code", .exit_code = 3});
