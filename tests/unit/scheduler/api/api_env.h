@@ -150,6 +150,17 @@ class ApiEnv : public ::testing::Test {
     return SendOn(client_, method, path, body, std::move(headers));
   }
   Answer Get(const std::string& path) { return Send("GET", path); }
+  // As the newest release does with a store that it has created.
+  void FinishUpgrade() {
+    {
+      MutexLock lock(stores_.tables.mu);
+      stores_.tables.schema = {.known = scheduler::kFanOutMigration,
+                               .applied = scheduler::kFanOutMigration,
+                               .finished = scheduler::kFanOutMigration};
+    }
+    clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
+    upgrade_.Step(clock_.Steady());
+  }
   Answer Post(const std::string& path, const json& body = json::object(),
               HttpHeaders headers = {}) {
     return Send("POST", path, body.dump(), std::move(headers));

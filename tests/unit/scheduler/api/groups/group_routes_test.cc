@@ -52,14 +52,6 @@ class GroupRoutesTest : public PeopleEnv {
                             ->fence;
     EXPECT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
   }
-  void FinishUpgrade() {
-    {
-      MutexLock lock(stores_.tables.mu);
-      stores_.tables.schema = {.known = 3, .applied = 3, .finished = 3};
-    }
-    clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
-    upgrade_.Step(clock_.Steady());
-  }
 
  private:
   uint64_t claims_ = 0;

@@ -59,14 +59,7 @@ TEST_F(PausedByFailuresTest, TheFieldWaitsForTheUpgradeAndHasBounds) {
   EXPECT_EQ(write(-1).status, 400);
   EXPECT_EQ(write(3).status, 409);
   EXPECT_EQ(write(3).body()["code"], "upgrade_unfinished");
-  {
-    MutexLock lock(stores_.tables.mu);
-    stores_.tables.schema = {.known = scheduler::kFanOutMigration,
-                             .applied = scheduler::kFanOutMigration,
-                             .finished = scheduler::kFanOutMigration};
-  }
-  clock_.Advance(scheduler::UpgradeWatch::kLookEvery);
-  upgrade_.Step(clock_.Steady());
+  FinishUpgrade();
   const Answer created = write(3);
   EXPECT_EQ(created.status, 201) << created.text;
   EXPECT_EQ(created.body()["pause_after_failures"], 3);

@@ -6,7 +6,10 @@ namespace {
 
 class ShardRoutesTest : public ApiEnv {
  protected:
-  ShardRoutesTest() { AddExecutor("executor-1"); }
+  ShardRoutesTest() {
+    AddExecutor("executor-1");
+    FinishUpgrade();
+  }
 
   Fence FenceOf(SegmentId segment) {
     return stores_.segments
@@ -76,7 +79,9 @@ TEST_F(ShardRoutesTest, ListsByExecutorAndOfPartsShowParts) {
 }
 
 TEST_F(ShardRoutesTest, AFireOfPartsIsNotGivenToOneExecutor) {
-  const std::string job_id = Create({{"shards", {{"total", 3}}}}).value("job_id", "");
+  json changes = json::object();
+  changes["shards"] = {{"total", 3}};
+  const std::string job_id = Create(changes).value("job_id", "");
   const Answer answer = Post("/api/jobs/" + job_id + "/execute", {{"executor_id", "executor-1"}});
   EXPECT_EQ(answer.status, 400) << answer.text;
 }
