@@ -52,6 +52,7 @@ void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKe
   for (const RunKey& key : parts) {
     RunEntry part = *tables.FindRun(key);
     if (!IsFinal(part.row.state)) continue;
+    part.row.flags |= FlagsOfPart(own);
     const RunChange change = BeginPartAgain(part.row, own, now);
     const AttemptResult ended = LastAttempt(part).result;
     CARILLON_CHECK(WriteChange(tables, std::move(part), change, ended, now).ok(),

@@ -69,14 +69,17 @@ uint32_t FlagsOfPart(const RunRow& own) {
 }
 
 RunChange BeginPartAgain(const RunRow& part, const RunRow& own, WallTime now) {
+  // An executor may still ask for the attempt that it was offered before the part was skipped, with
+  // the old parameters. So that gets another number, too, and does not count as a try.
   const bool was_tried = part.state != RunState::kSkipped;
   return {.state = RunState::kPending,
-          .attempt = part.attempt + (was_tried ? 1 : 0),
+          .attempt = part.attempt + 1,
           .due = now,
           .def_version = own.def_version,
           .priority = own.priority,
           .record_attempt = was_tried,
-          .clear_token = true};
+          .clear_token = true,
+          .given_back = !was_tried};
 }
 
 NoParts EndOfNoParts(const RunRow& own, std::string_view why) {

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "common/domain/run/returns.h"
 #include "tests/contract/store/workflow_driver.h"
 
 namespace carillon::test {
@@ -278,12 +279,13 @@ TYPED_TEST(PartsContract, ABroadcastToNoHostEndsAtOnce) {
 
 TYPED_TEST(PartsContract, ANodeThatRunsAgainBeginsAllItsPartsAgain) {
   PartsDriver s = this->parts_driver();
-  s.Create("a", s.InParts(2));
+  s.Create("a", s.InParts(3));
   const RunKey flow = s.Begun(s.CreateFlow(s.Flow({s.Node("a")})), kT0);
   const RunKey own = s.RowOf(flow, "a").key;
   EXPECT_EQ(s.BeginFire(own, kT0).verdict, ClaimVerdict::kAccepted);
   s.EndPart(own, 1, kT0 + 1s);
   s.EndPart(own, 2, kT0 + 1s, RunState::kFailed);
+  s.SkipPart(own, 3, reason::kQueueTimeout, kT0 + 1s);
   const ClaimToken old = s.PartOf(own, 1).claim_token;
   const FireEffect effect = s.LookAt(own, kT0 + 2s);
   EXPECT_EQ(effect.ended, RunState::kFailed);
@@ -296,18 +298,20 @@ TYPED_TEST(PartsContract, ANodeThatRunsAgainBeginsAllItsPartsAgain) {
   s.Steps(kT0 + 3s);
   EXPECT_EQ(s.StateOf(own), RunState::kPending);
   EXPECT_EQ(s.BeginFire(own, kT0 + 4s).verdict, ClaimVerdict::kAccepted);
-  EXPECT_EQ(s.Get(own).row.shard_total, 2u);
-  for (const uint32_t shard : {1u, 2u}) {
+  EXPECT_EQ(s.Get(own).row.shard_total, 3u);
+  for (const uint32_t shard : {1u, 2u, 3u}) {
     const RunRow part = s.PartOf(own, shard);
     EXPECT_EQ(part.state, RunState::kPending);
     EXPECT_EQ(part.attempt, 2);
+    EXPECT_EQ(IsFirstTry(part), shard == 3);
     EXPECT_EQ(part.due, kT0 + 4s);
     EXPECT_TRUE(part.claim_token.empty());
-    EXPECT_EQ(s.Get(part.key).attempts.size(), 1u);
+    EXPECT_EQ(s.Get(part.key).attempts.size(), shard == 3 ? 0u : 1u);
   }
   EXPECT_FALSE(old.empty());
   s.EndPart(own, 1, kT0 + 5s);
   s.EndPart(own, 2, kT0 + 5s);
+  s.EndPart(own, 3, kT0 + 5s);
   EXPECT_EQ(s.LookAt(own, kT0 + 5s).ended, RunState::kCompleted);
   s.Steps(kT0 + 5s);
   s.ExpectEnd(flow, RunState::kCompleted);

@@ -1,6 +1,7 @@
 // The contract of what reads runs: the own run of a fire counts for its job, its parts do not.
 #pragma once
 
+#include "common/domain/run/run_kind.h"
 #include "tests/contract/store/fire_driver.h"
 #include "tests/contract/store/workflow_driver.h"
 
@@ -139,6 +140,10 @@ TYPED_TEST(PartsReadersContract, ABackfillFindsTheFire) {
   const RunRow again = this->Begin(s, effect.due[0], sharded, fence, kT0 + 90min);
   EXPECT_EQ(this->States(s, again), std::vector<RunState>(2, RunState::kPending));
   EXPECT_EQ(this->Part(s, again, 0).attempt, 2);
+  // It gives way to others, and reads the parameters of the backfill.
+  const RunRow part = this->Part(s, again, 0);
+  EXPECT_TRUE(IsBackground(part.flags));
+  EXPECT_TRUE(HasRequest(part.kind, part.flags));
 }
 
 TYPED_TEST(PartsReadersContract, RunsByHandInOneMicrosecondHaveFiresOfTheirOwn) {

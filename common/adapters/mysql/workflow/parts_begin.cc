@@ -110,6 +110,7 @@ Status BeginAgain(Session& session, const RunRow& own, const std::vector<RunKey>
     if (found == parts.end()) continue;
     StoredRun& part = found->second;
     if (!part.readable || !IsFinal(part.row.state)) continue;
+    part.row.flags |= FlagsOfPart(own);  // a backfill has given the fire parameters since
     const RunChange change = BeginPartAgain(part.row, own, rules.now);
     AttemptResult ended;
     if (change.record_attempt) {
