@@ -14,7 +14,8 @@ class PausedByFailuresTest : public ApiEnv {
   }
   json Listed(const std::string& query) {
     json ids = json::array();
-    for (const json& job : Get("/api/jobs?" + query).body()["items"]) ids.push_back(job["job_id"]);
+    const json page = Get("/api/jobs?" + query).body();
+    for (const json& job : page["items"]) ids.push_back(job["job_id"]);
     return ids;
   }
 };
