@@ -31,8 +31,8 @@ class LaneDispatch {
   LaneDispatch(const FiringPorts& ports, const FiringOptions& options, RunPlaces& places,
                RunSkips& skips, LoadShedding& shedding);
 
-  // Returns to their lanes the runs that were not claimed in time. True if an executor is suspected,
-  // and so has become unusable.
+  // Returns to their lanes the runs that were not claimed in time. True if an executor is
+  // suspected, and so has become unusable.
   bool ReturnTimedOut(SteadyTime now);
   // Returns to their lanes all runs that were published to this executor and that the executor has
   // not claimed. Another executor is then preferred for them.

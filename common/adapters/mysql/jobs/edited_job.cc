@@ -82,8 +82,8 @@ bool MovesGroup(const EditedJob& edited) {
          TakesSlots(edited.old_overlap) != TakesSlots(edited.job.definition.overlap_policy);
 }
 
-// While its job takes slots, a queued run has one exactly if it waits for its group. A part waits for
-// nothing else.
+// While its job takes slots, a queued run has one exactly if it waits for its group. A part waits
+// for nothing else.
 bool WaitsForGroup(const EditedJob& edited, const StoredRun& run) {
   return edited.old_group != GroupNo{} && run.row.state == RunState::kPending &&
          run.row.due == kQueued &&

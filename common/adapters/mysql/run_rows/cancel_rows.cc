@@ -41,7 +41,7 @@ CancelTerms TermsOf(const WriteContext& context) {
 Result<CancelEffect> CancelLocked(StoredRun& run, const CancelTools& tools,
                                   const CancelTerms& terms) {
   CARILLON_ASSIGN_OR_RETURN(const CancelEffect effect, CancelAlone(run, tools.writer, terms));
-  // Parts that were asked as hard before are left alone, but for one that is held and is now confirmed.
+  // Leaves parts alone that were asked as hard before, but for held ones, now confirmed.
   const bool follow = effect == CancelEffect::kRequested || effect == CancelEffect::kAskedHarder;
   if (!follow || failpoint::Broken("parts.cancel_own_only")) return effect;
   CARILLON_TRY(CancelParts(run.row, tools, terms));
