@@ -8,7 +8,7 @@ const PAGES_KIB = {
   'overview/overview_page': 152,
   'jobs/list/jobs_page': 230,
   'jobs/detail/job_page': 230,
-  'jobs/form/form_page': 240,
+  'jobs/form/form_page': 245,
   'jobs/transfer/import_page': 230,
   'runs/list/runs_page': 160,
   'runs/detail/run_page': 166,

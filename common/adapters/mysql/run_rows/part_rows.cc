@@ -11,10 +11,10 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr std::string_view kOfFire =
+constexpr std::string_view kPartsOfFire =
     " FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = ? AND r.schedule_id = ? AND "
     "r.shard > 0";
-constexpr std::string_view kByIndex = " ORDER BY r.shard";
+constexpr std::string_view kByShard = " ORDER BY r.shard";
 
 Params FireOf(const RunKey& own) { return {ToUnixMicros(own.fire), own.schedule_id.value()}; }
 
@@ -36,20 +36,21 @@ Result<std::set<uint32_t>> ReadReported(Session& session, const RunKey& own) {
 
 Result<std::vector<StoredRun>> LockOpenParts(Session& session, const RunKey& own,
                                              Incarnations& incarnations) {
-  static const std::string statement = fmt::format(
-      "SELECT {}{} AND r.open_segment IS NOT NULL{} FOR UPDATE", kRunColumns, kOfFire, kByIndex);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, FireOf(own)));
+  static const std::string locking =
+      fmt::format("SELECT {}{} AND r.open_segment IS NOT NULL{} FOR UPDATE", kRunColumns,
+                  kPartsOfFire, kByShard);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(locking, FireOf(own)));
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
 Result<std::vector<LockedPart>> LockParts(Session& session, const RunKey& own,
                                           Incarnations& incarnations) {
-  static const std::string statement =
-      fmt::format("SELECT {}, r.reason{}{} FOR UPDATE", kRunColumns, kOfFire, kByIndex);
+  static const std::string locking =
+      fmt::format("SELECT {}, r.reason{}{} FOR UPDATE", kRunColumns, kPartsOfFire, kByShard);
   std::vector<LockedPart> parts;
   std::vector<uint32_t> numbers;
   {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, FireOf(own)));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(locking, FireOf(own)));
     while (rows.Next()) {
       LockedPart part{.run = ReadRun(rows), .reason = rows.Text(kRunColumnCount + 1)};
       NoteIfUnreadable(session, part.run);
@@ -73,7 +74,7 @@ Result<std::vector<LockedPart>> LockParts(Session& session, const RunKey& own,
 Result<std::vector<RunPart>> ReadParts(Session& session, const RunKey& own,
                                        Incarnations& incarnations) {
   static const std::string statement =
-      fmt::format("SELECT {}, r.reason, r.ended_us{}{}", kRunColumns, kOfFire, kByIndex);
+      fmt::format("SELECT {}, r.reason, r.ended_us{}{}", kRunColumns, kPartsOfFire, kByShard);
   std::vector<RunPart> parts;
   std::vector<uint32_t> numbers;
   {
