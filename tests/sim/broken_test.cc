@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, and the parameters of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40, 24},
-        BrokenRule{"request.any_attempt", "parameters", 40, 412},
+        BrokenRule{"request.any_attempt", "parameters", 40, 629},
         // fires that are taken for done because a workflow with the same fire ran the job as a
         // node, and such a node's run is run again
         BrokenRule{"backfill.any_kind", "", 40, 27, false, false, false, true},
@@ -137,14 +137,14 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{.name = "retry.nested_continues",
                    .promise = "workflows",
                    .seeds_max = 40,
-                   .first = 25,
+                   .first = 89,
                    .workflows = true,
                    .nested = true},
         // a backfill runs a workflow again beside the process of a node that was given up as lost
         BrokenRule{.name = "backfill.nodes_unasked",
                    .promise = "P4",
                    .seeds_max = 40,
-                   .first = 150,
+                   .first = 60,
                    .workflows = true,
                    .lost_nodes = true},
         // quiet executors: silence judged by the usual interval, another process after the usual
