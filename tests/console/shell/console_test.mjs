@@ -181,12 +181,12 @@ describe('lists', () => {
     await person({}, async (page) => {
       await open(page, '/jobs');
       await page.getByRole('link', { name: 'alpha' }).waitFor();
-      await page.getByRole('button', { name: 'Paused' }).click();
+      await page.getByRole('button', { name: 'Paused', exact: true }).click();
       await page.getByRole('link', { name: 'alpha' }).waitFor({ state: 'detached' });
       await page.waitForURL('**/jobs?status=PAUSED');
       await page.reload();
       await page.getByRole('link', { name: 'beta' }).waitFor();
-      assert.equal(await page.getByRole('button', { name: 'Paused' }).getAttribute('aria-pressed'), 'true');
+      assert.equal(await page.getByRole('button', { name: 'Paused', exact: true }).getAttribute('aria-pressed'), 'true');
       await page.goBack();
       await page.getByRole('link', { name: 'alpha' }).waitFor();
       await page.getByRole('searchbox').fill('no such job');
