@@ -463,7 +463,7 @@ void Link::Close(const MemberId& member) {
   if (const auto stream = StreamTo(member)) stream->Cancel();
 }
 
-// Who has got something to hold since then dials at once.
+// An executor that has got something to hold since then dials at once.
 void Link::MayWait(Duration span) {
   std::lock_guard lock(mu_);
   const bool sooner = span < may_wait_;

@@ -22,7 +22,7 @@ std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const tls::Identity
 // Returns the name in the verified certificate of the peer; empty if there is no certificate.
 std::string CertifiedName(const grpc::AuthContext& context);
 
-// What an executor asks of the connection of a stream. Every stream has one of its own. So a new
+// Options of an executor for the connection of a stream. Every stream has one of its own. So a new
 // stream immediately reaches a server that was restarted or replaced.
 grpc::ChannelArguments LinkArguments();
 

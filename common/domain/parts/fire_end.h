@@ -64,7 +64,7 @@ AttemptResult ResultOf(const FireEnd& end, WallTime now);
 // One that runs at an executor, since its job has lost its shards, has not begun.
 bool HasBegunParts(const RunRow& own);
 
-// What follows for the own run when no part is open; nullopt if it has ended, or waits. An own run
+// The change of the own run when no part is open; nullopt if it has ended, or waits. An own run
 // that is final is changed only from LOST, by a late result of a part.
 std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end);
 

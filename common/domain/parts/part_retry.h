@@ -32,7 +32,7 @@ struct PartChoice {
   bool operator==(const PartChoice&) const = default;
 };
 
-// What the plan needs of a part. `row.may_still_run` is false if its process has reported its end.
+// A part, as the plan needs it. `row.may_still_run` is false if its process has reported its end.
 struct PartOfFire {
   RunRow row;
   std::string reason = {};

@@ -31,7 +31,7 @@ constexpr bool IsPart(const RunKey& key) { return key.shard > 0; }
 // The own run of the fire to which the run belongs; of a run without parts the run itself.
 constexpr RunKey OwnRunOf(const RunKey& key) { return {key.fire, key.schedule_id, 0}; }
 
-// How many parts of a fire are in each state; states without parts are left out.
+// The number of parts of a fire in each state; states without parts are left out.
 using PartCounts = std::map<RunState, int64_t>;
 
 }  // namespace carillon

@@ -28,7 +28,7 @@ struct StreakRun {
   uint32_t flags = 0;
 };
 
-// What the present version of a job says.
+// The rule of the present version of a job.
 struct StreakRule {
   int64_t version = 0;
   WallTime since = WallTime{};       // when this version began

@@ -36,7 +36,7 @@ inline constexpr size_t kHandlersMax = 1024;  // at one executor
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
-// What an executor can run, as of a heartbeat.
+// Abilities of an executor, as of a heartbeat.
 struct ExecutorAbilities {
   Features features = {};
   std::set<std::string> handlers = {};  // "app/name"

@@ -110,7 +110,7 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
   return writer.Flush();
 }
 
-// What a retry of a run means that is neither of a workflow nor of a node.
+// The effect of a retry of a run that is neither of a workflow nor of a node.
 Status RetryAlone(Session& session, const RetryRequest& request, const WriteContext& context,
                   Incarnations& incarnations) {
   const RunKey own = OwnRunOf(request.key);
