@@ -305,17 +305,20 @@ TEST_F(WorkerRunnerTest, WhatWorkersDoNotReadIsLimitedForAllTogether) {
     ASSERT_TRUE(streams[i].AwaitWritten(1));
     streams[i].Fill();
   }
-  // The second ones come when the first are being written: two that wait are over a quarter.
-  for (uint64_t round = 0; round < 2; ++round) {
-    for (uint64_t i = 0; i < streams.size(); ++i) {
-      runner_->Start({.attempt = Held(round * streams.size() + i),
-                      .job_id = JobId("job"),
-                      .handler = "good/work",
-                      .lease_end = clock_.Steady() + 20s,
-                      .checkpoint = std::string(200'000, 'c')});
-    }
-    for (FakeStream& stream : streams) ASSERT_TRUE(stream.AwaitWriting());
+  const auto start = [&](uint64_t number) {
+    runner_->Start({.attempt = Held(number),
+                    .job_id = JobId("job"),
+                    .handler = "good/work",
+                    .lease_end = clock_.Steady() + 20s,
+                    .checkpoint = std::string(200'000, 'c')});
+  };
+  // Each first one is being written before the next comes: of those that wait, two are over a
+  // quarter, whatever they wait for.
+  for (uint64_t i = 0; i < streams.size(); ++i) {
+    start(i);
+    ASSERT_TRUE(streams[i].AwaitWriting());
   }
+  for (uint64_t i = 0; i < streams.size(); ++i) start(streams.size() + i);
   EXPECT_TRUE(test::WaitUntil([&] {
     return std::any_of(streams.begin(), streams.end(),
                        [](FakeStream& one) { return one.closed(); });
