@@ -169,6 +169,7 @@ JobDefinition Actor::NewDefinition() {
   if (profile_.workflows) job.on_lost = made_ % 2 == 0 ? OnLost::kFail : OnLost::kRetry;
   if (profile_.lost_nodes) job.on_lost = OnLost::kFail;
   if (profile_.scripts) BecomeScript(job);
+  FanOut(job);
   return job;
 }
 
@@ -312,7 +313,9 @@ void Actor::Delete(const StoredJob& job) {
 void Actor::Execute(const StoredJob& job) {
   ExecuteRequest request{.job_id = job.job_id};
   // A run that is pinned to a host without the interpreter of its script would wait for ever.
-  if (p_.rng.Chance(0.2) && !IsWorkflow(job) && !profile_.scripts) {
+  // Parts are not for one host either.
+  const bool anywhere = IsWorkflow(job) || profile_.scripts || FansOut(job.definition);
+  if (p_.rng.Chance(0.2) && !anywhere) {
     request.executor = Pick(p_.executors);
   }
   const auto run = p_.stores.runs.ExecuteJob(request, {.now = p_.now()});
@@ -324,6 +327,7 @@ void Actor::CancelSomething(const StoredJob& job) {
   for (const auto& [key, row] : p_.checker.rows()) {
     if (row.job_no == job.job_no && !IsFinal(row.state)) open.push_back(row);
   }
+  PreferFires(open);
   if (open.empty()) return;
   const RunRow row = Pick(open);
   const bool confirm = p_.rng.Chance(0.3);
@@ -357,6 +361,7 @@ void Actor::RetrySomething() {
   RetryRequest request{.key = row.key};
   if (confirm) request.workflow.overlap = Overlap::kConfirmed;
   if (ToUnixMicros(row.key.fire) % 4 == 0) request.workflow.from = RetryFrom::kStart;
+  ChooseParts(row, request);
   const auto retried =
       p_.stores.runs.RetryRun(request, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();

@@ -33,8 +33,9 @@ struct ActorProfile {
   bool workflows = false;    // a third of the jobs are workflows of earlier ones
   bool nested = false;       // with `workflows`: workflows of workflows
   bool lost_nodes =
-      false;          // with `workflows`: small ones, whose nodes' processes outlast their leases
-  uint64_t seed = 0;  // of what is not drawn from the actor's generator
+      false;           // with `workflows`: small ones, whose nodes' processes outlast their leases
+  uint64_t seed = 0;   // of what is not drawn from the actor's generator
+  bool parts = false;  // most jobs have shards or a broadcast
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
@@ -88,6 +89,9 @@ class Actor {
   void StartAfterOthers(JobDefinition& job) const;
   void BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const;
   void SkipSomeNode();
+  void FanOut(JobDefinition& job) const;
+  void PreferFires(std::vector<RunRow>& open) const;
+  void ChooseParts(const RunRow& row, RetryRequest& request) const;
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();
   void Create();

@@ -17,6 +17,17 @@ uint64_t OrderOf(const std::map<RunKey, uint64_t>& order, const RunKey& key) {
   return found == order.end() ? 0 : found->second;
 }
 
+// What was done to a fire was done to its parts.
+uint64_t OrderWithFire(const std::map<RunKey, uint64_t>& order, const RunKey& key) {
+  return std::max(OrderOf(order, key), OrderOf(order, OwnRunOf(key)));
+}
+
+// The run may start before its fire: a user has cancelled what it belongs to before that was due,
+// and has retried it at once.
+bool MayPrecedeItsFire(const RunRow& row) {
+  return row.kind == RunKind::kWorkflow || row.kind == RunKind::kShard;
+}
+
 }  // namespace
 
 std::string Describe(const RunRow& row) {
@@ -40,11 +51,13 @@ void Checker::Wrote(const std::string& process, std::string_view call, const Fen
 }
 
 bool Checker::IsByHand(const RunKey& key) const {
-  return by_hand_ && (*by_hand_ == key || workflows_.AreOfOne(*by_hand_, key));
+  return IsItselfByHand(key) || (by_hand_ && workflows_.AreOfOne(*by_hand_, key));
 }
 
 void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   ++events_;
+  const auto writer = by_hand_ ? PartsCheck::Writer::kPerson : PartsCheck::Writer::kMember;
+  if (const auto wrong = parts_.RunWritten(before, after, writer)) Fail("parts", *wrong);
   if (after == nullptr) {
     // Only an edit, pause or delete may remove a run, and only before its first attempt.
     if (before->state != RunState::kPending || before->attempt != 1) {
@@ -72,7 +85,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     FollowQueue(*before, *after);
   }
   if (before == nullptr) {
-    if (after->due < after->key.fire) {
+    if (after->due < after->key.fire && !MayPrecedeItsFire(*after)) {
       Fail("P1 never early", "due before its fire: " + Describe(*after));
     }
     created_at_[after->key] = events_;
@@ -87,6 +100,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   if (tried && !IsBackfilled(before, *after)) Retried(*after);
   CheckRetryConditions(*before, *after);
   CheckTreeIsDead(*before, *after);
+  CheckFireIsDead(*before, *after);
   CheckCancelStays(*before, *after);
   CheckTransition(*before, *after);
 }
@@ -125,8 +139,8 @@ void Checker::CheckDelay(const RunRow& row) {
 void Checker::Claimed(const RunRow& before, const RunRow& after) {
   ++claims_;
   // A second or later attempt may start before the fire time: a user can cancel a run before it is
-  // due and retry it at once. So may the nodes of a workflow run.
-  const bool of_a_fire = before.attempt == 1 && after.kind != RunKind::kWorkflow;
+  // due and retry it at once. So may the nodes of a workflow run, and the parts of a fire.
+  const bool of_a_fire = before.attempt == 1 && !MayPrecedeItsFire(after);
   const bool early = of_a_fire && after.key.fire > ports_.now();
   if (early || before.due > ports_.now()) {
     Fail("P1 never early", "claimed before it was due: " + Describe(after));
@@ -135,7 +149,7 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
   if (!accepted_.emplace(name, after.claim_token).second) {
     Fail("P3 one start per attempt", "claimed twice: " + Describe(after));
   }
-  parameters_[name] = ports_.tables.FindRun(after.key)->parameters_json;
+  parameters_[name] = ports_.tables.FindRun(OwnRunOf(after.key))->parameters_json;
   if (const auto own = workflows_.OwnOf(after.key)) {
     if (OrderOf(cancelled_at_, *own) > OrderOf(retried_at_, *own)) {
       Fail("P8 edits are obeyed", "claimed after the cancel of its workflow: " + Describe(after));
@@ -160,18 +174,19 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
 
 void Checker::CheckObeys(const RunRow& row) {
   const JobTruth& job = jobs_[row.job_no];
-  const uint64_t by_hand = OrderOf(retried_at_, row.key);
+  const uint64_t by_hand = OrderWithFire(retried_at_, row.key);
   if (row.def_version < job.version) {
     Fail("P8 edits are obeyed",
          fmt::format("claimed after version {} was acknowledged: {}", job.version, Describe(row)));
   }
   if (job.deleted) Fail("P8 edits are obeyed", "claimed after the delete: " + Describe(row));
-  const bool manual = row.kind == RunKind::kManual;
-  const uint64_t wanted = std::max(by_hand, manual ? OrderOf(created_at_, row.key) : 0);
+  const RunKey own = OwnRunOf(row.key);
+  const bool manual = rows_.at(own).kind == RunKind::kManual;
+  const uint64_t wanted = std::max(by_hand, manual ? OrderOf(created_at_, own) : 0);
   if (job.paused && wanted < job.paused_at) {
     Fail("P8 edits are obeyed", "claimed while paused: " + Describe(row));
   }
-  const uint64_t cancelled = OrderOf(cancelled_at_, row.key);
+  const uint64_t cancelled = OrderWithFire(cancelled_at_, row.key);
   if (cancelled > by_hand) {
     Fail("P8 edits are obeyed", "claimed after its cancel: " + Describe(row));
   }
@@ -190,8 +205,14 @@ void Checker::Retried(const RunRow& after) {
     if (by_hand_confirmed_ && ports_.is_alive(after.key, 0)) confirmed_overlap_.insert(after.key);
     return;
   }
-  const uint64_t cancelled = OrderOf(cancelled_at_, after.key);
-  if (cancelled > OrderOf(retried_at_, after.key)) {
+  // Whoever has its fire begin once more wants its parts, too.
+  if (BeginsAgain(after.key)) {
+    retried_at_[after.key] = events_;
+    backfilled_[after.key] = after.attempt;
+    return;
+  }
+  const uint64_t cancelled = OrderWithFire(cancelled_at_, after.key);
+  if (cancelled > OrderWithFire(retried_at_, after.key)) {
     Fail("P8 edits are obeyed", "tried again after its cancel: " + Describe(after));
   }
 }
@@ -218,9 +239,28 @@ void Checker::Backfilled(const RunRow& after) {
 void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || after.state != RunState::kCancelled) return;
   if (!ports_.is_alive(after.key, 0)) return;
-  if (by_hand_ == after.key && by_hand_confirmed_) confirmed_overlap_.insert(after.key);
+  if (IsItselfByHand(after.key) && by_hand_confirmed_) confirmed_overlap_.insert(after.key);
   if (confirmed_overlap_.contains(after.key)) return;
   Fail("P4 no overlap between attempts", "cancelled while its process acts: " + Describe(after));
+}
+
+// The end of a fire lets the next one start, or its retry, so no process of its parts acts, unless
+// the run says that one may.
+void Checker::CheckFireIsDead(const RunRow& before, const RunRow& after) {
+  if (before.state == after.state || !IsFinal(after.state) || after.may_still_run) return;
+  if (IsPart(after.key)) return;
+  for (const RunKey& part : parts_.PartsOf(after.key)) {
+    if (!ports_.is_alive(part, 0) || confirmed_overlap_.contains(part)) continue;
+    Fail("P4 no overlap between attempts",
+         fmt::format("ended while its part {} acts: {}", part.shard, Describe(after)));
+  }
+}
+
+// True for an own run, which is SKIPPED after its begin if no host can take a part.
+bool Checker::EndsWithoutExecutor(const RunRow& before) const {
+  const JobDefinition* definition = DefinitionOf(before);
+  const bool of_workflow = definition != nullptr && definition->workflow;
+  return before.executor.empty() && !IsPart(before.key) && !of_workflow;
 }
 
 // A cancel request must stay until the attempt has ended, and a kill must stay a kill.
@@ -232,7 +272,8 @@ void Checker::CheckCancelStays(const RunRow& before, const RunRow& after) {
 }
 
 void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
-  const bool by_hand = IsByHand(after.key) || IsBackfilled(&before, after);
+  const bool by_hand =
+      IsByHand(after.key) || IsBackfilled(&before, after) || BeginsAgain(after.key);
   const bool late_success = before.state == RunState::kPending &&
                             after.state == RunState::kCompleted &&
                             after.attempt + 1 == before.attempt;
@@ -247,8 +288,9 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
               after.state == RunState::kSkipped || after.state == RunState::kCancelled;
       break;
     case RunState::kRunning:
-      legal = legal || (after.state == RunState::kPending ? after.attempt == before.attempt + 1
-                                                          : after.state != RunState::kSkipped);
+      legal = legal || (after.state == RunState::kPending
+                            ? after.attempt == before.attempt + 1
+                            : after.state != RunState::kSkipped || EndsWithoutExecutor(before));
       break;
     case RunState::kHeld:
       legal = legal || IsFinal(after.state) || after.attempt == before.attempt + 1;
@@ -315,8 +357,8 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   const auto row = rows_.find(name.first);
   // A row keeps its due time while its run is active.
   const bool active = row != rows_.end() && row->second.state == RunState::kRunning;
-  const bool of_a_node = row != rows_.end() && row->second.kind == RunKind::kWorkflow;
-  const WallTime fire = of_a_node ? WallTime{} : start.attempt.key.fire;
+  const bool precedes = row != rows_.end() && MayPrecedeItsFire(row->second);
+  const WallTime fire = precedes ? WallTime{} : start.attempt.key.fire;
   const WallTime due = active ? row->second.due : fire;
   if (name.second == 1 && ports_.now() < std::max(due, fire)) {
     Fail("P1 never early", "started early: " + what);

@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/parts/run_part.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/job_store.h"
 #include "tests/sim/dependents_check.h"
+#include "tests/sim/parts_check.h"
 #include "tests/sim/sim_warden.h"
 #include "tests/sim/workflows_check.h"
 
@@ -127,13 +129,22 @@ class Checker : public WardenObserver {
   size_t delays() const { return delays_; }  // runs planned after the end of another one
   const DependentsCheck& dependents() const { return dependents_; }
   const WorkflowsCheck& workflows() const { return workflows_; }
+  const PartsCheck& parts() const { return parts_; }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
   void CheckParameters(const AttemptName& name, const StartAttempt& start);
   void Claimed(const RunRow& before, const RunRow& after);
-  // True if a user is about to change this run, or another one of its workflow run.
+  // True if a user is about to change this run, another one of its workflow run, or its fire.
   bool IsByHand(const RunKey& key) const;
+  // The same, but only for this run and its fire.
+  bool IsItselfByHand(const RunKey& key) const {
+    return by_hand_ && OwnRunOf(*by_hand_) == OwnRunOf(key);
+  }
+  // True for a part of a fire that begins, perhaps once more.
+  bool BeginsAgain(const RunKey& key) const { return IsPart(key) && parts_.Begins(OwnRunOf(key)); }
+  void CheckFireIsDead(const RunRow& before, const RunRow& after);
+  bool EndsWithoutExecutor(const RunRow& before) const;
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
   void CheckRetryConditions(const RunRow& before, const RunRow& after);
@@ -180,13 +191,15 @@ class Checker : public WardenObserver {
   std::map<std::string, std::set<GroupPlace>> group_queues_;
   std::map<RunKey, std::pair<std::string, GroupPlace>> group_waits_;  // places in them
   std::map<JobNo, Backfilling> backfills_;
-  std::map<RunKey, int> backfilled_;  // the attempt that a backfill made
+  // The attempt that a backfill made, or the begin of a fire that begins once more.
+  std::map<RunKey, int> backfilled_;
   size_t admissions_ = 0;
   std::map<ScheduleId, std::set<RunKey>> delay_runs_;
   std::map<RunKey, WallTime> delay_ends_;  // the first end of each, not after it was stored
   size_t delays_ = 0;
   DependentsCheck dependents_;
   WorkflowsCheck workflows_{ports_.tables};
+  PartsCheck parts_{ports_.tables, ports_.now};
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {

@@ -61,7 +61,7 @@ void Checker::CheckRetryConditions(const RunRow& before, const RunRow& after) {
   const bool retried = before.state == RunState::kRunning && after.state == RunState::kPending &&
                        after.attempt == before.attempt + 1;
   // on_lost decides about an attempt whose lease ended before its result came.
-  if (!retried || by_hand_ == after.key || losing_.contains(before.claim_token)) return;
+  if (!retried || IsItselfByHand(after.key) || losing_.contains(before.claim_token)) return;
   const auto truth = attempts_.find({before.key, before.attempt});
   if (truth == attempts_.end() || !truth->second.end) return;
   const AttemptResult& end = *truth->second.end;

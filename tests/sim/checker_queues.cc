@@ -17,22 +17,25 @@ bool IsActive(const RunRow& row) {
 
 void Checker::CheckOverlapPolicy(const RunRow& row) {
   const JobDefinition* definition = DefinitionOf(row);
-  if (definition == nullptr || !TakesSlots(definition->overlap_policy)) return;
-  int64_t others = 0;
+  const bool limited = definition != nullptr && TakesSlots(definition->overlap_policy);
+  if (!limited || IsPart(row.key)) return;
+  std::set<RunKey> others;  // a fire of several parts counts once
   for (const auto& [key, other] : rows_) {
-    if (other.job_no == row.job_no && key != row.key && IsActive(other)) ++others;
+    if (other.job_no == row.job_no && IsActive(other)) others.insert(OwnRunOf(key));
   }
-  if (others >= definition->max_running) {
-    Fail("P8 overlap", fmt::format("{} beside {} others, max_running {}", Describe(row), others,
-                                   definition->max_running));
+  others.erase(row.key);
+  if (static_cast<int64_t>(others.size()) >= definition->max_running) {
+    Fail("P8 overlap", fmt::format("{} beside {} others, max_running {}", Describe(row),
+                                   others.size(), definition->max_running));
   }
 }
 
 // Runs leave the queue of their job in the order of their keys, and no run takes a slot while one
 // that came before it waits there. A run that waits for its group has taken the slot of its job
 // before, and keeps it when an edit makes the run due again: a run that was queued since does not
-// hold it up.
+// hold it up. Parts are in no queue of their job, as parts_check.h says.
 void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
+  if (IsPart(after.key)) return;
   std::set<RunKey>& queued = queued_[after.job_no];
   std::set<RunKey>& holders = holders_[after.job_no];
   const JobDefinition* definition = DefinitionOf(after);
@@ -70,6 +73,7 @@ void Checker::CheckTakesSlot(const RunRow& row, std::string_view what) {
 
 const std::string& Checker::GroupOf(const RunRow& row) const {
   static const std::string kNone;
+  if (IsActive(row) && row.executor.empty()) return kNone;  // each of its parts takes a slot
   const JobDefinition* definition = DefinitionOf(row);
   return definition == nullptr ? kNone : definition->concurrency_group;
 }

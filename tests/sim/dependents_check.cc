@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/parts/run_part.h"
+
 namespace carillon::sim {
 namespace {
 
@@ -33,7 +35,8 @@ void DependentsCheck::Acknowledged(const StoredJob& job) {
 }
 
 std::optional<std::string> DependentsCheck::RunWritten(const RunRow* before, const RunRow* after) {
-  if (after == nullptr) return std::nullopt;
+  // The end of a part is none of its job's.
+  if (after == nullptr || IsPart(after->key)) return std::nullopt;
   if (before == nullptr && after->kind == RunKind::kAfter) {
     ++started_;
     if (!Meet(after->key)) return "no end has started it: " + Describe(after->key);

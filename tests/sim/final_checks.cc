@@ -101,6 +101,7 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   std::map<ScheduleId, std::set<WallTime>> planned;
   std::map<ScheduleId, std::set<WallTime>> backfilled;
   for (const auto& [key, row] : ports.checker.rows()) {
+    if (IsPart(key)) continue;
     if (row.kind == RunKind::kBackfill) {
       backfilled[key.schedule_id].insert(key.fire);
     } else if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay &&
@@ -211,6 +212,11 @@ void CheckDependentsRan(const FinalPorts& ports) {
 void CheckWorkflowsEnded(const FinalPorts& ports) {
   const auto wrong = ports.checker.workflows().AtRest();
   if (wrong) ports.checker.Fail("workflows", *wrong);
+}
+
+void CheckPartsEnded(const FinalPorts& ports) {
+  const auto wrong = ports.checker.parts().AtRest();
+  if (wrong) ports.checker.Fail("parts", *wrong);
 }
 
 void CheckNoMisfireGap(const FinalPorts& ports) {

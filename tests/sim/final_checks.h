@@ -32,6 +32,8 @@ void CheckNothingIsLeftOver(const FinalPorts& ports);
 void CheckDependentsRan(const FinalPorts& ports);
 // No workflow run is open.
 void CheckWorkflowsEnded(const FinalPorts& ports);
+// Each own run has ended as its parts did, and these were told to nobody.
+void CheckPartsEnded(const FinalPorts& ports);
 // Only for worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);
 

@@ -84,6 +84,17 @@ const Worlds kWorlds[] = {
     {.name = "BackfillsStartNothingBesideLostNodes",
      .options = {.workflows = true, .lost_nodes = true},
      .least = {{"nodes", &Outcome::nodes, 1}, {"lost attempts", &Outcome::losses, 0.5}}},
+    // A fire that is done in parts has all of them or none, and ends as they do.
+    {.name = "FiresInPartsAreWhole",
+     .options = {.parts = true},
+     .least = {{"fires in parts", &Outcome::in_parts, 5},
+               {"broadcasts", &Outcome::broadcasts, 0.5}}},
+    // The same for jobs that start after others, each once after a fire, however many parts it had.
+    {.name = "DependentsStartOnceAfterFiresInParts",
+     .options = {.dependents = true, .parts = true},
+     .share = 10,
+     .least = {{"fires in parts", &Outcome::in_parts, 5},
+               {"runs of dependents", &Outcome::dependents, 2}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

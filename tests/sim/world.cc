@@ -222,6 +222,8 @@ void World::BuryTheDead() {
 // Once faults and pauses are over, nobody may wait for longer than this beside a free slot.
 constexpr Duration kFreeSlotMax = 5s;
 constexpr Duration kFreeGroupSlotMax = 3s;
+// An end that no loop of its owner has told of is found with the next scan, after a second.
+constexpr Duration kFireEndsWithin = 2s;
 
 void World::CheckQueues() {
   if (!stores.QueuesAgree()) {
@@ -262,6 +264,13 @@ void World::CheckGroupQueues() {
   beside_free_group_slot_ = std::move(waits);
 }
 
+// Those whose last part ended before all was settled are still looked at a second later.
+void World::CheckFiresEnd() {
+  if (!settled_ || clock.Wall() < *settled_ + kFireEndsWithin) return;
+  const auto wrong = checker.parts().EndedBefore(clock.Wall() - kFireEndsWithin);
+  if (wrong) checker.Fail("parts", *wrong);
+}
+
 // Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first
 // process of each id stays.
 void World::CheckExecutors() {
@@ -285,6 +294,7 @@ void World::CheckExecutors() {
 void World::CheckBounds() {
   if (options_.guest != nullptr) return;
   CheckQueues();
+  CheckFiresEnd();
   if (options_.quiet && plan_.kills_nothing) CheckExecutors();
   if (!stores.DelaysAgree()) {
     checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");
@@ -314,11 +324,16 @@ Outcome World::Run() {
   profile.workflows = options_.workflows;
   profile.nested = options_.nested;
   profile.lost_nodes = options_.lost_nodes;
+  profile.parts = options_.parts;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
   if (options_.nested)
     profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
+  if (options_.parts) {
+    profile.jobs_max = std::min(profile.jobs_max, 6);
+    profile.strict_misfire = false;  // it would have every job run without slots
+  }
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
   profile.group_times = profile.groups && options_.seed % 10 == 3;
@@ -383,13 +398,13 @@ void World::Rest(bool strict_misfire) {
   backfiller_->Calm();
   LastPause();
   RunUntil(AllContinue() + kSettle);
-  settled_ = true;
+  settled_ = clock.Wall();
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();
   const SteadyTime limit = clock.Steady() + options_.rest_max;
   while (Going(limit) && !AtRest()) {
     actor_->MakeRoomInGroups();
-    if (options_.workflows) actor_->GiveUpHeld();
+    if (options_.workflows || options_.parts) actor_->GiveUpHeld();
     RunUntil(clock.Steady() + kRestLook);
   }
   if (options_.guest != nullptr) return options_.guest->AtEnd(clock.Wall());
@@ -403,6 +418,7 @@ void World::Rest(bool strict_misfire) {
   CheckNothingIsLeftOver(ports);
   CheckDependentsRan(ports);
   CheckWorkflowsEnded(ports);
+  CheckPartsEnded(ports);
   CheckBackfills(ports);
   CheckQueuedRunsAreNoMisfires(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
@@ -435,6 +451,8 @@ Outcome World::Report() const {
           .scripts = checker.scripts(),
           .dependents = checker.dependents().started(),
           .nodes = checker.workflows().released(),
+          .in_parts = checker.parts().begun(),
+          .broadcasts = checker.parts().broadcasts(),
           .faults = faults_seen_};
 }
 

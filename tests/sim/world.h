@@ -49,6 +49,7 @@ struct WorldOptions {
   // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
   // run the workflows again.
   bool lost_nodes = false;
+  bool parts = false;  // the fires of most jobs are done in parts
   bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;   // only with `hangs`: a second host has the name of the first executor
   bool trace = false;  // prints every event to stderr
@@ -69,6 +70,8 @@ struct Outcome {
   size_t scripts = 0;     // started processes of scripts
   size_t dependents = 0;  // runs that the end of another one has started
   size_t nodes = 0;       // that were released
+  size_t in_parts = 0;    // fires that have begun in parts
+  size_t broadcasts = 0;  // of them, on more than one host
   size_t faults = 0;
 };
 
@@ -129,6 +132,7 @@ class World {
   void CheckBounds();
   void CheckQueues();
   void CheckGroupQueues();
+  void CheckFiresEnd();
   void CheckExecutors();
   void Rest(bool strict_misfire);
   Outcome Report() const;
@@ -182,7 +186,8 @@ class World {
   const WorldOptions options_;
   FaultPlan plan_;
   bool chaos_ = true;
-  bool settled_ = false;  // faults and pauses are over, and all segments have owners again
+  // Since then faults and pauses are over, and all segments have owners again.
+  std::optional<WallTime> settled_;
   size_t scheduler_count_ = 1;
   SteadyTime store_away_until_{};
   SteadyTime store_broken_until_{};

@@ -70,7 +70,7 @@ class FaultWorkflowStore : public FaultStore<WorkflowStore> {
   }
   Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
                                 WallTime now) override {
-    return Call("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
+    return Write("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
   }
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override {
