@@ -211,12 +211,15 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     const Definition& definition = *at->second;
     request.overlap = OverlapRulesOf(definition.job());
     // The own run of its fire has the slot.
-    if (request.key.shard > 0) request.overlap.policy = OverlapPolicy::kAllow;
+    const bool is_part = request.key.shard > 0;
+    if (is_part && !failpoint::Broken("parts.takes_slot")) {
+      request.overlap.policy = OverlapPolicy::kAllow;
+    }
     request.group = definition.job().concurrency_group;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
     // Else one such claim would have its whole batch decided twice.
-    request.pinned = request.key.shard > 0 && definition.job().broadcast.has_value();
+    request.pinned = is_part && definition.job().broadcast.has_value();
     const Needs needs{definition.selector(), definition.NeedsOf(request.key),
                       definition.job().handler};
     if (needs.none()) return false;

@@ -26,6 +26,7 @@ struct BrokenRule {
   bool scripts = false;
   bool nested = false;
   bool lost_nodes = false;
+  bool parts = false;
   bool quiet = false;
 };
 
@@ -54,6 +55,7 @@ TEST_P(BrokenRuleTest, IsNoticed) {
                                             .workflows = rule.workflows,
                                             .nested = rule.nested,
                                             .lost_nodes = rule.lost_nodes,
+                                            .parts = rule.parts,
                                             .quiet = rule.quiet,
                                             .twin = rule.quiet});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
@@ -147,6 +149,17 @@ INSTANTIATE_TEST_SUITE_P(
                    .first = 60,
                    .workflows = true,
                    .lost_nodes = true},
+        // parts: those that a look was told of were counted before they ended, ends with a number
+        // below the last one are never read, a cancel asks the own run alone, only hosts that
+        // members believe to be online have parts, parts take slots of their job
+        BrokenRule{
+            .name = "parts.count_before_lock", .promise = "parts", .seeds_max = 40, .parts = true},
+        BrokenRule{.name = "parts.late_ids", .promise = "parts", .seeds_max = 200, .parts = true},
+        BrokenRule{
+            .name = "parts.cancel_own_only", .promise = "parts", .seeds_max = 200, .parts = true},
+        BrokenRule{
+            .name = "parts.memory_membership", .promise = "parts", .seeds_max = 200, .parts = true},
+        BrokenRule{.name = "parts.takes_slot", .promise = "parts", .seeds_max = 40, .parts = true},
         // quiet executors: silence judged by the usual interval, another process after the usual
         // wait, few heartbeats although leases depend on them
         BrokenRule{

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "common/ports/store/firing_store.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -32,9 +33,18 @@ Result<std::vector<RunCompletion>> MemoryCompletionStore::ScanCompletions(
   for (const auto& [id, end] : tables_.completions) {
     if (found.size() == limit) break;
     if (end.target == CompletionTarget::kWorkflow) continue;
-    if (Contains(segments, end.segment)) found.push_back(end);
+    if (!Contains(segments, end.segment) || IsPassed(end)) continue;
+    found.push_back(end);
   }
   return found;
+}
+
+bool MemoryCompletionStore::IsPassed(const RunCompletion& end) {
+  if (end.target != CompletionTarget::kParts || !failpoint::Broken("parts.late_ids")) return false;
+  uint64_t& newest = newest_[end.segment];
+  const bool passed = end.id <= newest;
+  newest = std::max(newest, end.id);
+  return passed;
 }
 
 CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, WallTime fire) {

@@ -26,6 +26,9 @@ class MemoryCompletionStore final : public CompletionStore {
   Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override;
 
  private:
+  // True if a scan has found this completion before, or a later one. Only a test that breaks a rule
+  // asks for it.
+  bool IsPassed(const RunCompletion& end) REQUIRES(tables_.mu);
   bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
   // `asked`: the keys of the runs that ends of the same batch ask for.
   CompletionEffect StartDependents(const RunCompletion& end, WallTime now,
@@ -33,6 +36,7 @@ class MemoryCompletionStore final : public CompletionStore {
   CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;
+  std::map<SegmentId, uint64_t> newest_ GUARDED_BY(tables_.mu);  // that a scan has found
 };
 
 }  // namespace carillon::memory

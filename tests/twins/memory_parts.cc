@@ -1,9 +1,11 @@
 #include "tests/twins/memory_parts.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/failpoint.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 #include "common/domain/run/dependents.h"
@@ -17,7 +19,10 @@ namespace {
 
 std::vector<FanOutHost> HostsOf(const MemoryTables& tables) REQUIRES(tables.mu) {
   std::vector<FanOutHost> hosts;
+  // Broken: those that a member remembers to have heard of.
+  const bool heard_only = failpoint::Broken("parts.memory_membership");
   for (const auto& [id, record] : tables.executors) {
+    if (heard_only && record.state != ExecutorState::kOnline) continue;
     FanOutHost host{.id = id,
                     .enabled = record.enabled,
                     .draining = record.draining,
@@ -70,6 +75,21 @@ void EndWithoutParts(MemoryTables& tables, const RunKey& key, std::string_view w
   reply->completed = IsAwaited(own.row);
   CARILLON_CHECK(WriteChange(tables, std::move(own), end.change, result, now).ok(),
                  "an own run that has begun may end");
+}
+
+// Deletes the completions. Returns the parts of which they tell, if the rule is broken that parts
+// are counted after that: to a count of before, these are open.
+std::set<uint32_t> TakeTold(MemoryTables& tables, const FireLook& fire) REQUIRES(tables.mu) {
+  std::set<uint32_t> counted_before;
+  for (const uint64_t id : fire.told) {
+    const auto told = tables.completions.find(id);
+    if (told == tables.completions.end()) continue;
+    if (failpoint::Broken("parts.count_before_lock")) {
+      counted_before.insert(told->second.key.shard);
+    }
+    tables.completions.erase(told);
+  }
+  return counted_before;
 }
 
 std::vector<PartEnd> EndsOf(const MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu) {
@@ -148,10 +168,14 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const ClaimRequest& reques
 }
 
 FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
-  for (const uint64_t id : fire.told) tables.completions.erase(id);
+  const std::set<uint32_t> counted_before = TakeTold(tables, fire);
   const RunEntry* found = tables.FindRun(fire.own);
   if (found == nullptr || found->row.segment != fire.segment) return {};
-  const auto end = EndOf(EndsOf(tables, fire.own), found->row.cancel_requested.has_value());
+  std::vector<PartEnd> ends = EndsOf(tables, fire.own);
+  for (PartEnd& part : ends) {
+    if (counted_before.contains(part.shard)) part.state = RunState::kRunning;
+  }
+  const auto end = EndOf(ends, found->row.cancel_requested.has_value());
   if (!end) {
     if (HasBegunParts(found->row) && found->row.cancel_requested) {
       const EndedRuns before = tables.ended;  // no user's request
