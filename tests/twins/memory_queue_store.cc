@@ -84,7 +84,8 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
     }
     const CancelEffect cancel = DecideCancel(entry.row, mode, Overlap::kUnconfirmed);
     if (cancel == CancelEffect::kNothing || cancel == CancelEffect::kAskedHarder) continue;
-    entry.result.error = ReplacedSentence(OverlapRulesOf(job.definition), newest);
+    const std::string sentence = ReplacedSentence(OverlapRulesOf(job.definition), newest);
+    entry.result.error = sentence;
     if (cancel == CancelEffect::kRequested) {
       if (entry.row.cancel_requested == mode) continue;
       entry.row.cancel_requested = mode;
@@ -98,6 +99,9 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
       ++effect->cancelled;
     }
     tables_.PutRun(std::move(entry));
+    const EndedRuns before = tables_.ended;  // no user's request
+    CancelParts(tables_, key, {.now = now, .cancel_mode = mode}, sentence);
+    tables_.ended = before;
   }
 }
 

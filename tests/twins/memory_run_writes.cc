@@ -187,15 +187,18 @@ RunAttempt LastAttempt(const RunEntry& entry) {
 namespace {
 
 // Of this run alone.
-CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
-    REQUIRES(tables.mu) {
+CancelEffect CancelAlone(MemoryTables& tables, const RunEntry& entry, const WriteContext& context,
+                         const std::string& given = {}) REQUIRES(tables.mu) {
   const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
   if (effect == CancelEffect::kNothing || effect == CancelEffect::kAskedHarder) return effect;
   RunEntry changed = entry;
-  const std::string sentence = CancelSentence({.effect = effect,
-                                               .mode = context.cancel_mode,
-                                               .actor = context.actor,
-                                               .reason = context.reason});
+  std::string sentence = given;
+  if (sentence.empty()) {
+    sentence = CancelSentence({.effect = effect,
+                               .mode = context.cancel_mode,
+                               .actor = context.actor,
+                               .reason = context.reason});
+  }
   if (!sentence.empty()) changed.result.error = sentence;
   if (effect == CancelEffect::kRequested) {
     changed.row.cancel_requested = context.cancel_mode;
@@ -223,9 +226,10 @@ bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& 
   return effect != CancelEffect::kNothing;
 }
 
-void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context) {
+void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context,
+                 const std::string& sentence) {
   for (const RunKey& key : PartsOf(tables, own)) {
-    CancelAlone(tables, RunEntry(*tables.FindRun(key)), context);
+    CancelAlone(tables, RunEntry(*tables.FindRun(key)), context, sentence);
   }
 }
 

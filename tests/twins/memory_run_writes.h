@@ -3,6 +3,7 @@
 // Threads  The caller holds the lock of the tables.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "common/domain/run/run_kind.h"
@@ -38,9 +39,9 @@ RunAttempt LastAttempt(const RunEntry& entry);
 // received a request.
 bool CancelOne(MemoryTables& tables, const RunEntry& entry, const WriteContext& context)
     REQUIRES(tables.mu);
-// Applies DecideCancel to the open parts of a fire.
-void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context)
-    REQUIRES(tables.mu);
+// Applies DecideCancel to the open parts of a fire. `sentence`: why, if no user has said it.
+void CancelParts(MemoryTables& tables, const RunKey& own, const WriteContext& context,
+                 const std::string& sentence = {}) REQUIRES(tables.mu);
 // Writes a run that was ended by a user's request.
 void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);
 // Reports to the caller of the request which runs it ended.

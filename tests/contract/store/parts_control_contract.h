@@ -93,6 +93,26 @@ TYPED_TEST(PartsControlContract, ACancelOfTheJobCountsFires) {
   }
 }
 
+TYPED_TEST(PartsControlContract, APolicyThatEndsThePreviousRunEndsItsParts) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", this->Sharded(s.Manual(), 2, OverlapPolicy::kSkip));
+  const RunRow own = this->BeginNow(s, job, fence, kT0);
+  this->StartPart(s, own, 0, fence, kT0);
+  JobDefinition edited = s.Manual();
+  edited.overlap_policy = OverlapPolicy::kCancelPrevious;
+  const RunRow next = s.Execute(s.Replace(job, edited, kT0 + 1s), kT0 + 2s);
+  ClaimRequest claim = s.ClaimOf(next, 9);
+  claim.overlap = OverlapRulesOf(edited);
+  EXPECT_EQ(s.Claim(claim, fence, kT0 + 2s).verdict, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.v(s.queues.Admit({job.job_no, job.segment}, fence, kT0 + 3s)).cancels_requested, 1u);
+  EXPECT_EQ(s.Get(own.key).row.cancel_requested, CancelMode::kGraceful);
+  EXPECT_EQ(this->Part(s, own, 0).cancel_requested, CancelMode::kGraceful);
+  const RunDetail waiting = s.Get(this->KeyOf(own, 1));
+  EXPECT_EQ(waiting.row.state, RunState::kCancelled);
+  EXPECT_EQ(waiting.result.error, ReplacedSentence(OverlapRulesOf(edited), next.key));
+}
+
 TYPED_TEST(PartsControlContract, ACancelOfABackfillCancelsThePartsOfItsFires) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
