@@ -327,6 +327,22 @@ void Checker::CheckParameters(const AttemptName& name, const StartAttempt& start
                                  given == start.env.end() ? "none" : given->second, stored));
 }
 
+// A process is told which part of its fire it is, and of how many.
+void Checker::CheckPlace(const AttemptName& name, const StartAttempt& start) {
+  const auto row = rows_.find(name.first);
+  if (start.env.empty() || row == rows_.end()) return;  // a request has none
+  const bool part = IsPart(name.first);
+  const std::string index = std::to_string(part ? IndexOfPart(name.first) : 0);
+  const std::string total = std::to_string(part ? row->second.shard_total : 1);
+  const auto told = [&](const char* variable) {
+    const auto found = start.env.find(variable);
+    return found == start.env.end() ? std::string("none") : found->second;
+  };
+  if (told("CARILLON_SHARD_INDEX") == index && told("CARILLON_SHARD_TOTAL") == total) return;
+  Fail("parts", fmt::format("{} was told that it is part {} of {}", Describe(row->second),
+                            told("CARILLON_SHARD_INDEX"), told("CARILLON_SHARD_TOTAL")));
+}
+
 void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) {
   ++events_;
   ++starts_;
@@ -351,6 +367,7 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
     Fail("P3 one start per attempt", "started without a claim: " + what);
   }
   CheckParameters(name, start);
+  CheckPlace(name, start);
   if (ports_.is_alive(name.first, name.second) && !confirmed_overlap_.contains(name.first)) {
     Fail("P4 no overlap between attempts", "another attempt is alive: " + what);
   }

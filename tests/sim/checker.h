@@ -134,6 +134,7 @@ class Checker : public WardenObserver {
 
  private:
   void CheckParameters(const AttemptName& name, const StartAttempt& start);
+  void CheckPlace(const AttemptName& name, const StartAttempt& start);
   void Claimed(const RunRow& before, const RunRow& after);
   // True if a user is about to change this run, another one of its workflow run, or its fire.
   bool IsByHand(const RunKey& key) const;

@@ -222,8 +222,10 @@ void World::BuryTheDead() {
 // Once faults and pauses are over, nobody may wait for longer than this beside a free slot.
 constexpr Duration kFreeSlotMax = 5s;
 constexpr Duration kFreeGroupSlotMax = 3s;
-// An end that no loop of its owner has told of is found with the next scan, after a second.
+// An end that no loop of its owner has told of is found with the next scan, after a second. The
+// member that owns it may have been killed at the end of the faults, and starts again later.
 constexpr Duration kFireEndsWithin = 2s;
+constexpr Duration kMembersBackAfter = 40s;
 
 void World::CheckQueues() {
   if (!stores.QueuesAgree()) {
@@ -264,9 +266,8 @@ void World::CheckGroupQueues() {
   beside_free_group_slot_ = std::move(waits);
 }
 
-// Those whose last part ended before all was settled are still looked at a second later.
 void World::CheckFiresEnd() {
-  if (!settled_ || clock.Wall() < *settled_ + kFireEndsWithin) return;
+  if (!settled_ || clock.Wall() < *settled_ + kMembersBackAfter) return;
   const auto wrong = checker.parts().EndedBefore(clock.Wall() - kFireEndsWithin);
   if (wrong) checker.Fail("parts", *wrong);
 }

@@ -49,7 +49,7 @@ struct WorldOptions {
   // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
   // run the workflows again.
   bool lost_nodes = false;
-  bool parts = false;  // the fires of most jobs are done in parts
+  bool parts = false;  // not with `workflows`: the fires of most jobs are done in parts
   bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;   // only with `hangs`: a second host has the name of the first executor
   bool trace = false;  // prints every event to stderr
