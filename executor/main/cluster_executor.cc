@@ -112,8 +112,9 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
 Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
                                        const ExecutorOptions& options) {
   const std::string name = "carillon-" + options.executor_id.value();
-  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions producer,
+  CARILLON_ASSIGN_OR_RETURN(kafka::ProducerOptions producer,
                             cluster::ProducerOptionsOf(config, name));
+  producer.topics = {std::string(kResultsTopic), std::string(kLogsTopic)};
   bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
       .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
       .open_producer = [this, producer] { return kafka::NewProducer(producer, metrics); }});

@@ -184,8 +184,9 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
 // is in transit.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
-  CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
+  CARILLON_ASSIGN_OR_RETURN(kafka::ProducerOptions options,
                             cluster::ProducerOptionsOf(config, name));
+  options.topics = {std::string(kTasksTopic)};
   bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
       .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
       .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});

@@ -30,7 +30,10 @@ namespace carillon::kafka {
 
 struct ProducerOptions {
   KafkaOptions kafka;
-  int partitions = 8;             // per topic; a record goes to (key mod partitions)
+  int partitions = 8;  // per topic; a record goes to (key mod partitions)
+  // Looked up while connecting. The first record to any other topic may wait for 1 s, because the
+  // client looks up topics that it learns of later once a second.
+  std::vector<std::string> topics = {};
   Duration message_timeout = 5s;  // the owner publishes an unclaimed task again after 5 s, too
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;

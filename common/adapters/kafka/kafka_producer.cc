@@ -61,6 +61,10 @@ class KafkaProducer final : public BusProducer {
  private:
   // Shared with calls of Send that began before a replacement.
   using Client = std::shared_ptr<rd_kafka_t>;
+  struct Opened {
+    Owned<rd_kafka_t> client;
+    std::vector<Owned<rd_kafka_topic_t>> topics = {};  // known to the client while these live
+  };
 
   Result<Client> Make() {
     CARILLON_ASSIGN_OR_RETURN(
@@ -76,7 +80,13 @@ class KafkaProducer final : public BusProducer {
                    {"queue.buffering.max.kbytes", std::to_string(options_.queue_bytes_max / 1024)},
                    {"compression.type", "none"}},
                   &OnDelivered, this));
-    return Client(std::move(made));
+    auto opened = std::make_shared<Opened>(Opened{.client = std::move(made)});
+    rd_kafka_t* const kafka = opened->client.get();
+    for (const std::string& name : options_.topics) {
+      opened->topics.emplace_back(rd_kafka_topic_new(kafka, name.c_str(), nullptr));
+      if (!opened->topics.back()) return MakeError("open", name, rd_kafka_last_error());
+    }
+    return Client(std::move(opened), kafka);
   }
 
   Client client() {
