@@ -56,7 +56,8 @@ bool AdmissionLoop::SkipExpired(const Look& look) {
                     return ports_.firing.Skip(*items, fence, cluster_now);
                   });
   if (!written.ok()) return false;
-  ports_.owner.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
+  ports_.owner.metrics.counter("carillon_runs_total", Name(RunState::kSkipped))
+      .Add(written->size());
   return items->size() == kBatchRowsMax;
 }
 

@@ -52,7 +52,7 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       in_flight_depth_(ports_.metrics.gauge("carillon_queue_depth", "in_flight")),
       places_(ports_, options_),
       shedding_(ports_.metrics, options_.overload),
-      skips_(ports_, places_, shedding_),
+      skips_(ports_, places_),
       preparation_(ports_, places_, skips_, shedding_),
       dispatch_(ports_, options_, places_, skips_, shedding_) {}
 

@@ -43,6 +43,10 @@ class FiringLoop final : public Stepper {
   void SetDispatchTimeout(Duration timeout) { dispatch_.SetDispatchTimeout(timeout); }
   void SetBusFormat(BusFormat format) { dispatch_.SetBusFormat(format); }
   void SetOverload(std::vector<OverloadLevel> levels) { shedding_.SetLevels(std::move(levels)); }
+  // Thread-safe. The run was written as SKIPPED.
+  void NoteSkipped(const SkipRequest& skip) {
+    if (skip.reason == reason::kShed) shedding_.Count(skip);
+  }
   // Thread-safe.
   Storm storm() const { return shedding_.State(); }
 

@@ -88,7 +88,7 @@ void LoadShedding::Tell(WallTime cluster_now) {
             storm_.what.level.late / 1s, storm_.what.level.below);
 }
 
-void LoadShedding::Count(const PendingRun& shed) {
+void LoadShedding::Count(const SkipRequest& shed) {
   metrics_.counter("carillon_runs_shed_total", PriorityClass(shed.priority)).Add();
   MutexLock lock(mu_);
   ++storm_.what.shed;

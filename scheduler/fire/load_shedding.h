@@ -2,7 +2,7 @@
 // are skipped if their schedule soon fires again. firing_plan decides about each run.
 //
 // Place    docs/operations.md#overload, a part of firing_loop. lane_dispatch measures the waits.
-// Threads  Not thread-safe, except SetLevels and State; the firing loop owns it.
+// Threads  Not thread-safe, except SetLevels, State and Count; the firing loop owns it.
 // Always   Nothing is stored: each member decides by what waits in its own memory.
 #pragma once
 
@@ -70,7 +70,8 @@ class LoadShedding {
   void Observe(Duration wait, WallTime cluster_now, SteadyTime now);
   // Runs of a lower priority may be shed; 0: none.
   int below() const { return meter_.level() == nullptr ? 0 : meter_.level()->below; }
-  void Count(const PendingRun& shed);
+  // Thread-safe. The run was written as SKIPPED, which another member, or an edit, may prevent.
+  void Count(const SkipRequest& shed);
 
  private:
   void Tell(WallTime cluster_now);

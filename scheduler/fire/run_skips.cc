@@ -13,7 +13,6 @@ constexpr Duration kSkipsRetry = 50ms;
 
 void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now,
                     std::string error) {
-  if (reason == reason::kShed) shedding_.Count(tracked.run);
   held_.push_back({.key = tracked.run.key,
                    .segment = tracked.run.segment,
                    .job_no = tracked.run.job_no,
@@ -22,7 +21,8 @@ void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now
                    .def_version = tracked.run.def_version,
                    .due = tracked.run.due,
                    .reason = reason,
-                   .error = std::move(error)});
+                   .error = std::move(error),
+                   .priority = tracked.run.priority});
   places_.Release(tracked);
   places_.Settle(tracked, now);
 }

@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "scheduler/fire/firing_ports.h"
-#include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 
 namespace carillon::scheduler {
 
 class RunSkips {
  public:
-  RunSkips(const FiringPorts& ports, RunPlaces& places, LoadShedding& shedding)
-      : ports_(ports), places_(places), shedding_(shedding) {}
+  RunSkips(const FiringPorts& ports, RunPlaces& places) : ports_(ports), places_(places) {}
 
   // Adds the run to the held ones and moves it to kSettled.
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now, std::string error = {});
@@ -31,7 +29,6 @@ class RunSkips {
  private:
   const FiringPorts& ports_;
   RunPlaces& places_;
-  LoadShedding& shedding_;
   std::vector<SkipRequest> held_;
   SteadyTime retry_{};  // no push before this time, because the queue was full
 };

@@ -142,6 +142,7 @@ struct SkipRequest {
   WallTime due;
   std::string_view reason;  // a constant of namespace `reason` in run.h
   std::string error = {};   // a sentence for users, if the reason needs one
+  int priority = 0;
 };
 using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;
 

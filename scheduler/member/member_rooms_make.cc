@@ -239,7 +239,8 @@ SkipWriter Member::Rooms::MakeSkipWriter() {
                      .segments = segments,
                      .fences = fences,
                      .queue = skips,
-                     .metrics = ports.metrics},
+                     .metrics = ports.metrics,
+                     .written = [this](const SkipRequest& skip) { firing.NoteSkipped(skip); }},
                     seeds.Next());
 }
 

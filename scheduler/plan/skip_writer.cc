@@ -41,8 +41,10 @@ SteadyTime SkipWriter::Step(SteadyTime now) {
 
 bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& requests) {
   std::vector<SkipItem> items;
+  ByRun by_run;
   for (const SkipRequest& request : requests) {
     if (!view.Holds(request.segment, request.epoch)) continue;
+    by_run[request.key] = &request;
     items.push_back({.key = request.key,
                      .segment = request.segment,
                      .job_no = request.job_no,
@@ -57,7 +59,7 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& re
   const Status written = Bisect(
       std::span<const SkipItem>(items),
       [&](std::span<const SkipItem> some) -> Status {
-        const Status skipped = Skip(view, some, *cluster_now);
+        const Status skipped = Skip(view, some, by_run, *cluster_now);
         if (skipped.ok() || !EndsOwnership(skipped.code())) return skipped;
         log::Warn("plan", "skip: {} runs are decided again: {}", some.size(),
                   skipped.error().message);
@@ -74,7 +76,8 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& re
   return !retry;
 }
 
-Status SkipWriter::Skip(const OwnedView& view, std::span<const SkipItem> items, WallTime now) {
+Status SkipWriter::Skip(const OwnedView& view, std::span<const SkipItem> items,
+                        const ByRun& requests, WallTime now) {
   const std::vector<SkipItem> batch(items.begin(), items.end());
   std::vector<SegmentId> segments;
   for (const SkipItem& item : batch) segments.push_back(item.segment);
@@ -82,7 +85,8 @@ Status SkipWriter::Skip(const OwnedView& view, std::span<const SkipItem> items, 
   const auto skipped =
       ports_.fences.Run("skip", fence, [&] { return ports_.store.Skip(batch, fence, now); });
   if (!skipped.ok()) return skipped.error();
-  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*skipped);
+  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(skipped->size());
+  for (const RunKey& key : *skipped) ports_.written(*requests.at(key));
   return {};
 }
 

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <span>
 
 #include "common/base/backoff.h"
@@ -33,6 +35,8 @@ class SkipWriter final : public Stepper {
     FencedWriter& fences;
     SkipQueue& queue;
     Metrics& metrics;
+    // Told of each run that was written.
+    std::function<void(const SkipRequest&)> written = [](const SkipRequest&) {};
   };
   SkipWriter(const Ports& ports, uint64_t seed);
 
@@ -41,7 +45,9 @@ class SkipWriter final : public Stepper {
  private:
   // Returns false if the store is unavailable and `requests` should be kept.
   bool Write(const OwnedView& view, const std::vector<SkipRequest>& requests);
-  Status Skip(const OwnedView& view, std::span<const SkipItem> items, WallTime now);
+  using ByRun = std::map<RunKey, const SkipRequest*>;
+  Status Skip(const OwnedView& view, std::span<const SkipItem> items, const ByRun& requests,
+              WallTime now);
 
   const Ports ports_;
   Rng rng_;

@@ -99,8 +99,8 @@ class PairedFiringStore final : public Paired<FiringStore> {
                                         const Fence& fence, WallTime now) override {
     return Both("Claim", &FiringStore::Claim, requests, fence, now);
   }
-  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                      WallTime now) override {
+  Result<std::vector<RunKey>> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                   WallTime now) override {
     return Both("Skip", &FiringStore::Skip, items, fence, now);
   }
   Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,

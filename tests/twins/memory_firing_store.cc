@@ -262,17 +262,17 @@ void MemoryFiringStore::SortForGroups(const std::vector<ClaimRequest>& requests,
                    [&](size_t a, size_t b) REQUIRES(tables_.mu) { return order(a) < order(b); });
 }
 
-Result<size_t> MemoryFiringStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                                       WallTime now) {
+Result<std::vector<RunKey>> MemoryFiringStore::Skip(const std::vector<SkipItem>& items,
+                                                    const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(items, fence, "skip"));
   MutexLock lock(tables_.mu);
   CARILLON_TRY(tables_.CheckFence(fence));
-  size_t written = 0;
+  std::vector<RunKey> written;
   for (const SkipItem& item : items) {
     const RunEntry* found = tables_.FindRun(item.key);
     if (found == nullptr || !DecideSkip(found->row, item)) continue;
     WriteSkip(tables_, *found, item.reason, now, item.error);
-    ++written;
+    written.push_back(item.key);
   }
   return written;
 }

@@ -229,9 +229,9 @@ class FiringStore {
                                                 const Fence& fence, WallTime now) = 0;
 
   // Changes PENDING runs to SKIPPED by DecideSkip; runs that have changed meanwhile are left alone.
-  // A run with earlier attempts leaves a dead letter. Returns the number of runs written.
-  virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                              WallTime now) = 0;
+  // A run with earlier attempts leaves a dead letter. Returns the runs written, as in `items`.
+  virtual Result<std::vector<RunKey>> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                           WallTime now) = 0;
 
   // Applies DecideResult. One effect per report, in order.
   virtual Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,

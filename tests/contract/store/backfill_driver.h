@@ -86,7 +86,8 @@ class BackfillDriver : public StoreDriver {
     const RunRow skipped = Get(KeyOf(2)).row;
     EXPECT_EQ(v(firing.Skip({{skipped.key, skipped.segment, skipped.job_no, skipped.attempt,
                               skipped.def_version, reason::kMisfire}},
-                            fence, kNow)),
+                            fence, kNow))
+                  .size(),
               1u);
     StartRun(KeyOf(3), kNow);
   }

@@ -113,7 +113,8 @@ TYPED_TEST(BackfillSlotsContract, PauseUnplansNothingBeforeAFireThatABackfillRun
   const RunRow ahead = s.Get(s.KeyOf(7)).row;
   EXPECT_EQ(s.v(s.firing.Skip({{ahead.key, ahead.segment, ahead.job_no, ahead.attempt,
                                 ahead.def_version, reason::kMisfire}},
-                              s.fence, s.kNow)),
+                              s.fence, s.kNow))
+                .size(),
             1u);
   s.Begin(s.Terms(7, 8));
   s.ExpectDueAt(s.kNow, {7});

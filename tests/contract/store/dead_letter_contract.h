@@ -86,7 +86,7 @@ TYPED_TEST(DeadLetterContract, ASkipMaySayWhy) {
                       .def_version = row.def_version,
                       .reason = reason::kBadDefinition,
                       .error = "the command has 300000 bytes"};
-  EXPECT_EQ(s.v(s.firing.Skip({item}, fence, kT0 + 1s)), 1u);
+  EXPECT_EQ(s.v(s.firing.Skip({item}, fence, kT0 + 1s)).size(), 1u);
   EXPECT_EQ(s.Get(row.key).result.reason, reason::kBadDefinition);
   EXPECT_EQ(s.Get(row.key).result.error, "the command has 300000 bytes");
 }

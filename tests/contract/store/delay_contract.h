@@ -161,7 +161,8 @@ TYPED_TEST(DelayContract, LossSkipAndCancelAreEnds) {
                                 .job_no = skipped.job_no,
                                 .def_version = skipped.def_version,
                                 .reason = reason::kOverlap}},
-                              s.fence, kT0 + 41s)),
+                              s.fence, kT0 + 41s))
+                .size(),
             1u);
   s.EndOf(skipped.key, RunState::kSkipped, kT0 + 41s);
   EXPECT_EQ(s.ActOnEnds(kT0 + 42s), 1u);

@@ -122,7 +122,8 @@ TYPED_TEST(KeptRunsContract, SkippedRunsAreNotKept) {
   const RunRow skipped = s.Execute(a, kT0 + 2h);
   EXPECT_EQ(s.v(s.firing.Skip({{skipped.key, skipped.segment, skipped.job_no, skipped.attempt,
                                 skipped.def_version, reason::kMisfire}},
-                              s.fence, kT0 + 2h)),
+                              s.fence, kT0 + 2h))
+                .size(),
             1u);
   s.Maintain(kT0 + 30 * 24h, 1);
   EXPECT_EQ(s.Listed({.job_id = a.job_id}), KeptListing{ended});

@@ -133,7 +133,8 @@ TYPED_TEST(NoticeStoreContract, ASkipAfterATryIsANoticeOfItsOwnWithTheTriesOfIts
   const RunRow waiting = s.Get(row.key).row;
   ASSERT_EQ(s.v(s.firing.Skip({{waiting.key, waiting.segment, waiting.job_no, waiting.attempt,
                                 waiting.def_version, reason::kQueueTimeout}},
-                              fence, kT0 + 1h)),
+                              fence, kT0 + 1h))
+                .size(),
             1u);
   const auto open = this->Open(s);
   ASSERT_EQ(open.size(), 2u) << "that it failed was told before";

@@ -67,7 +67,7 @@ class PartsDriver : public WorkflowDriver {
                         .attempt = row.attempt,
                         .def_version = row.def_version,
                         .reason = why};
-    EXPECT_EQ(v(firing.Skip({item}, fence, now)), 1u);
+    EXPECT_EQ(v(firing.Skip({item}, fence, now)).size(), 1u);
   }
 
   std::vector<RunCompletion> Told(CompletionTarget target = CompletionTarget::kParts) {

@@ -15,7 +15,8 @@ TYPED_TEST(QueueContract, SkippedOrCancelledRunLeavesTheQueue) {
   const RunRow row = s.Get(skipped).row;
   EXPECT_EQ(s.v(s.firing.Skip({{row.key, row.segment, row.job_no, row.attempt, row.def_version,
                                 reason::kQueueTimeout}},
-                              s.fence, kT0 + 2s)),
+                              s.fence, kT0 + 2s))
+                .size(),
             1u);
   s.ExpectNoQueue(skipped);
   const RunKey cancelled = s.Queued(kT0 + 3s);
@@ -165,7 +166,7 @@ TYPED_TEST(QueueContract, ExpiredRunsAreFoundAndSkipped) {
   EXPECT_EQ(items[0].key, waits);
   EXPECT_EQ(items[0].reason, reason::kQueueTimeout);
   EXPECT_TRUE(s.v(s.queues.ScanExpired({}, due + 61s, 10)).empty());
-  EXPECT_EQ(s.v(s.firing.Skip(items, s.fence, due + 61s)), 1u);
+  EXPECT_EQ(s.v(s.firing.Skip(items, s.fence, due + 61s)).size(), 1u);
   s.ExpectEnd(waits, RunState::kSkipped, reason::kQueueTimeout);
   s.ExpectNoQueue(waits);
   EXPECT_TRUE(s.v(s.queues.ScanExpired(s.All(), due + 61s, 10)).empty());
@@ -202,12 +203,12 @@ TYPED_TEST(QueueContract, SkipOfAnEarlierDueTimeDoesNothing) {
                 .reason = reason::kMisfire,
                 .due = before.due};
   s.ExpectOffer(waits, kT0 + 2s, ClaimVerdict::kEnqueued);
-  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 3s)), 0u);
+  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 3s)).size(), 0u);
   s.ExpectQueued(waits);
   item.due = kQueued;
   s.End(active, RunState::kCompleted, kT0 + 4s);
   s.ExpectAdmitted(kT0 + 4s, {waits});
-  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 5s)), 0u);
+  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 5s)).size(), 0u);
 }
 
 TYPED_TEST(QueueContract, PausedJobAdmitsWhatIsExecutedByHand) {

@@ -85,8 +85,8 @@ class FaultFiringStore : public FaultStore<FiringStore> {
     };
     return Write("Claim", claim, requests, fence, now);
   }
-  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                      WallTime now) override {
+  Result<std::vector<RunKey>> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                   WallTime now) override {
     return Write("Skip", &FiringStore::Skip, items, fence, now);
   }
   Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,

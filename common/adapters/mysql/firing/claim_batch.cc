@@ -278,21 +278,21 @@ Result<std::optional<Replies>> ClaimBatch(Session& session,
   return std::optional<Replies>(std::move(replies));
 }
 
-Result<size_t> SkipBatch(Session& session, const std::vector<SkipItem>& items,
-                         Incarnations& incarnations, WallTime now) {
+Result<std::vector<RunKey>> SkipBatch(Session& session, const std::vector<SkipItem>& items,
+                                      Incarnations& incarnations, WallTime now) {
   std::vector<RunKey> keys;
   keys.reserve(items.size());
   for (const SkipItem& item : items) keys.push_back(item.key);
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, std::move(keys), incarnations));
   RunWriter writer(session);
-  size_t written = 0;
+  std::vector<RunKey> written;
   for (const SkipItem& item : items) {
     const auto found = runs.find(item.key);
     if (found == runs.end()) continue;
     StoredRun& run = found->second;
     if (!DecideSkip(run.row, item)) continue;
     CARILLON_TRY(writer.End(run, RunState::kSkipped, item.reason, now, item.error));
-    ++written;
+    written.push_back(item.key);
   }
   CARILLON_TRY(writer.Flush());
   return written;

@@ -29,7 +29,7 @@ Result<std::optional<Replies>> ClaimBatch(Session& session,
                                           const ClaimRules& rules, Look look);
 
 // Call it after the fence was locked. Returns the number of runs that were skipped.
-Result<size_t> SkipBatch(Session& session, const std::vector<SkipItem>& items,
-                         Incarnations& incarnations, WallTime now);
+Result<std::vector<RunKey>> SkipBatch(Session& session, const std::vector<SkipItem>& items,
+                                      Incarnations& incarnations, WallTime now);
 
 }  // namespace carillon::mysql

@@ -118,14 +118,15 @@ Result<std::vector<ClaimReply>> MysqlFiringStore::Claim(const std::vector<ClaimR
       });
 }
 
-Result<size_t> MysqlFiringStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                                      WallTime now) {
+Result<std::vector<RunKey>> MysqlFiringStore::Skip(const std::vector<SkipItem>& items,
+                                                   const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(items, fence, "skip"));
-  if (items.empty()) return size_t{0};
-  return InTransaction(db_.pool(), {.operation = "skip"}, [&](Session& session) -> Result<size_t> {
-    CARILLON_TRY(LockFence(session, fence));
-    return SkipBatch(session, items, db_.caches().incarnations, now);
-  });
+  if (items.empty()) return std::vector<RunKey>{};
+  return InTransaction(db_.pool(), {.operation = "skip"},
+                       [&](Session& session) -> Result<std::vector<RunKey>> {
+                         CARILLON_TRY(LockFence(session, fence));
+                         return SkipBatch(session, items, db_.caches().incarnations, now);
+                       });
 }
 
 Result<std::vector<RunEffect>> MysqlFiringStore::ApplyResults(

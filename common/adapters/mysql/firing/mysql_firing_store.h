@@ -37,8 +37,8 @@ class MysqlFiringStore final : public FiringStore {
   Result<RunRequest> LoadRunRequest(const RunKey& key) override;
   Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                         const Fence& fence, WallTime now) override;
-  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                      WallTime now) override;
+  Result<std::vector<RunKey>> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                   WallTime now) override;
   Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
                                               const Fence& fence, WallTime now) override;
   Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,

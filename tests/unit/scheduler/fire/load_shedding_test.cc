@@ -86,7 +86,10 @@ class LoadSheddingTest : public FiringLoopTest {
       Beat("x1", free_slots);
       SampleClock();
       Step(100ms);
-      for (const SkipRequest& skip : Skips()) skipped_[skip.key] = std::string(skip.reason);
+      for (const SkipRequest& skip : Skips()) {
+        skipped_[skip.key] = std::string(skip.reason);
+        if (written_) loop_->NoteSkipped(skip);
+      }
     }
   }
   // A storm: a run of high priority waits for the only executor.
@@ -98,6 +101,7 @@ class LoadSheddingTest : public FiringLoopTest {
     ASSERT_FALSE(loop_->storm().over);
   }
 
+  bool written_ = true;  // the skip writer writes what is skipped
   PendingRun blocked_;
   std::map<RunKey, std::string> skipped_;
 };
@@ -128,6 +132,27 @@ TEST_F(LoadSheddingTest, AFireOfLowPriorityIsShedAfterItHasWaited) {
   EXPECT_EQ(storm.what.shed, 1);
   EXPECT_EQ(storm.newest->key, low.key);
   EXPECT_EQ(metrics_.counter("carillon_runs_shed_total", "10-19").value(), 1);
+}
+
+// It was edited, claimed or taken over by another member since.
+TEST_F(LoadSheddingTest, AFireWhoseSkipIsNotWrittenDoesNotCount) {
+  MakeStorm();
+  written_ = false;
+  Feed({FireOf(Every("low", 60s), 19)});
+  Pass(2200ms);
+  EXPECT_EQ(skipped_.size(), 1u);
+  EXPECT_EQ(loop_->storm().what.shed, 0);
+  EXPECT_FALSE(loop_->storm().newest);
+  EXPECT_EQ(metrics_.counter("carillon_runs_shed_total", "10-19").value(), 0);
+}
+
+TEST_F(LoadSheddingTest, OtherSkipsAreNotOfTheStorm) {
+  MakeStorm();
+  SkipRequest other;
+  other.key = blocked_.key;
+  other.reason = reason::kMisfire;
+  loop_->NoteSkipped(other);
+  EXPECT_EQ(loop_->storm().what.shed, 0);
 }
 
 TEST_F(LoadSheddingTest, AFreeExecutorTakesWhatWouldBeShed) {

@@ -396,9 +396,11 @@ class SkipWriterTest : public test::RoomTest {
                       .segments = table_,
                       .fences = fences_,
                       .queue = queue_,
-                      .metrics = metrics_},
+                      .metrics = metrics_,
+                      .written = [this](const SkipRequest& skip) { written_.push_back(skip.key); }},
                      1};
   SkipQueue queue_{"skips", 8};
+  std::vector<RunKey> written_;
 
   SkipRequest Request(const RunRow& row) {
     return {row.key,     row.segment,     row.job_no, EpochOf(row.segment),
@@ -412,6 +414,19 @@ TEST_F(SkipWriterTest, WritesTheReason) {
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(row.key).state, RunState::kSkipped);
   EXPECT_EQ(stores_.runs.GetRun(row.key)->result.reason, reason::kQueueTimeout);
+}
+
+TEST_F(SkipWriterTest, TellsOfWhatItHasWritten) {
+  const RunRow waits = Execute(CreateNoop("a"));
+  const RunRow moved = Execute(CreateNoop("b"));
+  const RunRow other = Execute(CreateNoop("c"));
+  SkipRequest before_the_edit = Request(moved);
+  --before_the_edit.def_version;
+  SkipRequest before_the_epoch = Request(other);
+  before_the_epoch.epoch = Epoch(before_the_epoch.epoch.value() - 1);
+  ASSERT_TRUE(queue_.Push({Request(waits), before_the_edit, before_the_epoch}).ok());
+  writer_.Step(clock_.Steady());
+  EXPECT_EQ(written_, std::vector{waits.key});
 }
 
 TEST_F(SkipWriterTest, KeepsItWhileTheStoreIsAway) {
