@@ -350,6 +350,32 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
   EXPECT_EQ(left("run_attempts"), 2);
 }
 
+// A call ends after a bounded number of rows, not of fires.
+TEST_F(PartitionTest, ShortRetentionCountsThePartsOfFires) {
+  StoreDriver s = driver();
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 2;
+  const StoredJob job = s.Create("a", brief);
+  s.Execute(job, today_);  // the row that is copied; it stays open
+  const int64_t first_us = ToUnixMicros(today_);
+  // Twelve fires; row n of all is part n % 1001 of fire n / 1001, and part 0 the own run.
+  ASSERT_OK(outside_->Execute(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
+      "def_version, ended_us, flags, shard_total) SELECT ? + 1 + (n.seq - 1) DIV 1001, "
+      "r.schedule_id, (n.seq - 1) MOD 1001, r.job_no, r.segment, IF((n.seq - 1) MOD 1001 = 0, "
+      "'MANUAL', 'SHARD'), 'COMPLETED', r.due_us, 1, ? + 99, IF((n.seq - 1) MOD 1001 = 0, 4096, "
+      "0), 1000 FROM " +
+          Sequence(12'012) + " n JOIN job_runs r ON r.job_no = ? AND r.fire_us = ?",
+      {first_us, first_us, job.job_no.value(), first_us}));
+  const auto left = [&] { return Number(*outside_, "SELECT COUNT(*) FROM job_runs"); };
+  ASSERT_EQ(left(), 12'013);
+  const WallTime later = today_ + 3 * 24h;
+  EXPECT_EQ(s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})), Upkeep::kBehind);
+  EXPECT_EQ(left(), 12'013 - 10 * 1'001);
+  while (s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})) == Upkeep::kBehind) continue;
+  EXPECT_EQ(left(), 1);
+}
+
 TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
   mysql::Rows rows = StoreDriver::v(
       outside_->Query(std::string(OnMysql() ? "EXPLAIN FORMAT=TRADITIONAL" : "EXPLAIN") +

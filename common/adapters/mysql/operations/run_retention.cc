@@ -1,6 +1,9 @@
 #include "common/adapters/mysql/operations/run_retention.h"
 
 #include <array>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -19,9 +22,23 @@ constexpr int64_t kDayUs = 86'400'000'000;
 constexpr std::array kTablesOfKeys = {"run_checkpoints", "run_log_chunks", "run_attempts",
                                       "job_runs"};
 
+// Joins w, the workflow runs of k, and r, the runs of their nodes.
+// 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
+const std::string kJoinNodes =
+    "STRAIGHT_JOIN workflow_runs w FORCE INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s "
+    "AND w.shard = k.h STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND "
+    "r.schedule_id >= 2251799813685248 + w.no * 1024 AND r.schedule_id < 2251799813685248 + "
+    "(w.no + 1) * 1024 AND r.shard = 0";
+
 struct ShortLivedJob {
   int64_t job_no;
   int64_t before_us;  // runs that ended before are deleted
+};
+// An own run, with the number of rows that go with it: its own, those of its parts, and those of
+// its nodes.
+struct EndedRun {
+  RunKey key;
+  int64_t rows = 0;
 };
 struct Walk {
   std::vector<ShortLivedJob> jobs;
@@ -58,17 +75,52 @@ Result<Walk> ReadJobs(Pool& pool, int64_t from, WallTime now, Duration retention
 
 // The fire is before the end, so the range of fires bounds the read of the index and its
 // partitions. The parts of a fire go with its own run.
-Result<JsonRows> FindEnded(Session& session, const ShortLivedJob& job, int64_t limit) {
+Result<std::vector<EndedRun>> FindEnded(Session& session, const ShortLivedJob& job, int64_t limit) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs r FORCE INDEX "
-                    "(by_job) WHERE r.job_no = ? AND r.fire_us < ? AND r.open_segment IS NULL AND "
-                    "r.ended_us < ? AND (r.flags & 4) = 0 AND r.shard = 0 ORDER BY r.fire_us LIMIT "
-                    "?",
-                    {job.job_no, job.before_us, job.before_us, limit}));
-  JsonRows keys;
-  while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
-  return keys;
+      session.Query(
+          "SELECT r.fire_us, r.schedule_id, 1 + r.shard_total FROM job_runs r FORCE "
+          "INDEX (by_job) WHERE r.job_no = ? AND r.fire_us < ? AND r.open_segment IS NULL AND "
+          "r.ended_us < ? AND (r.flags & 4) = 0 AND r.shard = 0 ORDER BY r.fire_us LIMIT "
+          "?",
+          {job.job_no, job.before_us, job.before_us, limit}));
+  std::vector<EndedRun> ended;
+  while (rows.Next()) {
+    ended.push_back({{rows.Time(1), ScheduleId(rows.Unsigned(2)), 0}, rows.Int(3)});
+  }
+  return ended;
+}
+
+// Adds the rows of the nodes of those that are runs of workflows, at whatever depth.
+Status AddNodes(Session& session, std::vector<EndedRun>* ended) {
+  static const std::string nodes =
+      "JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
+      "'$[2]', i BIGINT UNSIGNED PATH '$[3]')) k " +
+      kJoinNodes;
+  static const std::string count =
+      "SELECT k.i, CAST(SUM(1 + r.shard_total) AS SIGNED) FROM " + nodes + " GROUP BY k.i";
+  static const std::string nested =
+      "SELECT DISTINCT k.i, r.fire_us, r.schedule_id FROM " + nodes +
+      " STRAIGHT_JOIN workflow_runs n FORCE INDEX (by_run) ON n.fire_us = r.fire_us AND "
+      "n.schedule_id = r.schedule_id AND n.shard = r.shard";
+  std::vector<std::pair<RunKey, size_t>> level;  // with the index in `ended`
+  for (size_t i = 0; i < ended->size(); ++i) level.emplace_back((*ended)[i].key, i);
+  for (int depth = 0; depth < kWorkflowDepthMax && !level.empty(); ++depth) {
+    JsonRows keys;
+    for (const auto& [key, index] : level) keys.Begin().Add(key).Add(uint64_t{index});
+    const std::string text = keys.Take();
+    level.clear();
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(count, {text}));
+      while (rows.Next()) ended->at(rows.Unsigned(1)).rows += rows.Int(2);
+    }
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(nested, {text}));
+    while (rows.Next()) {
+      level.emplace_back(RunKey{rows.Time(2), ScheduleId(rows.Unsigned(3)), 0}, rows.Unsigned(1));
+    }
+  }
+  return {};
 }
 
 // Returns the keys of those that are still ended, and locks them, so that none is reopened between
@@ -83,37 +135,21 @@ Result<JsonRows> LockEnded(Session& session, const std::string& found, int64_t b
   return keys;
 }
 
-// The keys of the parts of those of `owns` that have some.
-Result<JsonRows> PartsOf(Session& session, const std::string& owns) {
+// The keys of the nodes' runs of those of `owns` that are runs of workflows. A node's run is kept
+// as long as the workflow run, whatever its own job says.
+Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
   static const std::string statement =
       "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
-      "'$[2]')) k STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
-      "r.schedule_id = k.s AND r.shard > 0 WHERE k.h = 0";
+      "'$[2]')) k " +
+      kJoinNodes;
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {owns}));
   JsonRows keys;
   while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
   return keys;
 }
 
-// The keys of the nodes' runs, with their parts, of those of `owns` that are runs of workflows. A
-// node's run is kept as long as the workflow run, whatever its own job says.
-Result<JsonRows> NodesOf(Session& session, const std::string& owns) {
-  // 2251799813685248 is kFirstNodeSchedule, 1024 is kNodePositionsMax.
-  static const std::string statement =
-      "SELECT r.fire_us, r.schedule_id, r.shard FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH "
-      "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN "
-      "workflow_runs w FORCE INDEX (by_run) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard "
-      "= k.h STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = w.fire_us AND "
-      "r.schedule_id >= 2251799813685248 + w.no * 1024 AND r.schedule_id < 2251799813685248 + "
-      "(w.no + 1) * 1024";
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {owns}));
-  JsonRows keys;
-  while (rows.Next()) keys.Begin().Add(rows.Int(1)).Add(rows.Unsigned(2)).Add(rows.Unsigned(3));
-  return keys;
-}
-
+// Deletes runs with their parts, which have the same fire and schedule.
 Status DeleteKeys(Session& session, const std::string& keys) {
   CARILLON_TRY(session.Execute("DELETE w FROM JSON_TABLE(" CARILLON_JSON
                                ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
@@ -126,20 +162,17 @@ Status DeleteKeys(Session& session, const std::string& keys) {
         fmt::format("DELETE t FROM JSON_TABLE(" CARILLON_JSON
                     ", '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT "
                     "UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k STRAIGHT_JOIN {} t FORCE "
-                    "INDEX (PRIMARY) ON t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h",
+                    "INDEX (PRIMARY) ON t.fire_us = k.f AND t.schedule_id = k.s",
                     table),
         {keys}));
   }
   return {};
 }
 
-// Returns the number of runs that were found, which is `limit` if more may be left.
-Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit) {
-  CARILLON_ASSIGN_OR_RETURN(JsonRows found, InRead(pool, "retention", [&](Session& session) {
-                              return FindEnded(session, job, limit);
-                            }));
-  const auto count = static_cast<int64_t>(found.size());
-  if (count == 0) return count;
+// Deletes those of the runs that are still ended.
+Status DeleteRuns(Pool& pool, const ShortLivedJob& job, std::span<const EndedRun> runs) {
+  JsonRows found;
+  for (const EndedRun& run : runs) found.Begin().Add(run.key);
   const std::string keys = found.Take();
   const auto erase = [&](Session& session) -> Status {
     CARILLON_ASSIGN_OR_RETURN(JsonRows ended, LockEnded(session, keys, job.before_us));
@@ -148,8 +181,6 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
     CARILLON_TRY(session.Execute("DELETE FROM dead_letters WHERE job_no = ? AND created_us < ?",
                                  {job.job_no, job.before_us}));
     std::string owns = ended.Take();
-    CARILLON_ASSIGN_OR_RETURN(JsonRows parts, PartsOf(session, owns));
-    if (!parts.empty()) CARILLON_TRY(DeleteKeys(session, parts.Take()));
     // Level by level: a node may itself be a workflow.
     for (int level = 0; level < kWorkflowDepthMax; ++level) {
       CARILLON_ASSIGN_OR_RETURN(JsonRows nodes, NodesOf(session, owns));
@@ -159,8 +190,41 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
     }
     return DeleteKeys(session, owns);
   };
-  CARILLON_TRY(RunTransaction(pool, {.operation = "retention"}, erase));
-  return count;
+  return RunTransaction(pool, {.operation = "retention"}, erase);
+}
+
+// What a call may still delete.
+struct Budget {
+  int64_t runs = kShortLivedRunsPerCall;
+  int64_t rows = kShortLivedRowsPerCall;
+
+  bool used() const { return runs <= 0 || rows <= 0; }
+};
+
+// Deletes until all ended runs of the job are gone, or the budget is.
+Status DeleteRunsOf(Pool& pool, const ShortLivedJob& job, Budget* budget) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::vector<EndedRun> found,
+      InRead(pool, "retention", [&](Session& session) -> Result<std::vector<EndedRun>> {
+        CARILLON_ASSIGN_OR_RETURN(std::vector<EndedRun> ended,
+                                  FindEnded(session, job, budget->runs));
+        CARILLON_TRY(AddNodes(session, &ended));
+        return ended;
+      }));
+  std::span<const EndedRun> left = found;
+  while (!left.empty() && budget->rows > 0) {
+    size_t count = 0;
+    int64_t rows = 0;
+    while (count < left.size() &&
+           (count == 0 || rows + left[count].rows <= kShortLivedRowsPerTransaction)) {
+      rows += left[count++].rows;
+    }
+    CARILLON_TRY(DeleteRuns(pool, job, left.first(count)));
+    left = left.subspan(count);
+    budget->runs -= static_cast<int64_t>(count);
+    budget->rows -= rows;
+  }
+  return {};
 }
 
 }  // namespace
@@ -168,12 +232,11 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
 Result<ShortLivedRuns> DeleteShortLivedRuns(Pool& pool, int64_t from, WallTime now,
                                             Duration retention) {
   CARILLON_ASSIGN_OR_RETURN(const Walk walk, ReadJobs(pool, from, now, retention));
-  int64_t left = kShortLivedRunsPerCall;
+  Budget budget;
   int64_t before = from;
   for (const ShortLivedJob& job : walk.jobs) {
-    CARILLON_ASSIGN_OR_RETURN(const int64_t deleted, DeleteRunsOf(pool, job, left));
-    left -= deleted;
-    if (left == 0) return ShortLivedRuns{.next_job = before, .behind = true};
+    CARILLON_TRY(DeleteRunsOf(pool, job, &budget));
+    if (budget.used()) return ShortLivedRuns{.next_job = before, .behind = true};
     before = job.job_no;
   }
   return ShortLivedRuns{.next_job = walk.next_job};

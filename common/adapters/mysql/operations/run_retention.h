@@ -8,6 +8,10 @@
 namespace carillon::mysql {
 
 inline constexpr int64_t kShortLivedRunsPerCall = 1'000;
+// Rows of runs, with those of their parts and nodes, of which a run without any counts as two. A
+// transaction deletes at least one run with all that belongs to it.
+inline constexpr int64_t kShortLivedRowsPerCall = 10'000;
+inline constexpr int64_t kShortLivedRowsPerTransaction = 2'000;
 inline constexpr int64_t kShortLivedJobsPerCall = 200;
 
 struct ShortLivedRuns {
@@ -16,8 +20,9 @@ struct ShortLivedRuns {
 };
 // Deletes ended runs with their attempts, logs and dead letters, if they ended more than
 // `retention_days` of their job ago, and this is less than `retention`. Goes through the jobs after
-// number `from`: kShortLivedJobsPerCall of them at most, and kShortLivedRunsPerCall runs. A run
-// that somebody reopens meanwhile is kept. Several members may call it at the same time.
+// number `from`: kShortLivedJobsPerCall of them at most, and kShortLivedRunsPerCall runs, or about
+// kShortLivedRowsPerCall rows. A run that somebody reopens meanwhile is kept. Several members may
+// call it at the same time.
 Result<ShortLivedRuns> DeleteShortLivedRuns(Pool& pool, int64_t from, WallTime now,
                                             Duration retention);
 
