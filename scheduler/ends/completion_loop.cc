@@ -118,7 +118,14 @@ void CompletionLoop::EndUntold(const Look& look) {
     log::Error("completion", "all shards of run {} have ended, and nothing told of it",
                EncodeRunId(fire.own));
   }
-  static_cast<void>(WriteFires(look, *found));
+  // What was not written is found again.
+  static_cast<void>(Bisect(
+      std::span<const FireLook>(*found),
+      [&](std::span<const FireLook> some) { return WriteFires(look, some); },
+      [](const FireLook& fire, const Error& error) {
+        log::Error("completion", "end of the shards of run {}: {}", EncodeRunId(fire.own),
+                   error.message);
+      }));
 }
 
 Status CompletionLoop::Write(const Look& look, std::span<const RunCompletion> ends) {

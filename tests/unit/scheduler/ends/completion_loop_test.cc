@@ -261,6 +261,42 @@ TEST_F(CompletionLoopTest, AScheduleThatWaitsForNothingFiresAgain) {
   EXPECT_EQ(soon_, 1);
 }
 
+// As if the ends of their parts had told nobody.
+TEST_F(CompletionLoopTest, OneUntoldFireThatIsRefusedHoldsNoOtherUp) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.total = 1};
+  const Fence fence = table_.View()->FenceFor(All());
+  std::vector<RunKey> owns;
+  for (const char* id : {"a", "b", "c"}) {
+    const RunRow own = Execute(CreateJob(id, job));
+    ClaimRequest request = ClaimOf(own, 0);
+    request.token = {};
+    request.executor = {};
+    request.incarnation = {};
+    ASSERT_TRUE(stores_.workflows.BeginParts(request, fence, clock_.Wall()).ok());
+    RunKey part = own.key;
+    part.shard = 1;
+    EXPECT_TRUE(*stores_.runs.CancelRun(part, {.now = clock_.Wall()}));
+    owns.push_back(own.key);
+  }
+  {
+    MutexLock lock(stores_.tables.mu);
+    stores_.tables.completions.clear();
+  }
+  faults_.plan.Refuse<FireLook>([&](const auto& fire) { return fire.own == owns[1]; },
+                                ErrorCode::kCorrupt);
+  clock_.Advance(61s);
+  Step();
+  EXPECT_EQ(Row(owns[0]).state, RunState::kCancelled);
+  EXPECT_EQ(Row(owns[1]).state, RunState::kRunning);
+  EXPECT_EQ(Row(owns[2]).state, RunState::kCancelled);
+  faults_.plan.Refuse<FireLook>(nullptr);
+  clock_.Advance(30s);
+  Step();
+  EXPECT_EQ(Row(owns[1]).state, RunState::kCancelled);
+}
+
 TEST_F(CompletionLoopTest, TheEndOfThePartsEndsTheirFire) {
   JobDefinition job;
   job.type = JobType::kNoop;
