@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon {
@@ -131,13 +132,11 @@ AttemptResult ResultOf(const FireEnd& end, WallTime now) {
 }
 
 bool HasBegunParts(const RunRow& own) {
-  return own.state == RunState::kRunning && own.executor.empty() &&
-         (own.flags & run_flag::kParts) != 0;
+  return own.state == RunState::kRunning && IsInParts(own);
 }
 
 std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end) {
-  const bool lost =
-      own.state == RunState::kLost && own.executor.empty() && (own.flags & run_flag::kParts) != 0;
+  const bool lost = own.state == RunState::kLost && IsInParts(own);
   if (!HasBegunParts(own) && !(lost && end.state != RunState::kLost)) return std::nullopt;
   const bool failed = end.state == RunState::kFailed || end.state == RunState::kTimedOut ||
                       end.state == RunState::kLost;

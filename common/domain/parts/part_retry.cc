@@ -109,8 +109,7 @@ Result<RunChange> ChangeOf(const RunRow& own, const RunRow& row, const JobRow& j
 }  // namespace
 
 bool IsRetriedByParts(const RunRow& own) {
-  const bool begun = (own.flags & run_flag::kParts) != 0 && own.executor.empty();
-  return begun && !IsPart(own.key) && own.state != RunState::kPending;
+  return IsInParts(own) && own.state != RunState::kPending;
 }
 
 Result<std::vector<PartRetry>> PlanPartRetry(const RunRow& own,

@@ -30,6 +30,11 @@ constexpr uint32_t IndexOfPart(const RunKey& key) { return key.shard - 1; }
 constexpr bool IsPart(const RunKey& key) { return key.shard > 0; }
 // The own run of the fire to which the run belongs; of a run without parts the run itself.
 constexpr RunKey OwnRunOf(const RunKey& key) { return {key.fire, key.schedule_id, 0}; }
+// True for the own run of a fire that has begun by parts. One that ran at an executor since,
+// because its job lost its shards, still has the flag.
+inline bool IsInParts(const RunRow& run) {
+  return !IsPart(run.key) && (run.flags & run_flag::kParts) != 0 && run.executor.empty();
+}
 
 // The number of parts of a fire in each state; states without parts are left out.
 using PartCounts = std::map<RunState, int64_t>;

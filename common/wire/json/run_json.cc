@@ -138,7 +138,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
     to["shard_index"] = IndexOfPart(row.key);
     to["fan_out_run_id"] = EncodeRunId(OwnRunOf(row.key));
   }
-  if (is_part || (row.flags & run_flag::kParts) != 0) to["shard_total"] = row.shard_total;
+  if (is_part || IsInParts(row)) to["shard_total"] = row.shard_total;
   if (!with_attempts) return to;
   to["attempts"] = AttemptsToJson(run);
   to["trigger"] = TriggerToJson(run.trigger);

@@ -128,8 +128,10 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
     const auto upstream = call.stores.jobs.GetJob(run.trigger->job_id);
     if (upstream.ok()) shown["trigger"]["job_name"] = upstream->definition.name;
   }
-  CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, {run}));
-  if (!counts.empty()) shown["shards"] = std::move(counts.begin()->second);
+  if (HasCounts(run)) {
+    CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, {run.row.key}));
+    if (!counts.empty()) shown["shards"] = std::move(counts.begin()->second);
+  }
   CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"], ActionsOnRun(call, run));
   return shown;
 }
@@ -182,7 +184,12 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   }
   const auto count = [&] { return call.stores.runs.CountRuns(filter, now); };
   if (!found.ok()) return page.Finish(false, count);
-  CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, found->runs));
+  // A fire may have 1,000 parts, and a page many fires. Of an ended one, the state says enough.
+  std::vector<RunKey> fires;
+  for (const RunDetail& run : found->runs) {
+    if (HasCounts(run) && !IsFinal(run.row.state)) fires.push_back(run.row.key);
+  }
+  CARILLON_ASSIGN_OR_RETURN(auto counts, CountsOfParts(call, fires));
   for (const RunDetail& run : found->runs) {
     json shown = RunToJson(run, false);
     const auto parts = counts.find(run.row.key);

@@ -55,9 +55,9 @@ Reply GetRunShards(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(key));
-  if (run.kept || IsPart(key)) return NoShards(run);
+  if (run.kept || !IsInParts(run.row)) return NoShards(run);
   CARILLON_ASSIGN_OR_RETURN(const std::vector<RunPart> parts, call.stores.runs.ListParts(key));
-  if (parts.empty()) return NoShards(run);
+  if (parts.empty()) return NoShards(run);  // its day is gone
   json shards = json::array();
   for (const RunPart& part : parts) shards.push_back(PartToJson(part));
   return JsonResponse(200, {{"run_id", EncodeRunId(key)},
@@ -88,12 +88,10 @@ Outcome<std::optional<PartChoice>> ReadPartChoice(const json& body) {
   return std::optional(std::move(choice));
 }
 
+bool HasCounts(const RunDetail& run) { return IsInParts(run.row) && !run.kept; }
+
 Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call,
-                                              const std::vector<RunDetail>& runs) {
-  std::vector<RunKey> owns;
-  for (const RunDetail& run : runs) {
-    if ((run.row.flags & run_flag::kParts) != 0 && !run.kept) owns.push_back(run.row.key);
-  }
+                                              const std::vector<RunKey>& owns) {
   std::map<RunKey, json> shown;
   if (owns.empty()) return shown;
   CARILLON_ASSIGN_OR_RETURN(const auto counted, call.stores.runs.CountParts(owns));

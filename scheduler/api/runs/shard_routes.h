@@ -17,10 +17,12 @@ Reply GetRunShards(const Call& call);
 // The member `shards` of a retry: "failed", "all", or a list of indexes. nullopt if it is absent.
 Outcome<std::optional<PartChoice>> ReadPartChoice(const nlohmann::json& body);
 
-// How many parts of each of these runs are in each state, as members of objects; by run. Runs
-// without parts are left out, and without any nothing is read.
+// True if the run has parts to be counted.
+bool HasCounts(const RunDetail& run);
+// How many parts of each of these own runs are in each state, as members of objects; by run.
+// Without any own run nothing is read.
 Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
-                                                        const std::vector<RunDetail>& runs);
+                                                        const std::vector<RunKey>& owns);
 
 // True if a retry of this run may repeat parts of it.
 bool MayRetryParts(const RunRow& own, bool deleted);

@@ -118,6 +118,44 @@ TEST_F(ShardRoutesTest, ARunWithoutPartsHasNoShards) {
   EXPECT_EQ(Get("/api/runs/" + none + "/shards").status, 404);
 }
 
+// Its job has lost its shards, and its workflow has run it again.
+TEST_F(ShardRoutesTest, ARunAtAnExecutorHasNoShardsAnyMore) {
+  const std::string run_id = Begun();
+  Fail(run_id);
+  {
+    MutexLock lock(stores_.tables.mu);
+    memory::RunEntry own = *stores_.tables.FindRun(*DecodeRunId(run_id));
+    own.row.executor = ExecutorId("executor-1");
+    own.row.state = RunState::kRunning;
+    stores_.tables.PutRun(std::move(own));
+  }
+  const json run = Get("/api/runs/" + run_id).body();
+  EXPECT_EQ(run["executor_id"], "executor-1");
+  EXPECT_FALSE(run.contains("shards"));
+  EXPECT_FALSE(run.contains("shard_total"));
+  EXPECT_FALSE(Get("/api/runs").body()["items"][0].contains("shards"));
+  EXPECT_EQ(Get("/api/runs/" + run_id + "/shards").status, 422);
+}
+
+TEST_F(ShardRoutesTest, ListsCountThePartsOfOpenRunsAlone) {
+  const std::string ended = Begun();
+  Fail(ended);
+  EXPECT_FALSE(Get("/api/runs").body()["items"][0].contains("shards"));
+  EXPECT_EQ(faults_.plan.calls("CountParts"), 0);
+  EXPECT_EQ(Get("/api/runs/" + ended).body()["shards"], (json{{"COMPLETED", 2}, {"FAILED", 1}}));
+  clock_.Advance(1s);
+  Begun();
+  clock_.Advance(1s);
+  Begun();
+  const int before = faults_.plan.calls("CountParts");
+  const json items = Get("/api/runs").body()["items"];
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_TRUE(items[0].contains("shards"));
+  EXPECT_TRUE(items[1].contains("shards"));
+  EXPECT_FALSE(items[2].contains("shards"));
+  EXPECT_EQ(faults_.plan.calls("CountParts"), before + 1);
+}
+
 TEST_F(ShardRoutesTest, ListsHavePartsOnRequest) {
   const std::string run_id = Begun();
   const auto listed = [&](const std::string& query) {
