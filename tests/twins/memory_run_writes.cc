@@ -277,7 +277,7 @@ void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& o
     RunEntry entry = *tables.FindRun(key);
     const auto text = WithZone(entry.parameters_json, *zone);
     if (entry.row.job_no != job.job_no || !text.ok()) continue;
-    entry.parameters_json = *text;
+    if (!IsPart(key)) entry.parameters_json = *text;  // a part reads that of its own run
     entry.row.flags |= run_flag::kHasRequest;
     tables.PutRun(std::move(entry));
   }
@@ -292,7 +292,7 @@ void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
     const auto merged = WithScheduleParameters(
         entry.parameters_json, entry.trigger ? FillTrigger(removed, *entry.trigger) : removed);
     if (!merged.ok()) continue;
-    entry.parameters_json = *merged;
+    if (!IsPart(key)) entry.parameters_json = *merged;
     entry.row.flags |= run_flag::kHasRequest;
     tables.PutRun(std::move(entry));
   }

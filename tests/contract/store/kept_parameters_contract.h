@@ -94,6 +94,35 @@ TYPED_TEST(KeptParametersContract, FailedRunKeepsThemForARetryByHand) {
   EXPECT_EQ(s.RequestOf(failed.key), R"({"t":"north"})");
 }
 
+// A fire may have 1,000 parts, which all read the request of their own run.
+TYPED_TEST(KeptParametersContract, AFireInPartsKeepsThemOnce) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.Tenant(1);
+  definition.shards = Shards{.total = 3};
+  const StoredJob job = s.Create("job", definition);
+  const RunRow own = s.Planned(job, kT0 + 10s);
+  ClaimRequest request = s.ClaimOf(own, 1);
+  request.executor = {};
+  request.incarnation = {};
+  EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, kT0 + 10s)).verdict,
+            ClaimVerdict::kAccepted);
+  const auto part = [&](uint32_t shard) {
+    return s.Get({own.key.fire, own.key.schedule_id, shard}).row;
+  };
+  const RunRow running = s.Start(part(1), 900, s.fence, kT0 + 10s);
+  const RunRow retried = s.Failed(part(2), kT0 + 10s);
+  ASSERT_EQ(retried.state, RunState::kPending);
+  s.EditJitter(job, kT0 + 11s);
+  EXPECT_EQ(s.RequestOf(own.key), R"({"t":"north"})");
+  for (const uint32_t shard : {1u, 2u, 3u}) {
+    EXPECT_EQ(s.RequestOf(part(shard).key), "") << shard;
+    EXPECT_TRUE(HasRequest(part(shard).kind, part(shard).flags)) << shard;
+  }
+  const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), s.fence, kT0 + 12s);
+  ASSERT_TRUE(effect.again.has_value());
+  EXPECT_TRUE(HasRequest(effect.again->kind, effect.again->flags));
+}
+
 TYPED_TEST(KeptParametersContract, WhatTheRunWasGivenGoesFirstAndItsGiverStays) {
   KeptParametersDriver s = this->kept_driver();
   JobDefinition definition = s.Tenant(0);

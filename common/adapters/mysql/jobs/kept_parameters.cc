@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/wire/json/job/given_parameters.h"
 
@@ -53,19 +54,35 @@ Status KeepSome(Session& session, JsonRows wanted, const KeptFacts& facts) {
   return {};
 }
 
+// Parts read the request of their own run: they only learn that it has one now.
+Status TellParts(Session& session, JsonRows parts) {
+  static const std::string statement =
+      UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kHasRequest),
+                 fmt::format("(r.flags & {}) = 0", run_flag::kHasRequest));
+  if (parts.empty()) return {};
+  CARILLON_TRY(session.Execute(statement, {parts.Take()}));
+  return {};
+}
+
 }  // namespace
 
 Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const KeptFacts& kept) {
   JsonRows wanted;
+  JsonRows parts;
   for (const RunKey& key : runs) {
     if (!kept.Concern(key.schedule_id)) continue;
+    if (IsPart(key)) {
+      parts.Begin().Add(key);
+      continue;
+    }
     wanted.Begin().Add(key);
     if (wanted.size() == kRunsPerStatement) {
       CARILLON_TRY(KeepSome(session, std::move(wanted), kept));
       wanted = {};
     }
   }
-  return wanted.empty() ? Status() : KeepSome(session, std::move(wanted), kept);
+  if (!wanted.empty()) CARILLON_TRY(KeepSome(session, std::move(wanted), kept));
+  return TellParts(session, std::move(parts));
 }
 
 Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no, const KeptFacts& kept) {

@@ -25,7 +25,8 @@ struct KeptFacts {
 };
 
 // Writes them into those of `runs`, which the caller has locked, that they concern. What was given
-// to a run itself goes on to win.
+// to a run itself goes on to win. Parts of fires get no copy: they read that of their own run,
+// which is open while one of them is.
 Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const KeptFacts& kept);
 
 // Runs that these concern, that have failed and may be retried. The caller has locked the job.
