@@ -70,7 +70,7 @@ RunsByFire MemoryBackfillStore::RunsAt(JobNo job_no, const std::vector<WallTime>
       RunRow& row = runs[fire].emplace_back(at->second.row);
       // Of a workflow: nobody has confirmed that the process of a node may run beside another one.
       const bool broken = failpoint::Broken("backfill.nodes_unasked");
-      if (tables_.FindWorkflow(row.key) != nullptr && !broken) {
+      if (tables_.FindWorkflow(row.key) == nullptr || !broken) {
         row.may_still_run = MayStillRunBelow(tables_, at->second);
       }
     }

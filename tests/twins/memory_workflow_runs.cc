@@ -5,18 +5,26 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/workflow/node_key.h"
+#include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
 
 // If the current attempt was reported after it was given up as lost, that report is among the
-// earlier attempts.
-bool MayItselfStillRun(const RunEntry& entry) {
+// earlier attempts. Executors report the parts of a fire, and never its own run.
+bool MayItselfStillRun(const MemoryTables& tables, const RunEntry& entry) REQUIRES(tables.mu) {
+  if (entry.row.may_still_run && IsInParts(entry.row)) {
+    return std::ranges::any_of(PartsOf(tables, entry.row.key),
+                               [&](const RunKey& key) REQUIRES(tables.mu) {
+                                 return MayItselfStillRun(tables, *tables.FindRun(key));
+                               });
+  }
   const bool reported =
       std::any_of(entry.attempts.begin(), entry.attempts.end(),
                   [&](const RunAttempt& known) { return known.attempt == entry.row.attempt; });
@@ -95,7 +103,7 @@ void WritePlanned(MemoryTables& tables, const WorkflowRetryPlan& planned, WallTi
 }  // namespace
 
 bool MayStillRunBelow(MemoryTables& tables, const RunEntry& entry) {
-  if (MayItselfStillRun(entry)) return true;
+  if (MayItselfStillRun(tables, entry)) return true;
   const WorkflowEntry* nested = tables.FindWorkflow(entry.row.key);
   if (nested == nullptr) return false;
   const std::vector<RunKey> nodes = NodeKeysOf(tables, *nested);

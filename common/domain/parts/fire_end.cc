@@ -131,9 +131,7 @@ AttemptResult ResultOf(const FireEnd& end, WallTime now) {
           .ended = end.ended == WallTime{} ? now : std::min(end.ended, now)};
 }
 
-bool HasBegunParts(const RunRow& own) {
-  return own.state == RunState::kRunning && IsInParts(own);
-}
+bool HasBegunParts(const RunRow& own) { return own.state == RunState::kRunning && IsInParts(own); }
 
 std::optional<RunChange> DecideFireEnd(const RunRow& own, bool job_deleted, const FireEnd& end) {
   const bool lost = own.state == RunState::kLost && IsInParts(own);

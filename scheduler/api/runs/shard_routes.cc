@@ -90,8 +90,7 @@ Outcome<std::optional<PartChoice>> ReadPartChoice(const json& body) {
 
 bool HasCounts(const RunDetail& run) { return IsInParts(run.row) && !run.kept; }
 
-Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call,
-                                              const std::vector<RunKey>& owns) {
+Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call, const std::vector<RunKey>& owns) {
   std::map<RunKey, json> shown;
   if (owns.empty()) return shown;
   CARILLON_ASSIGN_OR_RETURN(const auto counted, call.stores.runs.CountParts(owns));

@@ -15,7 +15,8 @@
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/schedule_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
-#include "common/adapters/mysql/run_rows/run_details.h"
+#include "common/adapters/mysql/run_rows/part_rows.h"
+#include "common/adapters/mysql/run_rows/reported_ends.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
@@ -139,10 +140,16 @@ Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
 }
 
 // The process of a node counts as one of its workflow: nobody has confirmed that it may run
-// beside others.
+// beside others. An attempt that was given up and has reported its end has left none.
 Status NoteProcessesLeft(Session& session, LockedRuns* runs) {
   std::vector<RunKey> keys;
-  for (const auto& [key, run] : *runs) keys.push_back(key);
+  std::vector<StoredRun> given_up;
+  for (const auto& [key, run] : *runs) {
+    keys.push_back(key);
+    if (run.row.may_still_run) given_up.push_back(run);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
+  for (const RunKey& key : reported) runs->at(key).row.may_still_run = false;
   CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> left, WithProcessesLeft(session, keys));
   for (const RunKey& key : left) runs->at(key).row.may_still_run = true;
   return {};
@@ -156,7 +163,8 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
   const BackfillTerms& terms = backfill.terms;
   CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, rules.incarnations));
   CARILLON_TRY(NoteProcessesLeft(session, &locked));
-  RunWriter writer(session);
+  std::vector<std::pair<StoredRun*, RunChange>> again;
+  std::vector<RunKey> ended;
   for (const RunKey& key : keys) {
     const auto found = locked.find(key);
     // A run that is gone with its day is not made anew: its day is not kept.
@@ -171,15 +179,17 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
                                                : backfill.counts.refused);
       continue;
     }
-    CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadDetail(session, key, rules.incarnations));
-    AttemptResult ended = detail.result;
-    ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
-    const RunChange change = RunAgainChange(run.row, state.job, terms.priority, rules.now);
-    CARILLON_TRY(writer.Change(run, change, ended, rules.now));
-    MarkBackfilled(run.row);
-    run.row.flags |= FlagsOfGivers(terms);
+    again.emplace_back(&run, RunAgainChange(run.row, state.job, terms.priority, rules.now));
+    if (std::exchange(again.back().second.record_attempt, false)) ended.push_back(key);
+  }
+  CARILLON_TRY(RecordEndedAttempts(session, ended));
+  RunWriter writer(session);
+  for (const auto& [run, change] : again) {
+    CARILLON_TRY(writer.Change(*run, change, {}, rules.now));
+    MarkBackfilled(run->row);
+    run->row.flags |= FlagsOfGivers(terms);
     ++backfill.counts.rerun;
-    effect->due.push_back(run.row);
+    effect->due.push_back(run->row);
   }
   CARILLON_TRY(writer.Flush());
   return UpdateBackfilled(session, effect->due, terms);
@@ -258,19 +268,23 @@ Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<
   JsonRows wanted;
   for (const WallTime fire : fires) wanted.Begin().Add(fire);
   std::vector<RunKey> ended;
+  std::vector<StoredRun> given_up;
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take(), job_no.value()}));
     while (rows.Next()) {
       StoredRun run = ReadRun(rows);
+      if (run.row.may_still_run) given_up.push_back(run);
       if (!NoteIfUnreadable(session, run)) run.row.may_still_run = true;
       if (IsFinal(run.row.state)) ended.push_back(run.row.key);
       runs[run.row.key.fire].push_back(std::move(run.row));
     }
   }
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
   CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> left, WithProcessesLeft(session, ended));
-  for (const RunKey& key : left) {
-    for (RunRow& row : runs.at(key.fire)) {
-      if (row.key == key) row.may_still_run = true;
+  for (auto& [fire, rows] : runs) {
+    for (RunRow& row : rows) {
+      if (reported.contains(row.key)) row.may_still_run = false;
+      if (left.contains(row.key)) row.may_still_run = true;
     }
   }
   return runs;

@@ -7,6 +7,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
+#include "common/adapters/mysql/run_rows/reported_ends.h"
 
 namespace carillon::mysql {
 namespace {
@@ -17,20 +18,6 @@ constexpr std::string_view kPartsOfFire =
 constexpr std::string_view kByShard = " ORDER BY r.shard";
 
 Params FireOf(const RunKey& own) { return {ToUnixMicros(own.fire), own.schedule_id.value()}; }
-
-// The shards whose current attempt has reported after it was given up.
-Result<std::set<uint32_t>> ReadReported(Session& session, const RunKey& own) {
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query("SELECT r.shard FROM job_runs r FORCE INDEX (PRIMARY) STRAIGHT_JOIN "
-                    "run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = r.fire_us AND "
-                    "a.schedule_id = r.schedule_id AND a.shard = r.shard AND a.attempt = r.attempt "
-                    "WHERE r.fire_us = ? AND r.schedule_id = ? AND r.shard > 0",
-                    FireOf(own)));
-  std::set<uint32_t> reported;
-  while (rows.Next()) reported.insert(static_cast<uint32_t>(rows.Unsigned(1)));
-  return reported;
-}
 
 }  // namespace
 
@@ -48,6 +35,7 @@ Result<std::vector<LockedPart>> LockParts(Session& session, const RunKey& own,
   static const std::string locking =
       fmt::format("SELECT {}, r.reason{}{} FOR UPDATE", kRunColumns, kPartsOfFire, kByShard);
   std::vector<LockedPart> parts;
+  std::vector<StoredRun> given_up;
   std::vector<uint32_t> numbers;
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(locking, FireOf(own)));
@@ -55,14 +43,15 @@ Result<std::vector<LockedPart>> LockParts(Session& session, const RunKey& own,
       LockedPart part{.run = ReadRun(rows), .reason = rows.Text(kRunColumnCount + 1)};
       NoteIfUnreadable(session, part.run);
       numbers.push_back(part.run.incarnation_no);
+      if (part.run.row.may_still_run) given_up.push_back(part.run);
       parts.push_back(std::move(part));
     }
   }
-  CARILLON_ASSIGN_OR_RETURN(const std::set<uint32_t> reported, ReadReported(session, own));
+  CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
   CARILLON_ASSIGN_OR_RETURN(const Incarnations::Keys keys, incarnations.Load(session, numbers));
   for (LockedPart& part : parts) {
     RunRow& row = part.run.row;
-    if (reported.contains(row.key.shard)) row.may_still_run = false;
+    if (reported.contains(row.key)) row.may_still_run = false;
     const auto key = keys.find(part.run.incarnation_no);
     if (key == keys.end()) continue;
     row.executor = key->second.first;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"

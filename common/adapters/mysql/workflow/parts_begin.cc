@@ -11,8 +11,8 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
+#include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
-#include "common/adapters/mysql/workflow/retry_writer.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
 
@@ -104,19 +104,21 @@ Result<std::vector<RunKey>> KeysOfParts(Session& session, const RunKey& own) {
 Status BeginAgain(Session& session, const RunRow& own, const std::vector<RunKey>& keys,
                   const ClaimRules& rules) {
   CARILLON_ASSIGN_OR_RETURN(LockedRuns parts, LockRuns(session, keys, rules.incarnations));
-  RunWriter writer(session);
+  std::vector<std::pair<StoredRun*, RunChange>> again;
+  std::vector<RunKey> ended;
   for (const RunKey& key : keys) {
     const auto found = parts.find(key);
     if (found == parts.end()) continue;
     StoredRun& part = found->second;
     if (!part.readable || !IsFinal(part.row.state)) continue;
     part.row.flags |= FlagsOfPart(own);  // a backfill has given the fire parameters since
-    const RunChange change = BeginPartAgain(part.row, own, rules.now);
-    AttemptResult ended;
-    if (change.record_attempt) {
-      CARILLON_ASSIGN_OR_RETURN(ended, EndedAttempt(session, part, rules.incarnations));
-    }
-    CARILLON_TRY(writer.Change(part, change, ended, rules.now));
+    again.emplace_back(&part, BeginPartAgain(part.row, own, rules.now));
+    if (std::exchange(again.back().second.record_attempt, false)) ended.push_back(key);
+  }
+  CARILLON_TRY(RecordEndedAttempts(session, ended));
+  RunWriter writer(session);
+  for (const auto& [part, change] : again) {
+    CARILLON_TRY(writer.Change(*part, change, {}, rules.now));
   }
   return writer.Flush();
 }

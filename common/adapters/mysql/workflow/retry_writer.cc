@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
+#include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/base/failpoint.h"
@@ -51,46 +52,37 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
                             LockRuns(session, std::move(keys), rules.incarnations));
-  RunWriter writer(session, Reopener::kWorkflows);
+  std::vector<RunKey> ended;
   for (const NodeChange& change : plan.changes) {
     const StoredRun& before = nodes.runs[change.position];
     const auto found = runs.find(before.row.key);
     if (found == runs.end() || !IsAsRead(found->second, before)) {
       return {ErrorCode::kConflict, "a node has changed meanwhile; try again"};
     }
-    StoredRun& run = found->second;
+    if (change.record_attempt) ended.push_back(before.row.key);
+  }
+  CARILLON_TRY(RecordEndedAttempts(session, ended));
+  RunWriter writer(session, Reopener::kWorkflows);
+  for (const NodeChange& change : plan.changes) {
+    StoredRun& run = runs.at(nodes.runs[change.position].row.key);
     const JobRow& job = jobs.at(run.row.job_no);
     // The next step follows from the caller's wake-up.
     run.row.flags &= ~run_flag::kNode;
     const bool again = change.to == NodeChange::To::kAgain;
-    RunChange written{.state = again ? RunState::kPending : RunState::kSkipped,
-                      .attempt = change.attempt,
-                      .due = kBlocked,
-                      .def_version = job.version,
-                      .priority = job.priority,
-                      .reason = again ? "" : std::string(reason::kSkippedByHand),
-                      .record_attempt = change.record_attempt,
-                      .clear_token = !failpoint::Broken("retry.keep_token"),
-                      .given_back = change.given_back};
+    const RunChange written{.state = again ? RunState::kPending : RunState::kSkipped,
+                            .attempt = change.attempt,
+                            .due = kBlocked,
+                            .def_version = job.version,
+                            .priority = job.priority,
+                            .reason = again ? "" : std::string(reason::kSkippedByHand),
+                            .clear_token = !failpoint::Broken("retry.keep_token"),
+                            .given_back = change.given_back};
     if (again && change.anew) run.row.flags |= run_flag::kAnew;
     if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
-    AttemptResult ended;
-    if (change.record_attempt) {
-      CARILLON_ASSIGN_OR_RETURN(ended, EndedAttempt(session, run, rules.incarnations));
-    }
-    if (!again) {
-      // The record has the result of the attempt; the run itself ends without one.
-      if (change.record_attempt) {
-        CARILLON_TRY(writer.RecordAttempt(run.row.key, {.attempt = run.row.attempt,
-                                                        .state = ended.state,
-                                                        .executor = run.row.executor,
-                                                        .claimed = run.row.claimed,
-                                                        .result = ended}));
-        written.record_attempt = false;
-      }
-      ended = {.state = RunState::kSkipped, .ended = rules.now};
-    }
-    CARILLON_TRY(writer.Change(run, written, ended, rules.now));
+    // The record has the result of the attempt; a run that is skipped ends without one.
+    AttemptResult end;
+    if (!again) end = {.state = RunState::kSkipped, .ended = rules.now};
+    CARILLON_TRY(writer.Change(run, written, end, rules.now));
   }
   return writer.Flush();
 }

@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/reported_ends.h"
 #include "common/adapters/mysql/run_rows/run_details.h"
 #include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/workflow_check.h"
@@ -45,24 +46,6 @@ RunKey KeyAt(const Rows& rows, uint32_t first) {
 
 std::string SuffixOf(WorkflowLock lock) {
   return lock == WorkflowLock::kUpdate ? " FOR UPDATE" : "";
-}
-
-// The members of `runs` whose last attempt the executor has reported after it was given up.
-Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<RunRow>& runs) {
-  static const std::string statement =
-      "SELECT a.fire_us, a.schedule_id, a.shard FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (f BIGINT PATH "
-      "'$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', n INT PATH '$[3]')) k "
-      "STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND a.schedule_id = "
-      "k.s "
-      "AND a.shard = k.h AND a.attempt = k.n";
-  std::set<RunKey> reported;
-  if (runs.empty()) return reported;
-  JsonRows keys;
-  for (const RunRow& run : runs) keys.Begin().Add(run.key).Add(run.attempt);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys.Take()}));
-  while (rows.Next()) reported.insert(KeyAt(rows, 1));
-  return reported;
 }
 
 Error NodeMissing(const WorkflowRow& row, size_t position) {
@@ -136,7 +119,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
   CARILLON_ASSIGN_OR_RETURN(const NodeKeyRange range, NodeKeysOf(row.id.fire, row.id.no));
   NodeStates nodes;
   std::vector<uint32_t> numbers;
-  std::vector<RunRow> given_up;
+  std::vector<StoredRun> given_up;
   {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
@@ -156,7 +139,7 @@ Result<NodeStates> ReadNodes(Session& session, const WorkflowRow& row, size_t co
         CARILLON_ASSIGN_OR_RETURN(result.outputs, OutputsFromJson(rows.Text(kRunColumnCount + 3)));
       }
       nodes.rows.push_back(NodeRowOf(run.row, result));
-      if (run.row.may_still_run) given_up.push_back(run.row);
+      if (run.row.may_still_run) given_up.push_back(run);
       numbers.push_back(run.incarnation_no);
       nodes.runs.push_back(std::move(run));
     }
@@ -230,20 +213,20 @@ Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<R
     for (const auto& [key, index] : level) keys.Begin().Add(key).Add(uint64_t{index});
     const std::string text = keys.Take();
     level.clear();
-    std::vector<RunRow> given_up;
+    std::vector<StoredRun> given_up;
     std::vector<RunKey> below;  // which of `owns`
     {
       CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(left, {text}));
       while (rows.Next()) {
-        const StoredRun run = ReadRun(rows);
+        StoredRun run = ReadRun(rows);
         if (run.readable && !run.row.may_still_run) continue;
-        given_up.push_back(run.row);
+        given_up.push_back(std::move(run));
         below.push_back(owns[rows.Unsigned(kRunColumnCount + 1)]);
       }
     }
     CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> reported, ReportedOf(session, given_up));
     for (size_t i = 0; i < given_up.size(); ++i) {
-      if (!reported.contains(given_up[i].key)) found.insert(below[i]);
+      if (!reported.contains(given_up[i].row.key)) found.insert(below[i]);
     }
     CARILLON_ASSIGN_OR_RETURN(Rows deeper, session.Query(nested, {text}));
     while (deeper.Next()) level.emplace_back(KeyAt(deeper, 1), deeper.Unsigned(4));
