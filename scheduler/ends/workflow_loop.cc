@@ -116,15 +116,16 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
 
 void WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
   if (due.counts_hosts && look.now - *first_step_ < kHostsHeardAfter) return;
-  const ClaimRequest request = RequestOf(due);
-  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(request.key)), look,
-                                 {request.segment}, [&](const Fence& fence, WallTime cluster_now) {
+  const PartsRequest request{.claim = RequestOf(due), .rendered = due.rendered};
+  const ClaimRequest& claim = request.claim;
+  const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(claim.key)), look,
+                                 {claim.segment}, [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.store.BeginParts(request, fence, cluster_now);
                                  });
   if (!reply.ok()) return;
   CountBegin(reply->verdict, reply->reason);
   // All parts have the fire of this one, so the sweep finds them together.
-  if (reply->due) ports_.owner.signals.due.Raise({request.job_no, request.segment, *reply->due});
+  if (reply->due) ports_.owner.signals.due.Raise({claim.job_no, claim.segment, *reply->due});
   if (!reply->ended) return;
   CountEnded(*reply->ended, 1);
   ports_.owner.signals.slot_freed.Raise();

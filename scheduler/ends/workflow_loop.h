@@ -37,8 +37,9 @@ struct DueWorkflow {
   PendingRun run;
   OverlapRules overlap = {};
   bool fans_out = false;
-  bool counts_hosts = false;  // its parts are as many as hosts are alive
-  Duration late_after{};      // of ClaimRequest
+  bool counts_hosts = false;            // its parts are as many as hosts are alive
+  Duration late_after{};                // of ClaimRequest
+  std::optional<Places> rendered = {};  // of PartsRequest
 };
 DueWorkflow ToDue(const PendingRun& run, const JobDefinition& job, Duration late_after);
 

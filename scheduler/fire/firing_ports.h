@@ -39,8 +39,8 @@ struct FiringPorts {
   const LiveSettings& settings;
   const MemberSignals& signals;
   // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
-  std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow =
-      [](const PendingRun&, const JobDefinition&) {};
+  std::function<void(const PendingRun&, const Definition&)> begin_workflow =
+      [](const PendingRun&, const Definition&) {};
   // True if the executor to which the part is bound cannot take it, as far as is known.
   std::function<bool(const PendingRun&, const Definition&)> host_down =
       [](const PendingRun&, const Definition&) { return false; };

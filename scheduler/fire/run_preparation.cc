@@ -109,7 +109,7 @@ void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
         DecideFiring(tracked.run, *tracked.definition, {.now = *cluster_now, .other_runs = 0});
     if (!skip.empty()) return skips_.Skip(tracked, skip, now);
   }
-  ports_.begin_workflow(tracked.run, job);
+  ports_.begin_workflow(tracked.run, *tracked.definition);
   places_.Settle(tracked, now);
 }
 

@@ -156,6 +156,16 @@ Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definitio
   return MixBits(StableHash(rendered));
 }
 
+std::optional<Places> PlacesByTemplate(const PendingRun& run, const Definition& definition) {
+  const std::optional<Shards>& shards = definition.job().shards;
+  if (!shards || shards->total_from.empty()) return std::nullopt;
+  std::set<std::string> untrusted;  // a number is no command
+  const auto facts = FactsOf(run, definition, &untrusted);
+  if (!facts.ok()) return NoTotal(facts.error().message);
+  const auto text = RenderPlain(shards->total_from, *facts);
+  return text.ok() ? RenderedPlaces(*text, shards->max) : NoTotal(text.error().message);
+}
+
 size_t TaskBytes(const TaskMessage& task) {
   size_t bytes = kTaskBytes + task.command.size() + task.run_as.size() +
                  task.working_directory.size() + task.output_encoding.size() + task.trace_id.size();

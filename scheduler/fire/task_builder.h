@@ -6,6 +6,9 @@
 //          kDenied, unsafe_parameter: a text from outside would become part of the command.
 #pragma once
 
+#include <optional>
+
+#include "common/domain/parts/fan_out_places.h"
 #include "common/wire/messages/task_codec.h"
 #include "scheduler/definitions/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
@@ -18,6 +21,10 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
 // The place of the run on the ring of executors (hash_ring.h), by its routing key. Errors as
 // BuildTask.
 Result<uint64_t> RoutingPlace(const PendingRun& run, const Definition& definition);
+
+// The places of a fire whose job has a template for the number of its parts; nullopt for others. If
+// it cannot be rendered, they are refused.
+std::optional<Places> PlacesByTemplate(const PendingRun& run, const Definition& definition);
 
 // Returns the approximate number of bytes that the task adds to a bundle.
 size_t TaskBytes(const TaskMessage& task);

@@ -1,4 +1,7 @@
 // Builds each room of a member with its ports and options.
+#include <utility>
+
+#include "scheduler/fire/task_builder.h"
 #include "scheduler/member/member_rooms.h"
 #include "scheduler/settings/new_fields.h"
 
@@ -162,11 +165,14 @@ FiringLoop Member::Rooms::MakeFiring() {
        .settings = ports.settings,
        .signals = signals,
        .begin_workflow =
-           [this](const PendingRun& run, const JobDefinition& job) {
+           [this](const PendingRun& run, const Definition& definition) {
+             const JobDefinition& job = definition.job();
              const ClaimRequest claim{
                  .key = run.key, .job_no = run.job_no, .def_version = run.def_version};
              const Duration late_after = FansOut(job) ? LateLimit(claim) : Duration{};
-             if (workflows.Add(ToDue(run, job, late_after)).ok()) {
+             DueWorkflow due = ToDue(run, job, late_after);
+             due.rendered = PlacesByTemplate(run, definition);
+             if (workflows.Add(std::move(due)).ok()) {
                WakeOf("workflow").Wake();
              } else {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();

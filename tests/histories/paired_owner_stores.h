@@ -189,7 +189,7 @@ class PairedWorkflowStore final : public Paired<WorkflowStore> {
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     return Both("Begin", &WorkflowStore::Begin, request, fence, now);
   }
-  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+  Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                 WallTime now) override {
     return Both("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
   }

@@ -65,15 +65,13 @@ void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKe
   }
 }
 
-void EndWithoutParts(MemoryTables& tables, const RunKey& key, std::string_view why, WallTime now,
+void EndWithoutParts(MemoryTables& tables, const RunKey& key, const Places& places, WallTime now,
                      PartsReply* reply) REQUIRES(tables.mu) {
   RunEntry own = *tables.FindRun(key);
-  const NoParts end = EndOfNoParts(own.row, why);
-  const AttemptResult result{
-      .state = end.change.state, .reason = end.change.reason, .error = end.error, .ended = now};
+  const NoParts end = EndOfNoParts(own.row, places, now);
   reply->ended = end.change.state;
   reply->completed = IsAwaited(own.row);
-  CARILLON_CHECK(WriteChange(tables, std::move(own), end.change, result, now).ok(),
+  CARILLON_CHECK(WriteChange(tables, std::move(own), end.change, end.result, now).ok(),
                  "an own run that has begun may end");
 }
 
@@ -127,7 +125,8 @@ std::vector<RunKey> PartsOf(const MemoryTables& tables, const RunKey& own) {
   return parts;
 }
 
-Result<PartsReply> BeginPartsOf(MemoryTables& tables, const ClaimRequest& request, WallTime now) {
+Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts, WallTime now) {
+  const ClaimRequest& request = parts.claim;
   const JobEntry* job = tables.FindJob(request.job_no);
   const auto version = job == nullptr ? std::map<int64_t, JobDefinition>::const_iterator{}
                                       : job->versions.find(request.def_version);
@@ -148,9 +147,10 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const ClaimRequest& reques
   const std::vector<RunKey> before = PartsOf(tables, request.key);
   size_t total = before.size();
   if (before.empty()) {
-    const Places places = PlacesOf(version->second, HostsOf(tables), now);
+    const Places places =
+        parts.rendered ? *parts.rendered : PlacesOf(version->second, HostsOf(tables), now);
     if (!places.refusal.empty()) {
-      EndWithoutParts(tables, request.key, places.refusal, now, &reply);
+      EndWithoutParts(tables, request.key, places, now, &reply);
       return reply;
     }
     total = places.total;

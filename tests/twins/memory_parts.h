@@ -15,7 +15,7 @@ namespace carillon::memory {
 std::vector<RunKey> PartsOf(const MemoryTables& tables, const RunKey& own) REQUIRES(tables.mu);
 
 // Implement BeginParts, EndFires and ScanUnended, after the fence was checked.
-Result<PartsReply> BeginPartsOf(MemoryTables& tables, const ClaimRequest& request, WallTime now)
+Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts, WallTime now)
     REQUIRES(tables.mu);
 FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) REQUIRES(tables.mu);
 std::vector<FireLook> UnendedOf(const MemoryTables& tables, SegmentId segment, WallTime due)

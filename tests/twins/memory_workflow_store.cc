@@ -185,9 +185,9 @@ Result<BeginReply> MemoryWorkflowStore::Begin(const ClaimRequest& request, const
   return reply;
 }
 
-Result<PartsReply> MemoryWorkflowStore::BeginParts(const ClaimRequest& request, const Fence& fence,
+Result<PartsReply> MemoryWorkflowStore::BeginParts(const PartsRequest& request, const Fence& fence,
                                                    WallTime now) {
-  CARILLON_TRY(CheckInFence(request.segment, fence, "begin"));
+  CARILLON_TRY(CheckInFence(request.claim.segment, fence, "begin"));
   MutexLock lock(tables_.mu);
   CARILLON_TRY(tables_.CheckFence(fence));
   return BeginPartsOf(tables_, request, now);

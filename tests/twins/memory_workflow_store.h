@@ -13,7 +13,7 @@ class MemoryWorkflowStore final : public WorkflowStore {
   explicit MemoryWorkflowStore(MemoryTables& tables) : tables_(tables) {}
 
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override;
-  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+  Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                 WallTime now) override;
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override;

@@ -1,8 +1,11 @@
 #include "common/domain/job/fan_out.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "common/domain/job/job.h"
+#include "common/domain/job_text.h"
 
 namespace carillon {
 namespace {
@@ -19,6 +22,14 @@ Status CheckFanOutNumber(std::string_view pointer, int64_t value, int64_t least,
                        fmt::format("is {}; it must be from {} to {}", value, least, most));
 }
 
+Status CheckTotalFrom(const Shards& shards) {
+  if (shards.alive) {
+    return RefusedFanOut("/shards/total", "is either alive or a template, not both");
+  }
+  std::string fault = TextFault(shards.total_from, kTotalFromBytesMax);
+  return fault.empty() ? Status() : RefusedFanOut("/shards/total", std::move(fault));
+}
+
 Status CheckHosts(const JobDefinition& job) {
   if (!job.executor_id.empty()) {
     return RefusedFanOut("/executor_id",
@@ -33,6 +44,8 @@ Status CheckHosts(const JobDefinition& job) {
 }
 
 }  // namespace
+
+bool IsTotalTemplate(std::string_view text) { return text.find("{{") != std::string_view::npos; }
 
 bool FansOut(const JobDefinition& job) { return job.shards || job.broadcast; }
 
@@ -55,7 +68,8 @@ Status ValidateFanOut(const JobDefinition& job) {
         CheckFanOutNumber("/broadcast/wait_s", job.broadcast->wait_s, 0, kBroadcastWaitMax));
     return CheckHosts(job);
   }
-  if (job.shards->alive) {
+  if (!job.shards->total_from.empty()) CARILLON_TRY(CheckTotalFrom(*job.shards));
+  if (job.shards->alive || !job.shards->total_from.empty()) {
     return CheckFanOutNumber("/shards/max", job.shards->max, 1, kFanOutMax);
   }
   return CheckFanOutNumber("/shards/total", job.shards->total, 1, kFanOutMax);

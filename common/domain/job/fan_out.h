@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "common/base/result.h"
 
@@ -14,12 +16,14 @@ namespace carillon {
 struct JobDefinition;  // job.h
 
 inline constexpr int64_t kFanOutMax = 1'000;  // parts of a fire
+inline constexpr size_t kTotalFromBytesMax = 1'024;
 
 // The parts of a fire share its work, and may run anywhere.
 struct Shards {
-  int64_t total = 1;         // 1-1,000, unless `alive`
-  bool alive = false;        // as many as executors can run the job when the fire begins
-  int64_t max = kFanOutMax;  // 1-1,000, of `alive`
+  int64_t total = 1;            // 1-1,000, unless one of the next two is set
+  bool alive = false;           // as many as executors can run the job when the fire begins
+  int64_t max = kFanOutMax;     // 1-1,000, of `alive` and `total_from`
+  std::string total_from = {};  // a template for the number, rendered when the fire begins
 
   bool operator==(const Shards&) const = default;
 };
@@ -32,6 +36,9 @@ struct Broadcast {
 
   bool operator==(const Broadcast&) const = default;
 };
+
+// True if a text as the total is one for `total_from`.
+bool IsTotalTemplate(std::string_view text);
 
 // True if the fires of the job have parts.
 bool FansOut(const JobDefinition& job);

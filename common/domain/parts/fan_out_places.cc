@@ -1,9 +1,14 @@
 #include "common/domain/parts/fan_out_places.h"
 
 #include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "common/domain/job/job.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/job_text.h"
 #include "common/domain/run/run.h"
 
 namespace carillon {
@@ -20,10 +25,25 @@ bool IsAlive(const FanOutHost& host, const FanOutNeeds& needs, WallTime now) {
   return can && host.enabled && !host.draining && now - host.heard <= kAliveHeard;
 }
 
+constexpr std::string_view kTotalBlanks = " \t\r\n";
+constexpr size_t kTotalShownMax = 80;  // bytes
+
+// The text may be from outside, so what cannot be shown as it is, is not.
+std::string ShownTotal(std::string_view text) {
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+  if (plain && text.size() <= kTotalShownMax) return fmt::format("\"{}\"", text);
+  return fmt::format("a text of {} bytes", text.size());
+}
+
 }  // namespace
 
 bool AsksHosts(const JobDefinition& job) {
   return job.broadcast.has_value() || (job.shards && job.shards->alive);
+}
+
+Places NoTotal(std::string_view why) {
+  return {.refusal = reason::kBadShardTotal,
+          .error = fmt::format("the number of its shards cannot be used: {}", why)};
 }
 
 Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, WallTime now) {
@@ -35,11 +55,30 @@ Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, 
                           .handler = job.handler};
   if (job.broadcast) return BroadcastPlaces(hosts, needs, now);
   if (!job.shards) return FixedPlaces(1);
+  if (!job.shards->total_from.empty()) return NoTotal("it was not rendered");
   if (!job.shards->alive) return FixedPlaces(static_cast<size_t>(job.shards->total));
   return AlivePlaces(hosts, needs, static_cast<size_t>(job.shards->max), now);
 }
 
 Places FixedPlaces(size_t total) { return {.total = std::clamp(total, size_t{1}, kPartsMax)}; }
+
+Places RenderedPlaces(std::string_view text, int64_t max) {
+  const size_t first = text.find_first_not_of(kTotalBlanks);
+  if (first == std::string_view::npos) return NoTotal("it is empty");
+  text = text.substr(first, text.find_last_not_of(kTotalBlanks) - first + 1);
+  int64_t total = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, total);
+  if (read != end || error == std::errc::invalid_argument) {
+    return NoTotal(ShownTotal(text) + " is not a whole number");
+  }
+  if (error == std::errc::result_out_of_range || total > max) {
+    return NoTotal(fmt::format("{} is not within 0 and {}", ShownTotal(text), max));
+  }
+  if (total < 0) return NoTotal(ShownTotal(text) + " is negative");
+  if (total == 0) return {.refusal = reason::kZeroShards};
+  return FixedPlaces(static_cast<size_t>(total));
+}
 
 Places AlivePlaces(const std::vector<FanOutHost>& hosts, const FanOutNeeds& needs, size_t max,
                    WallTime now) {

@@ -50,16 +50,23 @@ struct Places {
   std::vector<ExecutorId> hosts = {};  // broadcast: of each part, sorted; otherwise empty
   // Not empty: the fire has no parts, and its own run ends for this reason (run.h).
   std::string_view refusal = {};
+  std::string error = {};  // of a total that cannot be used
 
   bool operator==(const Places&) const = default;
 };
 
 // True if the places depend on hosts.
 bool AsksHosts(const JobDefinition& job);
-// The places of a fire of this job, which fans out. `hosts` may be empty if it asks none.
+// The places of a fire of this job, which fans out. `hosts` may be empty if it asks none. Those of
+// `total_from` come from RenderedPlaces instead.
 Places PlacesOf(const JobDefinition& job, const std::vector<FanOutHost>& hosts, WallTime now);
 
 Places FixedPlaces(size_t total);
+// Refused as kBadShardTotal: `total_from` cannot be rendered.
+Places NoTotal(std::string_view why);
+// The rendered text of `total_from` as a whole number, which may have blanks around it. 0 is
+// refused as kZeroShards; kBadShardTotal: it is no such number, or above `max`.
+Places RenderedPlaces(std::string_view text, int64_t max);
 // As many parts as hosts are alive and could run one; at least one, which waits for a host, and at
 // most `max`. The state of a host is not asked: a member that has just started has heard of few.
 Places AlivePlaces(const std::vector<FanOutHost>& hosts, const FanOutNeeds& needs, size_t max,

@@ -1,6 +1,7 @@
 #include "common/domain/parts/fire_end.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,21 @@ std::string FailuresOf(const std::vector<PartEnd>& parts) {
                      failed == 1 ? "has" : "have", names);
 }
 
+RunState StateOfRefusal(std::string_view why) {
+  if (why == reason::kNoExecutor) return RunState::kSkipped;
+  return why == reason::kZeroShards ? RunState::kCompleted : RunState::kFailed;
+}
+
+std::string ErrorOfRefusal(const Places& places) {
+  if (places.refusal == reason::kNoExecutor) {
+    return "no executor that was heard in the last hour matches the job";
+  }
+  if (places.refusal == reason::kTooManyHosts) {
+    return "more executors match the job than a fire may have parts";
+  }
+  return places.error;
+}
+
 }  // namespace
 
 uint32_t FlagsOfPart(const RunRow& own) {
@@ -83,16 +99,20 @@ RunChange BeginPartAgain(const RunRow& part, const RunRow& own, WallTime now) {
           .given_back = !was_tried};
 }
 
-NoParts EndOfNoParts(const RunRow& own, std::string_view why) {
-  const bool none = why == reason::kNoExecutor;
-  return {.change = {.state = none ? RunState::kSkipped : RunState::kFailed,
+NoParts EndOfNoParts(const RunRow& own, const Places& places, WallTime now) {
+  const RunState state = StateOfRefusal(places.refusal);
+  AttemptResult result{.state = state,
+                       .reason = std::string(places.refusal),
+                       .error = ErrorOfRefusal(places),
+                       .ended = now};
+  if (state == RunState::kCompleted) result.started = now;
+  return {.change = {.state = state,
                      .attempt = own.attempt,
                      .def_version = own.def_version,
-                     .reason = std::string(why),
+                     .reason = result.reason,
                      .store_result = true,
-                     .dead_letter = !none},
-          .error = none ? "no executor that was heard in the last hour matches the job"
-                        : "more executors match the job than a fire may have parts"};
+                     .dead_letter = state == RunState::kFailed},
+          .result = std::move(result)};
 }
 
 std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requested) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/parts/fan_out_places.h"
 #include "common/domain/run/run_state.h"
 
 namespace carillon {
@@ -20,12 +21,15 @@ uint32_t FlagsOfPart(const RunRow& own);
 // A part of a fire that begins once more, because its own run was opened again.
 RunChange BeginPartAgain(const RunRow& part, const RunRow& own, WallTime now);
 
-// The end of an own run that has begun and gets no parts, for a reason of PlacesOf.
+// The end of an own run that has begun and gets no parts, because these places are refused.
+//   SKIPPED     no host was found
+//   COMPLETED   the number of its parts is 0: all of nothing is done, so what follows goes on
+//   FAILED      otherwise
 struct NoParts {
   RunChange change;
-  std::string error = {};
+  AttemptResult result;
 };
-NoParts EndOfNoParts(const RunRow& own, std::string_view why);
+NoParts EndOfNoParts(const RunRow& own, const Places& places, WallTime now);
 
 // The last attempt of a part.
 struct PartEnd {

@@ -68,6 +68,10 @@ inline constexpr std::string_view kNodeFailed = "node_failed";
 // than a fire may have parts.
 inline constexpr std::string_view kShardFailed = "shard_failed";
 inline constexpr std::string_view kTooManyHosts = "too_many_hosts";
+// FAILED: the template for the number of the fire's parts gives none, or too many. COMPLETED: it
+// gives 0, and nothing was to do.
+inline constexpr std::string_view kBadShardTotal = "bad_shard_total";
+inline constexpr std::string_view kZeroShards = "zero_shards";
 // FAILED, without a process, because of one of the job's secrets:
 inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
 // The job's owner may not use the secret.

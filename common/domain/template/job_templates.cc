@@ -53,6 +53,7 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
     found.push_back({value, TemplatePlace::kVariable, "/env/" + EscapePointer(name)});
   }
   found.push_back({job.routing_key, TemplatePlace::kPlain, "/routing_key"});
+  if (job.shards) found.push_back({job.shards->total_from, TemplatePlace::kTotal, "/shards/total"});
   if (!job.http) return found;
   found.push_back({job.http->url, TemplatePlace::kUrl, "/http/url"});
   for (const auto& [name, value] : job.http->headers) {

@@ -9,7 +9,8 @@
 
 namespace carillon {
 
-enum class TemplatePlace { kCommand, kVariable, kUrl, kPlain };
+// kTotal: the number of the fire's parts.
+enum class TemplatePlace { kCommand, kVariable, kUrl, kPlain, kTotal };
 
 struct JobTemplate {
   std::string_view text;  // of the definition

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/parts/fan_out_places.h"
 #include "common/domain/workflow/workflow_begin.h"
 #include "common/domain/workflow/workflow_retry.h"
 #include "common/domain/workflow/workflow_step.h"
@@ -60,6 +61,14 @@ struct BeginReply {
 };
 
 // The reply to BeginParts.
+// The begin of a fire whose job fans out.
+struct PartsRequest {
+  ClaimRequest claim;
+  // Its places by a template for their number (Shards::total_from); nullopt: the job has none. The
+  // claim names the version and the attempt whose parameters were rendered.
+  std::optional<Places> rendered = {};
+};
+
 struct PartsReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
@@ -125,10 +134,11 @@ class WorkflowStore {
 
   // Begins a fire whose job fans out (fan_out.h). Decides by DecideClaim, for a request without an
   // executor and without a group. If accepted, the own run becomes RUNNING with run_flag::kParts
-  // and takes its slot of the job, and its parts (PlacesOf) are written, due now. If it has parts
-  // of an earlier begin, these are due again, with their next attempts. If there are no places, the
-  // own run ends. kAcceptedAgain: it runs already. kConflict: that version does not fan out.
-  virtual Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+  // and takes its slot of the job, and its parts (`rendered`, otherwise PlacesOf) are written, due
+  // now. If it has parts of an earlier begin, these are due again, with their next attempts, and
+  // their number stays. If there are no places, the own run ends. kAcceptedAgain: it runs already.
+  // kConflict: that version does not fan out.
+  virtual Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                         WallTime now) = 0;
 
   // The oldest wake-ups of `segments`, by id; as ScanCompletions.

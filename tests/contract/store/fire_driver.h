@@ -29,7 +29,7 @@ class FireContract : public StoreContract<Factory> {
   // The own run of a fire that has begun.
   static RunRow Begin(StoreDriver& s, const RunRow& own, const JobDefinition& job,
                       const Fence& fence, WallTime now) {
-    const PartsReply reply = s.v(s.workflows.BeginParts(ToBegin(own, job), fence, now));
+    const PartsReply reply = s.v(s.workflows.BeginParts({ToBegin(own, job)}, fence, now));
     EXPECT_EQ(reply.verdict, ClaimVerdict::kAccepted) << Name(reply.reason);
     return s.Get(own.key).row;
   }

@@ -39,7 +39,7 @@ class PartsDriver : public WorkflowDriver {
   }
 
   PartsReply BeginFire(const RunKey& own, WallTime now) {
-    return v(workflows.BeginParts(RequestFor(own), fence, now));
+    return v(workflows.BeginParts({RequestFor(own)}, fence, now));
   }
   // The own run of a fire by hand that has begun.
   RunKey BegunFire(const StoredJob& job, WallTime now) {
@@ -150,10 +150,10 @@ TYPED_TEST(PartsContract, BeginOfPartsIsRepeatedAfterAnUnknownOutcome) {
   PartsDriver s = this->parts_driver();
   const RunKey key = s.Execute(s.Create("a", s.InParts(2)), kT0).key;
   const ClaimRequest request = s.RequestFor(key);
-  EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(s.v(s.workflows.BeginParts({request}, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
   s.StartPart(key, 1, kT0);
   const std::vector<RunRow> before = s.Pending(kT0 + 9s);
-  const PartsReply again = s.v(s.workflows.BeginParts(request, s.fence, kT0 + 1s));
+  const PartsReply again = s.v(s.workflows.BeginParts({request}, s.fence, kT0 + 1s));
   EXPECT_EQ(again.verdict, ClaimVerdict::kAcceptedAgain);
   EXPECT_EQ(s.Pending(kT0 + 9s), before);
   EXPECT_EQ(s.PartOf(key, 1).state, RunState::kRunning);
@@ -166,18 +166,18 @@ TYPED_TEST(PartsContract, BeginOfPartsRefusesAsAClaimDoes) {
   EXPECT_EQ(s.BeginFire(key, kT0).reason, ClaimReason::kNotDue);
   ClaimRequest request = s.RequestFor(key);
   request.hold_back = ClaimReason::kClusterPaused;
-  EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, kT0 + 11s)).reason,
+  EXPECT_EQ(s.v(s.workflows.BeginParts({request}, s.fence, kT0 + 11s)).reason,
             ClaimReason::kClusterPaused);
   request = s.RequestFor(key);
   Fence others = s.fence;
   std::erase_if(others, [&](const FencedSegment& held) { return held.segment == request.segment; });
-  EXPECT_CODE(s.workflows.BeginParts(request, others, kT0 + 11s), ErrorCode::kInvalid);
+  EXPECT_CODE(s.workflows.BeginParts({request}, others, kT0 + 11s), ErrorCode::kInvalid);
   s.Replace(job, job.definition, kT0 + 11s);
-  EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, kT0 + 11s)).reason,
+  EXPECT_EQ(s.v(s.workflows.BeginParts({request}, s.fence, kT0 + 11s)).reason,
             ClaimReason::kVersionMoved);
   const Fence old = s.fence;
   s.fence = s.Take(2);
-  EXPECT_CODE(s.workflows.BeginParts(s.RequestFor(key), old, kT0 + 11s), ErrorCode::kFenced);
+  EXPECT_CODE(s.workflows.BeginParts({s.RequestFor(key)}, old, kT0 + 11s), ErrorCode::kFenced);
   EXPECT_EQ(s.StateOf(key), RunState::kPending);
   EXPECT_EQ(s.Pending(kT0 + 1h).size(), 1u);
 }
@@ -188,11 +188,11 @@ TYPED_TEST(PartsContract, BeginOfPartsNeedsAReadableDefinitionWithThem) {
   const RunKey key = s.Execute(job, kT0).key;
   const ClaimRequest request = s.RequestFor(key);
   this->handle().DamageDefinition(job, true);
-  EXPECT_CODE(s.workflows.BeginParts(request, s.fence, kT0), ErrorCode::kCorrupt);
+  EXPECT_CODE(s.workflows.BeginParts({request}, s.fence, kT0), ErrorCode::kCorrupt);
   EXPECT_EQ(s.StateOf(key), RunState::kPending);
   this->handle().DamageDefinition(job, false);
   const RunKey plain = s.Execute(s.Create("b", s.Manual()), kT0).key;
-  EXPECT_CODE(s.workflows.BeginParts(s.RequestFor(plain), s.fence, kT0), ErrorCode::kConflict);
+  EXPECT_CODE(s.workflows.BeginParts({s.RequestFor(plain)}, s.fence, kT0), ErrorCode::kConflict);
   EXPECT_EQ(s.StateOf(plain), RunState::kPending);
 }
 

@@ -155,7 +155,7 @@ TYPED_TEST(PartsControlContract, ARetryRunsWhatHasFailed) {
   EXPECT_EQ(part.attempts[0].executor, ExecutorId("e1"));
   // It has the slot of its job again.
   ClaimRequest other = this->ToBegin(s.Execute(job, kT0 + 1h), job.definition);
-  EXPECT_EQ(s.v(s.workflows.BeginParts(other, fence, kT0 + 1h)).verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(s.v(s.workflows.BeginParts({other}, fence, kT0 + 1h)).verdict, ClaimVerdict::kSkipped);
   for (const uint32_t index : {1u, 2u}) {
     this->EndPart(s, own, index, RunState::kCompleted, fence, kT0 + 2h);
   }
@@ -291,7 +291,7 @@ TYPED_TEST(PartsControlContract, AnEditKeepsTheNumberOfParts) {
   EXPECT_EQ(this->Part(s, own, 1).def_version, edited.version);
   EXPECT_EQ(this->Part(s, own, 1).shard_total, 2u);
   // The fire has the one slot that the edit has made, and its parts have none.
-  EXPECT_EQ(s.v(s.workflows.BeginParts(this->ToBegin(s.Execute(edited, kT0 + 2s), definition),
+  EXPECT_EQ(s.v(s.workflows.BeginParts({this->ToBegin(s.Execute(edited, kT0 + 2s), definition)},
                                        fence, kT0 + 2s))
                 .verdict,
             ClaimVerdict::kSkipped);

@@ -68,7 +68,7 @@ class FaultWorkflowStore : public FaultStore<WorkflowStore> {
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override {
     return Call("Begin", &WorkflowStore::Begin, request, fence, now);
   }
-  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+  Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                 WallTime now) override {
     return Write("BeginParts", &WorkflowStore::BeginParts, request, fence, now);
   }

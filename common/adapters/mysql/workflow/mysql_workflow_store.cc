@@ -22,9 +22,9 @@ Result<BeginReply> MysqlWorkflowStore::Begin(const ClaimRequest& request, const 
       [&](Session& session) { return BeginWorkflow(session, request, rules, no); });
 }
 
-Result<PartsReply> MysqlWorkflowStore::BeginParts(const ClaimRequest& request, const Fence& fence,
+Result<PartsReply> MysqlWorkflowStore::BeginParts(const PartsRequest& request, const Fence& fence,
                                                   WallTime now) {
-  CARILLON_TRY(CheckBatch(std::vector<ClaimRequest>{request}, fence, "begin"));
+  CARILLON_TRY(CheckBatch(std::vector<ClaimRequest>{request.claim}, fence, "begin"));
   const std::vector<uint32_t> no_incarnation = {0};
   const ClaimRules rules{db_.caches().incarnations, db_.caches().plain, no_incarnation, fence, now};
   return InTransaction(db_.pool(), {.operation = "begin", .retry_duplicates = true},

@@ -16,7 +16,7 @@ class MysqlWorkflowStore final : public WorkflowStore {
   explicit MysqlWorkflowStore(MysqlDatabase& db) : db_(db) {}
 
   Result<BeginReply> Begin(const ClaimRequest& request, const Fence& fence, WallTime now) override;
-  Result<PartsReply> BeginParts(const ClaimRequest& request, const Fence& fence,
+  Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                 WallTime now) override;
   Result<std::vector<WakeUp>> ScanWakeUps(const std::vector<SegmentId>& segments,
                                           size_t limit) override;

@@ -48,7 +48,9 @@ Result<std::vector<FanOutHost>> ReadHosts(Session& session, WallTime now) {
   return hosts;
 }
 
-Result<Places> ReadPlaces(Session& session, const JobDefinition& job, WallTime now) {
+Result<Places> PlacesAtBegin(Session& session, const PartsRequest& request,
+                             const JobDefinition& job, WallTime now) {
+  if (request.rendered) return *request.rendered;
   std::vector<FanOutHost> hosts;
   if (AsksHosts(job)) {
     CARILLON_ASSIGN_OR_RETURN(hosts, ReadHosts(session, now));
@@ -131,14 +133,11 @@ Result<ClaimReply> ClaimOwn(Session& session, const ClaimRequest& request,
   return replies->front();
 }
 
-Status EndWithoutParts(Session& session, StoredRun& own, std::string_view why, WallTime now,
+Status EndWithoutParts(Session& session, StoredRun& own, const Places& places, WallTime now,
                        PartsReply* reply) {
-  const NoParts end = EndOfNoParts(own.row, why);
+  const NoParts end = EndOfNoParts(own.row, places, now);
   RunWriter writer(session);
-  CARILLON_TRY(writer.Change(
-      own, end.change,
-      {.state = end.change.state, .reason = end.change.reason, .error = end.error, .ended = now},
-      now));
+  CARILLON_TRY(writer.Change(own, end.change, end.result, now));
   reply->ended = own.row.state;
   reply->completed = IsAwaited(own.row);
   return writer.Flush();
@@ -146,8 +145,9 @@ Status EndWithoutParts(Session& session, StoredRun& own, std::string_view why, W
 
 }  // namespace
 
-Result<PartsReply> BeginPartsOf(Session& session, const ClaimRequest& request,
+Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
                                 const ClaimRules& rules) {
+  const ClaimRequest& request = parts.claim;
   CARILLON_TRY(LockFence(session, rules.fence));
   // A pause, an edit or a delete of the job comes before, or meets the parts.
   LockedJobs jobs;
@@ -167,9 +167,9 @@ Result<PartsReply> BeginPartsOf(Session& session, const ClaimRequest& request,
   CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> before, KeysOfParts(session, request.key));
   size_t total = before.size();
   if (before.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(const Places places, ReadPlaces(session, job, rules.now));
+    CARILLON_ASSIGN_OR_RETURN(const Places places, PlacesAtBegin(session, parts, job, rules.now));
     if (!places.refusal.empty()) {
-      CARILLON_TRY(EndWithoutParts(session, own, places.refusal, rules.now, &reply));
+      CARILLON_TRY(EndWithoutParts(session, own, places, rules.now, &reply));
       return reply;
     }
     CARILLON_TRY(InsertParts(session, own.row, places, rules.now));

@@ -8,7 +8,7 @@
 namespace carillon::mysql {
 
 // Implements WorkflowStore::BeginParts.
-Result<PartsReply> BeginPartsOf(Session& session, const ClaimRequest& request,
+Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
                                 const ClaimRules& rules);
 
 }  // namespace carillon::mysql

@@ -20,8 +20,13 @@ Error InvalidFanOut(std::string pointer, std::string why) {
 
 Status ReadTotal(const json& value, const std::string& pointer, Shards& shards) {
   if (value.is_string()) {
-    shards.alive = value.get_ref<const std::string&>() == kAlive;
-    return shards.alive ? Status() : InvalidFanOut(pointer, "must be a whole number or \"alive\"");
+    const auto& text = value.get_ref<const std::string&>();
+    shards.alive = text == kAlive;
+    if (IsTotalTemplate(text)) shards.total_from = text;
+    if (shards.alive || !shards.total_from.empty()) return {};
+    return InvalidFanOut(pointer,
+                         "must be a whole number, \"alive\", or a placeholder such as "
+                         "\"{{params.n}}\"");
   }
   return Read(value, pointer, shards.total);
 }
@@ -47,8 +52,8 @@ Status ReadShards(const json& value, const std::string& pointer, std::optional<S
           at, "unknown field '" + name + "' in shards" + DidYouMean(name, {"total", "max"}));
     }
   }
-  if (!shards.alive && value.contains("max")) {
-    return InvalidFanOut(JsonPointer(pointer, "max"), "has an effect with the total alive only");
+  if (!shards.alive && shards.total_from.empty() && value.contains("max")) {
+    return InvalidFanOut(JsonPointer(pointer, "max"), "has no effect with a fixed total; omit it");
   }
   out = shards;
   return {};
@@ -78,6 +83,7 @@ Status ReadBroadcast(const json& value, const std::string& pointer, std::optiona
 
 json ShardsToJson(const Shards& shards) {
   if (shards.alive) return {{"total", kAlive}, {"max", shards.max}};
+  if (!shards.total_from.empty()) return {{"total", shards.total_from}, {"max", shards.max}};
   return {{"total", shards.total}};
 }
 

@@ -1,5 +1,5 @@
-// JSON of the fields `shards` and `broadcast` of a job: {"total": 8}, {"total": "alive", "max": 9}
-// and {"wait_s": 60}. null is none.
+// JSON of the fields `shards` and `broadcast` of a job: {"total": 8}, {"total": "alive", "max": 9},
+// {"total": "{{params.n}}", "max": 9} and {"wait_s": 60}. null is none.
 //
 // Errors   kInvalid with a pointer that begins with the given one.
 #pragma once

@@ -314,7 +314,7 @@ TEST_F(CompletionLoopTest, TheEndOfThePartsEndsTheirFire) {
   request.incarnation = {};
   request.overlap = OverlapRulesOf(job);
   const Fence fence = table_.View()->FenceFor(All());
-  ASSERT_TRUE(stores_.workflows.BeginParts(request, fence, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.workflows.BeginParts({request}, fence, clock_.Wall()).ok());
   RunKey part = own.key;
   for (const uint32_t shard : {1u, 2u}) {
     clock_.Advance(1s);

@@ -44,7 +44,7 @@ class FiringLoopTest : public test::RoomTest {
             .settings = settings_,
             .signals = signals_,
             .begin_workflow = [this](const PendingRun& run,
-                                     const JobDefinition& job) { begin_workflow_(run, job); },
+                                     const Definition& job) { begin_workflow_(run, job.job()); },
             .host_down = [this](const PendingRun& run,
                                 const Definition& job) { return host_down_(run, job); }},
         options);

@@ -1,7 +1,10 @@
 // Jobs whose fires have parts.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "common/domain/job/job_types.h"
+#include "common/domain/template/template.h"
 
 namespace carillon::fan_out_test {
 namespace {
@@ -37,6 +40,7 @@ TEST(FanOutTest, NumbersHaveBounds) {
   for (const int64_t total : {-1, 0, 1'001}) {
     EXPECT_EQ(PointerOf(Sharded({.total = total})), "/shards/total");
     EXPECT_EQ(PointerOf(Sharded({.alive = true, .max = total})), "/shards/max");
+    EXPECT_EQ(PointerOf(Sharded({.max = total, .total_from = "{{params.n}}"})), "/shards/max");
   }
   for (const int64_t most : {1, 1'000}) {
     EXPECT_EQ(PointerOf(Sharded({.alive = true, .max = most})), "");
@@ -45,6 +49,38 @@ TEST(FanOutTest, NumbersHaveBounds) {
   for (const int64_t wait : {-1, 604'801}) {
     EXPECT_EQ(PointerOf(Everywhere(wait)), "/broadcast/wait_s");
   }
+}
+
+TEST(FanOutTest, ATotalMayBeATemplate) {
+  EXPECT_TRUE(IsTotalTemplate("{{params.n}}"));
+  EXPECT_FALSE(IsTotalTemplate("alive"));
+  EXPECT_EQ(PointerOf(Sharded({.total_from = "{{params.n}}"})), "");
+  EXPECT_EQ(PointerOf(Sharded({.alive = true, .total_from = "{{params.n}}"})), "/shards/total");
+  const std::string nul("{{params.n}}\0", 13);
+  EXPECT_EQ(PointerOf(Sharded({.total_from = nul})), "/shards/total");
+  const std::string longer = "{{" + std::string(kTotalFromBytesMax, 'n') + "}}";
+  EXPECT_EQ(PointerOf(Sharded({.total_from = longer})), "/shards/total");
+}
+
+// As in all texts of the job; the places of a parameter's value are those of the run.
+TEST(FanOutTest, TheTemplateOfATotalIsChecked) {
+  JobDefinition job = Sharded({.total_from = "{{params.n}}"});
+  EXPECT_TRUE(ValidateTemplates(job).ok()) << "the request gives it";
+  job.schedules.emplace_back();
+  const Status missing = ValidateTemplates(job);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().pointer, "/shards/total");
+  job.schedules[0].parameters["n"] = int64_t{3};
+  EXPECT_TRUE(ValidateTemplates(job).ok());
+  for (const std::string text : {"{{params.n", "{{count}}", "{{secrets.n}}", "{{env.N}}",
+                                 "{{shard_total}}", "{{nodes.list.outputs.n}}"}) {
+    const Status status = ValidateTemplates(Sharded({.total_from = text}));
+    ASSERT_FALSE(status.ok()) << text;
+    EXPECT_EQ(status.error().pointer, "/shards/total") << text;
+  }
+  const Status node = ValidateTemplates(Sharded({.total_from = "{{nodes.list.outputs.n}}"}));
+  EXPECT_NE(node.error().message.find("write {{params.n}} here"), std::string::npos)
+      << node.error().message;
 }
 
 TEST(FanOutTest, WhatCannotBeCombinedIsRefused) {

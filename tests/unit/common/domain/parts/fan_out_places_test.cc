@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 
 namespace carillon::fan_out_places_test {
@@ -75,6 +76,36 @@ TEST(FanOutPlacesTest, ABroadcastToNoneOrToTooManyHasNoParts) {
   EXPECT_EQ(BroadcastPlaces(hosts, {}, kNow).total, kPartsMax);
   hosts.push_back(Host("y"));
   EXPECT_EQ(BroadcastPlaces(hosts, {}, kNow), (Places{.refusal = reason::kTooManyHosts}));
+}
+
+TEST(FanOutPlacesTest, ARenderedTotalIsAWholeNumber) {
+  EXPECT_EQ(RenderedPlaces("1", 1), FixedPlaces(1));
+  EXPECT_EQ(RenderedPlaces("1000", 1'000), FixedPlaces(1'000));
+  EXPECT_EQ(RenderedPlaces("       12\n", 20), FixedPlaces(12)) << "as wc prints it";
+  EXPECT_EQ(RenderedPlaces("0", 20), (Places{.refusal = reason::kZeroShards}));
+}
+
+TEST(FanOutPlacesTest, AnythingElseIsRefusedInWords) {
+  const auto error = [](std::string_view text) {
+    const Places places = RenderedPlaces(text, 20);
+    EXPECT_EQ(places.refusal, reason::kBadShardTotal) << text;
+    EXPECT_EQ(places.total, 0u);
+    return places.error;
+  };
+  const std::string begin = "the number of its shards cannot be used: ";
+  for (const std::string text : {"x", "3.5", "3 4", "+3", "1e2", "0x3", "3,", "null"}) {
+    EXPECT_EQ(error(text), begin + "\"" + text + "\" is not a whole number");
+  }
+  for (const std::string text : {"21", "99999999999999999999", "-99999999999999999999"}) {
+    EXPECT_EQ(error(text), begin + "\"" + text + "\" is not within 0 and 20");
+  }
+  EXPECT_EQ(error("-1"), begin + "\"-1\" is negative");
+  EXPECT_EQ(error(" \n"), begin + "it is empty");
+  EXPECT_EQ(error("\xff\x1b"), begin + "a text of 2 bytes is not a whole number");
+  EXPECT_EQ(error(std::string(81, 'x')), begin + "a text of 81 bytes is not a whole number");
+  JobDefinition job;
+  job.shards = Shards{.total_from = "{{params.n}}"};
+  EXPECT_EQ(PlacesOf(job, {}, kNow).refusal, reason::kBadShardTotal);
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ class ShardRoutesTest : public ApiEnv {
     changes["shards"] = {{"total", 3}};
     std::string run_id = Execute(Create(changes).value("job_id", ""));
     const RunRow row = stores_.runs.GetRun(*DecodeRunId(run_id))->row;
-    const auto begun = stores_.workflows.BeginParts({.key = row.key,
-                                                     .segment = row.segment,
-                                                     .job_no = row.job_no,
-                                                     .attempt = row.attempt,
-                                                     .def_version = row.def_version},
+    const auto begun = stores_.workflows.BeginParts({{.key = row.key,
+                                                      .segment = row.segment,
+                                                      .job_no = row.job_no,
+                                                      .attempt = row.attempt,
+                                                      .def_version = row.def_version}},
                                                     FenceOf(row.segment), clock_.Wall());
     EXPECT_TRUE(begun.ok() && begun->verdict == ClaimVerdict::kAccepted);
     return run_id;
@@ -207,11 +207,11 @@ TEST_F(ShardRoutesTest, ARetryNamesTheRunInItsWayAndChangesNothing) {
   const std::string later = Execute(job);
   const RunRow row = stores_.runs.GetRun(*DecodeRunId(later))->row;
   ASSERT_TRUE(stores_.workflows
-                  .BeginParts({.key = row.key,
-                               .segment = row.segment,
-                               .job_no = row.job_no,
-                               .attempt = row.attempt,
-                               .def_version = row.def_version},
+                  .BeginParts({{.key = row.key,
+                                .segment = row.segment,
+                                .job_no = row.job_no,
+                                .attempt = row.attempt,
+                                .def_version = row.def_version}},
                               FenceOf(row.segment), clock_.Wall())
                   .ok());
   const Answer answer = Post("/api/runs/" + run_id + "/retry", {{"shards", "failed"}});

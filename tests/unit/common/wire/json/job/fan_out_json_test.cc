@@ -25,8 +25,9 @@ std::string BroadcastFails(const json& value) {
 }
 
 TEST(FanOutJsonTest, IsReadAsItWasWritten) {
-  for (const Shards& shards : {Shards{.total = 8}, Shards{.alive = true},
-                               Shards{.alive = true, .max = 100}, Shards{.total = 1'000}}) {
+  for (const Shards& shards :
+       {Shards{.total = 8}, Shards{.alive = true}, Shards{.alive = true, .max = 100},
+        Shards{.total = 1'000}, Shards{.max = 20, .total_from = "{{params.n}}"}}) {
     std::optional<Shards> read;
     ASSERT_TRUE(ReadShards(ShardsToJson(shards), "/shards", read).ok());
     EXPECT_EQ(read, shards);
@@ -46,6 +47,8 @@ TEST(FanOutJsonTest, DefinitionsNameThemOnlyIfTheyHaveThem) {
   EXPECT_EQ(DefinitionToJson(job)["shards"], (json{{"total", 3}}));
   job.shards = Shards{.alive = true, .max = 5};
   EXPECT_EQ(DefinitionToJson(job)["shards"], (json{{"total", "alive"}, {"max", 5}}));
+  job.shards = Shards{.max = 5, .total_from = "{{ params.n }}"};
+  EXPECT_EQ(DefinitionToJson(job)["shards"], (json{{"total", "{{ params.n }}"}, {"max", 5}}));
   job.shards.reset();
   job.broadcast = Broadcast{};
   EXPECT_EQ(DefinitionToJson(job)["broadcast"], (json{{"wait_s", 60}}));
@@ -55,6 +58,8 @@ TEST(FanOutJsonTest, OmittedNumbersAreDefaults) {
   std::optional<Shards> shards;
   ASSERT_TRUE(ReadShards({{"total", "alive"}}, "", shards).ok());
   EXPECT_EQ(shards, (Shards{.alive = true, .max = 1'000}));
+  ASSERT_TRUE(ReadShards({{"total", "{{params.n}}"}}, "", shards).ok());
+  EXPECT_EQ(shards, (Shards{.max = 1'000, .total_from = "{{params.n}}"}));
   std::optional<Broadcast> broadcast;
   ASSERT_TRUE(ReadBroadcast(json::object(), "", broadcast).ok());
   EXPECT_EQ(broadcast, Broadcast{.wait_s = 60});
@@ -70,11 +75,13 @@ TEST(FanOutJsonTest, NamesTheOffendingField) {
   }
   EXPECT_EQ(ShardsFail(json::object()), "/shards/total");
   EXPECT_EQ(ShardsFail({{"max", 4}}), "/shards/total");
-  for (const json& total : {json("all"), json(1.5), json(nullptr), json(true)}) {
+  for (const json& total :
+       {json("all"), json(""), json("8"), json("params.n"), json(1.5), json(nullptr), json(true)}) {
     EXPECT_EQ(ShardsFail({{"total", total}}), "/shards/total") << total;
   }
   EXPECT_EQ(ShardsFail({{"total", 4}, {"max", 4}}), "/shards/max");
   EXPECT_EQ(ShardsFail({{"total", "alive"}, {"max", "4"}}), "/shards/max");
+  EXPECT_EQ(ShardsFail({{"total", "{{params.n}}"}, {"max", "4"}}), "/shards/max");
   EXPECT_EQ(ShardsFail({{"total", 4}, {"totl", 4}}), "/shards/totl");
   EXPECT_EQ(BroadcastFails(json::array()), "/broadcast");
   EXPECT_EQ(BroadcastFails({{"wait_s", "1h"}}), "/broadcast/wait_s");
