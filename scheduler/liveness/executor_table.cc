@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "common/base/log.h"
 
 namespace carillon::scheduler {
@@ -97,6 +98,7 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
     // The new process's free slots are not known until its first heartbeat.
     known.free_slots = 0;
     known.free_light_slots = 0;
+    known.sent_us = 0;
     known.claiming.clear();
     known.running.clear();
     known.reporting.clear();
@@ -111,11 +113,19 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   Known& known = found->second;
-  const bool news = SaysNew(known, heartbeat);
   known.heard = now;
-  known.next_in = heartbeat.next_in;
   known.ended.reset();
   known.suspected = false;
+  known.record.last_heartbeat = wall;
+  // It announced another interval than the executor keeps to since, and knows of other attempts.
+  const bool overtaken = heartbeat.sent_us < known.sent_us;
+  if (overtaken && !failpoint::Broken("quiet.overtaken")) {
+    if (!known.left) SetState(known, StateOf(known, now));
+    return true;
+  }
+  const bool news = SaysNew(known, heartbeat);
+  known.sent_us = heartbeat.sent_us;
+  known.next_in = heartbeat.next_in;
   known.free_slots = heartbeat.free_slots;
   known.free_light_slots = heartbeat.free_light_slots;
   known.record.features = heartbeat.features;
@@ -128,7 +138,6 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.record.tasks_behind = heartbeat.tasks_behind;
   known.record.running = heartbeat.running_count;
   known.record.load = heartbeat.load;
-  known.record.last_heartbeat = wall;
   known.left = heartbeat.leaving;
   known.record.trouble = heartbeat.trouble;
   SetState(known, known.left ? ExecutorState::kOffline : StateOf(known, now));

@@ -70,7 +70,8 @@ class ExecutorTable {
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
   // Returns false if this incarnation is not the accepted one. It must then register again. A
-  // heartbeat that says the same as the last one is no change for routing.
+  // heartbeat that says the same as the last one is no change for routing. One that a later one has
+  // overtaken shows only that the executor is alive.
   bool HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
                      const Heartbeat& heartbeat, WallTime wall, SteadyTime now);
   // Like HeartbeatFrom, for any other message. Each message shows that the executor is alive.
@@ -125,6 +126,7 @@ class ExecutorTable {
     HostBreaker breaker;
     bool left = false;                     // its last heartbeat announced that the executor leaves
     Duration next_in{};                    // as its last heartbeat announced
+    int64_t sent_us = 0;                   // of that one, by the clock of its host
     std::optional<SteadyTime> ended = {};  // its stream, and it was not heard since
     bool suspected = false;
     // What routing has seen of the last heartbeats.

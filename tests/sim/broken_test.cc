@@ -154,17 +154,27 @@ INSTANTIATE_TEST_SUITE_P(
         // members believe to be online have parts, parts take slots of their job
         BrokenRule{
             .name = "parts.count_before_lock", .promise = "parts", .seeds_max = 40, .parts = true},
-        BrokenRule{.name = "parts.late_ids", .promise = "parts", .seeds_max = 200, .parts = true},
+        BrokenRule{.name = "parts.late_ids",
+                   .promise = "parts",
+                   .seeds_max = 200,
+                   .first = 3,
+                   .parts = true},
         BrokenRule{
             .name = "parts.cancel_own_only", .promise = "parts", .seeds_max = 200, .parts = true},
         BrokenRule{
             .name = "parts.memory_membership", .promise = "parts", .seeds_max = 200, .parts = true},
         BrokenRule{.name = "parts.takes_slot", .promise = "parts", .seeds_max = 40, .parts = true},
         // quiet executors: silence judged by the usual interval, another process after the usual
-        // wait, few heartbeats although leases depend on them
+        // wait, or by a heartbeat that another one has overtaken, few heartbeats although leases
+        // depend on them
         BrokenRule{
             .name = "quiet.silence_fixed", .promise = "quiet", .seeds_max = 40, .quiet = true},
         BrokenRule{.name = "quiet.admit_fixed", .promise = "quiet", .seeds_max = 40, .quiet = true},
+        BrokenRule{.name = "quiet.overtaken",
+                   .promise = "quiet",
+                   .seeds_max = 40,
+                   .first = 20,
+                   .quiet = true},
         BrokenRule{.name = "quiet.with_attempts",
                    .promise = "one dependency hangs",
                    .seeds_max = 40,

@@ -48,9 +48,10 @@ const Worlds kWorlds[] = {
     {.name = "AssignmentThatChangesWhileTheStoreHangsKillsNothing",
      .options = {.hangs = true, .moves = true},
      .least = {{"hangs and assignments", &Outcome::faults, 2}}},
-    // Executors that hold nothing beat seldom. Nobody takes them for lost, and no lease ends.
+    // Executors that hold nothing beat seldom. Nobody takes them for lost, no other process gets
+    // their name, and no lease ends.
     {.name = "QuietExecutorsAreNotTakenForLost",
-     .options = {.hangs = true, .quiet = true},
+     .options = {.hangs = true, .quiet = true, .twin = true},
      .least = {{"hangs", &Outcome::faults, 1}}},
     // The same with faults of all kinds.
     {.name = "QuietFleetsAreClean",

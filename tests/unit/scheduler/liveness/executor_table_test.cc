@@ -109,6 +109,28 @@ TEST_F(ExecutorTableTest, QuietProcessIsNotReplacedBeforeTheTimeThatItAnnounced)
   EXPECT_EQ(table_.Admit(Record("e2"), kStart + 17s), Admission::kRefuse);
 }
 
+TEST_F(ExecutorTableTest, BeatThatALaterOneHasOvertakenAnnouncesNothing) {
+  table_.Accept(Record("e1"), kStart);
+  const auto beat = [this](int64_t sent_us, Duration next_in, int free_slots, SteadyTime now) {
+    EXPECT_TRUE(
+        table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"),
+                             {.sent_us = sent_us, .free_slots = free_slots, .next_in = next_in},
+                             WallTime{}, now));
+  };
+  beat(200, 15s, 4, kStart);
+  beat(100, 2s, 3, kStart + 1s);
+  EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 4);
+  table_.JudgeHealth(kStart + 15s);
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 15s), Admission::kWait);
+  EXPECT_EQ(table_.Admit(Record("e2"), kStart + 18s), Admission::kAdmit) << "it was heard at 1 s";
+  // Another process has another clock.
+  table_.Accept(Record("e2"), kStart + 18s);
+  EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e2"),
+                                   {.sent_us = 50, .free_slots = 2}, WallTime{}, kStart + 18s));
+  EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 2);
+}
+
 TEST_F(ExecutorTableTest, ProcessWhoseStreamHasEndedIsReplacedAtOnce) {
   table_.Accept(Record("e1"), kStart);
   QuietBeat("e1", kStart);
