@@ -245,10 +245,11 @@ void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
 }
 
 // The end of a fire lets the next one start, or its retry, so no process of its parts acts, unless
-// the run says that one may.
+// the run says that one may. After the delete of its job there is neither.
 void Checker::CheckFireIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || !IsFinal(after.state) || after.may_still_run) return;
   if (IsPart(after.key)) return;
+  if (after.state == RunState::kLost && jobs_[after.job_no].deleted) return;
   for (const RunKey& part : parts_.PartsOf(after.key)) {
     if (!ports_.is_alive(part, 0) || confirmed_overlap_.contains(part)) continue;
     Fail("P4 no overlap between attempts",

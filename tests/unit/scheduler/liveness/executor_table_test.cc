@@ -112,10 +112,9 @@ TEST_F(ExecutorTableTest, QuietProcessIsNotReplacedBeforeTheTimeThatItAnnounced)
 TEST_F(ExecutorTableTest, BeatThatALaterOneHasOvertakenAnnouncesNothing) {
   table_.Accept(Record("e1"), kStart);
   const auto beat = [this](int64_t sent_us, Duration next_in, int free_slots, SteadyTime now) {
-    EXPECT_TRUE(
-        table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"),
-                             {.sent_us = sent_us, .free_slots = free_slots, .next_in = next_in},
-                             WallTime{}, now));
+    EXPECT_TRUE(table_.HeartbeatFrom(
+        ExecutorId("x1"), Incarnation("e1"),
+        {.sent_us = sent_us, .free_slots = free_slots, .next_in = next_in}, WallTime{}, now));
   };
   beat(200, 15s, 4, kStart);
   beat(100, 2s, 3, kStart + 1s);
