@@ -19,9 +19,12 @@ constexpr int kMisfitsMax = 30;
 
 }  // namespace
 
-Status LateProducer::Send(std::string_view topic, uint64_t partition_key, BusRecord record) {
+Status LateProducer::Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+                          Delivered delivered) {
   BusProducer* const ready = ready_.load(std::memory_order_acquire);
-  if (ready != nullptr) return ready->Send(topic, partition_key, std::move(record));
+  if (ready != nullptr) {
+    return ready->Send(topic, partition_key, std::move(record), std::move(delivered));
+  }
   return {ErrorCode::kUnavailable, "send: no broker has answered yet"};
 }
 

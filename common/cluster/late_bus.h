@@ -22,7 +22,8 @@ namespace carillon::cluster {
 
 class LateProducer final : public BusProducer {
  public:
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override;
   void Set(std::unique_ptr<BusProducer> opened);
 
  private:

@@ -85,12 +85,16 @@ void CarryingHub::OnReadable(std::function<void()> wake) {
   hub_.OnReadable(std::move(wake));
 }
 
-Status HubProducer::Send(std::string_view topic, uint64_t partition_key, BusRecord record) {
-  if (topic != kTasksTopic) return local_.Send(topic, partition_key, std::move(record));
+Status HubProducer::Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+                         Delivered delivered) {
+  const auto send_local = [&] {
+    return local_.Send(topic, partition_key, std::move(record), std::move(delivered));
+  };
+  if (topic != kTasksTopic) return send_local();
   const auto target = TargetOf(record);
   if (!target) return {ErrorCode::kInvalid, "link: a task without a target"};
   const ExecutorProcess to{target->executor, target->incarnation};
-  if (to == inside_) return local_.Send(topic, partition_key, std::move(record));
+  if (to == inside_) return send_local();
   // An error here would stop all dispatch for a moment, also to executors that can be reached.
   const Status sent =
       hub_.Send(to.executor, to.incarnation,

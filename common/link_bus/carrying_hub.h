@@ -61,7 +61,9 @@ class HubProducer final : public BusProducer {
   HubProducer(ExecutorHub& hub, BusProducer& local, std::optional<ExecutorProcess> inside = {})
       : hub_(hub), local_(local), inside_(std::move(inside)) {}
 
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
+  using BusProducer::Send;
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override;
 
  private:
   ExecutorHub& hub_;

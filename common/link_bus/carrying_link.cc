@@ -35,7 +35,8 @@ void CarryingLink::Take(const MemberId& from, CarriedRecord carried) {
   if (!kept.ok()) metrics_.counter("carillon_queue_rejections_total", "bus").Add();
 }
 
-Status CarryingLink::Send(std::string_view topic, uint64_t partition_key, BusRecord record) {
+Status CarryingLink::Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+                          Delivered /*delivered*/) {
   const std::vector<MemberId> members = link_.Members();
   Status last{ErrorCode::kUnavailable, "link: no member of the scheduler can be reached"};
   bool sent = false;

@@ -36,7 +36,9 @@ class CarryingLink final : public ExecutorLink, public BusProducer {
   void Close(const MemberId& member) override { link_.Close(member); }
   void MayWait(Duration span) override { link_.MayWait(span); }
 
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override;
+  using BusProducer::Send;
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override;
 
  private:
   void Take(const MemberId& from, CarriedRecord carried);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -35,6 +36,9 @@ inline uint64_t TaskPartitionKey(const ExecutorId& executor) {
 struct BusRecord {
   std::string payload;
   std::map<std::string, std::string> headers;
+  // The record's key for readers that are not Carillon; empty = none. The partition does not follow
+  // from it. The control link does not carry it.
+  std::string key = {};
 };
 
 struct ReceivedRecord {
@@ -55,12 +59,25 @@ struct BusBegin {
   Of of = Of::kNewGroup;
 };
 
+// Told what became of a record that Send has accepted. Ok: the bus has stored it. kInvalid: the bus
+// refuses it, or a record that was sent together with it, and would do so again. Other errors: it
+// was given up, and may have been stored all the same.
+using Delivered = std::function<void(const Status&)>;
+
 class BusProducer {
  public:
   virtual ~BusProducer() = default;
   // Queues the record for sending. Delivery is asynchronous and may fail silently, so the caller
   // needs a timeout of its own. The partition is `partition_key` modulo the number of partitions.
-  virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) = 0;
+  // kInvalid: the bus would never take this record.
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) {
+    return Send(topic, partition_key, std::move(record), nullptr);
+  }
+  // As above. If it returns ok, `delivered` is called at most once: on any thread, perhaps before
+  // Send returns, perhaps when the caller is gone. It is never called if the answer is lost, nor
+  // for a record that a control link carries away. Null: nobody asks.
+  virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+                      Delivered delivered) = 0;
 };
 
 // The state of a consumer's bus, at most a few seconds old.

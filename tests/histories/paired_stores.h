@@ -32,12 +32,14 @@ struct PairedStores {
         calendars(memory.calendars, database.calendars, pairing),
         workflows(memory.workflows, database.workflows, pairing),
         checkpoints(memory.checkpoints, database.checkpoints, pairing),
-        streaks(memory.streaks, database.streaks, pairing) {}
+        streaks(memory.streaks, database.streaks, pairing),
+        letters(memory.letters) {}
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
+    return {identity,  segments,     firing,    queues,      groups,      jobs,
+            runs,      logs,         notices,   executors,   idempotency, settings,
+            audit,     housekeeping, auth,      secrets,     bulk,        completions,
+            backfills, calendars,    workflows, checkpoints, streaks,     letters};
   }
 
   PairedIdentityStore identity;
@@ -63,6 +65,7 @@ struct PairedStores {
   PairedWorkflowStore workflows;
   PairedCheckpointStore checkpoints;
   PairedStreakStore streaks;
+  LetterStore& letters;  // not compared: histories publish nothing
 };
 
 }  // namespace carillon::test

@@ -46,7 +46,7 @@ Stores WithFaults(const Stores& plain, test::FaultStores& faulty) {
           plain.notices,    faulty.executors,    plain.idempotency, faulty.settings,
           plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
           plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
-          faulty.workflows, plain.checkpoints,   plain.streaks};
+          faulty.workflows, plain.checkpoints,   plain.streaks,     faulty.letters};
 }
 
 }  // namespace

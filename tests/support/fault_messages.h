@@ -32,19 +32,32 @@ class FaultProducer final : public BusProducer {
       NodePorts ports, std::shared_ptr<BusProducer> inner,
       std::function<void(std::string_view topic)> sending = [](std::string_view) {})
       : ports_(std::move(ports)), inner_(std::move(inner)), sending_(std::move(sending)) {}
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
+  // The answer of the bus comes back through the network, too, and not to a dead process.
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override {
     if (!ports_.alive) return {};
     sending_(topic);
-    ports_.network.Send(
-        ports_.node, kBusNode,
-        [inner = inner_, topic = std::string(topic), partition_key, record = std::move(record)] {
-          // A record for a full topic partition is lost silently, as after a timeout of the broker.
-          static_cast<void>(inner->Send(topic, partition_key, record).ok());
-        });
+    ports_.network.Send(ports_.node, kBusNode,
+                        [inner = inner_, topic = std::string(topic), partition_key,
+                         record = std::move(record), told = ToldOnce(std::move(delivered))] {
+                          // A record for a full topic partition is lost silently, as after a
+                          // timeout of the broker.
+                          static_cast<void>(inner->Send(topic, partition_key, record, told).ok());
+                        });
     return {};
   }
 
  private:
+  Delivered ToldOnce(Delivered delivered) {
+    if (!delivered) return nullptr;
+    return [&network = ports_.network, node = ports_.node,
+            open = std::make_shared<Delivered>(std::move(delivered))](const Status& outcome) {
+      network.Send(kBusNode, node, [open, outcome] {
+        if (const Delivered tell = std::exchange(*open, nullptr)) tell(outcome);
+      });
+    };
+  }
+
   const NodePorts ports_;
   const std::shared_ptr<BusProducer> inner_;
   const std::function<void(std::string_view topic)> sending_;

@@ -22,6 +22,7 @@
 #include "tests/twins/memory_idempotency_store.h"
 #include "tests/twins/memory_identity_store.h"
 #include "tests/twins/memory_job_store.h"
+#include "tests/twins/memory_letter_store.h"
 #include "tests/twins/memory_log_store.h"
 #include "tests/twins/memory_notice_store.h"
 #include "tests/twins/memory_queue_store.h"
@@ -70,9 +71,10 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
+    return {identity,  segments,     firing,    queues,      groups,      jobs,
+            runs,      logs,         notices,   executors,   idempotency, settings,
+            audit,     housekeeping, auth,      secrets,     bulk,        completions,
+            backfills, calendars,    workflows, checkpoints, streaks,     letters};
   }
 
   MemoryTables tables;
@@ -100,6 +102,7 @@ struct MemoryStores {
   MemoryWorkflowStore workflows{tables};
   MemoryCheckpointStore checkpoints{tables};
   MemoryStreakStore streaks{tables, jobs};
+  MemoryLetterStore letters{tables};
 };
 
 }  // namespace carillon::memory

@@ -121,6 +121,8 @@ class MemoryTables {
   std::vector<SegmentRecord> segments GUARDED_BY(mu);
   std::map<uint64_t, GapEntry> gaps GUARDED_BY(mu);
   std::map<uint64_t, DeadLetter> dead_letters GUARDED_BY(mu);
+  std::set<uint64_t> published_letters GUARDED_BY(mu);
+  std::optional<uint64_t> first_published_letter GUARDED_BY(mu);  // nullopt: none ever was
   std::map<ExecutorId, ExecutorRecord> executors GUARDED_BY(mu);
   std::map<std::pair<std::string, std::string>, RequestEntry> requests GUARDED_BY(mu);
   std::map<std::string, TokenRecord> tokens GUARDED_BY(mu);      // by hash

@@ -17,6 +17,9 @@ constexpr char kCommitEveryMs[] = "500";  // bounds the records read again after
 BusRecord RecordOf(const rd_kafka_message_t& message) {
   BusRecord record;
   record.payload.assign(static_cast<const char*>(message.payload), message.len);
+  if (message.key != nullptr) {
+    record.key.assign(static_cast<const char*>(message.key), message.key_len);
+  }
   rd_kafka_headers_t* headers = nullptr;  // owned by the message
   if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return record;
   const char* name = nullptr;

@@ -8,6 +8,8 @@ ErrorCode CodeOf(rd_kafka_resp_err_t error) {
   switch (error) {
     case RD_KAFKA_RESP_ERR__QUEUE_FULL: return ErrorCode::kExhausted;
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
     case RD_KAFKA_RESP_ERR__INVALID_ARG:
     case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
     case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS: return ErrorCode::kInvalid;

@@ -25,7 +25,9 @@ class KafkaProducer final : public BusProducer {
     stopping_ = true;
     if (server_.joinable()) server_.join();
     const Client last = client();
-    if (last) rd_kafka_flush(last.get(), kFlushMs);
+    if (!last) return;
+    rd_kafka_flush(last.get(), kFlushMs);
+    GiveUp(*last);
   }
 
   Status Open() {
@@ -35,7 +37,8 @@ class KafkaProducer final : public BusProducer {
     return {};
   }
 
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override {
     const std::string name(topic);
     const auto partition =
         static_cast<int32_t>(partition_key % static_cast<uint64_t>(options_.partitions));
@@ -44,17 +47,20 @@ class KafkaProducer final : public BusProducer {
       rd_kafka_header_add(headers.get(), key.data(), static_cast<ssize_t>(key.size()), value.data(),
                           static_cast<ssize_t>(value.size()));
     }
+    auto asks = delivered ? std::make_unique<Delivered>(std::move(delivered)) : nullptr;
+    const void* const key = record.key.empty() ? nullptr : record.key.data();
     const Client now = client();
-    const rd_kafka_resp_err_t error =
-        rd_kafka_producev(now.get(), RD_KAFKA_V_TOPIC(name.c_str()),
-                          RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                          RD_KAFKA_V_VALUE(record.payload.data(), record.payload.size()),
-                          RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_END);
+    const rd_kafka_resp_err_t error = rd_kafka_producev(
+        now.get(), RD_KAFKA_V_TOPIC(name.c_str()), RD_KAFKA_V_PARTITION(partition),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, record.key.size()),
+        RD_KAFKA_V_VALUE(record.payload.data(), record.payload.size()),
+        RD_KAFKA_V_HEADERS(headers.get()), RD_KAFKA_V_OPAQUE(asks.get()), RD_KAFKA_V_END);
     if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
       metrics_.counter("carillon_queue_rejections_total", "bus").Add();
     }
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("send", topic, error);
     static_cast<void>(headers.release());  // now owned by the client
+    static_cast<void>(asks.release());     // until OnDelivered
     return {};
   }
 
@@ -119,16 +125,26 @@ class KafkaProducer final : public BusProducer {
     }
     log::Error("kafka", "the producer is replaced by a new one: {}", why);
     Adopt(std::move(made).value());
-    rd_kafka_purge(&broken, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_flush(&broken, kFlushMs);  // delivers the report of each record
+    GiveUp(broken);
+  }
+
+  // Delivers the report of each record that is left.
+  static void GiveUp(rd_kafka_t& client) {
+    rd_kafka_purge(&client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(&client, kFlushMs);
   }
 
   static void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
-    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
+    const std::unique_ptr<Delivered> asks(static_cast<Delivered*>(message->_private));
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      if (asks) (*asks)(Status());
+      return;
+    }
+    const char* const topic = rd_kafka_topic_name(message->rkt);
     auto* producer = static_cast<KafkaProducer*>(self);
-    producer->metrics_.counter("carillon_bus_undelivered_total", rd_kafka_topic_name(message->rkt))
-        .Add();
+    producer->metrics_.counter("carillon_bus_undelivered_total", topic).Add();
     log::Debug("kafka", "undelivered: {}", rd_kafka_err2str(message->err));
+    if (asks) (*asks)(MakeError("send", topic, message->err));
   }
 
   const ProducerOptions options_;

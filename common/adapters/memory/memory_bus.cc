@@ -8,8 +8,11 @@ namespace carillon::memory {
 class MemoryProducer final : public BusProducer {
  public:
   explicit MemoryProducer(MemoryBus& bus) : bus_(bus) {}
-  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
-    return bus_.Append(topic, partition_key, std::move(record));
+  Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+              Delivered delivered) override {
+    CARILLON_TRY(bus_.Append(topic, partition_key, std::move(record)));
+    if (delivered) delivered(Status());
+    return {};
   }
 
  private:

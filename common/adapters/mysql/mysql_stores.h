@@ -26,6 +26,7 @@
 #include "common/adapters/mysql/operations/mysql_executor_store.h"
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 #include "common/adapters/mysql/operations/mysql_identity_store.h"
+#include "common/adapters/mysql/operations/mysql_letter_store.h"
 #include "common/adapters/mysql/operations/mysql_schema_store.h"
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
 #include "common/adapters/mysql/runs/mysql_checkpoint_store.h"
@@ -48,9 +49,10 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
+    return {identity,  segments,     firing,    queues,      groups,      jobs,
+            runs,      logs,         notices,   executors,   idempotency, settings,
+            audit,     housekeeping, auth,      secrets,     bulk,        completions,
+            backfills, calendars,    workflows, checkpoints, streaks,     letters};
   }
 
   MysqlDatabase db;
@@ -78,6 +80,7 @@ struct MysqlStores {
   MysqlWorkflowStore workflows{db};
   MysqlCheckpointStore checkpoints{db};
   MysqlStreakStore streaks{db};
+  MysqlLetterStore letters{db};
 };
 
 }  // namespace carillon::mysql

@@ -16,6 +16,7 @@
 #include "common/ports/store/idempotency_store.h"
 #include "common/ports/store/identity_store.h"
 #include "common/ports/store/job_store.h"
+#include "common/ports/store/letter_store.h"
 #include "common/ports/store/log_store.h"
 #include "common/ports/store/notice_store.h"
 #include "common/ports/store/queue_store.h"
@@ -52,6 +53,7 @@ struct Stores {
   WorkflowStore& workflows;
   CheckpointStore& checkpoints;
   StreakStore& streaks;
+  LetterStore& letters;
 };
 
 }  // namespace carillon

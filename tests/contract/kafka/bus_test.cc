@@ -12,6 +12,7 @@ namespace carillon::test {
 // valid positions.
 struct KafkaBusFactory {
   static constexpr int kPartitions = 4;
+  static constexpr bool kConfirms = true;
 
   static kafka::KafkaOptions Options() {
     static KafkaBroker* broker = [] {

@@ -18,6 +18,7 @@ namespace carillon::test {
 
 struct MemoryBusFactory {
   static constexpr int kPartitions = 4;
+  static constexpr bool kConfirms = true;
   std::unique_ptr<BusProducer> Producer() { return bus.NewProducer(); }
   std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,
                                         std::optional<BusBegin> begin = {}) {

@@ -32,6 +32,7 @@ class MemoryStoreHandle final : public StoreHandle {
   WorkflowStore& workflows() override { return stores_.workflows; }
   CheckpointStore& checkpoints() override { return stores_.checkpoints; }
   StreakStore& streaks() override { return stores_.streaks; }
+  LetterStore& letters() override { return stores_.letters; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }

@@ -8,6 +8,7 @@
 //     WallTime Mark();   // a time after all records sent so far, and before all later ones
 //     void Settle(const std::function<bool()>& seen);   // waits until `seen`, with a time limit
 //     static constexpr int kPartitions = …;   // of every topic; partition = key mod kPartitions
+//     static constexpr bool kConfirms = …;    // tells who asks, and carries the keys of records
 //   };                                        // a new factory has no records and no positions
 //   using BusFactories = ::testing::Types<MyBusFactory>;      // in carillon::test
 #pragma once
@@ -82,6 +83,27 @@ TYPED_TEST(BusContract, RecordsArriveWithTheirBytesAndHeaders) {
   EXPECT_EQ(got[0].record.payload, bytes);
   EXPECT_EQ(got[0].record.headers.at("signature"), bytes);
   EXPECT_EQ(got[0].partition, 3 % TypeParam::kPartitions);
+}
+
+TYPED_TEST(BusContract, WhoAsksIsToldOnceThatARecordIsStored) {
+  const auto producer = this->factory_.Producer();
+  const auto consumer = this->factory_.Consumer(kTasksTopic, "g");
+  std::atomic<int> stored = 0;
+  std::atomic<int> refused = 0;
+  const Delivered tell = [&](const Status& outcome) { ++(outcome.ok() ? stored : refused); };
+  for (uint64_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(producer->Send(kTasksTopic, i, {"x", {}, "job-7"}, tell).ok());
+  }
+  this->Send(*producer, 3, "nobody asks");
+  const std::vector<ReceivedRecord> got = this->Take(*consumer, 4);
+  EXPECT_EQ(got.size(), 4u);
+  if (!TypeParam::kConfirms) return;
+  this->factory_.Settle([&] { return stored == 3; });
+  EXPECT_EQ(stored, 3);
+  EXPECT_EQ(refused, 0);
+  for (const ReceivedRecord& one : got) {
+    EXPECT_EQ(one.record.key, one.record.payload == "x" ? "job-7" : "");
+  }
 }
 
 TYPED_TEST(BusContract, OrderHoldsWithinAPartition) {

@@ -26,6 +26,7 @@ inline const ExecutorProcess& TheExecutor() {
 class LinkBusFactory {
  public:
   static constexpr int kPartitions = 4;
+  static constexpr bool kConfirms = false;
 
   LinkBusFactory(std::unique_ptr<ExecutorHub> hub, std::unique_ptr<ExecutorLink> link)
       : hub_(std::move(hub)), link_(std::move(link)) {
@@ -54,13 +55,14 @@ class LinkBusFactory {
   // Names the executor in each task, as SealTasks does.
   struct BothEnds final : BusProducer {
     explicit BothEnds(LinkBusFactory& factory) : of(factory) {}
-    Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) override {
+    Status Send(std::string_view topic, uint64_t partition_key, BusRecord record,
+                Delivered delivered) override {
       if (topic != kTasksTopic) {
-        return of.executor_end_.Send(topic, partition_key, std::move(record));
+        return of.executor_end_.Send(topic, partition_key, std::move(record), std::move(delivered));
       }
       record.headers["carillon-target"] = TheExecutor().executor.value();
       record.headers["carillon-incarnation"] = TheExecutor().incarnation.value();
-      return of.tasks_.Send(topic, partition_key, std::move(record));
+      return of.tasks_.Send(topic, partition_key, std::move(record), std::move(delivered));
     }
     LinkBusFactory& of;
   };

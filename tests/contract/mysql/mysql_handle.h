@@ -33,6 +33,7 @@ class MysqlHandle final : public StoreHandle {
   WorkflowStore& workflows() override { return stores_->workflows; }
   CheckpointStore& checkpoints() override { return stores_->checkpoints; }
   StreakStore& streaks() override { return stores_->streaks; }
+  LetterStore& letters() override { return stores_->letters; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

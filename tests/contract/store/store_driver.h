@@ -39,6 +39,7 @@
 #include "common/ports/store/idempotency_store.h"
 #include "common/ports/store/identity_store.h"
 #include "common/ports/store/job_store.h"
+#include "common/ports/store/letter_store.h"
 #include "common/ports/store/log_store.h"
 #include "common/ports/store/notice_store.h"
 #include "common/ports/store/queue_store.h"
@@ -82,6 +83,7 @@ class StoreHandle {
   virtual WorkflowStore& workflows() = 0;
   virtual CheckpointStore& checkpoints() = 0;
   virtual StreakStore& streaks() = 0;
+  virtual LetterStore& letters() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -134,7 +136,8 @@ class StoreDriver {
         calendars(store.calendars()),
         workflows(store.workflows()),
         checkpoints(store.checkpoints()),
-        streaks(store.streaks()) {}
+        streaks(store.streaks()),
+        letters(store.letters()) {}
 
   IdentityStore& identity;
   SchemaStore& schema;
@@ -160,6 +163,7 @@ class StoreDriver {
   WorkflowStore& workflows;
   CheckpointStore& checkpoints;
   StreakStore& streaks;
+  LetterStore& letters;
 
   template <typename T>
   static T v(Result<T> result) {

@@ -34,12 +34,14 @@ struct FaultStores {
         calendars(stores.calendars, gate),
         workflows(stores.workflows, gate),
         checkpoints(stores.checkpoints, gate),
-        streaks(stores.streaks, gate) {}
+        streaks(stores.streaks, gate),
+        letters(stores.letters, gate) {}
 
   Stores Ports() {
-    return {identity, segments,    firing,      queues,    groups,    jobs,         runs,   logs,
-            notices,  executors,   idempotency, settings,  audit,     housekeeping, auth,   secrets,
-            bulk,     completions, backfills,   calendars, workflows, checkpoints,  streaks};
+    return {identity,  segments,     firing,    queues,      groups,      jobs,
+            runs,      logs,         notices,   executors,   idempotency, settings,
+            audit,     housekeeping, auth,      secrets,     bulk,        completions,
+            backfills, calendars,    workflows, checkpoints, streaks,     letters};
   }
 
   FaultIdentityStore identity;
@@ -65,6 +67,7 @@ struct FaultStores {
   FaultWorkflowStore workflows;
   FaultCheckpointStore checkpoints;
   FaultStreakStore streaks;
+  FaultLetterStore letters;
 };
 
 struct OwnFaultPlan {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/ports/store/firing_store.h"
+#include "common/ports/store/letter_store.h"
 #include "common/ports/store/queue_store.h"
 #include "common/ports/store/segment_store.h"
 #include "tests/support/faults/fault_store.h"
@@ -158,6 +159,20 @@ class FaultStreakStore : public FaultStore<StreakStore> {
   Result<bool> PauseFailing(const FailingJob& job, const Fence& fence,
                             const WriteContext& context) override {
     return Write("PauseFailing", &StreakStore::PauseFailing, job, fence, context);
+  }
+};
+
+class FaultLetterStore : public FaultStore<LetterStore> {
+ public:
+  using FaultStore::FaultStore;
+  Result<uint64_t> BeginPublishing() override {
+    return Call("BeginPublishing", &LetterStore::BeginPublishing);
+  }
+  Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override {
+    return Call("ScanUnpublished", &LetterStore::ScanUnpublished, first, limit);
+  }
+  Status MarkPublished(const std::vector<uint64_t>& ids) override {
+    return Call("MarkPublished", &LetterStore::MarkPublished, ids);
   }
 };
 

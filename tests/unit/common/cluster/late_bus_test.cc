@@ -8,8 +8,9 @@ namespace {
 class FakeProducer final : public BusProducer {
  public:
   explicit FakeProducer(int& sent) : sent_(sent) {}
-  Status Send(std::string_view, uint64_t, BusRecord) override {
+  Status Send(std::string_view, uint64_t, BusRecord, Delivered delivered) override {
     ++sent_;
+    if (delivered) delivered(Status());
     return {};
   }
 
@@ -59,6 +60,9 @@ TEST_F(LateBusTest, BrokersThatAnswerAreOpenedAtTheStart) {
   EXPECT_TRUE(bus_.opened());
   EXPECT_TRUE(bus_.producer().Send("t", 1, {}).ok());
   EXPECT_EQ(sent_, 1);
+  bool delivered = false;
+  EXPECT_TRUE(bus_.producer().Send("t", 1, {}, [&](const Status&) { delivered = true; }).ok());
+  EXPECT_TRUE(delivered) << "who asks gets the answer of the opened one";
   bus_.Step(now_);
   EXPECT_EQ(checks_, 1);
 }

@@ -28,7 +28,7 @@ struct TestBus : BusConsumer, BusProducer {
   Status Commit(const std::vector<ReceivedRecord>&) override { return {}; }
   void OnReadable(std::function<void()>) override {}
   BusHealth Look() override { return {BusHealth::Contact::kAnswers, behind}; }
-  Status Send(std::string_view topic, uint64_t key, BusRecord record) override {
+  Status Send(std::string_view topic, uint64_t key, BusRecord record, Delivered) override {
     if (refuse) return {ErrorCode::kExhausted, "test"};
     if (topic == kLogsTopic) {
       const auto pieces = DecodeLogs(record.payload);

@@ -11,7 +11,7 @@ class RecordingProducer final : public BusProducer {
  public:
   bool refuses = false;
   std::vector<BusRecord> records;
-  Status Send(std::string_view, uint64_t, BusRecord record) override {
+  Status Send(std::string_view, uint64_t, BusRecord record, Delivered) override {
     if (refuses) return {ErrorCode::kExhausted, "refused by the test"};
     records.push_back(std::move(record));
     return {};

@@ -1,0 +1,51 @@
+#include "tests/twins/memory_letter_store.h"
+
+#include <algorithm>
+
+namespace carillon::memory {
+
+Result<uint64_t> MemoryLetterStore::BeginPublishing() {
+  MutexLock lock(tables_.mu);
+  if (!tables_.first_published_letter) {
+    const auto& letters = tables_.dead_letters;
+    tables_.first_published_letter = (letters.empty() ? 0 : letters.rbegin()->first) + 1;
+  }
+  return *tables_.first_published_letter;
+}
+
+LetterToPublish MemoryLetterStore::Describe(const DeadLetter& letter) const {
+  const JobEntry& job = *tables_.FindJob(letter.job_id);
+  LetterToPublish described{
+      .letter = letter, .job_name = job.definition.name, .name_space = job.definition.name_space};
+  if (!job.unreadable.contains(job.version)) described.labels = job.definition.labels;
+  const RunEntry* const run = tables_.FindRun(letter.key);
+  if (run == nullptr) return described;
+  described.started = run->result.started;
+  described.ended = run->result.ended;
+  described.executor = run->row.executor;
+  described.exit_code = run->result.exit_code;
+  described.error = run->result.error;
+  return described;
+}
+
+Result<LettersToPublish> MemoryLetterStore::ScanUnpublished(uint64_t first, size_t limit) {
+  MutexLock lock(tables_.mu);
+  LettersToPublish page;
+  const auto& letters = tables_.dead_letters;
+  for (auto it = letters.lower_bound(first); it != letters.end(); ++it) {
+    if (tables_.published_letters.contains(it->first)) continue;
+    if (page.letters.size() < limit) page.letters.push_back(Describe(it->second));
+    page.waiting = std::min(page.waiting + 1, kLettersCountedMax);
+  }
+  return page;
+}
+
+Status MemoryLetterStore::MarkPublished(const std::vector<uint64_t>& ids) {
+  MutexLock lock(tables_.mu);
+  for (const uint64_t id : ids) {
+    if (tables_.dead_letters.contains(id)) tables_.published_letters.insert(id);
+  }
+  return {};
+}
+
+}  // namespace carillon::memory
