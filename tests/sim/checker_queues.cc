@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/domain/run/returns.h"
 #include "tests/sim/checker.h"
 
 namespace carillon::sim {
@@ -49,7 +50,7 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
     if (!takes_slots || !holders.insert(after.key).second) return;
     if (after.attempt == 1) CheckTakesSlot(after, "took a slot");
   } else if (after.state == RunState::kPending) {
-    if (after.due == kNever && after.attempt == 1) holders.erase(after.key);  // paused
+    if (after.due == kNever && IsFirstTry(after)) holders.erase(after.key);  // paused
     if (!waited || !IsTime(after.due)) return;
     ++admissions_;
     admitted_at_[after.key] = after.due;
