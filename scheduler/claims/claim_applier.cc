@@ -1,6 +1,7 @@
 #include "scheduler/claims/claim_applier.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
+constexpr size_t kEarlyMax = 10'000;
 // The most bytes of secrets in one message. A longer answer is sent in several
 // messages, because the control link limits the size of a message.
 constexpr size_t kBytesPerReply = size_t{4} << 20;
@@ -72,7 +74,8 @@ ClaimApplier::ClaimApplier(const Ports& ports, Options options)
 
 SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
-  if (arrivals_.empty()) return now + kIdle;
+  const SteadyTime next_early = TakeEarly(now);
+  if (arrivals_.empty()) return std::min(next_early, now + kIdle);
   const SteadyTime next_write = last_write_ + options_.interval;
   if (gathered_ < options_.full_rows && now < next_write) return next_write;
   last_write_ = now;
@@ -104,6 +107,43 @@ void ClaimApplier::Gather() {
   }
 }
 
+SteadyTime ClaimApplier::TakeEarly(SteadyTime now) {
+  // Rounded up: a claim a little before its time would have to be read once more.
+  constexpr Duration kAfter = 100us;
+  SteadyTime next = SteadyTime::max();
+  std::vector<ClaimArrival> ready;
+  std::erase_if(early_, [&](EarlyClaim& claim) {
+    const auto at = ports_.cluster.ToSteady(claim.at + kAfter);
+    if (at && *at > now) {
+      next = std::min(next, *at);
+      return false;
+    }
+    ready.push_back(std::move(claim.arrival));
+    return true;
+  });
+  gathered_ += ready.size();
+  arrivals_.insert(arrivals_.begin(), std::make_move_iterator(ready.begin()),
+                   std::make_move_iterator(ready.end()));
+  return next;
+}
+
+// Its executor asks again if it hears nothing for long, so that a claim may be forgotten here.
+void ClaimApplier::KeepEarly(std::vector<Item>& items) {
+  const auto cluster_now = ports_.cluster.Now();
+  for (Item& item : items) {
+    if (!item.decided || !item.reply.not_before || !cluster_now) continue;
+    item.decided = false;
+    if (early_.size() >= kEarlyMax) continue;
+    const ClaimArrival& arrival = arrivals_[item.arrival];
+    early_.push_back({.at = std::min(*item.reply.not_before, *cluster_now + kGroupLead),
+                      .arrival = {.from = arrival.from,
+                                  .received = arrival.received,
+                                  .batch = {.sent_us = arrival.batch.sent_us,
+                                            .batch_id = arrival.batch.batch_id,
+                                            .requests = {item.request}}}});
+  }
+}
+
 void ClaimApplier::ForgetSpent() {
   const SteadyTime now = ports_.clock.Steady();
   while (!spent_until_.empty() && spent_until_.front().first <= now) {
@@ -126,6 +166,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
     const auto count = static_cast<long>(std::min(open.size() - from, kBatchRowsMax));
     Decide(std::span<Item*>(begin, begin + count), *view);
   }
+  KeepEarly(items);
   File(items);
   HandSecrets(items);
   FindCheckpoints(items);

@@ -6,6 +6,7 @@
 // Threads  One loop calls Step.
 // Time     Two writes begin at least `interval` apart, so that claims that arrive meanwhile share a
 //          commit. If many claims wait, a write begins earlier.
+//          A claim that comes before the slot of its group is given again waits for that time.
 // Errors   If there is no decision, no answer is sent. The executor then repeats the claim with
 //          the same token. If the claim had been accepted, it is accepted again. kTimeout,
 //          kFenced: the segments leave the table. kInvalid: the batch is bisected, and the bad
@@ -90,7 +91,16 @@ class ClaimApplier final : public Stepper {
     bool silent = false;  // decided, but not answered, so that the executor repeats the claim
   };
 
+  // A claim that is decided again at `at`.
+  struct EarlyClaim {
+    WallTime at;
+    ClaimArrival arrival;  // with this claim only
+  };
+
   void Gather();
+  // Puts the early claims whose time has come before the others. Returns when the next one is due.
+  SteadyTime TakeEarly(SteadyTime now);
+  void KeepEarly(std::vector<Item>& items);
   void ForgetSpent();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
@@ -122,6 +132,7 @@ class ClaimApplier final : public Stepper {
   std::set<ClaimToken> spent_;
   std::deque<std::pair<SteadyTime, ClaimToken>> spent_until_;
   std::vector<ClaimArrival> arrivals_;
+  std::vector<EarlyClaim> early_;
   size_t gathered_ = 0;
   SteadyTime last_write_{};
 };

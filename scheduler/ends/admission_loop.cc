@@ -92,9 +92,11 @@ void AdmissionLoop::AdmitToGroups(const Look& look) {
 }
 
 void AdmissionLoop::WakeWhenCool(const Look& look, WallTime next_cool) {
-  // Rounded up: a look a little before would have to be repeated.
-  constexpr Duration kAfter = 1ms;
-  const Duration wait = std::max(next_cool - look.cluster_now, Duration{}) + kAfter;
+  // Early enough for the dispatch, which begins kGroupLead before, even if that look is the first
+  // that finds the slot free.
+  constexpr Duration kBefore = 300ms;
+  const Duration wait =
+      std::max<Duration>(next_cool - look.cluster_now - kBefore, OwnerScan::kEveryIfBusy);
   // A regular look comes before a later time, and finds it again.
   if (wait > OwnerScan::kEvery) return;
   cool_at_ = std::min(cool_at_, look.now + wait);

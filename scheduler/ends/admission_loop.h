@@ -6,8 +6,9 @@
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Time     Looks at the queues every second, and soon after a Nudge. A slot that another member
 //          freed, by a cancel through its API, is therefore handed on within a second. So is a slot
-//          of a group if the run that is next belongs to another member. For a group with a time it
-//          looks as soon as the next slot is given again.
+//          of a group if the run that is next belongs to another member. A slot that is given again
+//          at a known time is reserved before it (kGroupAhead); for that, it looks every 100 ms at
+//          most.
 // Errors   A job or group whose admission fails is looked at again a second later.
 // Always   The store decides, in one fenced transaction a job or group; nothing here is remembered.
 //          While the whole cluster is paused nobody is admitted, and no run has to make room.
@@ -62,7 +63,7 @@ class AdmissionLoop final : public Stepper {
   bool more_expired_ = false;
   JobNo after_{};  // where the next look goes on
   GroupNo after_group_{};
-  SteadyTime cool_at_ = SteadyTime::max();  // when a slot of a group with a queue is given again
+  SteadyTime cool_at_ = SteadyTime::max();  // when a slot of a group with a queue can be reserved
   SteadyTime next_count_{};
   SteadyTime next_reclaim_{};
 };

@@ -148,9 +148,10 @@ std::string SlotsSentence(const SlotUse& slots) {
   return fmt::format("{} of {} slots are in use", slots.taken, slots.max_running);
 }
 
-// Empty unless the group waits for its `per_s`: all of its free slots were given a short while ago.
-std::string CoolingSentence(const Group& group, WallTime now) {
-  const bool waits = group.next_cool && *group.next_cool > now && group.running < group.limit &&
+// When the group may start the next, if that is known: empty if a run must end first.
+std::string StartSentence(const Group& group, WallTime now) {
+  if (group.limit == 0) return " Its limit is 0: nothing starts until it is raised.";
+  const bool waits = group.next_cool && *group.next_cool > now &&
                      FreeInGroup(group.limit, group.running + group.cooling) == 0;
   if (!waits) return {};
   const int64_t seconds = std::chrono::ceil<std::chrono::seconds>(*group.next_cool - now).count();
@@ -162,7 +163,7 @@ Waiting WaitsForAGroup(const QueuePlace& place, const WaitingEvidence& evidence)
   std::string detail =
       fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
                   place.group, Ordinal(place.position), place.length);
-  if (evidence.group) detail += CoolingSentence(*evidence.group, evidence.now);
+  if (evidence.group) detail += StartSentence(*evidence.group, evidence.now);
   return {"group", std::move(detail), place};
 }
 

@@ -36,11 +36,11 @@ GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, co
   if (group == nullptr) return {.named = true};
   const bool stale = failpoint::Broken("group.limit_lock");
   const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
-  const int64_t used = group->Used(now);
+  const int64_t used = group->Used(now, Duration{});
   return {
       .named = true,
       .has_slot = row.group == group->group_no,
-      .warm = group->IsWarm(row.key, now),
+      .warm = group->Warm(row.key, now),
       .too_many = used > limit,
       .free = FreeInGroup(limit, used) > 0,
       .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
@@ -125,6 +125,7 @@ ClaimReply ClaimOne(MemoryTables& tables, const ClaimRequest& request, WallTime 
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   reply.in_timed_group = decision.for_group && group->per > Duration{};
+  reply.not_before = decision.not_before;
   if (found != nullptr) {
     reply.job_no = found->row.job_no;
     reply.def_version = found->row.def_version;

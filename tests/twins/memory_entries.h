@@ -146,16 +146,19 @@ struct GroupEntry {
   std::map<GroupPlace, QueueEntry> queue = {};
   std::vector<WallTime> given = {};  // by slot: when a claim last took it
 
-  // Slots that are taken, or are not given again yet.
-  int64_t Used(WallTime now) const;
+  // Slots that are taken, or are not given again within `ahead`.
+  int64_t Used(WallTime now, Duration ahead) const;
   // The free ones of those.
-  std::vector<size_t> Cooling(WallTime now) const;
-  bool IsWarm(const RunKey& holder, WallTime now) const;
-  // Gives a slot to the run, if it has none.
-  void Reserve(const RunKey& key, WallTime now);
+  std::vector<size_t> Cooling(WallTime now, Duration ahead) const;
+  // How long before its time a slot may be reserved.
+  Duration Ahead(WallTime now) const;
+  Duration Warm(const RunKey& holder, WallTime now) const;
+  // Gives a slot to the run, if it has none. Returns when the slot is cool.
+  WallTime Reserve(const RunKey& key, WallTime now, Duration ahead);
   // The same, for an attempt that starts now.
   void Give(const RunKey& key, WallTime now);
-  std::optional<WallTime> NextCool(const std::vector<size_t>& slots, WallTime now) const;
+  // When the next start is possible, if it is because a cooling slot is given again.
+  std::optional<WallTime> NextStart(WallTime now) const;
 };
 
 std::string Lower(std::string_view text);  // ASCII letters only

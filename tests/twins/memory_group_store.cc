@@ -6,15 +6,14 @@ namespace carillon::memory {
 
 Group MemoryGroupStore::ToGroup(const std::string& name, const GroupEntry& entry,
                                 WallTime now) const {
-  const std::vector<size_t> cooling = entry.Cooling(now);
   Group group{.name = name,
               .limit = entry.limit,
               .per = entry.per,
               .running = static_cast<int64_t>(entry.holders.size()),
               .queued = static_cast<int64_t>(entry.queue.size()),
-              .cooling = static_cast<int64_t>(cooling.size()),
+              .cooling = static_cast<int64_t>(entry.Cooling(now, Duration{}).size()),
               .updated = entry.updated,
-              .next_cool = entry.NextCool(cooling, now)};
+              .next_cool = entry.NextStart(now)};
   for (const auto& [job_no, job] : tables_.jobs()) {
     if (!job.deleted && job.definition.concurrency_group == name) ++group.jobs;
   }

@@ -1,7 +1,7 @@
 #include "tests/twins/memory_queue_store.h"
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 #include <utility>
 
 #include "common/base/failpoint.h"
@@ -113,9 +113,7 @@ Result<GroupScan> MemoryQueueStore::ScanGroups(const std::vector<SegmentId>& seg
   std::map<GroupNo, QueuedGroup> found;
   for (const auto& [name, group] : tables_.groups) {
     if (group.group_no <= after || group.queue.empty()) continue;
-    std::vector<size_t> slots(group.given.size());
-    std::iota(slots.begin(), slots.end(), size_t{0});
-    const auto cool = group.NextCool(slots, now);
+    const auto cool = NextLook(group, now);
     if (cool) page.next_cool = std::min(page.next_cool.value_or(*cool), *cool);
     std::set<SegmentId> own;
     for (const RunKey& key : FirstOf(group, segments, now))
@@ -129,11 +127,30 @@ Result<GroupScan> MemoryQueueStore::ScanGroups(const std::vector<SegmentId>& seg
   return page;
 }
 
+std::optional<WallTime> MemoryQueueStore::NextLook(const GroupEntry& group, WallTime now) {
+  const Duration ahead = group.Ahead(now);
+  std::optional<WallTime> next;
+  const auto note = [&](size_t slot, WallTime after) {
+    const WallTime cool = CoolAt(group.per, group.given[slot], now);
+    if (cool > after) next = std::min(next.value_or(cool), cool);
+  };
+  std::set<size_t> taken;
+  for (const auto& [key, slot] : group.holders) {
+    taken.insert(slot);
+    if (tables_.FindRun(key)->row.state != RunState::kPending) note(slot, now);
+  }
+  for (size_t slot = 0; slot < group.given.size(); ++slot) {
+    if (!taken.contains(slot)) note(slot, now + ahead);
+  }
+  return next;
+}
+
 std::vector<RunKey> MemoryQueueStore::FirstOf(const GroupEntry& group,
                                               const std::vector<SegmentId>& segments,
                                               WallTime now) {
-  const int64_t free = std::min<int64_t>(FreeInGroup(group.limit, group.Used(now)),
-                                         static_cast<int64_t>(kBatchRowsMax));
+  const int64_t used = group.Used(now, group.Ahead(now));
+  const int64_t free =
+      std::min<int64_t>(FreeInGroup(group.limit, used), static_cast<int64_t>(kBatchRowsMax));
   std::vector<GroupWait> first;
   for (const auto& [place, entry] : group.queue) {
     if (static_cast<int64_t>(first.size()) == free) break;
@@ -151,12 +168,12 @@ Result<AdmissionEffect> MemoryQueueStore::AdmitGroup(const QueuedGroup& queued, 
   if (group == nullptr) return effect;
   std::vector<SegmentId> own;
   for (const FencedSegment& held : fence) own.push_back(held.segment);
+  const Duration ahead = group->Ahead(now);
   for (const RunKey& key : FirstOf(*group, own, now)) {
     RunEntry entry = *tables_.FindRun(key);
     effect.waited.push_back(now - group->queue.at(PlaceInGroup(entry.row)).since);
-    entry.row.due = now;
+    entry.row.due = DueInGroup(group->Reserve(key, now, ahead), now);
     entry.row.group = group->group_no;
-    group->Reserve(key, now);
     effect.admitted.push_back(entry.row);
     tables_.PutRun(std::move(entry));
   }

@@ -33,6 +33,8 @@ class MemoryQueueStore final : public QueueStore {
  private:
   // True for an admitted run whose claim did not come.
   static bool IsUnused(const RunRow& row, WallTime now);
+  // When a slot of the group is cool that cannot be given now (GroupScan::next_cool).
+  std::optional<WallTime> NextLook(const GroupEntry& group, WallTime now) REQUIRES(tables_.mu);
   // The queued runs of these segments that get the free slots of the group.
   std::vector<RunKey> FirstOf(const GroupEntry& group, const std::vector<SegmentId>& segments,
                               WallTime now) REQUIRES(tables_.mu);

@@ -22,14 +22,27 @@ bool IsCool(Duration per, WallTime given, WallTime now) {
   return given <= now - per || given > now + kGroupClockAhead || per <= Duration{};
 }
 
-bool MayStartInGroup(const GroupFacts& facts) {
-  if (!facts.named) return true;
-  if (facts.has_slot) return !facts.too_many && !facts.warm;
+WallTime CoolAt(Duration per, WallTime given, WallTime now) {
+  return IsCool(per, given, now) ? now : given + per;
+}
+
+WallTime DueInGroup(WallTime cool, WallTime now) { return std::max(now, cool - kGroupLead); }
+
+GroupVerdict DecideStartInGroup(const GroupFacts& facts) {
+  if (!facts.named) return GroupVerdict::kStart;
+  if (facts.has_slot) {
+    if (facts.too_many || facts.warm > kGroupLead) return GroupVerdict::kQueue;
+    return facts.warm > Duration{} ? GroupVerdict::kTooEarly : GroupVerdict::kStart;
+  }
   const bool behind = facts.queued_before && !failpoint::Broken("group.queued_before");
-  return facts.free && !behind;
+  return facts.free && !behind ? GroupVerdict::kStart : GroupVerdict::kQueue;
 }
 
 int64_t FreeInGroup(int64_t limit, int64_t used) { return std::max<int64_t>(0, limit - used); }
+
+int64_t CoolingBeforeStart(const SlotUseOfGroup& use) {
+  return std::max<int64_t>(0, use.taken + use.cooling - use.limit);
+}
 
 std::vector<RunKey> DecideGroupAdmission(const std::vector<GroupWait>& queue,
                                          const std::vector<SegmentId>& own, int64_t free) {

@@ -29,10 +29,20 @@ inline constexpr Duration kGroupClockAhead = 60s;
 // An admitted run whose claim does not come within this time gives the slot back, because perhaps
 // no executor can take it. It stays due, and its claim asks for a slot again.
 inline constexpr Duration kGroupGrantKept = 30s;
+// An admission also reserves slots that are cool only within this time, so that a group needs no
+// look at the very moment.
+inline constexpr Duration kGroupAhead = 1s;
+// An admitted run is due so long before its slot is cool, so that an executor has it by then. Its
+// claim waits for the rest.
+inline constexpr Duration kGroupLead = 100ms;
 
 // A slot is cool if it may be given again: `per` has passed since a claim last took it, at `given`.
 // So at most as many attempts as the group has slots start within any `per`.
 bool IsCool(Duration per, WallTime given, WallTime now);
+// When it may be given again: `now` if it is cool.
+WallTime CoolAt(Duration per, WallTime given, WallTime now);
+// When a run is due that gets a slot which is cool at `cool`.
+WallTime DueInGroup(WallTime cool, WallTime now);
 
 // The order in which runs get slots of a group.
 struct GroupPlace {
@@ -48,18 +58,31 @@ GroupPlace PlaceInGroup(const RunRow& row);
 struct GroupFacts {
   bool named = false;          // the job names a group
   bool has_slot = false;       // the admission has reserved one for the run
-  bool warm = false;           // which is not cool any more, since `per` was raised
+  Duration warm{};             // it is cool only after this time; zero = it is cool
   bool too_many = false;       // more slots are used than the limit, which was lowered, allows
   bool free = false;           // one may be taken
   bool queued_before = false;  // a run that goes before this one is queued for the group
 };
-// False: the run is queued for the group, and gives back a reserved slot: after the limit was
-// lowered, no attempt starts until enough of the others have ended.
-bool MayStartInGroup(const GroupFacts& facts);
+enum class GroupVerdict {
+  kStart,
+  // The run is queued for the group, and gives back a reserved slot: after the limit was lowered,
+  // no attempt starts until enough of the others have ended.
+  kQueue,
+  kTooEarly,  // its slot is cool within kGroupLead: the claim is decided then
+};
+GroupVerdict DecideStartInGroup(const GroupFacts& facts);
 
 // The slots that may be given away. `used`: slots that are taken or cooling, also those above a
 // lowered limit.
 int64_t FreeInGroup(int64_t limit, int64_t used);
+// Of the `cooling` slots, besides `taken` ones: how many must become cool before the one whose time
+// allows the next start. Not below `cooling`: runs must end first.
+struct SlotUseOfGroup {
+  int64_t limit = 0;
+  int64_t taken = 0;
+  int64_t cooling = 0;
+};
+int64_t CoolingBeforeStart(const SlotUseOfGroup& use);
 
 // ---- the queue of a group ----------------------------------------------------------------------
 

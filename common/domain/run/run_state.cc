@@ -181,10 +181,14 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     case SlotVerdict::kQueue: return kEnqueued;
     case SlotVerdict::kStart: break;
   }
-  if (!MayStartInGroup(facts.group)) {
-    return {.verdict = ClaimVerdict::kEnqueued,
-            .reason = ClaimReason::kWaitsForSlot,
-            .for_group = true};
+  switch (DecideStartInGroup(facts.group)) {
+    case GroupVerdict::kQueue:
+      return {.verdict = ClaimVerdict::kEnqueued,
+              .reason = ClaimReason::kWaitsForSlot,
+              .for_group = true};
+    case GroupVerdict::kTooEarly:
+      return {.reason = ClaimReason::kNotDue, .not_before = facts.now + facts.group.warm};
+    case GroupVerdict::kStart: break;
   }
   return {ClaimVerdict::kAccepted, ClaimReason::kNone};
 }

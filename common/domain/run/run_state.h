@@ -70,9 +70,8 @@ struct ClaimRequest {
   Incarnation incarnation;
   bool wants_secrets = false;  // its task names secrets
   // The fields below are set by the owner, not by the executor.
-  // The job's rules by version def_version.
-  OverlapRules overlap = {};
-  std::string group = {};  // of that version, too; empty = none
+  OverlapRules overlap = {};  // the job's rules by version def_version
+  std::string group = {};     // of that version, too; empty = none
   // Version def_version of the job must run on other executors than this one. Does not apply to a
   // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
@@ -99,6 +98,7 @@ struct ClaimDecision {
   ClaimReason reason = ClaimReason::kNone;
   // kEnqueued: the run is queued for its group, not for its job, and takes or keeps the job's slot.
   bool for_group = false;
+  std::optional<WallTime> not_before = {};  // kNotDue: when its slot of the group is cool
 };
 
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,

@@ -137,6 +137,8 @@ struct ClaimReply {
   // If it is queued: for a group whose slots are given again after a time, so that its next
   // admission depends on the clock.
   bool in_timed_group = false;
+  // If it is refused as not due: when the slot of its group that is reserved for it is cool.
+  std::optional<WallTime> not_before = {};
 };
 
 // The effect of a write on one run, for the owner's memory (wheel, leases, metrics).

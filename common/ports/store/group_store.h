@@ -24,7 +24,8 @@ struct Group {
   int64_t cooling = 0;  // free slots that are not given again yet
   int64_t jobs = 0;     // that name it
   WallTime updated = {};
-  // When the first of the cooling slots may be given again; nullopt: none is cooling.
+  // When enough of the cooling slots are given again for a start, at least one; nullopt: none is
+  // cooling, or more runs must end first.
   std::optional<WallTime> next_cool = {};
 };
 

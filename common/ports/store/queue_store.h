@@ -27,7 +27,8 @@ struct QueuedJob {
   bool operator==(const QueuedJob&) const = default;
 };
 
-// A group that has free slots, and the segments of the queued runs that may get them.
+// A group that has free slots, now or within kGroupAhead, and the segments of the queued runs that
+// may get them.
 struct QueuedGroup {
   GroupNo group_no;
   std::vector<SegmentId> segments = {};
@@ -38,7 +39,8 @@ struct QueuedGroup {
 struct GroupScan {
   std::vector<QueuedGroup> groups = {};
   // When the next slot of a group that has a queue may be given again (`per` of the group), if it
-  // is free by then; nullopt: none is cooling.
+  // is free by then. Reserved slots do not count, nor free ones that AdmitGroup might give now;
+  // nullopt: there is no other one.
   std::optional<WallTime> next_cool = {};
 
   bool empty() const { return groups.empty(); }
@@ -55,7 +57,7 @@ struct UnusedSlot {
 
 // The result of one call of Admit or AdmitGroup, for the owner's memory and metrics.
 struct AdmissionEffect {
-  std::vector<RunRow> admitted = {};  // the rows as written: PENDING, due now
+  std::vector<RunRow> admitted = {};  // the rows as written: PENDING, due
   std::vector<Duration> waited = {};  // by admitted run: time in the queue
   size_t replaced = 0;                // queued or admitted runs that became SKIPPED
   size_t cancelled = 0;               // holders that became CANCELLED
@@ -98,7 +100,8 @@ class QueueStore {
 
   // Locks the group against a change of its limit, and its first queued runs of the fenced
   // segments, applies DecideGroupAdmission, and writes. At most kBatchRowsMax queued runs are
-  // looked at. The fence has the segments of `group`.
+  // looked at. A slot that is cool within kGroupAhead counts as free, unless a lowered limit has
+  // slots above it in use; its run is due at DueInGroup. The fence has the segments of `group`.
   virtual Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
                                              WallTime now) = 0;
 

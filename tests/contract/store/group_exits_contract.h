@@ -87,6 +87,49 @@ TYPED_TEST(GroupExitsContract, RunsOfAJobThatLeavesTheGroupAreDueAgain) {
   s.ExpectEmpty();
 }
 
+TYPED_TEST(GroupExitsContract, APartOfAJobThatLeavesTheGroupIsDueAgain) {
+  for (const OverlapPolicy policy : {OverlapPolicy::kAllow, OverlapPolicy::kSkip}) {
+    GroupDriver s = this->group_driver();
+    s.Limit(0);
+    JobDefinition definition = s.Grouped(policy);
+    definition.shards = Shards{.total = 2};
+    StoredJob job = s.Create(policy == OverlapPolicy::kAllow ? "a" : "b", definition);
+    const RunKey own = s.Due(job);
+    ClaimRequest begin = s.RequestFor(job, own);
+    begin.group = "";
+    EXPECT_EQ(s.v(s.workflows.BeginParts(begin, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
+    const auto offer = [&](uint32_t shard, WallTime now) {
+      ClaimRequest request = s.RequestFor(job, {own.fire, own.schedule_id, shard});
+      request.overlap.policy = OverlapPolicy::kAllow;  // the own run has the slot
+      return s.Claim(request, s.fence, now).verdict;
+    };
+    for (const uint32_t shard : {1U, 2U}) {
+      EXPECT_EQ(offer(shard, kT0 + 1s), ClaimVerdict::kEnqueued);
+      s.ExpectWaits({own.fire, own.schedule_id, shard});
+    }
+    definition.concurrency_group = "";
+    s.Edit(job, definition, kT0 + 2s);
+    EXPECT_EQ(s.QueuedKeys(), std::vector<RunKey>{});
+    for (const uint32_t shard : {1U, 2U}) {
+      EXPECT_EQ(s.Get({own.fire, own.schedule_id, shard}).row.due, kT0 + 2s);
+      EXPECT_EQ(offer(shard, kT0 + 2s), ClaimVerdict::kAccepted);
+    }
+    s.ExpectEmpty();
+  }
+}
+
+TYPED_TEST(GroupExitsContract, ARunWhoseSlotIsReservedAheadIsDueWhenItsJobLeavesTheGroup) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  StoredJob job = s.Create("a", s.Grouped());
+  s.End(s.Started(job, kT0 + 1s), RunState::kCompleted, kT0 + 1s);
+  const RunKey waits = s.Queued(job, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 10s), std::vector<RunKey>{waits});
+  s.Edit(job, s.Manual(), kT0 + 10s);
+  s.ExpectEmpty();
+  s.ExpectOffer(job, waits, kT0 + 11s - kGroupLead, ClaimVerdict::kAccepted);
+}
+
 TYPED_TEST(GroupExitsContract, AJobThatMovesToAnotherGroupWaitsThere) {
   GroupDriver s = this->group_driver();
   s.Limit(1);

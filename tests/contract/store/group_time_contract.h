@@ -35,13 +35,111 @@ TYPED_TEST(GroupTimeContract, ASlotIsGivenAgainOnlyAfterTheTime) {
   GroupScan scan = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 4s));
   EXPECT_TRUE(scan.groups.empty());
   EXPECT_EQ(scan.next_cool, kT0 + 11s);
-  EXPECT_EQ(s.Admit(kT0 + 11s - 1us), std::vector<RunKey>{});
-  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{first});
-  s.ExpectOffer(job, first, kT0 + 12s, ClaimVerdict::kAccepted);
-  scan = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 12s));
+  EXPECT_EQ(s.Admit(kT0 + 11s - kGroupAhead - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 11s - kGroupAhead), std::vector<RunKey>{first});
+  EXPECT_EQ(s.Get(first).row.due, kT0 + 11s - kGroupLead);
+  // A reserved slot asks for no look.
+  scan = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 10s));
   EXPECT_EQ(scan.next_cool, kT0 + 13s);
-  EXPECT_EQ(s.Admit(kT0 + 13s), std::vector<RunKey>{second});
+  s.ExpectOffer(job, first, kT0 + 11s, ClaimVerdict::kAccepted);
+  EXPECT_EQ(s.Admit(kT0 + 12s), std::vector<RunKey>{second});
   EXPECT_EQ(s.Detail(kT0 + 13s).group.cooling, 0);
+}
+
+TYPED_TEST(GroupTimeContract, AClaimBeforeItsSlotIsCoolIsTooEarlyAndLeavesEverythingAsItIs) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  const RunKey waits = s.Queued(job, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 10'500ms), std::vector<RunKey>{waits});
+  const RunRow admitted = s.Get(waits).row;
+  EXPECT_EQ(admitted.due, kT0 + 11s - kGroupLead);
+  ClaimReply reply = s.Offer(job, waits, admitted.due - 1us);
+  EXPECT_EQ(reply.reason, ClaimReason::kNotDue);
+  EXPECT_EQ(reply.not_before, std::nullopt);
+  for (const WallTime now : {admitted.due, kT0 + 11s - 1us}) {
+    reply = s.Offer(job, waits, now);
+    EXPECT_EQ(reply.verdict, ClaimVerdict::kRefused);
+    EXPECT_EQ(reply.reason, ClaimReason::kNotDue);
+    EXPECT_EQ(reply.not_before, kT0 + 11s);
+    EXPECT_EQ(s.Get(waits).row, admitted);
+  }
+  s.ExpectOffer(job, waits, kT0 + 11s, ClaimVerdict::kAccepted);
+  s.End(waits, RunState::kCompleted, kT0 + 11s);
+  const RunKey next = s.Queued(job, kT0 + 11s);
+  EXPECT_EQ(s.Admit(kT0 + 19s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 20s), std::vector<RunKey>{next});
+}
+
+// While somebody waits, the claims of a group follow one another at its time exactly.
+TYPED_TEST(GroupTimeContract, SlotsAreReservedAheadAndClaimedToTheMicrosecond) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 1s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0);
+  std::vector<RunKey> keys;
+  for (int i = 0; i < 3; ++i) keys.push_back(s.Queued(job, kT0 + 1ms));
+  for (int i = 0; i < 3; ++i) {
+    const WallTime cool = kT0 + (i + 1) * 1s;
+    EXPECT_EQ(s.Admit(cool - 990ms), std::vector<RunKey>{keys[i]});
+    EXPECT_EQ(s.Offer(job, keys[i], cool - 20ms).not_before, cool);
+    s.ExpectOffer(job, keys[i], cool, ClaimVerdict::kAccepted);
+    s.End(keys[i], RunState::kCompleted, cool + 5ms);
+  }
+}
+
+TYPED_TEST(GroupTimeContract, ARunThatGetsItsSlotAheadTakesNoOther) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  StartAndEnd(s, job, kT0 + 8s);
+  const RunKey waits = s.Queued(job, kT0 + 9s);
+  EXPECT_EQ(s.Admit(kT0 + 10'500ms), std::vector<RunKey>{waits});
+  s.Queued(job, kT0 + 11s);
+  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{});
+  s.ExpectOffer(job, waits, kT0 + 11s, ClaimVerdict::kAccepted);
+}
+
+TYPED_TEST(GroupTimeContract, ALoweredLimitHoldsForASlotThatIsReservedAhead) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  StartAndEnd(s, job, kT0 + 1s);
+  StartAndEnd(s, job, kT0 + 1500ms);
+  const RunKey first = s.Queued(job, kT0 + 2s);
+  EXPECT_EQ(s.Admit(kT0 + 10'200ms), std::vector<RunKey>{first});
+  s.Limit(1, kT0 + 10'300ms);
+  s.ExpectOffer(job, first, kT0 + 11s, ClaimVerdict::kEnqueued);
+  // The slot above the limit cools: nothing is reserved before.
+  EXPECT_EQ(s.Admit(kT0 + 11'500ms - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 11'100ms)).next_cool,
+            kT0 + 11'500ms);
+  EXPECT_EQ(s.Admit(kT0 + 11'500ms), std::vector<RunKey>{first});
+  s.ExpectOffer(job, first, kT0 + 11'500ms, ClaimVerdict::kAccepted);
+}
+
+TYPED_TEST(GroupTimeContract, TheNextStartIsShownAlsoAfterALoweredLimit) {
+  GroupDriver s = this->group_driver();
+  s.Limit(3, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  for (const Duration at : {1s, 3s, 5s}) StartAndEnd(s, job, kT0 + at);
+  EXPECT_EQ(s.Detail(kT0 + 6s).group.next_cool, kT0 + 11s);
+  s.Limit(2, kT0 + 6s);
+  EXPECT_EQ(s.Detail(kT0 + 6s).group.cooling, 3);
+  EXPECT_EQ(s.Detail(kT0 + 6s).group.next_cool, kT0 + 13s);
+  s.Limit(1, kT0 + 6s);
+  EXPECT_EQ(s.Detail(kT0 + 6s).group.next_cool, kT0 + 15s);
+  s.Limit(0, kT0 + 6s);
+  EXPECT_EQ(s.Detail(kT0 + 6s).group.next_cool, std::nullopt);
+  EXPECT_EQ(s.v(s.groups.ListGroups(kT0 + 6s)).front().cooling, 3);
+  s.Limit(3, kT0 + 11s);
+  const RunKey active = s.Started(job, kT0 + 11s);
+  s.Limit(1, kT0 + 11s);
+  EXPECT_EQ(s.Detail(kT0 + 11s).group.next_cool, std::nullopt);  // the run must end first
+  s.End(active, RunState::kCompleted, kT0 + 11s);
+  EXPECT_EQ(s.Detail(kT0 + 11s).group.next_cool, kT0 + 21s);
 }
 
 TYPED_TEST(GroupTimeContract, ASlotIsFreeWhenItsTimeIsOverAndItsRunHasEnded) {
@@ -74,7 +172,7 @@ TYPED_TEST(GroupTimeContract, ClaimsOfOneBatchCount) {
   s.End(keys[0], RunState::kCompleted, kT0 + 2s);
   s.End(keys[1], RunState::kCompleted, kT0 + 2s);
   EXPECT_EQ(s.Admit(kT0 + 2s), std::vector<RunKey>{});
-  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{keys[2]});
+  EXPECT_EQ(s.Admit(kT0 + 10s), std::vector<RunKey>{keys[2]});
 }
 
 TYPED_TEST(GroupTimeContract, AnEditHoldsForEverySlotAtOnce) {
@@ -84,11 +182,11 @@ TYPED_TEST(GroupTimeContract, AnEditHoldsForEverySlotAtOnce) {
   StartAndEnd(s, job, kT0 + 1s);
   s.Limit(1, 60s, kT0 + 2s);
   const RunKey waits = s.Queued(job, kT0 + 3s);
-  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 59s), std::vector<RunKey>{});
   // A change of the limit alone leaves the time as it is.
-  s.Limit(1, kT0 + 60s);
-  EXPECT_EQ(s.Detail(kT0 + 60s).group.per, 60s);
-  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
+  s.Limit(1, kT0 + 59s);
+  EXPECT_EQ(s.Detail(kT0 + 59s).group.per, 60s);
+  EXPECT_EQ(s.Admit(kT0 + 59s), std::vector<RunKey>{});
   s.Limit(1, 5s, kT0 + 60s);
   EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{waits});
   s.ExpectOffer(job, waits, kT0 + 60s, ClaimVerdict::kAccepted);
@@ -109,8 +207,8 @@ TYPED_TEST(GroupTimeContract, ARaisedTimeHoldsForASlotThatIsReserved) {
   EXPECT_EQ(s.Admit(kT0 + 2s), std::vector<RunKey>{admitted});
   s.Limit(1, 60s, kT0 + 3s);
   s.ExpectOffer(job, admitted, kT0 + 4s, ClaimVerdict::kEnqueued);
-  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{});
-  EXPECT_EQ(s.Admit(kT0 + 61s), std::vector<RunKey>{admitted});
+  EXPECT_EQ(s.Admit(kT0 + 59s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 60s), std::vector<RunKey>{admitted});
   s.ExpectOffer(job, admitted, kT0 + 61s, ClaimVerdict::kAccepted);
 }
 
@@ -125,7 +223,7 @@ TYPED_TEST(GroupTimeContract, SlotsAboveALoweredLimitCountWhileTheyCool) {
   EXPECT_EQ(s.Admit(kT0 + 14s), std::vector<RunKey>{});
   EXPECT_EQ(s.Admit(kT0 + 15s), std::vector<RunKey>{first});
   s.ExpectOffer(job, first, kT0 + 15s, ClaimVerdict::kAccepted);
-  EXPECT_EQ(s.Admit(kT0 + 18s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 19s - 1us), std::vector<RunKey>{});
   EXPECT_EQ(s.Admit(kT0 + 19s), std::vector<RunKey>{second});
   // A slot that was above the limit has kept its time.
   s.ExpectOffer(job, second, kT0 + 19s, ClaimVerdict::kAccepted);
@@ -145,10 +243,10 @@ TYPED_TEST(GroupTimeContract, AReservedSlotIsNotTakenWhileTooManyCool) {
   const RunKey admitted = s.Queued(job, kT0 + 6s);
   s.End(first, RunState::kCompleted, kT0 + 7s);
   s.End(second, RunState::kCompleted, kT0 + 7s);
-  EXPECT_EQ(s.Admit(kT0 + 11s), std::vector<RunKey>{admitted});
+  EXPECT_EQ(s.Admit(kT0 + 10s), std::vector<RunKey>{admitted});
   s.Limit(1, kT0 + 12s);
   s.ExpectOffer(job, admitted, kT0 + 12s, ClaimVerdict::kEnqueued);
-  EXPECT_EQ(s.Admit(kT0 + 14s), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 13s), std::vector<RunKey>{});
   EXPECT_EQ(s.Admit(kT0 + 15s), std::vector<RunKey>{admitted});
 }
 
@@ -189,8 +287,8 @@ TYPED_TEST(GroupTimeContract, ARetryIsAStartLikeAnyOther) {
   const RunKey tried = s.Started(job, kT0 + 1s);
   s.End(tried, RunState::kFailed, kT0 + 2s);
   s.ExpectOffer(job, tried, kT0 + 1h, ClaimVerdict::kEnqueued);
-  EXPECT_EQ(s.Admit(kT0 + 2h), std::vector<RunKey>{});
-  EXPECT_EQ(s.Admit(kT0 + 2h + 1s), std::vector<RunKey>{tried});
+  EXPECT_EQ(s.Admit(kT0 + 2h - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 2h), std::vector<RunKey>{tried});
 }
 
 TYPED_TEST(GroupTimeContract, AGroupWithoutATimeNeverWakesAnybody) {

@@ -153,5 +153,50 @@ TEST_F(GroupsTest, ClaimsReadFewRowsWhateverTheLimitAndTheQueue) {
   EXPECT_LT(RowsRead(scan), 100);
 }
 
+// Every member looks often, so that a look may not ask for each group.
+TEST_F(GroupsTest, ALookAtManyGroupsWithATimeIsTwoStatements) {
+  StoreDriver s = driver();
+  constexpr int kGroups = 20;
+  for (int i = 0; i < kGroups; ++i) {
+    const std::string name = "timed" + std::to_string(i);
+    s.v(s.groups.PutGroup(name, {.limit = 3, .per = 10s}, kT0));
+    JobDefinition definition = s.Manual();
+    definition.concurrency_group = name;
+    const StoredJob job = s.Create(name, definition);
+    for (int run = 0; run < 4; ++run) {
+      ClaimRequest request = s.ClaimOf(s.Execute(job, kT0), ++token_);
+      request.group = name;
+      const bool last = run == 3;
+      EXPECT_EQ(s.Claim(request, fence_, kT0 + 1s).verdict,
+                last ? ClaimVerdict::kEnqueued : ClaimVerdict::kAccepted);
+      if (run != 0) continue;
+      s.Apply(s.ReportOf(s.Get(request.key).row, RunState::kCompleted), fence_, kT0 + 1s);
+    }
+  }
+  size_t found = 0;
+  const auto scan = [&](WallTime now) {
+    return
+        [&, now] { found = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 100, now)).groups.size(); };
+  };
+  const auto list = [&] { EXPECT_EQ(s.v(s.groups.ListGroups(kT0 + 2s)).size(), kGroups + 1u); };
+  scan(kT0 + 12s)();  // prepares the statements
+  list();
+  const int64_t counting = Grown("'COM_SELECT'", [] {});
+  EXPECT_EQ(Grown("'COM_SELECT'", scan(kT0 + 2s)) - counting, 1);
+  EXPECT_EQ(found, 0u);
+  EXPECT_EQ(Grown("'COM_SELECT'", scan(kT0 + 12s)) - counting, 2);
+  EXPECT_EQ(found, static_cast<size_t>(kGroups));
+  EXPECT_EQ(Grown("'COM_SELECT'", list) - counting, 2);
+}
+
+TEST_F(GroupsTest, ReadingGroupsReadsNoFreeSlots) {
+  StoreDriver s = driver();
+  s.v(s.groups.PutGroup("db", {.limit = 5'000}, kT0));
+  s.v(s.groups.PutGroup("timed", {.limit = 5'000, .per = 10s}, kT0));
+  const auto list = [&] { s.v(s.groups.ListGroups(kT0 + 2s)); };
+  list();
+  EXPECT_LT(RowsRead(list), 100);
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -118,7 +118,7 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
     const auto count = std::count_if(claims.begin(), claims.end(), [&](const GroupPlace& place) {
       return !group.first || !(*group.first < place) || failpoint::Broken("group.queued_before");
     });
-    CARILLON_TRY(LockFreeSlots(session, count, now, &group));
+    CARILLON_TRY(LockFreeSlots(session, count, now, Duration{}, &group));
   }
   return {};
 }
@@ -152,9 +152,10 @@ void TakeGroupSlot(StoredRun& run, LockedGroup* group, const GroupFacts& facts, 
   const uint32_t reserved = facts.has_slot ? run.group_slot : 0;
   if (reserved == 0) writer.FreeGroupSlot(run);  // of a group that its job has left
   if (group == nullptr) return;
-  const std::optional<uint32_t> slot = reserved != 0 ? reserved : group->TakeFree();
+  const std::optional<FreeSlot> slot =
+      reserved != 0 ? FreeSlot{.slot = reserved} : group->TakeFree();
   CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot of its group");
-  writer.TakeGroupSlot(run, group->group_no, *slot, now);
+  writer.TakeGroupSlot(run, group->group_no, slot->slot, now);
 }
 
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
@@ -206,9 +207,10 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   }
   const bool gave_back =
       decision.verdict == ClaimVerdict::kSkipped || decision.verdict == ClaimVerdict::kEnqueued;
-  if (gave_back && facts.group.has_slot && !facts.group.warm) --group->used;
+  if (gave_back && facts.group.has_slot && facts.group.warm == Duration{}) --group->used;
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   reply.in_timed_group = decision.for_group && group->per > Duration{};
+  reply.not_before = decision.not_before;
   if (run != nullptr) {
     reply.job_no = run->row.job_no;
     reply.def_version = run->row.def_version;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/union_all.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/slots/group_slots.h"
@@ -22,60 +24,92 @@ std::vector<SegmentId> SegmentsOf(const Fence& fence) {
 
 struct FreeGroup {
   GroupNo group_no;
-  Duration per{};
   int64_t free = 0;
-  std::optional<WallTime> next_cool = {};  // of its slots, free or taken
+  std::optional<WallTime> next_cool = {};  // as GroupScan
 };
 
-// Of a group with a time: takes the cooling slots from `free`, and sets `next_cool`. A statement of
-// its own, because only constants make ranges of the index.
-Status ReadCooling(Session& session, WallTime now, FreeGroup* group) {
-  static const std::string from =
-      " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = ? AND ";
-  static const std::string warm = " AND c.given_us > ? AND c.given_us <= ?)";
-  static const std::string statement = "SELECT (SELECT COUNT(*)" + from + "c.fire_us = 0" + warm +
-                                       ", (SELECT MIN(c.given_us)" + from + "c.fire_us = 0" + warm +
-                                       ", (SELECT MIN(c.given_us)" + from + "c.fire_us > 0" + warm;
-  const WarmRange range = WarmRangeOf(group->per, now);
-  Params params;
-  for (int i = 0; i < 3; ++i) {
-    params.insert(params.end(), {group->group_no.value(), range.above, range.last});
-  }
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
-  rows.Next();
-  group->free -= rows.Int(1);
-  for (const uint32_t column : {2U, 3U}) {
-    if (rows.IsNull(column)) continue;
-    const WallTime cool = rows.Time(column) + group->per;
-    group->next_cool = std::min(group->next_cool.value_or(cool), cool);
-  }
-  return {};
+// Groups with queued runs that have free slots, and how many, or a time. Of those with a time all
+// slots are read: nearly all of them are taken or cooling as long as somebody waits.
+std::string FreeStatement() {
+  static const std::string queues =
+      " FROM (SELECT DISTINCT w.group_no FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no "
+      "> ?) q STRAIGHT_JOIN concurrency_groups g FORCE INDEX (PRIMARY) ON g.group_no = q.group_no";
+  static const std::string warm = "(c.given_us > ? - g.per_us AND c.given_us <= ?)";
+  static const std::string used = "c.fire_us > 0 OR " + warm;
+  static const std::string waits = "c.granted_us = 0 AND " + warm;
+  const auto count = [](const std::string& what) {
+    return "CAST(SUM(IF(" + what + ", 1, 0)) AS SIGNED)";
+  };
+  const auto first = [](const std::string& what) {
+    return "MIN(IF(" + what + ", c.given_us + g.per_us, NULL))";
+  };
+  const std::string plain =
+      "SELECT g.group_no, g.slot_limit, (SELECT COUNT(*) FROM group_slots t FORCE INDEX "
+      "(free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0) AS used, NULL AS later, 0 "
+      "AS above, NULL AS next_cool, NULL AS next_far" +
+      queues + " WHERE g.per_us = 0";
+  const std::string timed = "SELECT g.group_no, g.slot_limit, " + count(used) + ", " + count(used) +
+                            ", " + count("c.slot_no > g.slot_limit AND (" + used + ")") + ", " +
+                            first(waits) + ", " +
+                            first(waits + " AND (c.fire_us > 0 OR " + warm + ")") + queues +
+                            " STRAIGHT_JOIN group_slots c FORCE INDEX (PRIMARY) ON c.group_no = "
+                            "g.group_no WHERE g.per_us > 0 GROUP BY g.group_no, g.slot_limit";
+  return "SELECT x.* FROM (" + plain + " UNION ALL " + timed + ") x ORDER BY x.group_no";
 }
 
-// Groups with queued runs that have free slots, and how many, or a time.
-Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, size_t limit,
-                                        WallTime now) {
-  static const std::string statement =
-      "SELECT x.group_no, x.per_us, x.free FROM (SELECT g.group_no, g.per_us, CAST(g.slot_limit AS "
-      "SIGNED) - (SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
-      "g.group_no AND t.fire_us > 0) AS free FROM (SELECT DISTINCT w.group_no FROM run_waits w "
-      "FORCE INDEX (by_group) WHERE w.group_no > ?) q STRAIGHT_JOIN concurrency_groups g FORCE "
-      "INDEX (PRIMARY) ON g.group_no = q.group_no) x WHERE x.free > 0 OR x.per_us > 0 ORDER BY "
-      "x.group_no LIMIT ?";
-  std::vector<FreeGroup> groups;
-  {
-    CARILLON_ASSIGN_OR_RETURN(
-        Rows rows, session.Query(statement, {after.value(), static_cast<uint64_t>(limit)}));
-    while (rows.Next()) {
-      groups.push_back({.group_no = GroupNo(rows.Unsigned(1)),
-                        .per = Duration(rows.Int(2)),
-                        .free = rows.Int(3)});
-    }
+// One statement, however many groups have a time: all members look often.
+Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, WallTime now) {
+  static const std::string statement = FreeStatement();
+  const int64_t last = ToUnixMicros(now + kGroupClockAhead);
+  const int64_t at = ToUnixMicros(now);
+  const int64_t later = ToUnixMicros(now + kGroupAhead);
+  Params params{after.value()};
+  for (const int64_t time : {at, later, at, at, at, later}) {
+    params.emplace_back(time);
+    params.emplace_back(last);
   }
-  for (FreeGroup& group : groups) {
-    if (group.per > Duration{}) CARILLON_TRY(ReadCooling(session, now, &group));
+  params.emplace_back(after.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  std::vector<FreeGroup> groups;
+  while (rows.Next()) {
+    const bool ahead = rows.Int(5) == 0 && !rows.IsNull(4);
+    FreeGroup group{.group_no = GroupNo(rows.Unsigned(1)),
+                    .free = rows.Int(2) - rows.Int(ahead ? 4 : 3)};
+    const uint32_t next = ahead ? 7 : 6;
+    if (!rows.IsNull(next)) group.next_cool = rows.Time(next);
+    groups.push_back(group);
   }
   return groups;
+}
+
+// The segments of the runs of `own` that are among the first `free` of their groups.
+Result<std::map<GroupNo, std::vector<SegmentId>>> ReadHeads(Session& session,
+                                                            std::span<const FreeGroup> groups,
+                                                            const std::vector<SegmentId>& own) {
+  static const std::string part =
+      "(SELECT w.group_no, w.segment FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = ? "
+      "ORDER BY w.rank_no, w.fire_us, w.schedule_id, w.shard LIMIT ?)";
+  Params params;
+  for (const FreeGroup& group : groups) {
+    params.emplace_back(group.group_no.value());
+    params.emplace_back(std::min<int64_t>(group.free, kBatchRowsMax));
+  }
+  const size_t parts = RoundUpUnion(groups.size());
+  for (size_t i = groups.size(); i < parts; ++i) {
+    params.emplace_back(uint64_t{0});
+    params.emplace_back(int64_t{0});
+  }
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT DISTINCT q.group_no, q.segment FROM (" +
+                                   UnionAll(part, parts) + ") q ORDER BY q.group_no, q.segment",
+                               params));
+  std::map<GroupNo, std::vector<SegmentId>> heads;
+  while (rows.Next()) {
+    const SegmentId segment(static_cast<uint32_t>(rows.Unsigned(2)));
+    if (std::find(own.begin(), own.end(), segment) == own.end()) continue;
+    heads[GroupNo(rows.Unsigned(1))].push_back(segment);
+  }
+  return heads;
 }
 
 // A row of run_waits whose run is not queued: see DeleteStale in queue_batch.cc. The run is locked.
@@ -119,23 +153,21 @@ Result<std::map<RunKey, WallTime>> ReadSince(Session& session, GroupNo group_no,
 Result<GroupScan> ReadAdmissibleGroups(Session& session, const std::vector<SegmentId>& segments,
                                        GroupNo after, size_t limit, WallTime now) {
   // There are at most kGroupsMax groups, so that this is one page, of which the caller gets a part.
-  CARILLON_ASSIGN_OR_RETURN(const auto groups, ReadFree(session, after, kGroupsMax, now));
+  CARILLON_ASSIGN_OR_RETURN(std::vector<FreeGroup> groups, ReadFree(session, after, now));
   GroupScan found;
-  for (const auto& [group_no, per, free, next_cool] : groups) {
-    if (next_cool) found.next_cool = std::min(found.next_cool.value_or(*next_cool), *next_cool);
-    if (free <= 0 || found.groups.size() == limit) continue;
-    const int64_t wanted = std::min<int64_t>(free, kBatchRowsMax);
-    CARILLON_ASSIGN_OR_RETURN(const std::vector<GroupWait> waits,
-                              ReadGroupWaits(session, group_no, wanted));
-    QueuedGroup group{.group_no = group_no};
-    for (const GroupWait& wait : waits) {
-      const bool own = std::find(segments.begin(), segments.end(), wait.segment) != segments.end();
-      if (own) group.segments.push_back(wait.segment);
+  for (const FreeGroup& group : groups) {
+    if (!group.next_cool) continue;
+    found.next_cool = std::min(found.next_cool.value_or(*group.next_cool), *group.next_cool);
+  }
+  std::erase_if(groups, [](const FreeGroup& group) { return group.free <= 0; });
+  std::span<const FreeGroup> rest(groups);
+  while (!rest.empty() && found.groups.size() < limit) {
+    const auto some = rest.first(std::min(rest.size(), kUnionMax));
+    rest = rest.subspan(some.size());
+    CARILLON_ASSIGN_OR_RETURN(auto heads, ReadHeads(session, some, segments));
+    for (auto& [group_no, own] : heads) {
+      if (found.groups.size() < limit) found.groups.push_back({group_no, std::move(own)});
     }
-    std::sort(group.segments.begin(), group.segments.end());
-    group.segments.erase(std::unique(group.segments.begin(), group.segments.end()),
-                         group.segments.end());
-    if (!group.segments.empty()) found.groups.push_back(std::move(group));
   }
   return found;
 }
@@ -146,7 +178,8 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   CARILLON_ASSIGN_OR_RETURN(LockedGroup group, LockGroup(session, group_no));
   AdmissionEffect effect;
   if (group.group_no == GroupNo{}) return effect;
-  CARILLON_ASSIGN_OR_RETURN(const int64_t used, CountUsed(session, group, rules.now));
+  CARILLON_ASSIGN_OR_RETURN(const Duration ahead, ReadAhead(session, rules.now, &group));
+  CARILLON_ASSIGN_OR_RETURN(const int64_t used, CountUsed(session, group, rules.now, ahead));
   const int64_t free = std::min<int64_t>(FreeInGroup(group.limit, used), kBatchRowsMax);
   if (free == 0) return effect;
   CARILLON_ASSIGN_OR_RETURN(const std::vector<GroupWait> queue,
@@ -155,7 +188,8 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   if (chosen.empty()) return effect;
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, chosen, rules.incarnations));
   CARILLON_ASSIGN_OR_RETURN(const auto since, ReadSince(session, group_no, chosen));
-  CARILLON_TRY(LockFreeSlots(session, static_cast<int64_t>(chosen.size()), rules.now, &group));
+  CARILLON_TRY(
+      LockFreeSlots(session, static_cast<int64_t>(chosen.size()), rules.now, ahead, &group));
   std::vector<RunKey> stale;
   RunWriter writer(session);
   for (const RunKey& key : chosen) {
@@ -171,7 +205,8 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
     if (wait == since.end()) continue;
     const auto slot = group.TakeFree();
     if (!slot) break;
-    CARILLON_TRY(writer.Grant(run->second, group_no, *slot, rules.now));
+    const WallTime cool = CoolAt(group.per, slot->given, rules.now);
+    CARILLON_TRY(writer.Grant(run->second, group_no, slot->slot, DueInGroup(cool, rules.now)));
     effect.admitted.push_back(run->second.row);
     effect.waited.push_back(rules.now - wait->second);
   }

@@ -3,14 +3,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/client/union_all.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/adapters/mysql/slots/group_slots.h"
 
 namespace carillon::mysql {
 namespace {
@@ -20,38 +24,89 @@ struct GroupRow {
   Group group = {};
 };
 
-// The slots c of the group g that are free but not cool, as IsCool.
-std::string OfCooling(const std::string& what) {
-  return "(SELECT " + what +
-         " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = g.group_no AND c.fire_us "
-         "= 0 AND g.per_us > 0 AND c.given_us > ? - g.per_us AND c.given_us <= ?)";
-}
-
 const std::string kGroupColumns =
     "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM group_slots t "
     "FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0), (SELECT COUNT(*) "
     "FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
-    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0), g.per_us, " +
-    OfCooling("COUNT(*)") + ", " + OfCooling("MIN(c.given_us)") +
-    " + g.per_us FROM concurrency_groups g";
-// The parameters of kGroupColumns.
-Params GroupParams(WallTime now) {
-  const int64_t last = ToUnixMicros(now + kGroupClockAhead);
-  return {ToUnixMicros(now), last, ToUnixMicros(now), last};
-}
+    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0), g.per_us FROM "
+    "concurrency_groups g";
 
 GroupRow ReadGroup(const Rows& rows) {
-  GroupRow row{.group_no = GroupNo(rows.Unsigned(1)),
-               .group = {.name = rows.Text(2),
-                         .limit = rows.Int(3),
-                         .per = Duration(rows.Int(8)),
-                         .running = rows.Int(5),
-                         .queued = std::min(rows.Int(6), kCountedMax),
-                         .cooling = rows.Int(9),
-                         .jobs = rows.Int(7),
-                         .updated = rows.Time(4)}};
-  if (!rows.IsNull(10)) row.group.next_cool = rows.Time(10);
-  return row;
+  return {.group_no = GroupNo(rows.Unsigned(1)),
+          .group = {.name = rows.Text(2),
+                    .limit = rows.Int(3),
+                    .per = Duration(rows.Int(8)),
+                    .running = rows.Int(5),
+                    .queued = std::min(rows.Int(6), kCountedMax),
+                    .jobs = rows.Int(7),
+                    .updated = rows.Time(4)}};
+}
+
+constexpr std::string_view kCooling =
+    " FROM group_slots c FORCE INDEX (free_since) WHERE c.group_no = ? AND c.fire_us = 0 AND "
+    "c.given_us > ? AND c.given_us <= ?";
+
+// Sets `next_cool` of a group that has cooling slots, whose first one is cool at `first`.
+Status ReadNextCool(Session& session, WallTime now, WallTime first, GroupRow* row) {
+  static const std::string statement =
+      fmt::format("SELECT c.given_us{} ORDER BY c.given_us LIMIT 1 OFFSET ?", kCooling);
+  Group& group = row->group;
+  const int64_t skipped =
+      CoolingBeforeStart({.limit = group.limit, .taken = group.running, .cooling = group.cooling});
+  if (skipped >= group.cooling) return {};
+  group.next_cool = first;
+  if (skipped == 0) return {};
+  const WarmRange warm = WarmRangeOf(group.per, now);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(statement, {row->group_no.value(), warm.above, warm.last, skipped}));
+  if (rows.Next()) group.next_cool = rows.Time(1) + group.per;
+  return {};
+}
+
+// Counts the cooling slots of the groups with a time, at most kUnionMax, in one statement.
+Status ReadCoolingOf(Session& session, WallTime now, std::span<GroupRow* const> timed) {
+  static const std::string part =
+      fmt::format("(SELECT MIN(c.group_no), COUNT(*), MIN(c.given_us){})", kCooling);
+  if (timed.empty()) return {};
+  std::map<GroupNo, GroupRow*> by_number;
+  Params params;
+  for (GroupRow* row : timed) {
+    by_number[row->group_no] = row;
+    const WarmRange warm = WarmRangeOf(row->group.per, now);
+    params.insert(params.end(), {row->group_no.value(), warm.above, warm.last});
+  }
+  const size_t parts = RoundUpUnion(timed.size());
+  for (size_t i = timed.size(); i < parts; ++i) {
+    params.insert(params.end(), {uint64_t{0}, int64_t{0}, int64_t{0}});
+  }
+  std::map<GroupNo, WallTime> first;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionAll(part, parts), params));
+    while (rows.Next()) {
+      const auto found = by_number.find(GroupNo(rows.Unsigned(1)));
+      if (found == by_number.end()) continue;
+      found->second->group.cooling = rows.Int(2);
+      first[found->first] = rows.Time(3) + found->second->group.per;
+    }
+  }
+  for (const auto& [group_no, cool] : first) {
+    CARILLON_TRY(ReadNextCool(session, now, cool, by_number.at(group_no)));
+  }
+  return {};
+}
+
+Status ReadAllCooling(Session& session, WallTime now, std::vector<GroupRow>* groups) {
+  std::vector<GroupRow*> timed;
+  for (GroupRow& row : *groups) {
+    if (row.group.per > Duration{}) timed.push_back(&row);
+  }
+  std::span<GroupRow* const> rest(timed);
+  while (!rest.empty()) {
+    const auto some = rest.first(std::min(rest.size(), kUnionMax));
+    rest = rest.subspan(some.size());
+    CARILLON_TRY(ReadCoolingOf(session, now, some));
+  }
+  return {};
 }
 
 Error NoGroup(const std::string& name) {
@@ -59,11 +114,15 @@ Error NoGroup(const std::string& name) {
 }
 
 Result<GroupRow> FindGroup(Session& session, const std::string& name, WallTime now) {
-  Params params = GroupParams(now);
-  params.emplace_back(name);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " WHERE g.name = ?", params));
-  if (!rows.Next()) return NoGroup(name);
-  return ReadGroup(rows);
+  std::vector<GroupRow> found;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(kGroupColumns + " WHERE g.name = ?", {name}));
+    if (!rows.Next()) return NoGroup(name);
+    found.push_back(ReadGroup(rows));
+  }
+  CARILLON_TRY(ReadAllCooling(session, now, &found));
+  return std::move(found.front());
 }
 
 constexpr uint32_t kFirstRunColumn = 4;
@@ -201,13 +260,16 @@ Status UpdateGroup(Session& session, GroupNo group_no, const GroupChange& change
 }  // namespace
 
 Result<std::vector<Group>> MysqlGroupStore::ListGroups(WallTime now) {
-  Params params = GroupParams(now);
-  params.emplace_back(static_cast<uint64_t>(kGroupsMax));
   return InList(db_.pool(), "list groups", [&](Session& session) -> Result<std::vector<Group>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query(kGroupColumns + " ORDER BY g.name LIMIT ?", params));
+    std::vector<GroupRow> found;
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " ORDER BY g.name LIMIT ?",
+                                                         {static_cast<uint64_t>(kGroupsMax)}));
+      while (rows.Next()) found.push_back(ReadGroup(rows));
+    }
+    CARILLON_TRY(ReadAllCooling(session, now, &found));
     std::vector<Group> groups;
-    while (rows.Next()) groups.push_back(ReadGroup(rows).group);
+    for (GroupRow& row : found) groups.push_back(std::move(row.group));
     return groups;
   });
 }

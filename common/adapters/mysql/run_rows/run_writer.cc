@@ -76,14 +76,14 @@ Status RunWriter::Queue(StoredRun& run, const QueueWrite& place, WallTime now) {
   return {};
 }
 
-Status RunWriter::Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now) {
+Status RunWriter::Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime due) {
   CARILLON_TRY(BeginRun(run.row.key));
   Unqueue(run);
-  run.row.due = now;
+  run.row.due = due;
   run.row.group = group;
   run.group_slot = slot;
-  granted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(group.value()).Add(slot);
-  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(now).Add(0);
+  granted_.Begin().Add(run.row.key).Add(kQueued).Add(due).Add(group.value()).Add(slot);
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(due).Add(0);
   return {};
 }
 

@@ -41,8 +41,8 @@ class RunWriter {
   Status Queue(StoredRun& run, const QueueWrite& place, WallTime now);
   // Takes a queued run out of the queue and makes it due now. `slot` as for Claim.
   Status Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now);
-  // Takes a run out of the queue of a group, reserves the group's slot for it and makes it due now.
-  Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
+  // Takes a run out of the queue of a group, reserves the group's slot for it and makes it due.
+  Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime due);
   // Before Claim: the attempt holds this slot of the group, which is free or reserved for the run.
   void TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
   // Frees the slot that the run holds of a group, if it holds one.

@@ -8,9 +8,9 @@
 
 namespace carillon::mysql {
 
-std::optional<uint32_t> LockedGroup::TakeFree() {
+std::optional<FreeSlot> LockedGroup::TakeFree() {
   if (free.empty()) return std::nullopt;
-  const uint32_t slot = free.back();
+  const FreeSlot slot = free.back();
   free.pop_back();
   return slot;
 }
@@ -54,8 +54,8 @@ Result<LockedGroup> LockGroup(Session& session, GroupNo group_no) {
   return group;
 }
 
-WarmRange WarmRangeOf(Duration per, WallTime now) {
-  return {.above = ToUnixMicros(now - per), .last = ToUnixMicros(now + kGroupClockAhead)};
+WarmRange WarmRangeOf(Duration per, WallTime now, Duration ahead) {
+  return {.above = ToUnixMicros(now + ahead - per), .last = ToUnixMicros(now + kGroupClockAhead)};
 }
 
 namespace {
@@ -85,7 +85,10 @@ Result<int64_t> HighestUsable(Session& session, const LockedGroup& group, WarmRa
   static const std::string highest = "t.slot_no <= ? ORDER BY t.slot_no DESC LIMIT 1 OFFSET ?";
   static const std::string cool = free + "(t.given_us <= ? OR t.given_us > ?) AND " + highest;
   static const std::string plain = free + highest;
-  CARILLON_ASSIGN_OR_RETURN(const int64_t above, CountAbove(session, group, warm));
+  int64_t above = group.above.value_or(0);
+  if (!group.above) {
+    CARILLON_ASSIGN_OR_RETURN(above, CountAbove(session, group, warm));
+  }
   if (above == 0) return group.limit;
   Params params{group.group_no.value()};
   if (IsTimed(group)) params.insert(params.end(), {warm.above, warm.last});
@@ -96,26 +99,37 @@ Result<int64_t> HighestUsable(Session& session, const LockedGroup& group, WarmRa
 
 }  // namespace
 
-Status LockFreeSlots(Session& session, int64_t wanted, WallTime now, LockedGroup* group) {
+Result<Duration> ReadAhead(Session& session, WallTime now, LockedGroup* group) {
+  if (!IsTimed(*group)) return Duration{};
+  CARILLON_ASSIGN_OR_RETURN(group->above,
+                            CountAbove(session, *group, WarmRangeOf(group->per, now)));
+  return *group->above == 0 ? kGroupAhead : Duration{};
+}
+
+Status LockFreeSlots(Session& session, int64_t wanted, WallTime now, Duration ahead,
+                     LockedGroup* group) {
   // No ORDER BY: the server would lock all free slots to sort them. The indexes have them in order.
   static const std::string plain =
-      "SELECT t.slot_no FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = ? AND "
+      "SELECT t.slot_no, t.given_us FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
+      "? AND "
       "t.fire_us = 0 AND t.slot_no <= ? LIMIT ? FOR UPDATE SKIP LOCKED";
   // Two ranges of the index, of which the second is nearly always empty.
   static const std::string cool =
-      "SELECT t.slot_no FROM group_slots t FORCE INDEX (free_since) WHERE t.group_no = ? AND "
-      "t.fire_us = 0 AND (t.given_us <= ? OR t.given_us > ?) AND t.slot_no <= ? LIMIT ? FOR UPDATE "
-      "SKIP LOCKED";
+      "SELECT t.slot_no, t.given_us FROM group_slots t FORCE INDEX (free_since) WHERE t.group_no = "
+      "? AND t.fire_us = 0 AND (t.given_us <= ? OR t.given_us > ?) AND t.slot_no <= ? LIMIT ? FOR "
+      "UPDATE SKIP LOCKED";
   group->free.clear();
   if (wanted <= 0 || group->group_no == GroupNo{}) return {};
-  const WarmRange warm = WarmRangeOf(group->per, now);
+  const WarmRange warm = WarmRangeOf(group->per, now, ahead);
   CARILLON_ASSIGN_OR_RETURN(const int64_t highest, HighestUsable(session, *group, warm));
   if (highest <= 0) return {};
   Params params{group->group_no.value()};
   if (IsTimed(*group)) params.insert(params.end(), {warm.above, warm.last});
   params.insert(params.end(), {highest, wanted});
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(IsTimed(*group) ? cool : plain, params));
-  while (rows.Next()) group->free.push_back(static_cast<uint32_t>(rows.Unsigned(1)));
+  while (rows.Next()) {
+    group->free.push_back({.slot = static_cast<uint32_t>(rows.Unsigned(1)), .given = rows.Time(2)});
+  }
   std::reverse(group->free.begin(), group->free.end());
   return {};
 }
@@ -138,14 +152,15 @@ Result<std::vector<GroupWait>> ReadGroupWaits(Session& session, GroupNo group_no
   return waits;
 }
 
-Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime now) {
+Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime now,
+                          Duration ahead) {
   static const std::string plain =
       "SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = ? AND "
       "t.fire_us > 0";
   static const std::string timed =
       "SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_since) WHERE t.group_no = ? AND "
       "(t.fire_us > 0 OR (t.fire_us = 0 AND t.given_us > ? AND t.given_us <= ?))";
-  const WarmRange warm = WarmRangeOf(group.per, now);
+  const WarmRange warm = WarmRangeOf(group.per, now, ahead);
   Params params{group.group_no.value()};
   if (IsTimed(group)) params.insert(params.end(), {warm.above, warm.last});
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(IsTimed(group) ? timed : plain, params));
@@ -154,25 +169,29 @@ Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime n
 }
 
 Status ReadUse(Session& session, WallTime now, LockedGroup* group) {
-  CARILLON_ASSIGN_OR_RETURN(group->used, CountUsed(session, *group, now));
+  CARILLON_ASSIGN_OR_RETURN(group->used, CountUsed(session, *group, now, Duration{}));
   group->warm.clear();
   if (!IsTimed(*group)) return {};
   const WarmRange warm = WarmRangeOf(group->per, now);
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT t.slot_no FROM group_slots t FORCE INDEX (free_since) WHERE t.group_no "
-                    "= ? AND t.fire_us > 0 AND t.granted_us > 0 AND t.given_us > ? AND t.given_us "
-                    "<= ?",
-                    {group->group_no.value(), warm.above, warm.last}));
-  while (rows.Next()) group->warm.insert(static_cast<uint32_t>(rows.Unsigned(1)));
+      session.Query(
+          "SELECT t.slot_no, t.given_us FROM group_slots t FORCE INDEX (free_since) "
+          "WHERE t.group_no = ? AND t.fire_us > 0 AND t.granted_us > 0 AND t.given_us > ? "
+          "AND t.given_us <= ?",
+          {group->group_no.value(), warm.above, warm.last}));
+  while (rows.Next()) {
+    group->warm[static_cast<uint32_t>(rows.Unsigned(1))] = rows.Time(2) + group->per - now;
+  }
   return {};
 }
 
 GroupFacts GroupFactsOf(const LockedGroup& group, const StoredRun& run) {
   const bool has_slot = run.group_slot != 0 && run.row.group == group.group_no;
+  const auto warm = has_slot ? group.warm.find(run.group_slot) : group.warm.end();
   return {.named = true,
           .has_slot = has_slot,
-          .warm = has_slot && group.warm.contains(run.group_slot),
+          .warm = warm == group.warm.end() ? Duration{} : warm->second,
           .too_many = group.used > group.limit,
           .free = !group.free.empty(),
           .queued_before = group.first && *group.first < PlaceInGroup(run.row)};

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,16 +18,22 @@
 
 namespace carillon::mysql {
 
+struct FreeSlot {
+  uint32_t slot = 0;
+  WallTime given = {};  // when a claim last took it
+};
+
 struct LockedGroup {
   GroupNo group_no = {};  // 0: there is no such group
   int64_t limit = 0;
   Duration per{};
-  int64_t used = 0;                      // see CountUsed; read only for runs that have a slot
-  std::set<uint32_t> warm = {};          // reserved slots that are not cool any more; as `used`
-  std::vector<uint32_t> free = {};       // locked free slots, the lowest last
-  std::optional<GroupPlace> first = {};  // of the queue
+  int64_t used = 0;                        // see CountUsed; read only for runs that have a slot
+  std::map<uint32_t, Duration> warm = {};  // reserved slots, how long they are not cool; as `used`
+  std::optional<int64_t> above = {};       // used slots above a lowered limit, if known
+  std::vector<FreeSlot> free = {};         // locked free slots, the lowest last
+  std::optional<GroupPlace> first = {};    // of the queue
 
-  std::optional<uint32_t> TakeFree();
+  std::optional<FreeSlot> TakeFree();
   void Queue(const GroupPlace& place);
 };
 using GroupsByName = std::map<std::string, LockedGroup>;
@@ -38,8 +43,12 @@ Status LockGroups(Session& session, GroupsByName* groups);
 // The same, by number.
 Result<LockedGroup> LockGroup(Session& session, GroupNo group_no);
 
-// Locks at most `wanted` slots that may be given away at `now`.
-Status LockFreeSlots(Session& session, int64_t wanted, WallTime now, LockedGroup* group);
+// How long before its time a slot may be reserved: kGroupAhead or not at all. Reads `above`.
+Result<Duration> ReadAhead(Session& session, WallTime now, LockedGroup* group);
+
+// Locks at most `wanted` slots that may be given away within `ahead`.
+Status LockFreeSlots(Session& session, int64_t wanted, WallTime now, Duration ahead,
+                     LockedGroup* group);
 
 // Reads `used` and `warm`, without locks.
 Status ReadUse(Session& session, WallTime now, LockedGroup* group);
@@ -47,16 +56,16 @@ Status ReadUse(Session& session, WallTime now, LockedGroup* group);
 // Reads the first queued runs of the group, without locks.
 Result<std::vector<GroupWait>> ReadGroupWaits(Session& session, GroupNo group_no, int64_t limit);
 
-// Slots that are taken or cooling, also those above the limit. Takes no locks.
-Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime now);
+// Slots that are taken or still cooling `ahead` from now, also those above the limit. No locks.
+Result<int64_t> CountUsed(Session& session, const LockedGroup& group, WallTime now, Duration ahead);
 
-// The bounds of the times between which a slot was given that is not cool: above the first, and not
-// above the second. As IsCool.
+// The bounds of the times between which a slot was given that is not cool within `ahead`: above the
+// first, and not above the second. As CoolAt.
 struct WarmRange {
   int64_t above = 0;
   int64_t last = 0;
 };
-WarmRange WarmRangeOf(Duration per, WallTime now);
+WarmRange WarmRangeOf(Duration per, WallTime now, Duration ahead = {});
 
 GroupFacts GroupFactsOf(const LockedGroup& group, const StoredRun& run);
 

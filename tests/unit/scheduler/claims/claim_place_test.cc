@@ -188,5 +188,56 @@ TEST_F(ClaimPlaceTest, APartNeedsNoSlotButAnExecutorThatKnowsParts) {
   EXPECT_EQ(ClaimOnce(Row(key), 2).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
+// The run was dispatched before its slot of the group is given again. Its executor hears nothing
+// until the claim is accepted, at that time.
+TEST_F(ClaimApplierTest, AClaimBeforeTheTimeOfItsSlotWaitsForIt) {
+  ASSERT_TRUE(stores_.groups.PutGroup("db", {.limit = 1, .per = 1s}, clock_.Wall()).ok());
+  JobDefinition definition;
+  definition.type = JobType::kNoop;
+  definition.concurrency_group = "db";
+  const StoredJob job = CreateJob("job", definition);
+  const RunRow first = Execute(job);
+  const RunRow second = Execute(job);
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(first, 1)});
+  Ask({ClaimOf(second, 2)});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 2u);
+  const SteadyTime cool = clock_.Steady() + 1s;
+  const Fence fence = table_.View()->FenceFor({first.segment});
+  ResultReport report{.key = first.key,
+                      .segment = first.segment,
+                      .job_no = first.job_no,
+                      .attempt = 1,
+                      .token = ClaimOf(first, 1).token,
+                      .executor = ExecutorId("x1")};
+  report.result = {.state = RunState::kCompleted, .ended = clock_.Wall()};
+  ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
+  const auto scan = stores_.queues.ScanGroups({first.segment}, GroupNo{}, 10, clock_.Wall());
+  ASSERT_EQ(scan->groups.size(), 1u);
+  ASSERT_EQ(stores_.queues.AdmitGroup(scan->groups[0], fence, clock_.Wall())->admitted.size(), 1u);
+  Events();
+  clock_.Advance(960ms);
+  SampleClock();
+  const ClaimRequest early = ClaimOf(Row(second.key), 3);
+  Ask({early});
+  applier.Step(clock_.Steady());
+  const SteadyTime wake = applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  EXPECT_TRUE(Events().empty());
+  EXPECT_GE(wake, cool);
+  EXPECT_LE(wake, cool + 1ms);
+  clock_.Advance(wake - clock_.Steady() - 1us);
+  applier.Step(clock_.Steady());
+  EXPECT_TRUE(Answers().empty());
+  clock_.Advance(1us);
+  applier.Step(clock_.Steady());
+  const auto answers = Answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(answers[0].token, early.token);
+  EXPECT_EQ(Events().size(), 1u);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

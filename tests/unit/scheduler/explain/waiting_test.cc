@@ -74,6 +74,12 @@ TEST_F(WaitingTest, AGroupSaysWhenItMayStartTheNext) {
   EXPECT_EQ(Detail(), place);
   group_ = Group{.name = "db", .limit = 5, .running = 5};
   EXPECT_EQ(Detail(), place);
+  group_ = Group{.name = "db", .limit = 0, .per = 10s, .cooling = 1};
+  EXPECT_EQ(Detail(), place + " Its limit is 0: nothing starts until it is raised.");
+  // The limit was lowered while two were cooling: the store says when the second one is cool.
+  group_ = Group{
+      .name = "db", .limit = 1, .per = 10s, .running = 0, .cooling = 2, .next_cool = kNow + 7s};
+  EXPECT_EQ(Detail(), place + " It starts at most 1 in 10 s: the group may start the next in 7 s.");
 }
 
 TEST_F(WaitingTest, ItsTimeComesFirst) {

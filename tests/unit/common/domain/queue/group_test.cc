@@ -36,12 +36,13 @@ TEST(GroupTest, RunsOfBackfillsGiveWayToAllOthers) {
 }
 
 TEST(GroupTest, AClaimNeedsAFreeSlotAndNobodyBeforeIt) {
-  EXPECT_TRUE(MayStartInGroup({}));
-  EXPECT_TRUE(MayStartInGroup({.named = true, .free = true}));
-  EXPECT_FALSE(MayStartInGroup({.named = true}));
-  EXPECT_FALSE(MayStartInGroup({.named = true, .free = true, .queued_before = true}));
-  EXPECT_TRUE(MayStartInGroup({.named = true, .has_slot = true, .queued_before = true}));
-  EXPECT_FALSE(MayStartInGroup({.named = true, .has_slot = true, .too_many = true}));
+  const auto decide = DecideStartInGroup;
+  EXPECT_EQ(decide({}), GroupVerdict::kStart);
+  EXPECT_EQ(decide({.named = true, .free = true}), GroupVerdict::kStart);
+  EXPECT_EQ(decide({.named = true}), GroupVerdict::kQueue);
+  EXPECT_EQ(decide({.named = true, .free = true, .queued_before = true}), GroupVerdict::kQueue);
+  EXPECT_EQ(decide({.named = true, .has_slot = true, .queued_before = true}), GroupVerdict::kStart);
+  EXPECT_EQ(decide({.named = true, .has_slot = true, .too_many = true}), GroupVerdict::kQueue);
 }
 
 TEST(GroupTest, ASlotIsGivenAgainAfterItsTime) {
@@ -60,8 +61,33 @@ TEST(GroupTest, ASlotThatWasGivenLongAfterNowIsCool) {
   EXPECT_TRUE(IsCool(1s, now + kGroupClockAhead + 1us, now));
 }
 
-TEST(GroupTest, AnAdmittedRunWhoseSlotIsNotCoolAnyMoreWaits) {
-  EXPECT_FALSE(MayStartInGroup({.named = true, .has_slot = true, .warm = true}));
+TEST(GroupTest, AReservedSlotIsAwaitedIfItIsCoolSoonAndGivenBackIfNot) {
+  GroupFacts facts{.named = true, .has_slot = true, .warm = 1us};
+  EXPECT_EQ(DecideStartInGroup(facts), GroupVerdict::kTooEarly);
+  facts.warm = kGroupLead;
+  EXPECT_EQ(DecideStartInGroup(facts), GroupVerdict::kTooEarly);
+  facts.warm = kGroupLead + 1us;
+  EXPECT_EQ(DecideStartInGroup(facts), GroupVerdict::kQueue);
+  facts.warm = 1us;
+  facts.too_many = true;
+  EXPECT_EQ(DecideStartInGroup(facts), GroupVerdict::kQueue);
+}
+
+TEST(GroupTest, ARunIsDueALittleBeforeItsSlotIsCool) {
+  const WallTime now = FromUnixMicros(1'000'000'000);
+  EXPECT_EQ(CoolAt(10s, now - 4s, now), now + 6s);
+  EXPECT_EQ(CoolAt(10s, now - 11s, now), now);
+  EXPECT_EQ(CoolAt(10s, now + 2min, now), now);
+  EXPECT_EQ(DueInGroup(now + 900ms, now), now + 800ms);
+  EXPECT_EQ(DueInGroup(now + 50ms, now), now);
+}
+
+TEST(GroupTest, AfterALoweredLimitSeveralSlotsMustCoolBeforeTheNextStart) {
+  EXPECT_EQ(CoolingBeforeStart({.limit = 2, .taken = 0, .cooling = 1}), 0);
+  EXPECT_EQ(CoolingBeforeStart({.limit = 2, .taken = 1, .cooling = 1}), 0);
+  EXPECT_EQ(CoolingBeforeStart({.limit = 1, .taken = 0, .cooling = 3}), 2);
+  EXPECT_EQ(CoolingBeforeStart({.limit = 1, .taken = 1, .cooling = 3}), 3);  // the run must end
+  EXPECT_EQ(CoolingBeforeStart({.limit = 0, .taken = 0, .cooling = 2}), 2);  // nothing starts
 }
 
 TEST(GroupTest, NothingIsFreeWhileMoreRunThanALoweredLimitAllows) {
