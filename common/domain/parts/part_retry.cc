@@ -126,9 +126,12 @@ Result<std::vector<PartRetry>> PlanPartRetry(const RunRow& own,
   const auto alive =
       std::ranges::find_if(parts, [](const PartOfFire& part) { return part.row.may_still_run; });
   if (alive != parts.end() && overlap == Overlap::kUnconfirmed) {
-    return CannotRetry(own, fmt::format("has shard {}, whose outcome is unknown and whose process "
-                                        "may still be running; set confirm_overlap to retry",
-                                        IndexOfPart(alive->row.key)));
+    Error error = CannotRetry(own, fmt::format("has shard {}, whose outcome is unknown and whose "
+                                               "process may still be running; set confirm_overlap "
+                                               "to retry",
+                                               IndexOfPart(alive->row.key)));
+    error.pointer = "/confirm_overlap";
+    return error;
   }
   std::vector<PartRetry> plan;
   for (const size_t position : chosen) {

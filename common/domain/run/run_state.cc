@@ -316,10 +316,11 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                   "wait for their next attempt, can be retried"};
   }
   if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
-    return {
+    return Error{
         ErrorCode::kConflict,
         "retry: the outcome of run " + id +
-            " is unknown and its process may still be running; set confirm_overlap to retry it"};
+            " is unknown and its process may still be running; set confirm_overlap to retry it",
+        "/confirm_overlap"};
   }
   return RunChange{.state = RunState::kPending,
                    .attempt = row.attempt + 1,

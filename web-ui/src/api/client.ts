@@ -39,6 +39,11 @@ export class ApiError extends Error {
     }));
     this.problem = problem;
   }
+
+  // True if the action is refused only until the user confirms that two processes may run at the same time.
+  get asksOverlap(): boolean {
+    return this.errors.some((one) => one.pointer === '/confirm_overlap');
+  }
 }
 
 export interface RequestOptions {

@@ -36,6 +36,7 @@ export default function DeadLetterDialog({
   });
   const key = useRef(newKey());
   const [overlap, setOverlap] = useState(false);
+  // Returns false if the user is to be asked first.
   const replay = async () => {
     try {
       await call<Run>('POST', `runs/${encodeURIComponent(letter.run_id)}/retry`, {
@@ -50,14 +51,17 @@ export default function DeadLetterDialog({
         error.code !== 'request_in_flight'
       )
         key.current = newKey();
-      if (error instanceof ApiError && error.code === 'conflict') setOverlap(true);
-      throw error;
+      if (overlap || !(error instanceof ApiError && error.asksOverlap)) throw error;
+      setOverlap(true);
+      return false;
     }
     toast(t('run.retried'));
+    return true;
   };
   const discard = async () => {
     await call('DELETE', letterPath(letter.id));
     toast(t('dead.discarded', { job: letter.job_id }));
+    return true;
   };
   const why = denied(read.data ?? letter, 'discard');
   if (read.isPending) return null;
@@ -89,8 +93,7 @@ export default function DeadLetterDialog({
       onClose={onClose}
       onSave={async () => {
         try {
-          await (verb === 'replay' ? replay() : discard());
-          onClose();
+          if (await (verb === 'replay' ? replay() : discard())) onClose();
         } finally {
           void client.invalidateQueries({
             queryKey: ['dead-letters'],

@@ -186,7 +186,12 @@ describe('the dead letters', () => {
   });
 
   it('dead letters: retry beside a process that may still run needs a second confirmation', async () => {
-    retries = [() => problem(409, 'conflict', 'Its process may still run.')];
+    retries = [
+      () =>
+        problem(409, 'conflict', 'Its process may still run.', {
+          errors: [{ pointer: '/confirm_overlap', code: 'conflict', detail: 'Its process may still run.' }],
+        }),
+    ];
     page();
     await press('Retry run 16 of nightly');
     const dialog = await screen.findByRole('dialog');
@@ -196,6 +201,16 @@ describe('the dead letters', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
     expect(sent.map((one) => one.body)).toEqual([{}, { confirm_overlap: true }]);
     expect(sent[0]!.key).not.toBe(sent[1]!.key);
+  });
+
+  it('dead letters: a retry that confirming does not permit is an error', async () => {
+    retries = [() => problem(409, 'conflict', 'The run is running.')];
+    page();
+    await press('Retry run 16 of nightly');
+    const dialog = await screen.findByRole('dialog');
+    await press('Retry', dialog);
+    expect((await within(dialog).findByRole('alert')).textContent).toContain('The run is running.');
+    expect(within(dialog).queryByRole('button', { name: 'Continue anyway' })).toBeNull();
   });
 
   it('dead letters: discard asks first and removes the row', async () => {

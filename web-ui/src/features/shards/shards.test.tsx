@@ -1,15 +1,17 @@
 import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
-import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../../api/queries';
 import type { RunShard } from '../../api/shards';
 import type { Run } from '../../api/types';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 import ShardsCard from './shards_card';
+import ToastList from '../../ui/toast_list';
 import { anyFailed, countsOf, moved, tookMs } from './shard_values';
 import '../../ui/dialogs/modal_dialog';
+import '../runs/detail/confirm_dialog';
 
 const shard = (index: number, state: string, more: Partial<RunShard> = {}) =>
   ({
@@ -61,6 +63,7 @@ function show(parts: readonly RunShard[], shown = run) {
   render(
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router as never} />
+      <ToastList />
     </QueryClientProvider>,
   );
 }
@@ -76,6 +79,7 @@ const rows = () =>
         .getAllByRole('cell')
         .map((cell) => cell.textContent),
     );
+const MAY_RUN = { errors: [{ pointer: '/confirm_overlap', code: 'conflict', detail: 'It may still run.' }] };
 beforeEach(() => queryClient.clear());
 afterEach(() => vi.restoreAllMocks());
 
@@ -133,8 +137,17 @@ describe('the shards of a run', () => {
 
   it('a table of many shards shows the first, and all on request', async () => {
     show(Array.from({ length: 60 }, (_, i) => shard(i, 'COMPLETED')));
-    fireEvent.click(await screen.findByRole('button', { name: 'Show all 60 shards' }));
+    const more = await screen.findByRole('button', { name: 'Show all 60 shards' });
+    expect(rows()).toHaveLength(20);
+    fireEvent.click(more);
     expect(rows()).toHaveLength(60);
+  });
+
+  it('numbers of a thousand shards are written as everywhere', async () => {
+    show(Array.from({ length: 1000 }, (_, i) => shard(i, 'COMPLETED')));
+    await screen.findByText('All 1,000');
+    screen.getByText('Completed 1,000');
+    screen.getByText('Show all 1,000 shards');
   });
 
   it('the failed shards are retried, and asked about if their processes may still run', async () => {
@@ -145,7 +158,7 @@ describe('the shards of a run', () => {
         asked.push(body);
         return body.confirm_overlap
           ? HttpResponse.json({ ...run, state: 'RUNNING' }, { status: 202 })
-          : problem(409, 'conflict', 'The process of shard 1 may still run.');
+          : problem(409, 'conflict', 'The process of shard 1 may still run.', MAY_RUN);
       }),
     );
     show(PARTS);
@@ -154,6 +167,39 @@ describe('the shards of a run', () => {
     await waitFor(() =>
       expect(asked).toEqual([{ shards: 'failed' }, { shards: 'failed', confirm_overlap: true }]),
     );
+  });
+
+  it('a retry that confirming does not permit is shown as an error', async () => {
+    for (const code of ['conflict', 'overlap']) {
+      server.use(http.post(at('runs/r1/retry'), () => problem(409, code, `No retry: ${code}.`)));
+      show(PARTS);
+      fireEvent.click(await screen.findByRole('button', { name: 'Retry the failed shards' }));
+      await screen.findAllByText(new RegExp(`No retry: ${code}`));
+      expect(screen.queryByRole('button', { name: 'Continue anyway' })).toBeNull();
+      cleanup();
+    }
+  });
+
+  it('a retry of all shards is sent after a question', async () => {
+    const asked: unknown[] = [];
+    server.use(
+      http.post(at('runs/r1/retry'), async ({ request }) => {
+        asked.push(await request.json());
+        return HttpResponse.json({ ...run, state: 'RUNNING' }, { status: 202 });
+      }),
+    );
+    show(PARTS);
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry all shards' }));
+    const dialog = await screen.findByRole('dialog', { name: 'Retry all 5 shards?' });
+    expect(asked).toEqual([]);
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Retry all shards' }));
+    await waitFor(() => expect(asked).toEqual([{ shards: 'all' }]));
+  });
+
+  it('shards of a node are not retried by themselves, which the server refuses', async () => {
+    show(PARTS, { ...run, workflow_run_id: 'w1' });
+    await cells();
+    expect(screen.queryByRole('button', { name: /Retry/ })).toBeNull();
   });
 
   it('no retry is offered if no shard has failed', async () => {

@@ -4,7 +4,7 @@ import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { RotateCcw } from 'lucide-react';
-import { memo, useCallback, useRef, useState, type KeyboardEvent } from 'react';
+import { Suspense, lazy, memo, useCallback, useRef, useState, type KeyboardEvent } from 'react';
 import { ApiError, call } from '../../api/client';
 import { newKey } from '../../api/keys';
 import { useRunShards, type RunShard } from '../../api/shards';
@@ -14,10 +14,9 @@ import { statePermits } from '../../auth/state_permits';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { useNow } from '../../lib/clock';
-import { span } from '../../lib/format';
+import { count, span } from '../../lib/format';
 import { usePreferences } from '../../lib/preferences';
 import { DataTable, type Column } from '../../ui/data_table';
-import { Modal } from '../../ui/dialogs/modal';
 import { StateBadge, StateShape } from '../../ui/state_badge';
 import { Time } from '../../ui/time';
 import { toast, toastError } from '../../ui/toasts';
@@ -25,11 +24,13 @@ import { Card, LoadFailure, Loading, Segments, explain } from '../../ui/ui';
 import { ExecutorLink } from '../lists/runs/executor_link';
 import { anyFailed, countsOf, moved, tookMs } from './shard_values';
 
-const ROWS = 50; // of the table, until all are asked for
+const ConfirmDialog = lazy(() => import('../runs/detail/confirm_dialog'));
+const ROWS = 20; // of the table, until all are asked for
 
 export default function ShardsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
+  const { language } = usePreferences();
   const shards = useRunShards(run.run_id);
   const [chosen, setChosen] = useState('');
   const [all, setAll] = useState(false);
@@ -37,7 +38,10 @@ export default function ShardsCard({ run }: { run: Run }) {
   if (!shards.data) return <LoadFailure error={shards.error} onRetry={() => void shards.refetch()} />;
   const every = shards.data.shards;
   const shown = chosen ? every.filter((one) => one.state === chosen) : every;
-  const counts = countsOf(every);
+  const choice = (value: string, state: string, n: number) => ({
+    value,
+    label: t('shards.count', { state, n: count(n, language) }),
+  });
   return (
     <>
       <Card title={t('shards.title')} actions={<Retry run={run} shards={every} />}>
@@ -47,15 +51,10 @@ export default function ShardsCard({ run }: { run: Run }) {
             value={chosen}
             onChange={setChosen}
             choices={[
-              { value: '', label: t('shards.count', { state: t('shards.all'), count: every.length }) },
-              ...counts.map(([state, count]) => ({
-                value: state,
-                label: t('shards.count', { state: textOr('state.', state), count }),
-              })),
+              choice('', t('shards.all'), every.length),
+              ...countsOf(every).map(([state, n]) => choice(state, textOr('state.', state), n)),
               // The last part has left the state by which the user filters.
-              ...(chosen && shown.length === 0
-                ? [{ value: chosen, label: t('shards.count', { state: textOr('state.', chosen), count: 0 }) }]
-                : []),
+              ...(chosen && shown.length === 0 ? [choice(chosen, textOr('state.', chosen), 0)] : []),
             ]}
           />
           {shown.length === 0 ? <p className="text-muted">{t('shards.none')}</p> : <Cells shards={shown} />}
@@ -66,7 +65,7 @@ export default function ShardsCard({ run }: { run: Run }) {
         {!all && shown.length > ROWS && (
           <p className="border-t p-3">
             <button type="button" className="button" onClick={() => setAll(true)}>
-              {t('shards.more', { n: shown.length })}
+              {t('shards.more', { n: count(shown.length, language) })}
             </button>
           </p>
         )}
@@ -176,8 +175,15 @@ function Table({ shards }: { shards: readonly RunShard[] }) {
 
 function Took({ shard }: { shard: RunShard }) {
   const { language } = usePreferences();
-  const ms = tookMs(shard, useNow());
+  // Only of those that run it changes with the clock: there may be a thousand.
+  if (shard.started_at && !shard.ended_at) return <TakesNow shard={shard} />;
+  const ms = tookMs(shard, 0);
   return <span className="tabular-nums">{ms === null ? '–' : span(ms, language)}</span>;
+}
+
+function TakesNow({ shard }: { shard: RunShard }) {
+  const { language } = usePreferences();
+  return <span className="tabular-nums">{span(tookMs(shard, useNow()) ?? 0, language)}</span>;
 }
 
 function Why({ shard }: { shard: RunShard }) {
@@ -185,15 +191,17 @@ function Why({ shard }: { shard: RunShard }) {
   return shard.reason ? textOr('reason.', shard.reason) : '–';
 }
 
-// Buttons that retry what failed or, of a run that has ended, everything.
+// Buttons that retry what failed or, of a run that has ended, everything. The run of a node is retried as a whole, by its
+// workflow.
 function Retry({ run, shards }: { run: Run; shards: readonly RunShard[] }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const client = useQueryClient();
   const denied = useDenied()(run, 'retry');
-  const [asking, setAsking] = useState<'failed' | 'all' | null>(null);
+  const [asking, setAsking] = useState<{ which: 'failed' | 'all'; anyway: boolean } | null>(null);
   const key = useRef(newKey());
   const retry = useMutation({
-    mutationFn: ({ which, anyway }: { which: 'failed' | 'all'; anyway?: boolean }) =>
+    mutationFn: ({ which, anyway }: { which: 'failed' | 'all'; anyway: boolean }) =>
       call<Run>('POST', `runs/${encodeURIComponent(run.run_id)}/retry`, {
         body: { shards: which, ...(anyway ? { confirm_overlap: true } : {}) },
         idempotencyKey: key.current + which + (anyway ? 'anyway' : ''),
@@ -204,20 +212,22 @@ function Retry({ run, shards }: { run: Run; shards: readonly RunShard[] }) {
       void client.invalidateQueries({ queryKey: ['runs'] });
     },
     onError: (error, { which, anyway }) => {
+      if (error instanceof ApiError && error.code === 'request_in_flight') return;
       // Without an answer the retry may have been done: its key is kept, so that a repetition has no second effect.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
-      if (!anyway && error instanceof ApiError && error.code === 'conflict') setAsking(which);
+      if (!anyway && error instanceof ApiError && error.asksOverlap) setAsking({ which, anyway: true });
       else toastError(t('error.action'), explain(error, t));
     },
   });
-  if (!statePermits(run, 'retry')) return null;
-  const button = (which: 'failed' | 'all', label: string) => (
+  if (run.workflow_run_id || !statePermits(run, 'retry')) return null;
+  const n = count(shards.length, language);
+  const button = (label: string, onClick: () => void) => (
     <button
       type="button"
       className="button"
       disabled={Boolean(denied) || retry.isPending}
       title={denied && t(denied)}
-      onClick={() => retry.mutate({ which })}
+      onClick={onClick}
     >
       <RotateCcw aria-hidden size={15} />
       {label}
@@ -225,32 +235,21 @@ function Retry({ run, shards }: { run: Run; shards: readonly RunShard[] }) {
   );
   return (
     <span className="flex flex-wrap gap-2">
-      {anyFailed(shards) && button('failed', t('shards.retry_failed'))}
-      {FINAL_STATES.has(run.state) && button('all', t('shards.retry_all'))}
-      <Modal
-        open={asking !== null}
-        onClose={() => setAsking(null)}
-        title={t('shards.anyway')}
-        actions={
-          <>
-            <button type="button" className="button" onClick={() => setAsking(null)}>
-              {t('cancel')}
-            </button>
-            <button
-              type="button"
-              className="button button-danger"
-              onClick={() => {
-                retry.mutate({ which: asking!, anyway: true });
-                setAsking(null);
-              }}
-            >
-              {t('run.overlap_confirm')}
-            </button>
-          </>
-        }
-      >
-        <p className="text-muted">{t('run.overlap')}</p>
-      </Modal>
+      {anyFailed(shards) &&
+        button(t('shards.retry_failed'), () => retry.mutate({ which: 'failed', anyway: false }))}
+      {FINAL_STATES.has(run.state) &&
+        button(t('shards.retry_all'), () => setAsking({ which: 'all', anyway: false }))}
+      {asking && (
+        <Suspense>
+          <ConfirmDialog
+            title={t(asking.anyway ? 'shards.anyway' : 'shards.all_title', { count: shards.length, n })}
+            explain={t(asking.anyway ? 'run.overlap' : 'shards.all_explain')}
+            confirm={t(asking.anyway ? 'run.overlap_confirm' : 'shards.retry_all')}
+            onClose={() => setAsking(null)}
+            onConfirm={() => retry.mutate(asking)}
+          />
+        </Suspense>
+      )}
     </span>
   );
 }

@@ -8,7 +8,7 @@ export const en = {
   'shards.cell_on': 'Shard {{index}}: {{state}}, {{executor}}',
   'shards.filter': 'Show shards by state',
   'shards.all': 'All',
-  'shards.count': '{{state}} {{count}}',
+  'shards.count': '{{state}} {{n}}',
   'shards.index': 'Shard',
   'shards.attempt': 'Attempt',
   'shards.started': 'Started',
@@ -18,6 +18,9 @@ export const en = {
   'shards.none': 'No shard is in this state.',
   'shards.retry_failed': 'Retry the failed shards',
   'shards.retry_all': 'Retry all shards',
+  'shards.all_title': 'Retry all {{n}} shards?',
+  'shards.all_title_one': 'Retry the shard?',
+  'shards.all_explain': 'Those that have completed run again as well.',
   'shards.anyway': 'Retry although processes of these shards may still be running?',
 } as const;
 addEnglish(en);

@@ -9,7 +9,7 @@ export const zhCN: TwinOf<typeof en> = {
   'shards.cell_on': '分片 {{index}}：{{state}}，{{executor}}',
   'shards.filter': '按状态显示分片',
   'shards.all': '全部',
-  'shards.count': '{{state}} {{count}}',
+  'shards.count': '{{state}} {{n}}',
   'shards.index': '分片',
   'shards.attempt': '尝试',
   'shards.started': '开始',
@@ -19,5 +19,7 @@ export const zhCN: TwinOf<typeof en> = {
   'shards.none': '没有处于此状态的分片。',
   'shards.retry_failed': '重试失败的分片',
   'shards.retry_all': '重试所有分片',
+  'shards.all_title': '重试全部 {{n}} 个分片？',
+  'shards.all_explain': '已完成的分片也会再次运行。',
   'shards.anyway': '这些分片的进程可能仍在运行，仍要重试吗？',
 };

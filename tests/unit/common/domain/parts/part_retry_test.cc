@@ -152,8 +152,12 @@ TEST(PartRetry, AsksWhetherAProcessMayLive) {
   std::vector<PartOfFire> parts = SomePartsFailed();
   parts[0] = PartIn(0, RunState::kHeld, "executor_lost");
   const PartChoice other{.which = WhichParts::kNamed, .indexes = {1}};
-  EXPECT_EQ(PlanOfParts(RunState::kFailed, parts).code(), ErrorCode::kConflict);
-  EXPECT_EQ(PlanOfParts(RunState::kFailed, parts, other).code(), ErrorCode::kConflict);
+  for (const auto& refused :
+       {PlanOfParts(RunState::kFailed, parts), PlanOfParts(RunState::kFailed, parts, other)}) {
+    ASSERT_EQ(refused.code(), ErrorCode::kConflict);
+    EXPECT_EQ(refused.error().pointer, "/confirm_overlap");
+  }
+  EXPECT_EQ(PlanOfParts(RunState::kPending, parts).error().pointer, "") << "confirming is no help";
   EXPECT_TRUE(PlanOfParts(RunState::kFailed, parts, other, Overlap::kConfirmed).ok());
   const auto all = PlanOfParts(RunState::kFailed, parts, {}, Overlap::kConfirmed);
   ASSERT_TRUE(all.ok()) << all.error().message;

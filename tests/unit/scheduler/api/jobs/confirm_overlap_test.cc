@@ -35,12 +35,18 @@ class ConfirmOverlapTest : public ApiEnv {
 
 TEST_F(ConfirmOverlapTest, RetryNeedsIt) {
   const std::string path = "/api/runs/" + Held();
-  EXPECT_EQ(Post(path + "/retry").code(), "conflict");
+  const Answer refused = Post(path + "/retry");
+  EXPECT_EQ(refused.code(), "conflict");
+  // Only this conflict names it, so that a client asks the user only then.
+  EXPECT_EQ(refused.pointer(), "/confirm_overlap");
   EXPECT_EQ(Post(path + "/retry", {{"confirm_overlap", false}}).code(), "conflict");
   EXPECT_EQ(Post(path + "/retry", {{"confirm_overlap", "yes"}}).pointer(), "/confirm_overlap");
   const Answer retried = Post(path + "/retry", {{"confirm_overlap", true}});
   ASSERT_EQ(retried.status, 202) << retried.text;
   EXPECT_EQ(retried.body()["attempt"], 2);
+  const Answer waits = Post(path + "/retry");
+  EXPECT_EQ(waits.code(), "conflict");
+  EXPECT_EQ(waits.pointer(), "none");
 }
 
 TEST_F(ConfirmOverlapTest, CancelAsksTheHostUnlessItIsConfirmed) {

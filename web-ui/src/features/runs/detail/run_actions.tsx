@@ -9,12 +9,12 @@ import { FINAL_STATES, type Run } from '../../../api/types';
 import { useDenied } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 import { toast, toastError } from '../../../ui/toasts';
-import { Modal } from '../../../ui/dialogs/modal';
 import { explain } from '../../../ui/ui';
 import { statePermits } from '../../../auth/state_permits';
 import { runPath } from './run_path';
 import { isWorkflow } from './run_text';
 
+const ConfirmDialog = lazy(() => import('./confirm_dialog'));
 const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
@@ -64,8 +64,7 @@ export function Actions({ run }: { run: Run }) {
       // If no response arrives, the retry may have been done. The key is then kept, so that a repeated
       // request has no second effect.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
-      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
-        setConfirm('retry');
+      if (!anyway && error instanceof ApiError && error.asksOverlap) setConfirm('retry');
       else toastError(t('error.action'), explain(error, t));
     },
   });
@@ -107,7 +106,7 @@ export function Actions({ run }: { run: Run }) {
         </Suspense>
       )}
       {!hasNodes(run) &&
-        !run.shards &&
+        (!run.shards || run.workflow_run_id) &&
         (RETRIABLE.has(run.state) || waitsForRetry(run)) &&
         statePermits(run, 'retry') && (
           <button
@@ -121,31 +120,20 @@ export function Actions({ run }: { run: Run }) {
             {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
           </button>
         )}
-      <Modal
-        open={confirm !== null}
-        onClose={() => setConfirm(null)}
-        title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
-        actions={
-          <>
-            <button type="button" className="button" onClick={() => setConfirm(null)}>
-              {t('cancel')}
-            </button>
-            <button
-              type="button"
-              className="button button-danger"
-              onClick={() => {
-                if (confirm === 'retry') retry.mutate(true);
-                else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
-                setConfirm(null);
-              }}
-            >
-              {t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
-            </button>
-          </>
-        }
-      >
-        <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
-      </Modal>
+      {confirm && (
+        <Suspense>
+          <ConfirmDialog
+            title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
+            explain={t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}
+            confirm={t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
+            onClose={() => setConfirm(null)}
+            onConfirm={() => {
+              if (confirm === 'retry') retry.mutate(true);
+              else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
+            }}
+          />
+        </Suspense>
+      )}
     </>
   );
 }

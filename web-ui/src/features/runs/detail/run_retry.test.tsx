@@ -80,6 +80,11 @@ describe('an ID that cannot be a run', () => {
   });
 });
 
+const MAY_RUN = () =>
+  problem(409, 'conflict', 'Its process may still run.', {
+    errors: [{ pointer: '/confirm_overlap', code: 'conflict', detail: 'Its process may still run.' }],
+  });
+
 describe('a retry', () => {
   let now: Run;
   let keys: (string | null)[];
@@ -134,7 +139,7 @@ describe('a retry', () => {
   });
 
   it('a retry without an answer repeats its key, and uses another one after a refusal', async () => {
-    answers = [() => HttpResponse.error(), () => problem(409, 'conflict', 'Its process may still run.')];
+    answers = [() => HttpResponse.error(), MAY_RUN];
     await open();
     await click(1);
     await click(2);
@@ -142,6 +147,20 @@ describe('a retry', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Continue anyway' }));
     await waitFor(() => expect(keys.length).toBe(3));
     expect(keys[2]).not.toBe(keys[1]);
+  });
+
+  it('a retry that confirming does not permit asks nothing', async () => {
+    answers = [() => problem(409, 'conflict', 'It is running.'), MAY_RUN];
+    await open();
+    await click(1);
+    await click(2);
+    // The first answer has come before the second request.
+    await screen.findByRole('button', { name: 'Continue anyway' });
+    expect(keys[1]).not.toBe(keys[0]);
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    answers = [() => problem(409, 'conflict', 'It is running.')];
+    await click(3);
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Continue anyway' })).toBeNull());
   });
 
   it('a retry of an attempt that failed again uses another key', async () => {
