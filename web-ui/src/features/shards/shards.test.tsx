@@ -11,7 +11,7 @@ import ShardsCard from './shards_card';
 import ToastList from '../../ui/toast_list';
 import { anyFailed, countsOf, moved, tookMs } from './shard_values';
 import '../../ui/dialogs/modal_dialog';
-import '../runs/detail/confirm_dialog';
+import '../../ui/dialogs/confirm_dialog';
 
 const shard = (index: number, state: string, more: Partial<RunShard> = {}) =>
   ({

@@ -24,7 +24,7 @@ import { Card, LoadFailure, Loading, Segments, explain } from '../../ui/ui';
 import { ExecutorLink } from '../lists/runs/executor_link';
 import { anyFailed, countsOf, moved, tookMs } from './shard_values';
 
-const ConfirmDialog = lazy(() => import('../runs/detail/confirm_dialog'));
+const ConfirmDialog = lazy(() => import('../../ui/dialogs/confirm_dialog'));
 const ROWS = 20; // of the table, until all are asked for
 
 export default function ShardsCard({ run }: { run: Run }) {

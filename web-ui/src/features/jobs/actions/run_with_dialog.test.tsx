@@ -6,7 +6,7 @@ import {
   createRoute,
   createRouter,
 } from '@tanstack/react-router';
-import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Job, Run } from '../../../api/types';
@@ -181,6 +181,21 @@ describe('the dialog', () => {
     submit();
     await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r2'));
     expect(asked.map((one) => one.body)).toEqual([{ parameters: { full: true }, executor_id: 'host-1' }]);
+  });
+
+  it('the run dialog offers an executor only where the server takes one, and says why', async () => {
+    for (const [change, why] of [
+      [{ shards: { total: 4 } }, /each shard gets its own/],
+      [{ broadcast: { wait_s: 60 } }, /each shard gets its own/],
+      [{ type: 'workflow' }, /each node gets its own/],
+    ] as const) {
+      queryClient.clear();
+      server.use(http.get(at('jobs/backup'), () => HttpResponse.json({ ...job, ...change })));
+      open();
+      await screen.findByText(why);
+      expect(screen.queryByLabelText('Executor')).toBeNull();
+      cleanup();
+    }
   });
 
   it('the run dialog shows refusals at their fields and sends no invalid values', async () => {

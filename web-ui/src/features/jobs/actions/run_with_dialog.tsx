@@ -22,6 +22,7 @@ import {
   ruledPointersOf,
   rulesOfJob,
   startOf,
+  whyNoExecutor,
   wrongIn,
   type RunWith,
   type Wrong,
@@ -94,6 +95,7 @@ function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
   };
   const ofParameters = pointersOf(values);
   const rules = Object.entries(rulesOfJob(job));
+  const noExecutor = whyNoExecutor(job);
   const said = (field: 'parameters' | 'priority') =>
     wrong[field] && t(wrong[field].key, { names: wrong[field].names });
   return (
@@ -144,12 +146,16 @@ function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
               onChange={(event) => set({ parameters: event.target.value })}
             />
           </Field>
-          <Executor
-            job={job}
-            value={values.executor_id}
-            error={errorOf('/executor_id')}
-            onChange={(executor_id) => set({ executor_id })}
-          />
+          {noExecutor ? (
+            <p className="text-muted">{t(noExecutor)}</p>
+          ) : (
+            <Executor
+              job={job}
+              value={values.executor_id}
+              error={errorOf('/executor_id')}
+              onChange={(executor_id) => set({ executor_id })}
+            />
+          )}
           <Field
             label={t('run_with.priority')}
             error={said('priority') ?? errorOf('/priority')}

@@ -36,6 +36,12 @@ export function startOf(job: Job, run?: Run): RunWith {
   };
 }
 
+// Returns the key of the text that says why no executor can be chosen for a run of the job; undefined if one can.
+export function whyNoExecutor(job: Job): string | undefined {
+  if (job.type === 'workflow') return 'run_with.executor_of_nodes';
+  return job.shards || job.broadcast ? 'run_with.executor_of_shards' : undefined;
+}
+
 // Returns the value of a parameter with a rule; undefined if it is not given. An empty text is given only if it
 // replaces a default. An unchecked box is a value where one is required.
 function givenValue(rule: ParameterRule, text: string, preset: unknown): unknown {

@@ -37,6 +37,8 @@ export const en = {
   'run_with.executor_any': 'any executor',
   'run_with.executor_labels': 'any executor with {{labels}}',
   'run_with.executor_hint': 'Overrides the executor and selector of the job.',
+  'run_with.executor_of_nodes': 'You cannot choose an executor: each node gets its own.',
+  'run_with.executor_of_shards': 'You cannot choose an executor: each shard gets its own.',
   'run_with.priority': 'Priority',
   'run_with.priority_hint': '0 to 100; a higher priority starts first. Leave empty for the job default.',
   'run_with.whole': 'Must be a whole number from 0 to 100.',

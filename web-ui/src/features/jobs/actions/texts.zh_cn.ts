@@ -36,6 +36,8 @@ export const zhCN: TwinOf<typeof en> = {
   'run_with.executor_any': '任意执行器',
   'run_with.executor_labels': '标签符合 {{labels}} 的任意执行器',
   'run_with.executor_hint': '此处的选择优先于任务指定的执行器和标签。',
+  'run_with.executor_of_nodes': '不能选择执行器：每个节点各自分配执行器。',
+  'run_with.executor_of_shards': '不能选择执行器：每个分片各自分配执行器。',
   'run_with.priority': '优先级',
   'run_with.priority_hint': '0 到 100，大者优先。留空则按任务设置。',
   'run_with.whole': '0 到 100 之间的整数。',

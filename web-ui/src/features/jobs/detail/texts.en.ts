@@ -75,6 +75,9 @@ export const en = {
   'jobs.paused_after':
     'Paused: {{count}} runs in a row have failed. It starts nothing until somebody resumes it.',
   'jobs.paused_after_one': 'Paused: a run has failed. It starts nothing until somebody resumes it.',
+  'jobs.paused_time': 'Time of the pause:',
+  'jobs.failed_runs_unknown': 'The runs that failed could not be loaded.',
+  'jobs.all_failed_runs': 'All runs that failed',
   'jobs.no_fires_paused': 'No fires while the job is paused.',
   'jobs.views': 'Views of this job',
   'jobs.tab_overview': 'Overview',

@@ -14,7 +14,7 @@ import { statePermits } from '../../../auth/state_permits';
 import { runPath } from './run_path';
 import { isWorkflow } from './run_text';
 
-const ConfirmDialog = lazy(() => import('./confirm_dialog'));
+const ConfirmDialog = lazy(() => import('../../../ui/dialogs/confirm_dialog'));
 const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);

@@ -1,6 +1,6 @@
 // Question that comes before an action beside which a process may still run, or which kills one.
-import { useTranslation } from '../../../i18n/use_translation';
-import { Modal } from '../../../ui/dialogs/modal';
+import { useTranslation } from '../../i18n/use_translation';
+import { Modal } from './modal';
 
 export default function ConfirmDialog(props: {
   title: string;
