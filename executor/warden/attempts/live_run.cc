@@ -294,6 +294,8 @@ bool LiveRun::waits_for_outputs() const {
 }
 
 void LiveRun::End(RunState state, std::string_view reason, Grace grace, SteadyTime now) {
+  // The end may have been reported while the warden itself was stopped.
+  if (!over() && report_.open()) ReadReport(now);
   // The container has ended, and is only being removed.
   if (over() && container_ && !ending_ && state == RunState::kCancelled) {
     noted_ = "The cancel came after the container had ended.";
@@ -325,7 +327,7 @@ void LiveRun::Tick(SteadyTime now) {
     End(RunState::kLost, reason::kLeaseEnded, Grace::kNone, now);
   }
   if (!ending_) {
-    if (now >= deadline_) End(RunState::kTimedOut, reason::kTimeout, Grace::kGiven, now);
+    if (now >= deadline_ && !over()) End(RunState::kTimedOut, reason::kTimeout, Grace::kGiven, now);
     return;
   }
   if (!ending_->killing) {

@@ -59,7 +59,7 @@ class LiveRun {
   void KeeperExited(SteadyTime now);
 
   // ---- end of the attempt
-  // Ends the attempt:
+  // Ends the attempt, unless its end is reported but not yet read:
   // - with grace: SIGTERM now, and SIGKILL to the tree after kill_grace;
   // - without grace: SIGKILL now.
   // The first reason is kept. A later call without grace only cuts a running grace short.

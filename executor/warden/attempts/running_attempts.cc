@@ -110,8 +110,16 @@ void RunningAttempts::Watch(const AttemptName& name, AttemptEntry& entry, size_t
 
 void RunningAttempts::KillAll() {
   for (const auto& [run_no, name] : by_run_no_) {
-    LiveOf(name).End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone, clock_.Steady());
+    LiveRun& live = LiveOf(name);
+    live.End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone, clock_.Steady());
+    NoteReport(run_no, name, live);
   }
+}
+
+void RunningAttempts::Cancel(const AttemptName& name, const AttemptEntry& entry,
+                             LiveRun::Grace grace) {
+  entry.live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
+  NoteReport(entry.run_no, name, *entry.live);
 }
 
 void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
@@ -121,8 +129,7 @@ void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
   LiveRun& live = LiveOf(name);
   if (token % 4 == kReport) {
     live.ReadReport(clock_.Steady());
-    if (live.TakeStarted()) rooms_.reporter.Started(name);
-    NoteEnd(found->first, live);
+    NoteReport(found->first, name, live);
     return;
   }
   const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
@@ -140,7 +147,8 @@ void RunningAttempts::Continue() {
 // A run whose keeper was killed is left to KillStrays: processes of it may still live. Those of
 // a container are the engine's, and its driver and the driver's command lines have died with
 // the keeper.
-void RunningAttempts::NoteEnd(uint64_t run_no, const LiveRun& live) {
+void RunningAttempts::NoteReport(uint64_t run_no, const AttemptName& name, LiveRun& live) {
+  if (live.TakeStarted()) rooms_.reporter.Started(name);
   if (live.finished() && (!live.keeper_killed() || live.in_container())) ended_.push_back(run_no);
 }
 
@@ -182,10 +190,9 @@ void RunningAttempts::ReapChildren() {
     if (run == by_run_no_.end()) continue;
     LiveRun& live = LiveOf(run->second);
     live.KeeperExited(clock_.Steady());
-    if (live.TakeStarted()) rooms_.reporter.Started(run->second);
     // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
     if (live.keeper_killed() && !live.in_container()) ++keepers_killed_;
-    NoteEnd(run->first, live);
+    NoteReport(run->first, run->second, live);
   }
 }
 
@@ -240,7 +247,7 @@ void RunningAttempts::Tick(SteadyTime now) {
     LiveRun& live = LiveOf(name);
     const bool finished = live.finished();
     live.Tick(now);
-    if (!finished) NoteEnd(run_no, live);
+    if (!finished) NoteReport(run_no, name, live);
   }
   if (keepers_killed_ > 0) KillStrays();
 }

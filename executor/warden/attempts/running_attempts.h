@@ -62,6 +62,7 @@ class RunningAttempts : private KnownContainers {
   void Continue();
   bool wants_turn() const { return !more_.empty() || !ended_.empty() || !over_.empty(); }
   void ReapChildren();
+  void Cancel(const AttemptName& name, const AttemptEntry& entry, LiveRun::Grace grace);
 
   // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
   void Tick(SteadyTime now);
@@ -90,7 +91,8 @@ class RunningAttempts : private KnownContainers {
   };
 
   void Watch(const AttemptName& name, AttemptEntry& entry, size_t spare);
-  void NoteEnd(uint64_t run_no, const LiveRun& live);
+  // Call it after whatever may read the attempt's report.
+  void NoteReport(uint64_t run_no, const AttemptName& name, LiveRun& live);
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
   bool HasContainer(std::string_view name) const override;

@@ -59,7 +59,7 @@ void WardenCore::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   entry->cancelled = true;
   if (!entry->live) return;
   const auto grace = mode == CancelMode::kKill ? LiveRun::Grace::kNone : LiveRun::Grace::kGiven;
-  entry->live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
+  running_.Cancel(NameOf(attempt), *entry, grace);
 }
 
 void WardenCore::Note(const HeldAttempt& attempt, const std::string& text) {

@@ -216,6 +216,36 @@ TEST_F(WardenEndTest, LeaseIsEnforcedWhileNobodyIsAttached) {
   EXPECT_EQ(result.reason, reason::kLeaseEnded);
 }
 
+// As after a suspended virtual machine: the warden is late with its deadlines, and the processes
+// have ended in time.
+TEST_F(WardenEndTest, EndsReportedWhileTheWardenWasStoppedAreKept) {
+  const std::string go = scratch_ / "go";
+  const std::string waits = "; while [ ! -e " + go + " ]; do sleep 0.05; done; exit 3";
+  StartAttempt timed = Command("echo $$ >> " + (scratch_ / "pids") + waits);
+  timed.timeout = 4s;
+  timed.kill_grace = {};
+  StartAttempt leased = Command("echo $$ >> " + (scratch_ / "pids") + waits);
+  leased.lease_end = clock_.Steady() + kShortLease;
+  for (const StartAttempt* start : {&timed, &leased}) ASSERT_TRUE(client_->Start(*start).ok());
+  ASSERT_TRUE(WaitForPids(2));
+  const pid_t warden = pid();
+  kill(warden, SIGSTOP);
+  test::WriteFile(go, "x");
+  EXPECT_TRUE(test::WaitUntil([&] {
+    const auto processes = ReadProcesses();
+    return std::none_of(processes.begin(), processes.end(), [&](const ProcessEntry& entry) {
+      return entry.parent == warden && entry.state != 'Z';
+    });
+  }));
+  EXPECT_TRUE(test::WaitUntil([&] { return clock_.Steady() > leased.lease_end; }));
+  kill(warden, SIGCONT);
+  for (const StartAttempt* start : {&timed, &leased}) {
+    const AttemptResult result = End(*start);
+    EXPECT_EQ(result.state, RunState::kFailed) << result.reason << ": " << result.error;
+    EXPECT_EQ(result.exit_code, 3);
+  }
+}
+
 TEST_F(WardenEndTest, KeeperThatWasStoppedDoesNotSaveItsTree) {
   StartAttempt start = Command(Stubborn());
   start.kill_grace = {};
