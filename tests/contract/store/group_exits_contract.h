@@ -97,7 +97,7 @@ TYPED_TEST(GroupExitsContract, APartOfAJobThatLeavesTheGroupIsDueAgain) {
     const RunKey own = s.Due(job);
     ClaimRequest begin = s.RequestFor(job, own);
     begin.group = "";
-    EXPECT_EQ(s.v(s.workflows.BeginParts(begin, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
+    EXPECT_EQ(s.v(s.workflows.BeginParts({begin}, s.fence, kT0)).verdict, ClaimVerdict::kAccepted);
     const auto offer = [&](uint32_t shard, WallTime now) {
       ClaimRequest request = s.RequestFor(job, {own.fire, own.schedule_id, shard});
       request.overlap.policy = OverlapPolicy::kAllow;  // the own run has the slot

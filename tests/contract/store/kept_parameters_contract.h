@@ -104,7 +104,7 @@ TYPED_TEST(KeptParametersContract, AFireInPartsKeepsThemOnce) {
   ClaimRequest request = s.ClaimOf(own, 1);
   request.executor = {};
   request.incarnation = {};
-  EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, kT0 + 10s)).verdict,
+  EXPECT_EQ(s.v(s.workflows.BeginParts({request}, s.fence, kT0 + 10s)).verdict,
             ClaimVerdict::kAccepted);
   const auto part = [&](uint32_t shard) {
     return s.Get({own.key.fire, own.key.schedule_id, shard}).row;

@@ -274,7 +274,7 @@ TEST_F(CompletionLoopTest, OneUntoldFireThatIsRefusedHoldsNoOtherUp) {
     request.token = {};
     request.executor = {};
     request.incarnation = {};
-    ASSERT_TRUE(stores_.workflows.BeginParts(request, fence, clock_.Wall()).ok());
+    ASSERT_TRUE(stores_.workflows.BeginParts({request}, fence, clock_.Wall()).ok());
     RunKey part = own.key;
     part.shard = 1;
     EXPECT_TRUE(*stores_.runs.CancelRun(part, {.now = clock_.Wall()}));
