@@ -92,7 +92,7 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   known.heard = now;
   known.next_in = {};
   known.ended.reset();
-  known.suspected = false;
+  known.asked.reset();
   known.stirred = true;
   if (!same) {
     // The new process's free slots are not known until its first heartbeat.
@@ -115,7 +115,7 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   Known& known = found->second;
   known.heard = now;
   known.ended.reset();
-  known.suspected = false;
+  known.asked.reset();
   known.record.last_heartbeat = wall;
   // It announced another interval than the executor keeps to since, and knows of other attempts.
   const bool overtaken = heartbeat.sent_us < known.sent_us;
@@ -170,7 +170,7 @@ bool ExecutorTable::MessageFrom(const ExecutorId& id, const Incarnation& incarna
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   found->second.heard = now;
   found->second.ended.reset();
-  found->second.suspected = false;
+  found->second.asked.reset();
   found->second.stirred = true;
   return true;
 }
@@ -195,13 +195,15 @@ bool ExecutorTable::Suspect(const ExecutorId& id, const Incarnation& incarnation
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
   Known& known = found->second;
-  if (known.heard >= since || now - since < kBeatsUntilSuspected * options_.health.heartbeat)
-    return false;
-  if (known.record.state != ExecutorState::kOnline) return false;
-  known.suspected = true;
-  SetState(known, ExecutorState::kUnhealthy);
-  switched_.insert(id);
-  return true;
+  if (known.heard >= since || known.record.state != ExecutorState::kOnline) return false;
+  // The timeout may be shorter than the patience, and no other task may follow. So the first one is
+  // remembered, and JudgeHealth judges.
+  if (!known.asked) {
+    known.asked = since;
+    switched_.insert(id);
+  }
+  SetState(known, StateOf(known, now));
+  return known.record.state != ExecutorState::kOnline;
 }
 
 void ExecutorTable::Refresh(const std::vector<ExecutorRecord>& stored) {
@@ -266,7 +268,9 @@ ExecutorState ExecutorTable::StateOf(const Known& known, SteadyTime now) const {
   Contact contact{.silence = now - known.heard, .next_in = known.next_in};
   if (known.ended) contact.ended = now - *known.ended;
   const ExecutorState state = HealthOf(contact, options_.health);
-  const bool troubled = known.suspected || !known.record.trouble.empty();
+  const bool suspected =
+      known.asked && now - *known.asked >= kBeatsUntilSuspected * options_.health.heartbeat;
+  const bool troubled = suspected || !known.record.trouble.empty();
   return state == ExecutorState::kOnline && troubled ? ExecutorState::kUnhealthy : state;
 }
 

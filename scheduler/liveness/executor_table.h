@@ -80,7 +80,8 @@ class ExecutorTable {
   // The stream of this process has ended, and no message of another one has come yet.
   void StreamEnded(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
   // A task that was published to this process at `since` was not claimed. If the process was not
-  // heard since then, it gets no work until it is, and TakeSwitched tells it to speak: true.
+  // heard since then, TakeSwitched tells it to speak. If it does not for two usual intervals, it
+  // gets no work until it does. True: so it is now; otherwise JudgeHealth finds it.
   bool Suspect(const ExecutorId& id, const Incarnation& incarnation, SteadyTime since,
                SteadyTime now);
 
@@ -106,7 +107,8 @@ class ExecutorTable {
   Duration quiet_heartbeat() const { return quiet_heartbeat_.load(); }
   // Executors whose state changed since the last call, without forgotten executors.
   std::vector<ExecutorRecord> TakeStateChanges();
-  // Executors whose enabled or draining switch changed since the last call, and suspected ones:
+  // Executors whose enabled or draining switch changed since the last call, and those that did not
+  // claim a task and were not heard:
   // what they are to be told makes them speak at once.
   std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
@@ -128,7 +130,8 @@ class ExecutorTable {
     Duration next_in{};                    // as its last heartbeat announced
     int64_t sent_us = 0;                   // of that one, by the clock of its host
     std::optional<SteadyTime> ended = {};  // its stream, and it was not heard since
-    bool suspected = false;
+    // When the first task was published that it did not claim in time. It was not heard since.
+    std::optional<SteadyTime> asked = {};
     // What routing has seen of the last heartbeats.
     bool listed = false;  // attempts
     bool stirred = true;  // something else happened since: the next one counts, whatever it says

@@ -190,6 +190,25 @@ TEST_F(ExecutorTableTest, QuietOneThatDoesNotTakeItsTaskIsSuspected) {
   EXPECT_TRUE(table_.TakeChanges().at(0).usable);
 }
 
+// With a short timeout the only task that it got may be elsewhere long before that.
+TEST_F(ExecutorTableTest, PatienceIsLongerThanAShortTimeoutOfTasks) {
+  const ExecutorId x1("x1");
+  table_.Accept(Record("e1"), kStart);
+  QuietBeat("e1", kStart);
+  EXPECT_FALSE(table_.Suspect(x1, Incarnation("e1"), kStart + 1s, kStart + 1500ms));
+  EXPECT_EQ(table_.TakeSwitched().size(), 1u) << "it is told to speak at once";
+  table_.JudgeHealth(kStart + 4900ms);
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+  table_.JudgeHealth(kStart + 5s);
+  EXPECT_EQ(State(), ExecutorState::kUnhealthy);
+  QuietBeat("e1", kStart + 6s);
+  EXPECT_EQ(State(), ExecutorState::kOnline);
+  EXPECT_FALSE(table_.Suspect(x1, Incarnation("e1"), kStart + 7s, kStart + 7500ms));
+  QuietBeat("e1", kStart + 7600ms);
+  table_.JudgeHealth(kStart + 12s);
+  EXPECT_EQ(State(), ExecutorState::kOnline) << "it has answered";
+}
+
 TEST_F(ExecutorTableTest, RoutingLooksOnlyAtBeatsThatSaySomething) {
   table_.Accept(Record("e1"), kStart);
   const auto seen = [this](const Heartbeat& beat) {
