@@ -91,16 +91,16 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   next_look_ = now + kLookEvery;
   const bool paused = ports_.settings.paused();
   const bool may_shed = shedding_.Follow();
-  Duration wait{};
   places_.lanes().Unblock();
   for (auto& [key, lane] : places_.lanes().all()) {
     places_.lanes().Prune(lane);
+    lane.served = may_shed && !paused && IsServed(key, lane);
+    lane.shed_below = lane.served ? shedding_.BelowOf(key) : 0;
     if (paused) continue;
-    lane.served = may_shed && IsServed(key, lane);
     LookAtLane(lane, *cluster_now, now);
-    if (lane.served) wait = std::max(wait, OldestWait(lane, *cluster_now));
+    if (lane.served) shedding_.Observe(key, OldestWait(lane, *cluster_now), now);
   }
-  if (may_shed) shedding_.Observe(wait, *cluster_now, now);
+  if (may_shed) shedding_.EndLook(*cluster_now, now);
   if (!paused) MoveFromFull(now);
 }
 
@@ -157,7 +157,6 @@ Duration LaneDispatch::OldestWait(const ReadyLanes::Lane& lane, WallTime cluster
 void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now) {
   const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
   const size_t looks = std::min(entries.size(), kLooksPerLane);
-  const int shed_below = lane.served ? shedding_.below() : 0;
   if (lane.oldest && places_.runs().Find(lane.oldest->key, lane.oldest->stamp) == nullptr) {
     lane.oldest.reset();
   }
@@ -169,7 +168,7 @@ void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, Stea
     // A run that executors do not claim, or that gives way to all others, says nothing about load.
     const bool counts = lane.served && tracked->probes == 0 && !IsBackground(tracked->run.flags);
     if (counts && (!lane.oldest || entry.due < lane.oldest->due)) lane.oldest = entry;
-    const bool may_be_shed = tracked->run.priority < shed_below;
+    const bool may_be_shed = tracked->run.priority < lane.shed_below;
     if (!may_be_shed && !AgesOut(tracked->run, *tracked->definition)) continue;
     const std::string_view why = Judge(*tracked, lane, cluster_now);
     if (!why.empty()) skips_.Skip(*tracked, why, now);
@@ -181,13 +180,13 @@ std::string_view LaneDispatch::Judge(const TrackedRun& tracked, const ReadyLanes
   const bool skips = tracked.definition->job().overlap_policy == OverlapPolicy::kSkip;
   const int64_t others = skips ? ports_.leases.OtherRuns(tracked.run.job_no, tracked.run.key) : 0;
   // Until a run has waited so long, an executor may become free for it.
-  return DecideFiring(tracked.run, *tracked.definition,
-                      {.now = cluster_now,
-                       .other_runs = others,
-                       .shed_below = lane.served ? shedding_.below() : 0,
-                       .shed_after = OverloadMeter::kCalm,
-                       .host_down = IsBoundPart(tracked.run) &&
-                                    ports_.host_down(tracked.run, *tracked.definition)});
+  FiringFacts facts{.now = cluster_now,
+                    .other_runs = others,
+                    .shed_below = lane.shed_below,
+                    .shed_after = OverloadMeter::kCalm};
+  facts.host_down =
+      IsBoundPart(tracked.run) && ports_.host_down(tracked.run, *tracked.definition);
+  return DecideFiring(tracked.run, *tracked.definition, facts);
 }
 
 void LaneDispatch::Dispatch(SteadyTime now) {

@@ -1,5 +1,6 @@
 #include "scheduler/fire/load_shedding.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/log.h"
@@ -56,23 +57,46 @@ Storm LoadShedding::State() const {
 }
 
 bool LoadShedding::Follow() {
-  if (!changed_.load(std::memory_order_acquire)) return meter_.on();
+  if (!changed_.load(std::memory_order_acquire)) return !in_use_.empty();
   MutexLock lock(mu_);
   changed_.store(false, std::memory_order_relaxed);
-  meter_.SetLevels(levels_);
+  in_use_ = levels_;
+  meters_.clear();
   told_ = 0;
   storm_.over = true;
   level_gauge_.Set(0);
-  return meter_.on();
+  return !in_use_.empty();
 }
 
-void LoadShedding::Observe(Duration wait, WallTime cluster_now, SteadyTime now) {
-  meter_.Observe(wait, now);
-  if (meter_.number() != told_) Tell(cluster_now);
+int LoadShedding::BelowOf(const ReadyLanes::Key& lane) const {
+  const auto found = meters_.find(lane);
+  const OverloadLevel* level = found == meters_.end() ? nullptr : found->second.meter.level();
+  return level == nullptr ? 0 : level->below;
 }
 
-void LoadShedding::Tell(WallTime cluster_now) {
-  told_ = meter_.number();
+void LoadShedding::Observe(const ReadyLanes::Key& lane, Duration wait, SteadyTime now) {
+  auto found = meters_.find(lane);
+  if (found == meters_.end()) {
+    if (wait <= in_use_.front().late) return;
+    found = meters_.try_emplace(lane).first;
+    found->second.meter.SetLevels(in_use_);
+  }
+  found->second.meter.Observe(wait, now);
+  found->second.observed = now;
+}
+
+void LoadShedding::EndLook(WallTime cluster_now, SteadyTime now) {
+  size_t highest = 0;
+  for (auto& [lane, metered] : meters_) {
+    if (metered.observed != now) metered.meter.Observe(Duration{}, now);
+    highest = std::max(highest, metered.meter.number());
+  }
+  std::erase_if(meters_, [](const auto& entry) { return entry.second.meter.rests(); });
+  if (highest != told_) Tell(highest, cluster_now);
+}
+
+void LoadShedding::Tell(size_t number, WallTime cluster_now) {
+  told_ = number;
   level_gauge_.Set(static_cast<double>(told_));
   MutexLock lock(mu_);
   if (told_ == 0) {
@@ -83,7 +107,7 @@ void LoadShedding::Tell(WallTime cluster_now) {
   if (storm_.over) {
     storm_ = {.number = storm_.number + 1, .over = false, .what = {.since = cluster_now}};
   }
-  storm_.what.level = *meter_.level();
+  storm_.what.level = in_use_[told_ - 1];
   log::Warn("fire", "due runs wait longer than {} s: those of a priority under {} are shed",
             storm_.what.level.late / 1s, storm_.what.level.below);
 }

@@ -1,5 +1,6 @@
 // Decides when load is shed: while due runs wait too long for busy executors, those of low priority
-// are skipped if their schedule soon fires again. firing_plan decides about each run.
+// are skipped if their schedule soon fires again. firing_plan decides about each run. Each lane has
+// its own level, because what waits for one executor says nothing about the others.
 //
 // Place    docs/operations.md#overload, a part of firing_loop. lane_dispatch measures the waits.
 // Threads  Not thread-safe, except SetLevels, State and Count; the firing loop owns it.
@@ -8,12 +9,14 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
 #include "common/base/overload_levels.h"
+#include "scheduler/fire/ready_lanes.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {
@@ -34,6 +37,8 @@ class OverloadMeter {
   const OverloadLevel* level() const { return in_force_ == 0 ? nullptr : &levels_[in_force_ - 1]; }
   size_t number() const { return in_force_; }  // of the level; 0: none
   bool on() const { return !levels_.empty(); }
+  // No level is in force, nor about to be.
+  bool rests() const { return in_force_ == 0 && !above_since_[0]; }
 
  private:
   std::vector<OverloadLevel> levels_;
@@ -48,11 +53,11 @@ struct ShedRun {
   JobNo job_no;
 };
 
-// A storm: the time in which one level or another is in force.
+// A storm: the time in which one level or another is in force for a lane or another.
 struct Storm {
   uint64_t number = 0;  // of this process, from 1; 0: there was none
   bool over = true;
-  Overload what = {};                  // its level is the one in force, or the last one
+  Overload what = {};                  // its level is the highest in force, or the last one
   std::optional<ShedRun> newest = {};  // of the runs that were shed
 };
 
@@ -67,19 +72,26 @@ class LoadShedding {
 
   // Takes over changed levels. Returns true if there are levels, so that waits must be measured.
   bool Follow();
-  void Observe(Duration wait, WallTime cluster_now, SteadyTime now);
-  // Runs of a lower priority may be shed; 0: none.
-  int below() const { return meter_.level() == nullptr ? 0 : meter_.level()->below; }
+  // Runs of the lane of a lower priority may be shed; 0: none.
+  int BelowOf(const ReadyLanes::Key& lane) const;
+  // For each lane of a look, then EndLook: nothing waits in the others.
+  void Observe(const ReadyLanes::Key& lane, Duration wait, SteadyTime now);
+  void EndLook(WallTime cluster_now, SteadyTime now);
   // Thread-safe. The run was written as SKIPPED, which another member, or an edit, may prevent.
   void Count(const SkipRequest& shed);
 
  private:
-  void Tell(WallTime cluster_now);
+  struct Metered {
+    OverloadMeter meter;
+    SteadyTime observed{};
+  };
+  void Tell(size_t number, WallTime cluster_now);
 
   Metrics& metrics_;
   Gauge& level_gauge_;
-  OverloadMeter meter_;
-  size_t told_ = 0;  // number of the level that Storm has
+  std::vector<OverloadLevel> in_use_;          // as of the last Follow
+  std::map<ReadyLanes::Key, Metered> meters_;  // those that do not rest; a lane may be gone
+  size_t told_ = 0;                            // number of the level that Storm has
   std::atomic<bool> changed_ = false;
   mutable Mutex mu_;
   std::vector<OverloadLevel> levels_ GUARDED_BY(mu_);

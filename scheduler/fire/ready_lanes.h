@@ -39,10 +39,11 @@ class ReadyLanes {
     // Its place in the order of lanes: its first entry, or one that was first before. Not set: it
     // is blocked, or has no entry.
     std::optional<ReadyHeap::Entry> place;
-    // Kept while load may be shed: the run that waits longest, of those looked at, and whether
-    // an executor could serve it.
+    // Kept while load may be shed: the run that waits longest, of those looked at; whether an
+    // executor could serve it; and the priority below which runs may be shed, 0: none.
     std::optional<ReadyHeap::Entry> oldest;
     bool served = false;
+    int shed_below = 0;
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)

@@ -175,6 +175,30 @@ TEST_F(LoadSheddingTest, TheLevelEndsWhenLoadFalls) {
   EXPECT_EQ(metrics_.gauge("carillon_overload_level").value(), 0);
 }
 
+TEST_F(LoadSheddingTest, ABusyExecutorShedsOnlyWhatWaitsForIt) {
+  JobDefinition pinned;
+  pinned.executor_id = "x1";
+  Beat("x1", 0);
+  Beat("x2", 4);
+  const PendingRun blocked = Pending(Shell("blocked", pinned), 1ms, 100);
+  Feed({blocked});
+  Pass(16s);
+  ASSERT_FALSE(loop_->storm().over);
+  Beat("x2", 0);
+  const PendingRun there = FireOf(Every("there", 60s, pinned));
+  const PendingRun anywhere = FireOf(Every("anywhere", 60s));
+  Feed({there, anywhere});
+  Pass(9s);
+  EXPECT_EQ(skipped_, (std::map<RunKey, std::string>{{there.key, "shed"}}));
+  Pass(200ms, 4);
+  Tell(RunEvent::What::kClaimed, blocked.key);
+  Tell(RunEvent::What::kClaimed, anywhere.key);
+  Pass(29s, 4);
+  EXPECT_FALSE(loop_->storm().over);
+  Pass(2s, 4);
+  EXPECT_TRUE(loop_->storm().over) << "also if nothing waits for the executor any more";
+}
+
 TEST_F(LoadSheddingTest, AFireOfAWorkflowBeginsBecauseItWaitsForNoExecutor) {
   int begun = 0;
   begin_workflow_ = [&](const PendingRun&, const JobDefinition&) { ++begun; };
@@ -223,6 +247,19 @@ TEST_F(LoadSheddingTest, APauseOfTheClusterIsNoOverload) {
   Pause();
   Pass(60s);
   EXPECT_EQ(loop_->storm().number, 0u);
+}
+
+TEST_F(LoadSheddingTest, APauseOfTheClusterEndsIt) {
+  MakeStorm();
+  Pause();
+  Feed({FireOf(Every("low", 60s))});
+  Pass(40s);
+  EXPECT_TRUE(loop_->storm().over);
+  Pause(false);
+  Pass(4s);
+  EXPECT_TRUE(skipped_.empty());
+  Pass(4s);
+  EXPECT_EQ(skipped_.size(), 1u);
 }
 
 // A world of runs of every kind that wait through a storm. Returns the first that was shed although
