@@ -36,9 +36,12 @@ bool IsShed(const PendingRun& run, const Definition& definition, const FiringFac
   return next && next->time - facts.now <= kShedFiresAgain;
 }
 
-// How long a part waits for its executor. An edit may have taken the broadcast from the job.
-Duration HostWait(const JobDefinition& job) {
-  return std::chrono::seconds(job.broadcast.value_or(Broadcast()).wait_s);
+// True for a part that has waited long enough for an executor that is down. Not only the part must
+// have waited so long: it may have waited for the work before it, when the executor restarts. An
+// edit may have taken the broadcast from the job.
+bool MissesItsHost(const PendingRun& run, const JobDefinition& job, const FiringFacts& facts) {
+  const Duration wait = std::chrono::seconds(job.broadcast.value_or(Broadcast()).wait_s);
+  return facts.host_down_for && *facts.host_down_for >= wait && facts.now - run.due > wait;
 }
 
 }  // namespace
@@ -47,9 +50,9 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
                               const FiringFacts& facts) {
   const JobDefinition& job = definition.job();
   const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
-  if (facts.host_down && facts.now - run.due > HostWait(job)) return reason::kHostDown;
+  if (MissesItsHost(run, job, facts)) return reason::kHostDown;
   // Until then the part waits for its host, which is no time in a queue.
-  if (!facts.host_down && MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&
+  if (!facts.host_down_for && MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&
       facts.now - run.due > queue_timeout) {
     return reason::kQueueTimeout;
   }

@@ -4,6 +4,7 @@
 // Place    Step 4 of docs/life-of-a-run.md.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "scheduler/definitions/definition_cache.h"
@@ -18,8 +19,9 @@ struct FiringFacts {
   // schedule fires again within kShedFiresAgain. 0: none.
   int shed_below = 0;
   Duration shed_after = {};
-  // The executor to which the part of a fire is bound cannot take it now.
-  bool host_down = false;
+  // For so long the executor to which the part of a fire is bound could not have taken it. nullopt:
+  // it can, or that is not known.
+  std::optional<Duration> host_down_for = {};
 };
 
 inline constexpr Duration kShedFiresAgain = 1h;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -41,9 +42,10 @@ struct FiringPorts {
   // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
   std::function<void(const PendingRun&, const Definition&)> begin_workflow =
       [](const PendingRun&, const Definition&) {};
-  // True if the executor to which the part is bound cannot take it, as far as is known.
-  std::function<bool(const PendingRun&, const Definition&)> host_down =
-      [](const PendingRun&, const Definition&) { return false; };
+  // For how long the executor to which the part is bound could not have taken it; nullopt: it can,
+  // as far as is known.
+  std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for =
+      [](const PendingRun&, const Definition&) { return std::nullopt; };
 };
 
 struct FiringOptions {

@@ -184,8 +184,9 @@ std::string_view LaneDispatch::Judge(const TrackedRun& tracked, const ReadyLanes
                     .other_runs = others,
                     .shed_below = lane.shed_below,
                     .shed_after = OverloadMeter::kCalm};
-  facts.host_down =
-      IsBoundPart(tracked.run) && ports_.host_down(tracked.run, *tracked.definition);
+  if (IsBoundPart(tracked.run)) {
+    facts.host_down_for = ports_.host_down_for(tracked.run, *tracked.definition);
+  }
   return DecideFiring(tracked.run, *tracked.definition, facts);
 }
 

@@ -19,7 +19,8 @@ constexpr size_t kHandlersPerWrite = 20'000;
 constexpr size_t kHealthRowsLeast = 1000;
 constexpr size_t kHealthParts = 6;
 constexpr Duration kReadEach = 1ms;  // a thousand rows a second, however many there are
-constexpr Duration kSilentLeast = 60s;
+// A stored heartbeat may be 45 s old; what is left is for the other members, and for this one.
+constexpr Duration kSilentLeast = 90s;
 
 bool SameProcess(const ExecutorRecord& a, const ExecutorRecord& b) {
   return a.incarnation == b.incarnation && a.host == b.host && a.ops_port == b.ops_port &&
@@ -157,7 +158,7 @@ void ExecutorRegistry::Refresh(SteadyTime now) {
   next_refresh_ =
       now + std::max(options_.refresh_every, kReadEach * static_cast<int64_t>(stored->size()));
   ports_.executors.Refresh(*stored);
-  stored_hosts_.Publish(*stored, now + 2 * (next_refresh_ - now));
+  stored_hosts_.Publish(*stored, now, now + 2 * (next_refresh_ - now));
   stored_.clear();
   for (const ExecutorRecord& record : *stored) stored_.emplace(record.id, record);
   if (ports_.executors_changed) ports_.executors_changed();

@@ -35,7 +35,7 @@ class ExecutorRegistry final : public Stepper {
     Duration heartbeat = 2s;      // the interval that executors are to use
     Duration refresh_every = 2s;  // between two reads of the switches; more for many executors
     Duration write_every = 5s;    // between two writes of load and heartbeats; of many, of a part
-    // For executors that are in the store but never had a link to this member: at least a minute,
+    // For executors that are in the store but never had a link to this member: at least 90 s,
     // because the store has their heartbeats late.
     Duration lost_after = 10s;
   };
@@ -45,7 +45,7 @@ class ExecutorRegistry final : public Stepper {
   // Makes the next Step refresh from the store at once.
   void Nudge() { nudged_ = true; }
   // Of the last refresh, for two of its intervals.
-  const StoredHosts& stored_hosts() const { return stored_hosts_; }
+  StoredHosts& stored_hosts() { return stored_hosts_; }
 
  private:
   // Returns false if the store does not take registrations now.

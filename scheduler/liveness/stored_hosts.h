@@ -1,13 +1,15 @@
-// The executors as the store lists them, for those who ask whether one of them could take a run at
-// all: a run that is bound to an executor does not wait for one that is down.
+// The executors as the store lists them, for those who ask how long one of them could not have
+// taken a run: a run that is bound to an executor does not wait for one that is down for long.
 //
 // Threads  Thread-safe; the registry publishes.
-// Time     `now` and `until` are this member's steady clock. After `until` the list says nothing,
-//          because the store may have been silent since.
+// Time     `now` and `until` are this member's steady clock. What this member has not seen does not
+//          count: an executor that is down in the first list is down from then on. In the first
+//          20 s there is no answer, because the list may tell of the time before, when no member
+//          wrote to it. After `until` the list says nothing, because the store may have been silent
+//          since; the next one is a first list again.
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,18 +22,35 @@ namespace carillon::scheduler {
 
 class StoredHosts {
  public:
-  void Publish(const std::vector<ExecutorRecord>& stored, SteadyTime until);
-  // True if the executor is in the list, online, enabled and not draining, and has what is needed.
-  // `handler` may be empty. nullopt: there is no list, or an old one.
-  std::optional<bool> CanTake(const ExecutorId& id, Features needs, const std::string& handler,
-                              SteadyTime now) const;
+  static constexpr Duration kSettles = 20s;
+  static constexpr Duration kKept = 8 * 24h;  // of what is not listed; a run waits a week at most
+
+  // `now` is before the list was read.
+  void Publish(const std::vector<ExecutorRecord>& stored, SteadyTime now, SteadyTime until);
+  // For how long the executor has not been in the list as one that is online, enabled, not draining
+  // and has what is needed. `handler` may be empty. nullopt: it can take the run, or nobody knows
+  // whether it can.
+  std::optional<Duration> UnableFor(const ExecutorId& id, Features needs,
+                                    const std::string& handler, SteadyTime now);
 
  private:
-  // Those that take runs; the others are as if they were not in the list.
-  using Abilities = std::map<ExecutorId, ExecutorAbilities>;
+  struct Host {
+    bool listed = false;
+    bool takes = false;  // runs, of whatever kind
+    SteadyTime takes_since{};
+    Features features = {};
+    SteadyTime features_since{};
+    std::set<std::string> handlers = {};
+    std::optional<SteadyTime> first = {};         // list with it
+    std::map<std::string, SteadyTime> gone = {};  // handlers that it had
+  };
+  void Begin(SteadyTime now) REQUIRES(mu_);
+  static void Follow(Host& host, const ExecutorRecord& record, SteadyTime now);
 
-  mutable Mutex mu_;
-  std::shared_ptr<const Abilities> takers_ GUARDED_BY(mu_);
+  Mutex mu_;
+  std::map<ExecutorId, Host> hosts_ GUARDED_BY(mu_);
+  std::optional<SteadyTime> begun_ GUARDED_BY(mu_);  // of the first list
+  SteadyTime published_ GUARDED_BY(mu_){};
   SteadyTime until_ GUARDED_BY(mu_){};
 };
 

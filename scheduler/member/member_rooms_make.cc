@@ -178,12 +178,11 @@ FiringLoop Member::Rooms::MakeFiring() {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
              }
            },
-       .host_down =
+       .host_down_for =
            [this](const PendingRun& run, const Definition& definition) {
-             const std::optional<bool> can = registry.stored_hosts().CanTake(
+             return registry.stored_hosts().UnableFor(
                  run.extras->pinned_executor, definition.NeedsOf(run.key), definition.job().handler,
                  ports.clock.Steady());
-             return !can.value_or(true);
            }},
       {.self = options.self.id,
        .capacity = options.wheel_capacity,

@@ -21,8 +21,9 @@
 namespace carillon {
 
 inline constexpr size_t kPartsMax = kFanOutMax;
-// Heard for the last time so long ago, a host is not alive. The stored time may be 45 s old.
-inline constexpr Duration kAliveHeard = 60s;
+// Heard for the last time so long ago, a host is not alive. The stored time may be 45 s old, and an
+// idle host is silent for up to 34 s before it counts as lost.
+inline constexpr Duration kAliveHeard = 90s;
 // So long ago, a broadcast does not ask it any more.
 inline constexpr Duration kBroadcastHeard = 1h;
 

@@ -98,8 +98,8 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
 
 // Heartbeat times change constantly. A list can be ordered by them. In such a list, executors
 // whose last heartbeat was at most this old at the first page count as equal. So no page
-// skips an executor.
-constexpr Duration kRecentHeartbeat = 60s;
+// skips an executor. The store has some of them 45 s late.
+constexpr Duration kRecentHeartbeat = 90s;
 
 // Returns the position of an executor in a list, as text. The position is also the cursor that
 // continues after the executor. `begun` is the time of the first page.

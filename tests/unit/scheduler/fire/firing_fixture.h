@@ -45,8 +45,8 @@ class FiringLoopTest : public test::RoomTest {
             .signals = signals_,
             .begin_workflow = [this](const PendingRun& run,
                                      const Definition& job) { begin_workflow_(run, job.job()); },
-            .host_down = [this](const PendingRun& run,
-                                const Definition& job) { return host_down_(run, job); }},
+            .host_down_for = [this](const PendingRun& run,
+                                    const Definition& job) { return host_down_for_(run, job); }},
         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
@@ -114,8 +114,8 @@ class FiringLoopTest : public test::RoomTest {
   int looks_ = 0;
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
       [](const PendingRun&, const JobDefinition&) {};
-  std::function<bool(const PendingRun&, const Definition&)> host_down_ =
-      [](const PendingRun&, const Definition&) { return false; };
+  std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for_ =
+      [](const PendingRun&, const Definition&) { return std::nullopt; };
   std::unique_ptr<FiringLoop> loop_;
 };
 

@@ -40,6 +40,14 @@ class FiringPartsTest : public FiringLoopTest {
     return run;
   }
 
+  void DownSince(SteadyTime since, const std::string& host) {
+    host_down_for_ = [this, since, host](const PendingRun& run,
+                                         const Definition&) -> std::optional<Duration> {
+      if (run.extras->pinned_executor != ExecutorId(host)) return std::nullopt;
+      return clock_.Steady() - since;
+    };
+  }
+
   std::vector<RunKey> begun_;
 };
 
@@ -81,9 +89,7 @@ TEST_F(FiringPartsTest, APartOfWhatIsAWorkflowNowIsSkipped) {
 }
 
 TEST_F(FiringPartsTest, APartWaitsForItsHostAndIsSkipped) {
-  host_down_ = [](const PendingRun& run, const Definition&) {
-    return run.extras->pinned_executor == ExecutorId("x2");
-  };
+  DownSince(clock_.Steady(), "x2");
   const StoredJob job = Shell("a", OnAllHosts(5));
   BeatWithShards("x1");
   const PendingRun there = Part(job, 1, "x1");
@@ -101,8 +107,22 @@ TEST_F(FiringPartsTest, APartWaitsForItsHostAndIsSkipped) {
   EXPECT_EQ(skips[0].reason, reason::kHostDown);
 }
 
+// A restart of the host must not cost it what waited for the work before it.
+TEST_F(FiringPartsTest, APartThatHasWaitedForABusyHostWaitsForItsRestart) {
+  const StoredJob job = Shell("a", OnAllHosts(5));
+  Beat("x1", 0);
+  const PendingRun part = Part(job, 1, "x1");
+  Feed({part});
+  for (int i = 0; i < 100; ++i) Step(1s);
+  DownSince(clock_.Steady(), "x1");
+  for (int i = 0; i < 4; ++i) Step(1s);
+  EXPECT_TRUE(Skips().empty());
+  for (int i = 0; i < 3; ++i) Step(1s);
+  ASSERT_EQ(Skips().size(), 1u);
+}
+
 TEST_F(FiringPartsTest, AnEditedJobHasTheUsualWait) {
-  host_down_ = [](const PendingRun&, const Definition&) { return true; };
+  DownSince(clock_.Steady(), "x2");
   const StoredJob job = Shell("a");
   Feed({Part(job, 2, "x2")});
   for (int i = 0; i < 59; ++i) Step(1s);

@@ -231,6 +231,31 @@ TEST_F(ExecutorRegistryTest, LostOneThatComesBackAsItWasIsOnlineInTheStore) {
   EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
 }
 
+// Of a large fleet a stored heartbeat may be 45 s old, and the executor is heard by other members.
+TEST_F(ExecutorRegistryTest, OneThatIsOnlyInTheStoreIsLostAfterAMinuteAndAHalf) {
+  ExecutorTable known{{}};
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [] { return true; }},
+                            {.write_every = 5s}};
+  const auto state_after = [&](Duration time) {
+    for (Duration passed{}; passed < time; passed += 5s) {
+      clock_.Advance(5s);
+      SampleClock();
+      registry.Step(clock_.Steady());
+    }
+    return Stored("x1").state;
+  };
+  EXPECT_EQ(state_after(85s), ExecutorState::kOnline);
+  EXPECT_EQ(state_after(10s), ExecutorState::kLost);
+}
+
 TEST_F(ExecutorRegistryTest, ManyAreReadAndWrittenLessOften) {
   std::vector<ExecutorRecord> many;
   for (int i = 0; i < 2'498; ++i) {

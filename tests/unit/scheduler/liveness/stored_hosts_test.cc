@@ -14,31 +14,101 @@ ExecutorRecord Host(const std::string& id) {
   return record;
 }
 
-TEST(StoredHostsTest, OnlyAHostThatTakesRunsCanTakeOne) {
-  StoredHosts hosts;
-  EXPECT_FALSE(hosts.CanTake(ExecutorId("a"), {}, "", kNow).has_value());
+class StoredHostsTest : public ::testing::Test {
+ protected:
+  // Passes so long, with a list each 2 s.
+  void Pass(Duration time, const std::vector<ExecutorRecord>& all) {
+    for (const SteadyTime end = now_ + time; now_ < end;) {
+      now_ += 2s;
+      hosts_.Publish(all, now_, now_ + 4s);
+    }
+  }
+  std::optional<Duration> Unable(const std::string& id, Features needs = {},
+                                 const std::string& handler = "") {
+    return hosts_.UnableFor(ExecutorId(id), needs, handler, now_);
+  }
+
+  StoredHosts hosts_;
+  SteadyTime now_ = kNow;
+};
+
+TEST_F(StoredHostsTest, OnlyAHostThatTakesRunsCanTakeOne) {
+  EXPECT_EQ(Unable("a"), std::nullopt);
   std::vector<ExecutorRecord> all = {Host("a"), Host("off"), Host("drains"), Host("lost"),
                                      Host("late")};
   all[1].enabled = false;
   all[2].draining = true;
   all[3].state = ExecutorState::kLost;
   all[4].state = ExecutorState::kUnhealthy;
-  hosts.Publish(all, kNow + 4s);
-  EXPECT_EQ(hosts.CanTake(ExecutorId("a"), kParts, "app/job", kNow), true);
-  EXPECT_EQ(hosts.CanTake(ExecutorId("a"), kParts, "", kNow), true);
-  EXPECT_EQ(hosts.CanTake(ExecutorId("a"), {Feature::kHttp}, "", kNow), false);
-  EXPECT_EQ(hosts.CanTake(ExecutorId("a"), kParts, "app/other", kNow), false);
-  for (const char* id : {"off", "drains", "lost", "late", "unknown"}) {
-    EXPECT_EQ(hosts.CanTake(ExecutorId(id), {}, "", kNow), false) << id;
-  }
+  Pass(32s, all);
+  EXPECT_EQ(Unable("a", kParts, "app/job"), std::nullopt);
+  EXPECT_EQ(Unable("a", kParts), std::nullopt);
+  EXPECT_EQ(Unable("a", {Feature::kHttp}), 30s);
+  EXPECT_EQ(Unable("a", kParts, "app/other"), 30s);
+  for (const char* id : {"off", "drains", "lost", "late"}) EXPECT_EQ(Unable(id), 30s) << id;
 }
 
-TEST(StoredHostsTest, AnOldListSaysNothing) {
-  StoredHosts hosts;
-  hosts.Publish({Host("a")}, kNow + 4s);
-  EXPECT_EQ(hosts.CanTake(ExecutorId("b"), {}, "", kNow + 4s), false);
-  EXPECT_FALSE(hosts.CanTake(ExecutorId("b"), {}, "", kNow + 5s).has_value());
-  EXPECT_FALSE(hosts.CanTake(ExecutorId("a"), {}, "", kNow + 5s).has_value());
+TEST_F(StoredHostsTest, ItCountsFromWhenTheHostWentAway) {
+  const std::vector<ExecutorRecord> up = {Host("a")};
+  std::vector<ExecutorRecord> down = up;
+  down[0].state = ExecutorState::kLost;
+  Pass(100s, up);
+  Pass(2s, down);
+  EXPECT_EQ(Unable("a"), 0s);
+  Pass(10s, down);
+  EXPECT_EQ(Unable("a"), 10s);
+  Pass(2s, up);
+  EXPECT_EQ(Unable("a"), std::nullopt);
+  Pass(4s, down);
+  EXPECT_EQ(Unable("a"), 2s) << "it was there meanwhile";
+  Pass(10s, {});
+  EXPECT_EQ(Unable("a"), 12s) << "removed";
+}
+
+TEST_F(StoredHostsTest, AHandlerCountsFromItsLastWorker) {
+  std::vector<ExecutorRecord> all = {Host("a")};
+  Pass(100s, all);
+  all[0].abilities.handlers = {"app/more"};
+  Pass(6s, all);
+  EXPECT_EQ(Unable("a", kParts, "app/job"), 4s);
+  EXPECT_EQ(Unable("a", kParts, "app/more"), std::nullopt);
+  all[0].abilities.features = {};
+  Pass(4s, all);
+  EXPECT_EQ(Unable("a", kParts, "app/more"), 2s);
+}
+
+// After an outage of all members the list shows their last word, or what nobody has heard yet.
+TEST_F(StoredHostsTest, AMemberThatHasJustStartedKnowsNothing) {
+  std::vector<ExecutorRecord> all = {Host("a")};
+  all[0].state = ExecutorState::kLost;
+  Pass(20s, all);
+  EXPECT_EQ(Unable("a"), std::nullopt);
+  Pass(2s, all);
+  EXPECT_EQ(Unable("a"), 20s);
+}
+
+TEST_F(StoredHostsTest, OneThatIsNotListedIsDownOnceANewListDoesNotHaveIt) {
+  Pass(100s, {Host("a")});
+  EXPECT_EQ(Unable("b"), std::nullopt) << "it may be new";
+  EXPECT_EQ(Unable("b"), std::nullopt);
+  Pass(4s, {Host("a")});
+  EXPECT_EQ(Unable("b"), 4s);
+  Pass(2s, {Host("a"), Host("b")});
+  EXPECT_EQ(Unable("b"), std::nullopt);
+}
+
+TEST_F(StoredHostsTest, AnOldListSaysNothingAndTheNextOneIsTheFirst) {
+  std::vector<ExecutorRecord> all = {Host("a")};
+  all[0].state = ExecutorState::kLost;
+  Pass(100s, all);
+  now_ += 4s;
+  EXPECT_EQ(Unable("a"), 102s);
+  now_ += 1s;
+  EXPECT_EQ(Unable("a"), std::nullopt);
+  Pass(20s, all);
+  EXPECT_EQ(Unable("a"), std::nullopt);
+  Pass(2s, all);
+  EXPECT_EQ(Unable("a"), 20s);
 }
 
 }  // namespace
