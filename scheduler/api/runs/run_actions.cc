@@ -121,7 +121,8 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
     Keep(actions, "retry", false);  // the workflow retries the fire as a whole
     return actions;
   }
-  if (IsRetriedByParts(run.row)) {
+  // That of a node is retried as a whole, by its workflow.
+  if (!run.node && IsRetriedByParts(run.row)) {
     Keep(actions, "retry", MayRetryParts(run.row, place.deleted));
     return actions;
   }

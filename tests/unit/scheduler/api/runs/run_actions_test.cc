@@ -45,6 +45,26 @@ TEST_F(RunActionsTest, AWorkflowAndItsNodes) {
   EXPECT_EQ(Of(Node(run, "audit")["run_id"]), json({"execute", "retry"}));
 }
 
+// Its workflow retries it as a whole, when all of it has ended.
+TEST_F(RunActionsTest, ANodeThatFansOutIsRetriedByItsWorkflow) {
+  AddExecutor("executor-1");
+  FinishUpgrade();
+  MakeJob("wide", {{"shards", {{"total", 2}}}});
+  MakeWorkflow("wide-sales", json::parse(R"([{"id": "wide", "job": "wide"}])"));
+  const std::string workflow = Begin("wide-sales");
+  const std::string run = Node(workflow, "wide").value("run_id", "");
+  const RunRow row = stores_.runs.GetRun(*DecodeRunId(run))->row;
+  const auto begun = stores_.workflows.BeginParts({.claim = {.key = row.key,
+                                                             .segment = row.segment,
+                                                             .job_no = row.job_no,
+                                                             .attempt = row.attempt,
+                                                             .def_version = row.def_version}},
+                                                  FenceOf(row.segment), clock_.Wall());
+  ASSERT_TRUE(begun.ok() && begun->verdict == ClaimVerdict::kAccepted);
+  EXPECT_EQ(Of(run), json({"cancel", "execute"}));
+  EXPECT_EQ(Post("/api/runs/" + run + "/retry", {{"shards", "failed"}}).status, 409);
+}
+
 TEST_F(RunActionsTest, NothingButACancelWhileTheRunIsCancelled) {
   const std::string run = Begin("sales");
   const RunRow row = stores_.runs.GetRun(*DecodeRunId(Node(run, "load").value("run_id", "")))->row;
