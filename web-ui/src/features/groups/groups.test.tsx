@@ -140,11 +140,11 @@ describe('the page of groups', () => {
     const link = await screen.findByRole('link', { name: 'db' }, { timeout: SLOW_MS });
     expect(within(link.closest('tr')!).getAllByRole('cell')[1]!.textContent).toBe('3 / 1 min');
     press('Change limit of db');
-    expect((await screen.findByLabelText<HTMLInputElement>('Time (seconds)')).value).toBe('60');
-    type('Time (seconds)', '86401');
+    expect((await screen.findByLabelText<HTMLInputElement>('Period (seconds)')).value).toBe('60');
+    type('Period (seconds)', '86401');
     press('Save');
     await screen.findByText('Must be a whole number from 0 to 86,400.');
-    type('Time (seconds)', '1');
+    type('Period (seconds)', '1');
     press('Save');
     await waitFor(() => expect(sent).toEqual([{ limit: 3, per_s: 1 }]));
   });
@@ -191,7 +191,7 @@ describe('the page of a group', () => {
     server.use(http.get(at('groups/db'), () => HttpResponse.json({ ...detail, ...cooling, running: 0 })));
     open('/groups/db');
     await screen.findByText(
-      /at most 3 starts in 1 min · 3 free slots not yet given/,
+      /at most 3 starts in 1 min · 3 free slots wait until their period ends/,
       {},
       { timeout: SLOW_MS },
     );

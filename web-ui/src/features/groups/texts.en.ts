@@ -2,7 +2,7 @@ import { addEnglish } from '../../i18n';
 
 export const en = {
   'groups.title': 'Groups',
-  'groups.under': 'Limits on how many runs of several jobs are active together, or start in a time.',
+  'groups.under': 'Limits on how many runs of several jobs are active together, or start within a period.',
   'groups.none': 'No groups yet',
   'groups.none_hint':
     'Create a group for a resource that several jobs share, such as a database, and choose it in their definitions.',
@@ -17,11 +17,11 @@ export const en = {
   'groups.limit': 'Limit',
   'groups.limit_hint': 'Active runs of all its jobs together; 0 starts none',
   'groups.limit_wrong': 'Must be a whole number from 0 to 10,000.',
-  'groups.per': 'Time (seconds)',
-  'groups.per_hint': 'At most so many runs as the limit start in any such time; 0: as slots get free',
+  'groups.per': 'Period (seconds)',
+  'groups.per_hint': 'At most as many runs as the limit start within any such period; 0: no period',
   'groups.per_wrong': 'Must be a whole number from 0 to 86,400.',
   'groups.rate': 'at most {{max}} starts in {{per}}',
-  'groups.cooling': '{{cooling}} free slots not yet given again, the next',
+  'groups.cooling': '{{cooling}} free slots wait until their period ends, the next:',
   'groups.running': 'Running',
   'groups.queued': 'Waiting',
   'groups.jobs': 'Jobs',

@@ -14,7 +14,7 @@ import { NotificationFact } from '../detail/notifications_fact';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
 const settings = {
-  'notify.on': 'failed,late',
+  'notify.on': 'failed,late,shed', // shed: about the cluster, not about a job
   'notify.late_after_s': '300',
   'notify.webhook_url': 'https://hooks.example.org',
   'notify.mail_server': 'mail.example.org:587',

@@ -1,7 +1,7 @@
 // Converts a job's notification settings between its definition and the form's fields. Pure. A field that is
 // left empty is absent and follows the cluster (docs/notify.md); an empty list of events is not the same as
 // an absent one.
-import { JOB_NOTICE_KINDS, type JobNoticeKind, type Notify } from '../../../api/types';
+import { JOB_NOTICE_KINDS, NOTICE_KINDS, type JobNoticeKind, type Notify } from '../../../api/types';
 
 export const TELLS = ['cluster', 'own', 'none'] as const;
 const LATE_MOST_S = 604_800;
@@ -99,6 +99,10 @@ const listOf = (text: string | undefined) =>
     .map((one) => one.trim())
     .filter((one) => one !== '');
 
+// Events of the cluster, which its setting may name, and which are not about a job.
+const OF_CLUSTER = new Set<string>(NOTICE_KINDS);
+for (const kind of JOB_NOTICE_KINDS) OF_CLUSTER.delete(kind);
+
 // The resulting notifications, including the cluster's settings if they are known.
 export function notificationSettingsOf(
   notify: Notify,
@@ -114,7 +118,7 @@ export function notificationSettingsOf(
       ]
     : null;
   return {
-    kinds: notify.on ?? (known ? listOf(settings['notify.on']) : null),
+    kinds: notify.on ?? (known ? listOf(settings['notify.on']).filter((one) => !OF_CLUSTER.has(one)) : null),
     own: notify.on !== undefined,
     lateAfterS: late,
     channels,
