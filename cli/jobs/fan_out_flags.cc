@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cli/terminal/session.h"
+#include "common/domain/job/fan_out.h"
 
 namespace carillon::cli {
 namespace {
@@ -22,17 +23,21 @@ std::optional<int64_t> PartsIn(std::string_view text) {
   return number;
 }
 
-// "8", "alive", "alive:100"; null of "none".
+// "8"; "alive" and "{{params.n}}", which ":100" may follow; null of "none".
 Result<json> ShardsOf(const std::string& text) {
-  constexpr std::string_view kAlive = "alive";
   if (text == "none") return json(nullptr);
-  if (text == kAlive) return json{{"total", kAlive}};
-  const bool limited = text.starts_with("alive:");
-  const auto number = PartsIn(limited ? text.substr(kAlive.size() + 1) : text);
-  if (!number) {
-    return {ErrorCode::kInvalid, "--shards must be a number, alive, alive:MAX or none"};
+  if (const auto number = PartsIn(text)) return json{{"total", *number}};
+  // A colon of the template itself stands before its last brace.
+  const size_t colon = text.find(':', text.rfind('}') == std::string::npos ? 0 : text.rfind('}'));
+  const std::string total = text.substr(0, colon);
+  const bool limited = colon != std::string::npos;
+  const auto most = limited ? PartsIn(text.substr(colon + 1)) : std::nullopt;
+  if ((total != "alive" && !IsTotalTemplate(total)) || limited != most.has_value()) {
+    return {ErrorCode::kInvalid,
+            "--shards must be a number, alive, '{{params.NAME}}', one of these two with :MAX, or "
+            "none"};
   }
-  return limited ? json{{"total", kAlive}, {"max", *number}} : json{{"total", *number}};
+  return limited ? json{{"total", total}, {"max", *most}} : json{{"total", total}};
 }
 
 }  // namespace
@@ -41,7 +46,8 @@ void AddFanOutFlags(CLI::App* verb, FanOutFlags& flags) {
   CLI::Option* shards =
       verb->add_option("--shards", flags.shards,
                        "Divide each run into this many parts: a number, alive (as many as "
-                       "executors are alive), alive:MAX, or none");
+                       "executors are alive), a placeholder such as '{{params.n}}', either of "
+                       "these with :MAX, or none");
   CLI::Option* broadcast = verb->add_flag(
       "--broadcast", flags.broadcast,
       "Run once on each matching executor; --broadcast=5m waits so long for one that is down");

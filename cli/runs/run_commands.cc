@@ -300,13 +300,18 @@ void AddRunCommands(CLI::App& app, Session& session) {
   CLI::App* retry =
       verb("retry", "Retry runs that have ended, or start the next attempt of waiting runs now",
            true, &Retry);
-  retry->add_option("--from", a->from,
-                    "Of a workflow run: failed (default), start, or nodes, comma-separated");
+  retry
+      ->add_option("--from", a->from,
+                   "Of a workflow run: failed (default), start, or nodes, comma-separated")
+      ->check(NotEmpty);
   retry->add_option("--skip", a->skip, "Nodes to be skipped instead, comma-separated")
+      ->check(NotEmpty)
       ->delimiter(',')
       ->allow_extra_args(false);
-  retry->add_option("--shards", a->shards,
-                    "Of a run that fans out: failed (default), all, or indexes, comma-separated");
+  retry
+      ->add_option("--shards", a->shards,
+                   "Of a run that fans out: failed (default), all, or indexes, comma-separated")
+      ->check(NotEmpty);
   retry->add_flag("--dry-run", a->dry_run, "Show the nodes, without changing anything");
   for (CLI::App* added : {cancel, retry}) {
     added->add_option("--reason", a->reason, "Reason, kept in the audit log");

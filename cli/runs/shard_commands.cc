@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/runs/commands.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::cli {
 namespace {
@@ -13,6 +14,12 @@ struct ShardArguments {
   std::string run;
   std::vector<std::string> states;
 };
+
+// For --state, which the server does not see.
+std::string UnknownState(const std::string& text) {
+  const auto state = ParseRunState(UpperCase(text));
+  return state.ok() ? std::string() : state.error().message;
+}
 
 const View& ShardView() {
   static const View view{{{"SHARD", "index"},
@@ -62,6 +69,7 @@ void AddShardCommands(CLI::App& run, Session& session) {
   CLI::App* shards = run.add_subcommand("shards", "Show the parts of a run that fans out");
   shards->add_option("run", a->run, "Run ID")->required();
   shards->add_option("--state", a->states, "Only parts in this state, e.g. FAILED; repeatable")
+      ->check(UnknownState)
       ->allow_extra_args(false);
   session.On(shards, [&session, a] { return ShowShards(session, *a); });
 }

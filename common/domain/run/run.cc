@@ -1,5 +1,7 @@
 #include "common/domain/run/run.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "common/base/failpoint.h"
@@ -30,10 +32,12 @@ std::string_view Name(RunState state) {
 }
 
 Result<RunState> ParseRunState(std::string_view text) {
+  std::string known;
   for (const RunState state : kRunStates) {
     if (Name(state) == text) return state;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", Name(state));
   }
-  return {ErrorCode::kInvalid, "not a run state: '" + std::string(text) + "'"};
+  return {ErrorCode::kInvalid, fmt::format("'{}' is not one of {}", text.substr(0, 64), known)};
 }
 
 std::string_view Name(RunKind kind) {

@@ -449,7 +449,7 @@ export interface components {
       }[];
     };
     Shards: {
-      total: number | 'alive';
+      total: number | 'alive' | string;
       max?: number;
     };
     Broadcast: {

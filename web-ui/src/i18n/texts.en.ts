@@ -145,6 +145,8 @@ export const en = {
   'reason.host_down': 'Its host was not available',
   'reason.no_executor': 'No executor matched',
   'reason.too_many_hosts': 'More than 1,000 executors',
+  'reason.bad_shard_total': 'No usable number of shards',
+  'reason.zero_shards': 'Zero shards, nothing to do',
   'reason.secret_missing': 'Secret not found',
   'reason.secret_forbidden': 'Secret not available to this job',
   'reason.secret_unreadable': 'Secret could not be decrypted',

@@ -147,6 +147,8 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.host_down': '其主机不可用',
   'reason.no_executor': '没有匹配的执行器',
   'reason.too_many_hosts': '执行器超过 1,000 个',
+  'reason.bad_shard_total': '分片数无法使用',
+  'reason.zero_shards': '分片数为零，无需执行',
   'reason.secret_missing': '机密不存在',
   'reason.secret_forbidden': '此任务无权使用该机密',
   'reason.secret_unreadable': '机密无法解密',

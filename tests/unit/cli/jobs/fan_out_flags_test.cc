@@ -20,6 +20,9 @@ TEST(FanOutFlagsTest, EachFormReplacesTheOther) {
   EXPECT_EQ(Applied({.shards = "8"}), (json{{"shards", {{"total", 8}}}, {"broadcast", nullptr}}));
   EXPECT_EQ(Applied({.shards = "alive"})["shards"], (json{{"total", "alive"}}));
   EXPECT_EQ(Applied({.shards = "alive:20"})["shards"], (json{{"total", "alive"}, {"max", 20}}));
+  EXPECT_EQ(Applied({.shards = "{{params.n}}"})["shards"], (json{{"total", "{{params.n}}"}}));
+  EXPECT_EQ(Applied({.shards = "{{fire_date | %H:%M}}:20"})["shards"],
+            (json{{"total", "{{fire_date | %H:%M}}"}, {"max", 20}}));
   EXPECT_EQ(Applied({.shards = "none"}), (json{{"shards", nullptr}, {"broadcast", nullptr}}));
   EXPECT_EQ(Applied({.broadcast = "5m"}),
             (json{{"broadcast", {{"wait_s", 300}}}, {"shards", nullptr}}));
@@ -27,8 +30,12 @@ TEST(FanOutFlagsTest, EachFormReplacesTheOther) {
 }
 
 TEST(FanOutFlagsTest, MistakesNameTheFlag) {
-  for (const char* wrong : {"many", "8x", "alive:", "alive:x", "-", "1.5"}) {
-    EXPECT_EQ(Applied({.shards = wrong}), "--shards must be a number, alive, alive:MAX or none");
+  for (const char* wrong : {"many", "8x", "8:9", "alive:", "alive:x", "-", "1.5", ":9", "none:9",
+                            "{params.n}", "{{params.n}}:", "{{params.n}}:x", "{{params.n}}:9:9"}) {
+    EXPECT_EQ(Applied({.shards = wrong}),
+              "--shards must be a number, alive, '{{params.NAME}}', one of these two with :MAX, or "
+              "none")
+        << wrong;
   }
   EXPECT_EQ(Applied({.broadcast = "500ms"}), "--broadcast: must be whole seconds");
   EXPECT_TRUE(Applied({.broadcast = "soon"}).is_string());

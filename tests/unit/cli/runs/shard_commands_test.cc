@@ -32,6 +32,16 @@ TEST_F(ShardCommandsTest, PartsAreATableFilteredByState) {
   EXPECT_EQ(json::parse(out())["shard_total"], 2);
 }
 
+TEST_F(ShardCommandsTest, AStateThatDoesNotExistIsAMistake) {
+  Answer("GET /api/runs/R1/shards", RunShards());
+  for (const char* wrong : {"BOGUS", "", "FAILED,LOST"}) {
+    EXPECT_EQ(Run({"run", "shards", "R1", "--state", wrong}), 2) << wrong;
+    EXPECT_NE(err().find("PENDING, "), std::string::npos) << err();
+    EXPECT_EQ(out(), "");
+  }
+  EXPECT_TRUE(server_.requests.empty());
+}
+
 TEST_F(ShardCommandsTest, AnAnswerWithoutPartsIsAnEmptyTable) {
   for (const json& odd : {json(), json::array(), json{{"shards", {1}}}}) {
     server_.answers.clear();
@@ -49,6 +59,12 @@ TEST_F(ShardCommandsTest, ARetryNamesItsParts) {
   }
   EXPECT_EQ(Run({"run", "retry", "R1", "--shards", "3,x"}), 2);
   EXPECT_EQ(Run({"run", "retry", "R1", "--shards", "-1"}), 2);
+  // Without a value, each of them would retry something else than what was meant.
+  const size_t sent = server_.requests.size();
+  for (const char* flag : {"--shards", "--from", "--skip"}) {
+    EXPECT_EQ(Run({"run", "retry", "R1", flag, ""}), 2) << flag;
+  }
+  EXPECT_EQ(server_.requests.size(), sent);
 }
 
 TEST_F(ShardCommandsTest, ListsHavePartsOnRequest) {
@@ -68,6 +84,7 @@ TEST_F(ShardCommandsTest, AJobFansOutByItsFlags) {
   ASSERT_EQ(Run({"job", "create", "--name", "Close", "--command", "true", "--broadcast=90"}), 0);
   EXPECT_EQ(SentBody(2)["broadcast"], (json{{"wait_s", 90}}));
   EXPECT_EQ(Run({"job", "create", "--name", "C", "--broadcast", "--shards", "2"}), 2);
+  EXPECT_EQ(Run({"job", "create", "--name", "C", "--command", "true", "--shards", ""}), 2);
 }
 
 }  // namespace

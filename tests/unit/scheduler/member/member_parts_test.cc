@@ -15,6 +15,43 @@ class MemberPartsTest : public MemberTest {
   }
 };
 
+TEST_F(MemberPartsTest, TheParametersOfARunSayHowManyPartsItHas) {
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register(8);
+  Run(20ms);
+  executor.BeatAbout(8, WithShards());
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.max = 5, .total_from = "{{params.n}}"};
+  job.parameters["n"] = int64_t{2};
+  world_.CreateJob("parts", job);
+  const auto execute = [&](const std::string& parameters) {
+    const auto run = world_.stores.runs.ExecuteJob(
+        {.job_id = JobId("parts"), .parameters_json = parameters}, {.now = world_.now()});
+    EXPECT_TRUE(run.ok());
+    member.member().Nudge({run->job_no, run->segment, run->key});
+    Run(1s, 10ms);
+    return Get(run->key);
+  };
+  EXPECT_EQ(execute("").row.shard_total, 2u);
+  EXPECT_EQ(execute(R"({"n": 3})").row.shard_total, 3u);
+  // As an output of another node is given.
+  EXPECT_EQ(execute(R"({"n": "4", "$untrusted": ["n"]})").row.shard_total, 4u);
+  const RunDetail none = execute(R"({"n": 0})");
+  EXPECT_EQ(none.row.state, RunState::kCompleted);
+  EXPECT_EQ(none.result.reason, reason::kZeroShards);
+  for (const std::string wrong : {R"({"n": 6})", R"({"n": -1})", R"({"n": 1.5})", R"({"n": true})",
+                                  R"({"n": "many"})", R"({"n": ""})"}) {
+    const RunDetail run = execute(wrong);
+    EXPECT_EQ(run.row.state, RunState::kFailed) << wrong;
+    EXPECT_EQ(run.result.reason, reason::kBadShardTotal) << wrong;
+    EXPECT_TRUE(run.result.error.starts_with("the number of its shards cannot be used: "))
+        << run.result.error;
+  }
+}
+
 TEST_F(MemberPartsTest, AFireIsDoneInPartsAndTheNextOneWaitsForIt) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");

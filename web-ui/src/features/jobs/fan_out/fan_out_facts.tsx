@@ -9,6 +9,7 @@ export function fanOutFacts(job: Job, t: TFunction): (readonly [string, string])
   if (job.broadcast) return [[label, t('form.fan_out_broadcast', { seconds: job.broadcast.wait_s ?? 60 })]];
   if (!job.shards) return [];
   const { total, max } = job.shards;
-  if (total !== 'alive') return [[label, t('form.fan_out_fixed', { count: total })]];
+  if (typeof total === 'number') return [[label, t('form.fan_out_fixed', { count: total })]];
+  if (total !== 'alive') return [[label, t('form.fan_out_template', { total, max: max ?? PARTS_MAX })]];
   return [[label, max && max < PARTS_MAX ? t('form.fan_out_alive_max', { max }) : t('form.fan_out_alive')]];
 }

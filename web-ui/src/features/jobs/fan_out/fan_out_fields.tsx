@@ -5,12 +5,15 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Choose, Text } from '../form/form_fields';
 import type { FormValues } from '../form/form_schema';
-import { FAN_OUTS } from './fan_out_values';
+import { FAN_OUTS, isTemplate } from './fan_out_values';
+
+const EXAMPLE = '{{params.n}}';
 
 export function FanOutFields() {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const chosen = useWatch<FormValues, 'fan_out'>({ name: 'fan_out' });
+  const total = useWatch<FormValues, 'shards_total'>({ name: 'shards_total' });
   return (
     <>
       <Choose
@@ -19,8 +22,14 @@ export function FanOutFields() {
         values={FAN_OUTS}
         hint={textOr('form.fan_out_hint.', chosen)}
       />
-      {chosen === 'fixed' && <Text name="shards_total" label={t('form.shards_total')} numeric />}
-      {chosen === 'alive' && (
+      {chosen === 'fixed' && (
+        <Text
+          name="shards_total"
+          label={t('form.shards_total')}
+          hint={t('form.shards_total_hint', { example: EXAMPLE })}
+        />
+      )}
+      {(chosen === 'alive' || (chosen === 'fixed' && isTemplate(total))) && (
         <Text name="shards_max" label={t('form.shards_max')} numeric hint={t('form.shards_max_hint')} />
       )}
       {chosen === 'broadcast' && (

@@ -12,6 +12,7 @@ const DEFINITIONS = [
   { shards: { total: 8 } },
   { shards: { total: 'alive', max: 20 } },
   { shards: { total: 'alive', max: 1000 } },
+  { shards: { total: '{{params.n}}', max: 20 } },
   { broadcast: { wait_s: 0 } },
 ];
 const wrongAt = (changes: Partial<typeof DEFAULTS>) => {
@@ -42,6 +43,12 @@ describe('the fan-out of a job', () => {
   it('the form validates the bounds', () => {
     expect(wrongAt({ fan_out: 'fixed', shards_total: '1000' })).toEqual([]);
     expect(wrongAt({ fan_out: 'fixed', shards_total: '0' })).toEqual(['shards_total']);
+    expect(wrongAt({ fan_out: 'fixed', shards_total: 'n' })).toEqual(['shards_total']);
+    expect(wrongAt({ fan_out: 'fixed', shards_total: ' {{params.n}}' })).toEqual([]);
+    expect(wrongAt({ fan_out: 'fixed', shards_total: '{{params.n}}', shards_max: '0' })).toEqual([
+      'shards_max',
+    ]);
+    expect(wrongAt({ fan_out: 'fixed', shards_total: '2', shards_max: '0' })).toEqual([]);
     expect(wrongAt({ fan_out: 'alive', shards_max: '' })).toEqual([]);
     expect(wrongAt({ fan_out: 'alive', shards_max: '1001' })).toEqual(['shards_max']);
     expect(wrongAt({ fan_out: 'broadcast', broadcast_wait_s: '-1' })).toEqual(['broadcast_wait_s']);
@@ -63,6 +70,7 @@ describe('the fan-out of a job', () => {
       '8 shards',
       'As many shards as there are executors alive, at most 20',
       'As many shards as there are executors alive',
+      'As many shards as {{params.n}} says, at most 20',
       'Once on every host, waiting 0 s for each',
       undefined,
     ]);

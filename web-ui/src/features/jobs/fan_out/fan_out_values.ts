@@ -26,8 +26,18 @@ export function fanOutValuesOf(definition: Definition): Partial<FanOutValues> {
     return { fan_out: 'broadcast', ...(typeof wait === 'number' ? { broadcast_wait_s: String(wait) } : {}) };
   }
   if (!isObject(shards)) return {};
-  if (shards.total !== 'alive') return { fan_out: 'fixed', shards_total: String(shards.total) };
-  return { fan_out: 'alive', shards_max: typeof shards.max === 'number' ? String(shards.max) : '' };
+  const { total, max } = shards;
+  const most = typeof max === 'number' ? { shards_max: String(max) } : {};
+  if (total === 'alive') return { fan_out: 'alive', ...most };
+  return { fan_out: 'fixed', shards_total: String(total), ...most };
+}
+
+// The total of a run may be a text with a placeholder, such as {{params.n}}.
+export const isTemplate = (total: string): boolean => total.includes('{{');
+
+function mostOf(values: FanOutValues): { max?: number } {
+  const most = values.shards_max.trim();
+  return most ? { max: Number(most) } : {};
 }
 
 // The fields of the definition that the choice sets. A workflow does not fan out.
@@ -35,11 +45,10 @@ export function fanOutFrom(values: FanOutValues & { type: string }): Definition 
   if (values.type === 'workflow') return {};
   switch (values.fan_out) {
     case 'fixed':
-      return { shards: { total: Number(values.shards_total) } };
-    case 'alive': {
-      const most = values.shards_max.trim();
-      return { shards: { total: 'alive', ...(most ? { max: Number(most) } : {}) } };
-    }
+      if (!isTemplate(values.shards_total)) return { shards: { total: Number(values.shards_total) } };
+      return { shards: { total: values.shards_total.trim(), ...mostOf(values) } };
+    case 'alive':
+      return { shards: { total: 'alive', ...mostOf(values) } };
     case 'broadcast':
       return { broadcast: { wait_s: Number(values.broadcast_wait_s) } };
     default:
@@ -55,9 +64,10 @@ export function wrongInFanOut(values: FanOutValues & { type: string }): [keyof F
     values.shards_max.trim(),
     values.broadcast_wait_s.trim(),
   ];
-  if (values.fan_out === 'fixed' && !isWhole(total, 1, PARTS_MAX))
+  const template = values.fan_out === 'fixed' && isTemplate(total);
+  if (values.fan_out === 'fixed' && !template && !isWhole(total, 1, PARTS_MAX))
     return [['shards_total', `range:1:${PARTS_MAX}`]];
-  if (values.fan_out === 'alive' && most !== '' && !isWhole(most, 1, PARTS_MAX))
+  if ((values.fan_out === 'alive' || template) && most !== '' && !isWhole(most, 1, PARTS_MAX))
     return [['shards_max', `range:1:${PARTS_MAX}`]];
   if (values.fan_out === 'broadcast' && !isWhole(wait, 0, WAIT_MAX_S))
     return [['broadcast_wait_s', `range:0:${WAIT_MAX_S}`]];
