@@ -3,7 +3,6 @@ import '../detail/texts.en';
 import '../list/texts.en';
 import { Link } from '@tanstack/react-router';
 import { Play, RefreshCw } from 'lucide-react';
-import { useState } from 'react';
 import { CALM_MS, itemsOf, useRuns, useVersions } from '../../../api/queries';
 import type { Job, JobVersion, Run } from '../../../api/types';
 import { useDenied } from '../../../auth/session';
@@ -62,8 +61,10 @@ export default function FailurePause({ job }: { job: Job }) {
 // The runs that made the scheduler pause the job, newest first.
 function Failed({ job, pause, count }: { job: Job; pause: JobVersion; count: number }) {
   const { t } = useTranslation();
-  const [until] = useState(pause.create_time);
-  const runs = useRuns({ job_id: job.job_id, state: FAILED_STATES, kind: COUNTED_KINDS, until }, CALM_MS);
+  const runs = useRuns(
+    { job_id: job.job_id, state: FAILED_STATES, kind: COUNTED_KINDS, until: pause.create_time },
+    CALM_MS,
+  );
   if (runs.isPending) return <p className="mt-2 text-muted">{t('loading')}</p>;
   if (!runs.data) return <Failure error={runs.error} onRetry={() => void runs.refetch()} />;
   const failed = itemsOf(runs.data)

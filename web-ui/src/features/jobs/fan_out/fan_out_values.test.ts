@@ -68,8 +68,8 @@ describe('the fan-out of a job', () => {
     const said = [...DEFINITIONS, {}].map((one) => fanOutFacts(one as Job, t)[0]?.[1]);
     expect(said).toEqual([
       '8 shards',
-      'As many shards as there are executors alive, at most 20',
-      'As many shards as there are executors alive',
+      'One shard for each executor alive, at most 20',
+      'One shard for each executor alive',
       'As many shards as {{params.n}} says, at most 20',
       'Once on every host, waiting 0 s for each',
       undefined,

@@ -228,6 +228,33 @@ describe('a run that fans out', () => {
     expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
   });
 
+  it('a node that fans out is retried as a whole, by its workflow', async () => {
+    queryClient.clear();
+    let sent: unknown;
+    server.use(
+      http.get(at('runs/r3'), () =>
+        HttpResponse.json({
+          ...failed,
+          run_id: 'r3',
+          workflow_run_id: 'w1',
+          node: 'load',
+          shard_total: 2,
+          shards: { FAILED: 2 },
+        }),
+      ),
+      http.get(at('runs/r3/shards'), () =>
+        HttpResponse.json({ run_id: 'r3', job_id: 'backup', state: 'FAILED', shard_total: 2, shards: [] }),
+      ),
+      http.post(at('runs/r3/retry'), async ({ request }) => {
+        sent = await request.json();
+        return HttpResponse.json({ ...failed, run_id: 'r3', state: 'PENDING' }, { status: 202 });
+      }),
+    );
+    showRun('r3');
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry' }, { timeout: SLOW_MS }));
+    await waitFor(() => expect(sent).toEqual({}));
+  });
+
   it('the page of a shard leads to the run of all', async () => {
     queryClient.clear();
     server.use(
