@@ -29,11 +29,11 @@ Status AddReported(Session& session, JsonRows attempts, std::set<RunKey>* report
 Status RemoveUnreported(Session& session, JsonRows owns, std::set<RunKey>* reported) {
   // MayStillRun judges what has one of these reasons.
   static const std::string statement = fmt::format(
-      "SELECT r.fire_us, r.schedule_id, r.state + 0, r.reason FROM {} STRAIGHT_JOIN "
-      "job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND "
-      "r.shard > 0 WHERE r.reason IN ('{}', '{}') AND NOT EXISTS (SELECT 1 FROM "
-      "run_attempts a FORCE INDEX (PRIMARY) WHERE a.fire_us = r.fire_us AND "
-      "a.schedule_id = r.schedule_id AND a.shard = r.shard AND a.attempt = r.attempt)",
+      "SELECT r.fire_us, r.schedule_id, r.state + 0, r.reason FROM {} STRAIGHT_JOIN job_runs r "
+      "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard > 0 LEFT JOIN "
+      "run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = r.fire_us AND a.schedule_id = "
+      "r.schedule_id AND a.shard = r.shard AND a.attempt = r.attempt WHERE r.reason IN ('{}', "
+      "'{}') AND a.attempt IS NULL",
       KeyedRuns(""), reason::kExecutorLost, reason::kOutcomeUnknown);
   if (owns.empty()) return {};
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {owns.Take()}));
