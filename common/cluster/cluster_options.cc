@@ -1,18 +1,30 @@
 #include "common/cluster/cluster_options.h"
 
+#include <utility>
+
 #include "common/base/log.h"
 #include "common/process/process.h"
 
 namespace carillon::cluster {
 namespace {
 
-std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
+// Readers outside may be away over a weekend.
+constexpr Duration kLettersKept = 24h * 7;
+
+std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config,
+                                          const std::string& letters) {
   std::vector<kafka::TopicOptions> topics;
   for (const std::string_view name : {kTasksTopic, kResultsTopic, kLogsTopic, kDeadLettersTopic}) {
     topics.push_back({.name = std::string(name),
                       .partitions = static_cast<int>(config.Integer("kafka.partitions")),
                       .replicas = static_cast<int>(config.Integer("kafka.replicas"))});
   }
+  if (letters.empty()) return topics;
+  kafka::TopicOptions outside = topics.front();
+  outside.name = letters;
+  outside.retention = kLettersKept;
+  outside.cure = "give it as many, or name a topic in dead_letters.topic that Carillon can create";
+  topics.push_back(std::move(outside));
   return topics;
 }
 
@@ -81,9 +93,9 @@ Result<std::string> JoinSecretOf(const config::Config& config) {
   return process::ReadSecretFile(config.Text("link.join_secret_file"), "link.join_secret_file");
 }
 
-Status CheckTopics(const config::Config& config, Duration limit) {
+Status CheckTopics(const config::Config& config, Duration limit, const std::string& letters) {
   CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
-  Status ready = kafka::EnsureTopics(options, TopicsOf(config), limit);
+  Status ready = kafka::EnsureTopics(options, TopicsOf(config, letters), limit);
   if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
   log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
   if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {

@@ -22,8 +22,9 @@ Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config&
 Result<std::string> JoinSecretOf(const config::Config& config);
 bool LinkHasTls(const config::Config& config);
 
-// Creates missing topics, within `limit`. kConflict: existing topics differ from what is required;
+// Creates missing topics, within `limit`: Carillon's own and, unless it is empty, `letters`, which
+// readers outside of Carillon read. kConflict: existing topics differ from what is required;
 // kUnavailable: no broker answers.
-Status CheckTopics(const config::Config& config, Duration limit);
+Status CheckTopics(const config::Config& config, Duration limit, const std::string& letters = {});
 
 }  // namespace carillon::cluster

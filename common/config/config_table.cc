@@ -228,6 +228,11 @@ std::vector<Setting> MakeTable() {
        .least = 1,
        .most = 10,
        .help = "Replicas of each topic: 3 in production."},
+      {.name = "dead_letters.topic",
+       .fallback = "",
+       .help = "Topic to which the scheduler publishes "
+               "[dead letters](operations.md#dead-letters-on-kafka); the same on all members. "
+               "Empty = none. Not in standalone."},
 
       {.name = "bus.format",
        .type = kChoice,

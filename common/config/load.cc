@@ -12,6 +12,7 @@
 #include "common/base/lease.h"
 #include "common/base/nearest.h"
 #include "common/config/endpoints.h"
+#include "common/config/letter_topic.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -230,6 +231,7 @@ class Loader {
     Note(CheckPairOfFiles("link.tls_ca_file", "link.tls_ca_key_file"));
     Note(CheckLinkListen());
     Note(CheckEndpoints(config_));
+    Note(CheckLetterTopic(config_));
   }
 
   Status CheckHeartbeats(std::string_view name) const {

@@ -188,7 +188,10 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
                             cluster::ProducerOptionsOf(config, name));
   options.topics = {std::string(kTasksTopic)};
   bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
-      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
+      .check_topics =
+          [config](Duration limit) {
+            return cluster::CheckTopics(config, limit, config.Text("dead_letters.topic"));
+          },
       .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);

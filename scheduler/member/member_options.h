@@ -1,6 +1,7 @@
 // Limits and intervals of the scheduler's rooms.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "common/base/overload_levels.h"
@@ -60,6 +61,8 @@ struct MemberOptions {
   Duration incarnation_wait = 6s;      // silence after which another process replaces an executor
   size_t leases_max = 500'000;
   Duration clock_offset_max = 500ms;  // between this host's clock and the database's
+
+  std::string dead_letter_topic = {};  // for readers outside; empty: dead letters are not published
 
   // Housekeeping.
   Duration maintain_every = 5min;

@@ -69,6 +69,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       workflows(MakeWorkflows()),
       backfill(MakeBackfill()),
       pauses(MakePauses()),
+      letters(MakeLetters()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
       planner(MakePlanner()),
@@ -105,7 +106,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       admission_loop({&admission, &completions}),
-      backfill_loop({&backfill, &pauses}),
+      backfill_loop({&backfill, &pauses, &letters}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       saves_loop({&checkpoint_reader, &save_keeper}),
       maintain_loop({&gauges, &maintenance}) {

@@ -20,6 +20,7 @@
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
 #include "scheduler/leader/leader.h"
+#include "scheduler/letters/letter_publisher.h"
 #include "scheduler/liveness/executor_registry.h"
 #include "scheduler/logs/log_keeper.h"
 #include "scheduler/maintain/maintenance.h"
@@ -78,6 +79,7 @@ struct Member::Rooms {
   WorkflowLoop MakeWorkflows();
   BackfillLoop MakeBackfill();
   PauseWatch MakePauses();
+  LetterPublisher MakeLetters();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
   FiringLoop MakeFiring();
@@ -133,6 +135,7 @@ struct Member::Rooms {
   WorkflowLoop workflows;
   BackfillLoop backfill;
   PauseWatch pauses;
+  LetterPublisher letters;
   ExecutorRegistry registry;
   FiringLoop firing;
   SegmentPlanner planner;

@@ -122,6 +122,16 @@ PauseWatch Member::Rooms::MakePauses() {
   return PauseWatch({.owner = ForOwner(), .store = ports.stores.streaks, .upgrade = upgrade});
 }
 
+LetterPublisher Member::Rooms::MakeLetters() {
+  return LetterPublisher({.store = ports.stores.letters,
+                          .producer = ports.producer,
+                          .upgrade = upgrade,
+                          .metrics = ports.metrics,
+                          .is_leader = [this] { return leader.is_leader(); },
+                          .wake = Waker("backfill")},
+                         options.dead_letter_topic, options.seed);
+}
+
 CancelPusher Member::Rooms::MakeCancels() {
   return CancelPusher({.store = ports.stores.firing,
                        .segments = segments,

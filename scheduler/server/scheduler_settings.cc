@@ -58,6 +58,7 @@ MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed) {
   options.heartbeat = config.Time("scheduler.heartbeat_ms");
   options.executor_lost = config.Time("scheduler.executor_lost_ms");
   options.clock_offset_max = config.Time("scheduler.clock_offset_max_ms");
+  options.dead_letter_topic = config.Text("dead_letters.topic");
   return options;
 }
 

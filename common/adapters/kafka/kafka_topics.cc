@@ -68,9 +68,8 @@ Status Check(const TopicOptions& wanted, const rd_kafka_metadata_topic_t& found)
   if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("read", wanted.name, found.err);
   if (found.partition_cnt != wanted.partitions) {
     return {ErrorCode::kConflict,
-            fmt::format("kafka: topic {} has {} partitions and the configuration says {}: set "
-                        "kafka.partitions to that number on every daemon",
-                        wanted.name, found.partition_cnt, wanted.partitions)};
+            fmt::format("kafka: topic {} has {} partitions and the configuration says {}: {}",
+                        wanted.name, found.partition_cnt, wanted.partitions, wanted.cure)};
   }
   for (int i = 0; i < found.partition_cnt; ++i) {
     if (found.partitions[i].replica_cnt >= wanted.replicas) continue;

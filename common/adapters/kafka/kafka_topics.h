@@ -22,6 +22,8 @@ struct TopicOptions {
   int partitions = 8;
   int replicas = 1;
   Duration retention = 24h;
+  // What to do about another number of partitions, for the message.
+  std::string cure = "set kafka.partitions to that number on every daemon";
 };
 
 Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,

@@ -91,6 +91,10 @@ const std::vector<MetricSpec>& MetricTable() {
        "Attempts declared LOST because their lease expired."},
       {"carillon_jobs_paused_by_failures_total", kCounter, "",
        "Jobs that were paused because of their pause_after_failures."},
+      {"carillon_dead_letters_published_total", kCounter, "result",
+       "Dead letters sent to dead_letters.topic, and those that it refuses, e.g. as too large."},
+      {"carillon_dead_letters_unpublished", kGauge, "",
+       "Dead letters that wait to be published, up to 10,000; on the leader."},
       {"carillon_notices_total", kCounter, "verdict",
        "Notifications decided on, by verdict: told, held_back (too soon after the last) or "
        "unwanted."},

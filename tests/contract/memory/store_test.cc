@@ -91,6 +91,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/kept_parameters_contract.h"
 #include "tests/contract/store/kept_runs_contract.h"
 #include "tests/contract/store/keyed_write_contract.h"
+#include "tests/contract/store/letter_contract.h"
 #include "tests/contract/store/list_counts_contract.h"
 #include "tests/contract/store/list_filters_contract.h"
 #include "tests/contract/store/log_store_contract.h"

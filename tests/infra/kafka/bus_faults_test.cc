@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <set>
 
 #include "common/adapters/kafka/kafka_bus.h"
@@ -185,6 +186,28 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   for (const int lost : {10, 11, 12, 13}) EXPECT_FALSE(seen_.contains(lost));
 }
 
+TEST_F(BusFaultsTest, WhoAsksIsToldOfARecordThatIsGivenUp) {
+  std::atomic<int> stored = 0;
+  std::atomic<int> given_up = 0;
+  std::atomic<bool> final = false;
+  const Delivered tell = [&](const Status& outcome) {
+    ++(outcome.ok() ? stored : given_up);
+    if (!outcome.ok()) final = final || outcome.code() == ErrorCode::kInvalid;
+  };
+  auto producer = Producer();
+  ASSERT_TRUE(producer->Send(topic_, 0, {"x", {}}, tell).ok());
+  EXPECT_TRUE(WaitUntil([&] { return stored == 1; }));
+  broker_->process().Signal(SIGSTOP);
+  ASSERT_TRUE(producer->Send(topic_, 0, {"y", {}}, tell).ok());
+  EXPECT_TRUE(WaitUntil([&] { return given_up == 1; })) << "after the limit of a record";
+  ASSERT_TRUE(producer->Send(topic_, 0, {"z", {}}, tell).ok());
+  producer.reset();
+  EXPECT_EQ(given_up, 2) << "also of what is left when the producer ends";
+  EXPECT_EQ(stored, 1);
+  EXPECT_FALSE(final) << "the record itself was in order";
+  broker_->process().Signal(SIGCONT);
+}
+
 // If the broker hangs, Send does not wait for it. When the queue is full, Send returns an error.
 TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   const auto producer = Producer(/*queue_records_max=*/10);
@@ -305,7 +328,12 @@ TEST_F(BusFaultsTest, PositionThatIsNotKeptAnyMore) {
 TEST_F(BusFaultsTest, TopicOfAnotherShapeIsRefused) {
   const auto other =
       kafka::EnsureTopics(Options(), {{.name = topic_, .partitions = kPartitions + 1}}, 20s);
-  EXPECT_EQ(other.code(), ErrorCode::kConflict);
+  ASSERT_EQ(other.code(), ErrorCode::kConflict);
+  EXPECT_NE(other.error().message.find("set kafka.partitions"), std::string::npos);
+  const auto outside = kafka::EnsureTopics(
+      Options(), {{.name = topic_, .partitions = kPartitions + 1, .cure = "ask its owner"}}, 20s);
+  ASSERT_EQ(outside.code(), ErrorCode::kConflict);
+  EXPECT_NE(outside.error().message.find("ask its owner"), std::string::npos);
   const auto replicas =
       kafka::EnsureTopics(Options(), {{.name = topic_ + "-r", .replicas = 3}}, 20s);
   EXPECT_EQ(replicas.code(), ErrorCode::kConflict) << "one broker cannot keep three replicas";

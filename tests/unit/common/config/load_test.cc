@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/config/config_table.h"
+#include "common/config/letter_topic.h"
 #include "tests/support/source_file.h"
 
 namespace carillon::config {
@@ -94,6 +95,24 @@ TEST_F(LoadTest, NetworksAreReadFromAList) {
   ASSERT_EQ(networks.size(), 2u);
   EXPECT_TRUE(networks[1].Contains(IpAddress::Parse("fd00::1").value()));
   EXPECT_EQ(YamlFails("rest.trusted_proxies: proxy\n", "10.0.0.0/8"), ErrorCode::kInvalid);
+}
+
+TEST_F(LoadTest, ATopicOfDeadLettersIsOneOfKafkaAndNotCarillonsOwn) {
+  EXPECT_TRUE(RefuseLetterTopic(LoadYaml("").value()).ok());
+  const auto config = LoadYaml("dead_letters.topic: ops.letters_1\n");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->Text("dead_letters.topic"), "ops.letters_1");
+  const Status standalone = RefuseLetterTopic(*config);
+  EXPECT_EQ(standalone.code(), ErrorCode::kInvalid);
+  EXPECT_NE(standalone.error().message.find(":1: dead_letters.topic needs Kafka"),
+            std::string::npos)
+      << standalone.error().message;
+  for (const std::string& name :
+       {std::string("carillon.dead_letters"), std::string("a b"), std::string(".."),
+        std::string("caf\xc3\xa9"), std::string(250, 'a')}) {
+    EXPECT_EQ(YamlFails("dead_letters.topic: '" + name + "'\n", "dead_letters.topic must"),
+              ErrorCode::kInvalid);
+  }
 }
 
 TEST_F(LoadTest, LevelsOfOverloadAreAListOfPairs) {
