@@ -109,6 +109,8 @@ Status LetterPublisher::SendBatch(SteadyTime now) {
   next_ = now + kLookEvery;
   if (page.letters.empty()) {
     alone_ = 0;
+    failing_ = false;
+    backoff_.Reset();
     return {};
   }
   more_ = page.letters.size() == limit;
