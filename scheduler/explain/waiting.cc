@@ -223,9 +223,8 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (RunnerOf(evidence.definition->type) == Runner::kScheduler) {
     return Waiting{"queued", "The workflow run is about to begin."};
   }
-  if (FansOut(*evidence.definition) && evidence.row.key.shard == 0) {
-    return Waiting{"queued", "The run is about to begin; its shards will wait for executors."};
-  }
+  const bool begins_at_once = evidence.definition->broadcast && evidence.row.key.shard == 0;
+  if (begins_at_once) return Waiting{"queued", "The run is about to begin on each of its hosts."};
   return WaitsForAnExecutor(evidence);
 }
 

@@ -255,6 +255,14 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     places_.lanes().Block(best);
     return false;
   }
+  // Begins only now that an executor has room for a part: if they are all away, the fire grows old
+  // as a whole, like a run without parts.
+  if (tracked.run.key.shard == 0 && FansOut(tracked.definition->job())) {
+    lane.heap.Pop();
+    ports_.begin_workflow(tracked.run, *tracked.definition);
+    places_.Settle(tracked, now);
+    return false;
+  }
   auto task = BuildTask(tracked.run, *tracked.definition, options_.self, cluster_now);
   if (!task.ok()) {
     log::Warn("fire", "run {} cannot be dispatched: {}", EncodeRunId(tracked.run.key),

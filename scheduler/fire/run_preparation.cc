@@ -89,7 +89,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
   GoOn(tracked, now);
 }
 
-// A workflow, or a fire that has parts, needs no executor. Whether its run begins or is refused,
+// A workflow or a broadcast needs no executor. Whether its run begins or is refused,
 // the run leaves the memory soon: if it stays due in the store, the sweep offers it again. While
 // the cluster is paused it stays due like all other runs, however late it is: what is late is
 // decided when the pause ends. It need not wait to be shed: its nodes or parts would wait, and none
@@ -98,7 +98,7 @@ void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   const JobDefinition& job = tracked.definition->job();
   const bool is_part = tracked.run.key.shard > 0;
   const bool is_workflow = RunnerOf(job.type) == Runner::kScheduler;
-  if (!is_workflow && (is_part || !FansOut(job))) return places_.EnterLane(tracked, now);
+  if (!is_workflow && (is_part || !job.broadcast)) return places_.EnterLane(tracked, now);
   if (ports_.settings.paused()) return places_.Settle(tracked, now);
   // Its job became a workflow after the fire had begun.
   if (is_part) return skips_.Skip(tracked, reason::kEdited, now);

@@ -46,6 +46,13 @@ RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
   return any(PartFate::kDone) ? RunState::kCompleted : RunState::kSkipped;
 }
 
+std::string_view ReasonOfCancel(const std::vector<PartEnd>& parts, bool cancel_requested) {
+  const bool cancelled = std::ranges::any_of(parts, [](const PartEnd& part) {
+    return part.state == RunState::kCancelled && part.reason != reason::kDeleted;
+  });
+  return cancel_requested || cancelled ? reason::kCancelRequested : reason::kDeleted;
+}
+
 // "2 of 8 shards have failed: 3 (FAILED exit_code), 5 (LOST executor_lost)"
 std::string FailuresOf(const std::vector<PartEnd>& parts) {
   if (parts.empty()) return "its shards are gone";
@@ -135,7 +142,8 @@ std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requ
       end.error = FailuresOf(parts);
       break;
     case RunState::kCancelled:
-      end.reason = may_still_run ? reason::kOutcomeUnknown : reason::kCancelRequested;
+      end.reason =
+          may_still_run ? reason::kOutcomeUnknown : ReasonOfCancel(parts, cancel_requested);
       break;
     case RunState::kSkipped: end.reason = reason::kHostDown; break;
     default: break;

@@ -64,6 +64,38 @@ TEST_F(FiringPartsTest, AFireIsHandedOverAndItsPartsAreSent) {
   EXPECT_EQ(tasks[0].shard_total, 4u);
 }
 
+TEST_F(FiringPartsTest, AFireBeginsWhenAnExecutorHasRoomForAPart) {
+  const PendingRun own = Pending(Shell("a", InParts()), 1ms);
+  Feed({own});
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty()) << "no executor";
+  BeatWithShards("x1");
+  Step(10ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{own.key});
+  EXPECT_TRUE(Tasks().empty());
+}
+
+// Otherwise all fires of an outage would run at once when the executors return.
+TEST_F(FiringPartsTest, AFireThatIsTooLateIsSkippedBeforeItBegins) {
+  JobDefinition job = InParts();
+  job.misfire_policy = MisfirePolicy::kSkip;
+  const PendingRun own = Pending(Shell("a", job), 1ms);
+  Feed({own});
+  for (int i = 0; i < 120; ++i) Step(1s);
+  EXPECT_TRUE(begun_.empty());
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].key, own.key);
+  EXPECT_EQ(skips[0].reason, reason::kMisfire);
+}
+
+TEST_F(FiringPartsTest, ABroadcastBeginsWithoutAnExecutor) {
+  const PendingRun own = Pending(Shell("a", OnAllHosts(5)), 1ms);
+  Feed({own});
+  Step(10ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{own.key});
+}
+
 // Such a run was planned before an edit took the shards away; the parts of earlier fires go on.
 TEST_F(FiringPartsTest, WithoutShardsTheRunGoesToAnExecutor) {
   const StoredJob job = Shell("a");
