@@ -25,9 +25,8 @@ struct GroupRow {
 };
 
 const std::string kGroupColumns =
-    "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM group_slots t "
-    "FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0), (SELECT COUNT(*) "
-    "FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
+    "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM run_waits w "
+    "FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
     "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0), g.per_us FROM "
     "concurrency_groups g";
 
@@ -35,10 +34,9 @@ GroupRow ReadGroup(const Rows& rows) {
   return {.group_no = GroupNo(rows.Unsigned(1)),
           .group = {.name = rows.Text(2),
                     .limit = rows.Int(3),
-                    .per = Duration(rows.Int(8)),
-                    .running = rows.Int(5),
-                    .queued = std::min(rows.Int(6), kCountedMax),
-                    .jobs = rows.Int(7),
+                    .per = Duration(rows.Int(7)),
+                    .queued = std::min(rows.Int(5), kCountedMax),
+                    .jobs = rows.Int(6),
                     .updated = rows.Time(4)}};
 }
 
@@ -63,30 +61,37 @@ Status ReadNextCool(Session& session, WallTime now, WallTime first, GroupRow* ro
   return {};
 }
 
-// Counts the cooling slots of the groups with a time, at most kUnionMax, in one statement.
-Status ReadCoolingOf(Session& session, WallTime now, std::span<GroupRow* const> timed) {
-  static const std::string part =
-      fmt::format("(SELECT MIN(c.group_no), COUNT(*), MIN(c.given_us){})", kCooling);
-  if (timed.empty()) return {};
+// Counts the slots of at most kUnionMax groups, in one statement. Free slots that are cool are not
+// read, nor cooling ones of groups without a time.
+Status ReadSlotsOf(Session& session, WallTime now, std::span<GroupRow> groups) {
+  static const std::string part = fmt::format(
+      "(SELECT CAST(? AS UNSIGNED), (SELECT COUNT(*) FROM group_slots t FORCE INDEX (free_slots) "
+      "WHERE t.group_no = ? AND t.fire_us > 0), (SELECT COUNT(*){0}), (SELECT MIN(c.given_us){0}))",
+      kCooling);
   std::map<GroupNo, GroupRow*> by_number;
   Params params;
-  for (GroupRow* row : timed) {
-    by_number[row->group_no] = row;
-    const WarmRange warm = WarmRangeOf(row->group.per, now);
-    params.insert(params.end(), {row->group_no.value(), warm.above, warm.last});
+  const auto ask = [&](GroupNo group_no, WarmRange warm) {
+    const uint64_t number = group_no.value();
+    params.insert(params.end(), {number, number});
+    for (int i = 0; i < 2; ++i) params.insert(params.end(), {number, warm.above, warm.last});
+  };
+  for (GroupRow& row : groups) {
+    by_number[row.group_no] = &row;
+    const bool timed = row.group.per > Duration{};
+    ask(row.group_no, timed ? WarmRangeOf(row.group.per, now) : WarmRange{});
   }
-  const size_t parts = RoundUpUnion(timed.size());
-  for (size_t i = timed.size(); i < parts; ++i) {
-    params.insert(params.end(), {uint64_t{0}, int64_t{0}, int64_t{0}});
-  }
+  const size_t parts = RoundUpUnion(groups.size());
+  for (size_t i = groups.size(); i < parts; ++i) ask(GroupNo{}, {});
   std::map<GroupNo, WallTime> first;
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionAll(part, parts), params));
     while (rows.Next()) {
       const auto found = by_number.find(GroupNo(rows.Unsigned(1)));
       if (found == by_number.end()) continue;
-      found->second->group.cooling = rows.Int(2);
-      first[found->first] = rows.Time(3) + found->second->group.per;
+      Group& group = found->second->group;
+      group.running = rows.Int(2);
+      group.cooling = rows.Int(3);
+      if (group.cooling > 0) first[found->first] = rows.Time(4) + group.per;
     }
   }
   for (const auto& [group_no, cool] : first) {
@@ -95,16 +100,12 @@ Status ReadCoolingOf(Session& session, WallTime now, std::span<GroupRow* const> 
   return {};
 }
 
-Status ReadAllCooling(Session& session, WallTime now, std::vector<GroupRow>* groups) {
-  std::vector<GroupRow*> timed;
-  for (GroupRow& row : *groups) {
-    if (row.group.per > Duration{}) timed.push_back(&row);
-  }
-  std::span<GroupRow* const> rest(timed);
+Status ReadSlots(Session& session, WallTime now, std::vector<GroupRow>* groups) {
+  std::span<GroupRow> rest(*groups);
   while (!rest.empty()) {
     const auto some = rest.first(std::min(rest.size(), kUnionMax));
     rest = rest.subspan(some.size());
-    CARILLON_TRY(ReadCoolingOf(session, now, some));
+    CARILLON_TRY(ReadSlotsOf(session, now, some));
   }
   return {};
 }
@@ -121,7 +122,7 @@ Result<GroupRow> FindGroup(Session& session, const std::string& name, WallTime n
     if (!rows.Next()) return NoGroup(name);
     found.push_back(ReadGroup(rows));
   }
-  CARILLON_TRY(ReadAllCooling(session, now, &found));
+  CARILLON_TRY(ReadSlots(session, now, &found));
   return std::move(found.front());
 }
 
@@ -267,7 +268,7 @@ Result<std::vector<Group>> MysqlGroupStore::ListGroups(WallTime now) {
                                                          {static_cast<uint64_t>(kGroupsMax)}));
       while (rows.Next()) found.push_back(ReadGroup(rows));
     }
-    CARILLON_TRY(ReadAllCooling(session, now, &found));
+    CARILLON_TRY(ReadSlots(session, now, &found));
     std::vector<Group> groups;
     for (GroupRow& row : found) groups.push_back(std::move(row.group));
     return groups;
