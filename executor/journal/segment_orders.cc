@@ -74,15 +74,23 @@ std::optional<SegmentOrders::Next> SegmentOrders::NextOrder() const {
 std::optional<DeviceOrder::Kind> SegmentOrders::NextForUse() const {
   const auto& [device, index, changes, room, reads, errands] = parts_;
   if (room.broken() || FailedIsRewritten()) return Kind::kSeal;
-  if (changes.sync_is_due()) return Kind::kSync;
+  // A write is short, and who waits for it, such as a start, need not wait for a sync.
+  const bool sync_is_due = changes.sync_is_due();
+  if (sync_is_due && (sync_was_passed_ || !NextFits())) return Kind::kSync;
   if (!changes.has_pending()) return std::nullopt;
   if (room.active()) {
-    const SegmentIndex::Segment& segment = index.newest();
-    if (segment.used + changes.next_bytes() <= segment.allocated) return Kind::kWrite;
+    if (NextFits()) return Kind::kWrite;
     return changes.has_unsynced() ? Kind::kSync : Kind::kSeal;
   }
   if (room.has_spare()) return Kind::kActivate;
   return HasDeadSegment() ? Kind::kDelete : Kind::kCreate;
+}
+
+// True if there is a change to be written, and the active segment has room for it.
+bool SegmentOrders::NextFits() const {
+  const auto& [device, index, changes, room, reads, errands] = parts_;
+  return changes.has_pending() && room.active() &&
+         index.newest().used + changes.next_bytes() <= index.newest().allocated;
 }
 
 std::optional<DeviceOrder::Kind> SegmentOrders::NextForUpkeep() const {
@@ -132,12 +140,16 @@ void SegmentOrders::Begin(Next next) {
   order_.done = 0;
   switch (next.kind) {
     case Kind::kWrite:
+      sync_was_passed_ = changes.sync_is_due();
       order_.fd = room.fd();
       order_.offset = index.newest().used;
       order_.bytes.clear();
       changes.BeginWrite(index.newest(), &order_.bytes);
       break;
-    case Kind::kSync: order_.fd = room.fd(); break;
+    case Kind::kSync:
+      sync_was_passed_ = false;
+      order_.fd = room.fd();
+      break;
     case Kind::kSeal: BeginSeal(); break;
     case Kind::kCreate:
       order_.path = fmt::format("{}/spare-{}", directory_, next_spare_++);

@@ -5,6 +5,7 @@
 // Errors   Step, Finish: the error of an order that serves a caller. A failed order of the upkeep
 //          is repeated without an error.
 // Always   One order at a time. Orders for callers and for upkeep alternate, so that both progress.
+//          A sync that is due is passed by at most one write, which it then covers, too.
 //
 // A segment is synced before the next is begun, and deleted only when the changes that emptied it
 // are synced. After a failed write or sync the state of all unsynced changes is unknown, and a
@@ -89,6 +90,7 @@ class SegmentOrders {
   std::optional<Next> NextOrder() const;
   std::optional<Kind> NextForUse() const;
   std::optional<Kind> NextForUpkeep() const;
+  bool NextFits() const;
   bool FailedIsRewritten() const;
   bool HasDeadSegment() const;
   std::optional<RecordId> NextToMove() const;
@@ -109,7 +111,8 @@ class SegmentOrders {
   const Parts parts_;
   DeviceOrder order_;
   bool active_ = false;
-  bool for_use_ = false;  // Next::for_use of the last order
+  bool for_use_ = false;          // Next::for_use of the last order
+  bool sync_was_passed_ = false;  // by a write; the sync comes next
   uint64_t submitted_ = 0;
   uint64_t next_spare_ = 1;
   std::optional<Failed> failed_;
