@@ -7,9 +7,10 @@
 //          Send: kUnavailable: the executor has no stream. kExhausted: the stream's queue is full.
 // Always   An executor must present the join secret or, with TLS, its own certificate. Otherwise
 //          its stream is refused and counted before any message of the stream is read.
-//          At most `strangers_max` connections of an address are open without a stream, for 5 s
-//          without a handshake; all connections take at most half of the process's descriptors.
-//          What is beyond is closed at once. While the inbox is full, no stream is read. Messages
+//          At most `strangers_max` connections of an address are open without a stream for more
+//          than 5 s, and without a handshake none; for a shorter time, some times as many. All
+//          connections take at most half of the process's descriptors. What is beyond is closed at
+//          once. While the inbox is full, no stream is read. Messages
 //          wait in the executors' queues.
 #pragma once
 
@@ -39,7 +40,7 @@ struct HubOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;
-  size_t strangers_max = 64;   // connections of an address on which no executor has attached
+  size_t strangers_max = 64;   // connections of an address without an executor for some seconds
   size_t inbox_max = 16'384;   // received messages, of all executors
   size_t outbox_max = 16'384;  // unsent messages, of one stream
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message

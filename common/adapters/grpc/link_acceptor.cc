@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/ip_address.h"
 #include "common/base/log.h"
 
 namespace carillon::rpc {
@@ -189,12 +190,52 @@ void LinkAcceptor::Run() {
   }
 }
 
-void LinkAcceptor::DropEnded() {
-  std::erase_if(connections_,
-                [](const auto& entry) { return CookieOf(entry.second.fd) != entry.second.cookie; });
+void LinkAcceptor::SetStranger(Connections::value_type& entry, bool is_one) {
+  auto& [key, connection] = entry;
+  if (connection.stranger_since) {
+    strangers_.Remove(connection.network, key, *connection.stranger_since);
+    connection.stranger_since.reset();
+  }
+  if (!is_one) return;
+  connection.stranger_since = Seconds();
+  strangers_.Add(connection.network, key, *connection.stranger_since);
+}
+
+LinkAcceptor::Connections::iterator LinkAcceptor::Drop(Connections::iterator ended) {
+  SetStranger(*ended, false);
+  return connections_.erase(ended);
 }
 
 // A connection that is over may still have its place, because nobody says when gRPC closes one.
+void LinkAcceptor::DropEnded() {
+  dropped_ = Seconds();
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    at = CookieOf(at->second.fd) == at->second.cookie ? std::next(at) : Drop(at);
+  }
+}
+
+// Not all connections: while a fleet of thousands comes back, many are refused.
+void LinkAcceptor::DropEndedStrangers(const std::string& network) {
+  for (const auto& [since, key] : strangers_.Of(network)) {
+    const auto found = connections_.find(key);
+    if (CookieOf(found->second.fd) != found->second.cookie) Drop(found);
+  }
+}
+
+bool LinkAcceptor::Take(const std::string& address, const std::string& key, Connection connection) {
+  connection.network = NetworkOf(address);
+  MutexLock lock(mu_);
+  // One of this name is over, or this one would not be.
+  if (const auto ended = connections_.find(key); ended != connections_.end()) Drop(ended);
+  if (!strangers_.MayCome(connection.network, Seconds())) DropEndedStrangers(connection.network);
+  if (!strangers_.MayCome(connection.network, Seconds())) return false;
+  const bool full = connections_.size() >= options_.connections_max;
+  if (full && dropped_ != Seconds()) DropEnded();
+  if (connections_.size() >= options_.connections_max) return false;
+  SetStranger(*connections_.emplace(key, std::move(connection)).first, true);
+  return true;
+}
+
 void LinkAcceptor::AcceptOne() {
   sockaddr_storage peer{};
   socklen_t size = sizeof(peer);
@@ -211,22 +252,7 @@ void LinkAcceptor::AcceptOne() {
   }
   const auto name = NameOf(peer, size);
   const uint64_t cookie = CookieOf(fd);
-  Place place;
-  if (name && cookie != 0) {
-    MutexLock lock(mu_);
-    place = places_.Take(name->address);
-    if (!place || connections_.size() >= options_.connections_max) {
-      DropEnded();
-      if (!place) place = places_.Take(name->address);
-    }
-    if (place && connections_.size() < options_.connections_max) {
-      connections_[name->Key()] = {
-          .fd = fd, .cookie = cookie, .address = name->address, .place = place};
-    } else {
-      place = nullptr;
-    }
-  }
-  if (!place) {
+  if (!name || cookie == 0 || !Take(name->address, name->Key(), {.fd = fd, .cookie = cookie})) {
     close(fd);
     taker_.Refused();
     return Tell(name ? name->address : "an unknown address");
@@ -250,15 +276,14 @@ void LinkAcceptor::Tell(const std::string& address) {
 void LinkAcceptor::Know(const std::string& peer) {
   MutexLock lock(mu_);
   const auto found = connections_.find(KeyOf(peer));
-  if (found != connections_.end()) found->second.place = nullptr;
+  if (found != connections_.end()) SetStranger(*found, false);
 }
 
 void LinkAcceptor::Forget(const std::string& peer) {
   MutexLock lock(mu_);
   const auto found = connections_.find(KeyOf(peer));
-  // Without a free place the connection is not counted; gRPC closes it when it has been idle for
-  // a while.
-  if (found != connections_.end()) found->second.place = places_.Take(found->second.address);
+  // gRPC closes it when it has been idle for a while.
+  if (found != connections_.end()) SetStranger(*found, true);
 }
 
 }  // namespace carillon::rpc

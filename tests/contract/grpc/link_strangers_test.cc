@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "common/adapters/grpc/link_strangers.h"
 #include "common/base/metrics/metrics.h"
 #include "tests/contract/grpc/link_fixture.h"
 
@@ -18,6 +19,7 @@ class LinkStrangersTest : public GrpcLinkTest {
   LinkStrangersTest() {
     rpc::HubOptions options = HubOf("m1");
     options.metrics = &metrics_;
+    options.strangers_max = 8;
     hub_ = Hub(options);
   }
   ~LinkStrangersTest() override {
@@ -80,9 +82,31 @@ TEST_F(LinkStrangersTest, AnAddressHasFewOfThemAndTheyAreSoonClosed) {
   Connect(300);
   EXPECT_TRUE(WaitUntil([&] { return Refused() == 300 - 64; }));
   EXPECT_TRUE(WaitUntil([&] { return Left() == 64; }));
+  EXPECT_EQ(Refused(), 300u - 64) << "eight times as many as may stay";
   EXPECT_TRUE(WaitUntil([&] { return Left() == 0; })) << "without a handshake";
   const auto link = Link("m1", hub_->endpoint());
   EXPECT_TRUE(Up(*link));
+}
+
+// A fleet behind one address that comes back at once after a restart of the member.
+TEST(LinkStrangersRuleTest, ManyMayBeNewAndFewMayStay) {
+  rpc::LinkStrangers strangers(3, 10);
+  const auto come = [&](int count, int64_t now) {
+    int came = 0;
+    for (int i = 0; i < count && strangers.MayCome("n", now); ++i, ++came) {
+      strangers.Add("n", "at " + std::to_string(now) + ": " + std::to_string(i), now);
+    }
+    return came;
+  };
+  EXPECT_EQ(come(100, 1), 10);
+  EXPECT_TRUE(strangers.MayCome("other", 1));
+  for (int i = 0; i < 7; ++i) strangers.Remove("n", "at 1: " + std::to_string(i), 1);
+  EXPECT_EQ(come(5, 4), 5) << "the others have executors";
+  EXPECT_EQ(come(100, 6), 0) << "three are there for 5 s";
+  strangers.Remove("n", "at 1: 9", 1);
+  EXPECT_EQ(come(100, 6), 3);
+  EXPECT_EQ(strangers.Of("n").size(), 10u);
+  EXPECT_EQ(strangers.Of("other").size(), 0u);
 }
 
 // Thousands of executors may share an address.
