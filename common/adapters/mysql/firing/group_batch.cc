@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/adapters/mysql/client/json_rows.h"
@@ -258,6 +259,10 @@ Result<UnusedSlots> ReadUnusedSlots(Session& session, const std::vector<SegmentI
                                     .shard = static_cast<uint32_t>(rows.Unsigned(5))},
                             .segment = segment});
   }
+  // Which slot of a group a run has means nothing to callers.
+  std::sort(unused.slots.begin(), unused.slots.end(), [](const UnusedSlot& a, const UnusedSlot& b) {
+    return std::tie(a.group_no, a.key) < std::tie(b.group_no, b.key);
+  });
   return unused;
 }
 
