@@ -27,7 +27,7 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
 bool IsShed(const PendingRun& run, const Definition& definition, const FiringFacts& facts) {
   if (run.priority >= facts.shed_below || facts.now - run.due < facts.shed_after) return false;
   if (failpoint::Broken("shed.takes_manual")) return true;
-  if (!CanMisfire(run) || IsBackground(run.flags)) return false;
+  if (!CanMisfire(run) || IsBackground(run.flags) || FansOut(definition.job())) return false;
   const std::optional<Schedule> schedule = definition.ScheduleOf(run.key);
   if (!schedule) return false;
   const ScheduleKind kind = schedule->kind();

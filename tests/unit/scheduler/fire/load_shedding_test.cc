@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "scheduler/fire/firing_plan.h"
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -132,6 +133,21 @@ TEST_F(LoadSheddingTest, AFireOfLowPriorityIsShedAfterItHasWaited) {
   EXPECT_EQ(storm.what.shed, 1);
   EXPECT_EQ(storm.newest->key, low.key);
   EXPECT_EQ(metrics_.counter("carillon_runs_shed_total", "10-19").value(), 1);
+}
+
+TEST_F(LoadSheddingTest, AFireInShardsIsNotShed) {
+  const FiringFacts storm{.now = clock_.Wall() + 3s, .shed_below = 20, .shed_after = 2s};
+  for (const bool in_shards : {false, true}) {
+    JobDefinition job;
+    if (in_shards) job.shards = Shards{.total = 4};
+    const StoredJob stored = Every(in_shards ? "shards" : "plain", 60s, job);
+    const Definition definition({.job_no = stored.job_no,
+                                 .version = stored.version,
+                                 .job_id = stored.job_id,
+                                 .definition = stored.definition,
+                                 .schedule_ids = {stored.schedules.at(0).schedule_id}});
+    EXPECT_EQ(DecideFiring(FireOf(stored), definition, storm), in_shards ? "" : reason::kShed);
+  }
 }
 
 // It was edited, claimed or taken over by another member since.
