@@ -82,10 +82,7 @@ Result<WorkflowRetryPlan> PlanOf(MemoryTables& tables, WorkflowEntry& workflow,
   WorkflowRetryPlan planned{.workflow = &workflow, .plan = {}, .nested = {}};
   CARILLON_ASSIGN_OR_RETURN(planned.plan,
                             PlanRetry(graph, NodeRowsOf(tables, workflow), retry, begins_again));
-  if (planned.plan.refused()) {
-    return {ErrorCode::kConflict, "retry: run " + EncodeRunId(workflow.own) + ": " +
-                                      RefusalSentence(graph, planned.plan)};
-  }
+  if (planned.plan.refused()) return RefusalOf("retry", graph, planned.plan);
   CARILLON_TRY(PlanNested(tables, planned, retry.overlap));
   return planned;
 }

@@ -296,9 +296,7 @@ Result<WorkflowRunView> MemoryWorkflowStore::SkipNode(const SkipNodeRequest& req
   CARILLON_ASSIGN_OR_RETURN(const WorkflowGraph graph, GraphOf(tables_, *workflow));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan, PlanSkip(graph, NodeRowsOf(tables_, *workflow),
                                                            request.node, context.overlap()));
-  if (plan.refused()) {
-    return {ErrorCode::kConflict, "skip: " + RefusalSentence(graph, plan)};
-  }
+  if (plan.refused()) return RefusalOf("skip", graph, plan);
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteNodeChanges(tables_, *workflow, plan.changes, context.now);
   tables_.WakeUpWorkflow(*workflow, context.now);

@@ -272,6 +272,11 @@ std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan) {
   return open + (open.empty() || unknown.empty() ? "" : "; ") + unknown;
 }
 
+Error RefusalOf(std::string_view what, const WorkflowGraph& graph, const RetryPlan& plan) {
+  return {ErrorCode::kConflict, fmt::format("{}: {}", what, RefusalSentence(graph, plan)),
+          plan.open.empty() ? "/confirm_overlap" : ""};
+}
+
 bool NamesOpenNodes(const Error& error) {
   if (error.code != ErrorCode::kConflict) return false;
   const auto has = [&](std::string_view part) {

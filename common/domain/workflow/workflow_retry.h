@@ -98,6 +98,9 @@ void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows);
 
 // A sentence for the answer to a refused plan: "running: load, audit; may still run: publish".
 std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan);
+// kConflict, with that sentence. Its pointer names confirm_overlap if that is all that is missing.
+// `what`: "retry" or "skip".
+Error RefusalOf(std::string_view what, const WorkflowGraph& graph, const RetryPlan& plan);
 // True if the error of a store has such a sentence, so that the request may succeed later or once
 // an overlap is confirmed.
 bool NamesOpenNodes(const Error& error);

@@ -71,9 +71,7 @@ Result<PlannedRetry> PlanOf(Session& session, WorkflowRow row, const WorkflowRet
   CARILLON_TRY(NoteProcessesLeft(session, &planned.nodes));
   CARILLON_ASSIGN_OR_RETURN(planned.plan,
                             PlanRetry(loaded.graph, planned.nodes.rows, retry, begins_again));
-  if (planned.plan.refused()) {
-    return {ErrorCode::kConflict, "retry: " + RefusalSentence(loaded.graph, planned.plan)};
-  }
+  if (planned.plan.refused()) return RefusalOf("retry", loaded.graph, planned.plan);
   CARILLON_TRY(PlanNested(session, &planned, retry.overlap, incarnations, lock));
   return planned;
 }
@@ -272,9 +270,7 @@ Status SkipNodeOf(Session& session, const RunKey& own, const std::string& node,
                             ReadNodes(session, *row, loaded.graph.size(), incarnations));
   CARILLON_ASSIGN_OR_RETURN(const RetryPlan plan,
                             PlanSkip(loaded.graph, nodes.rows, node, context.overlap()));
-  if (plan.refused()) {
-    return {ErrorCode::kConflict, "skip: " + RefusalSentence(loaded.graph, plan)};
-  }
+  if (plan.refused()) return RefusalOf("skip", loaded.graph, plan);
   CARILLON_TRY(WriteRetryPlan(session, nodes, plan, {incarnations, context.now}));
   return WriteWakeUp(session, *row, context.now);
 }

@@ -52,6 +52,14 @@ TEST(WorkflowRetryTest, RunsFailedNodesAndAllDownstreamAgain) {
             "block report 2+");
 }
 
+TEST(WorkflowRetryTest, ARefusalNamesTheConfirmationIfThatIsAllItLacks) {
+  const WorkflowGraph graph = Nightly();
+  EXPECT_EQ(RefusalOf("retry", graph, {.may_still_run = {1}}),
+            (Error{ErrorCode::kConflict, "retry: may still run: audit", "/confirm_overlap"}));
+  EXPECT_EQ(RefusalOf("skip", graph, {.open = {0}, .may_still_run = {1}}),
+            (Error{ErrorCode::kConflict, "skip: running: load; may still run: audit"}));
+}
+
 TEST(WorkflowRetryTest, LeavesRepairedAndAllowedFailuresAlone) {
   const NodeRows rows =
       Rows({Completed(), Failed(3), Completed(), Failed(), Skipped("bad_parameters")});
