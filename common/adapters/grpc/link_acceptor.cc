@@ -276,14 +276,17 @@ void LinkAcceptor::Tell(const std::string& address) {
 void LinkAcceptor::Know(const std::string& peer) {
   MutexLock lock(mu_);
   const auto found = connections_.find(KeyOf(peer));
-  if (found != connections_.end()) SetStranger(*found, false);
+  if (found == connections_.end()) return;
+  ++found->second.streams;
+  SetStranger(*found, false);
 }
 
 void LinkAcceptor::Forget(const std::string& peer) {
   MutexLock lock(mu_);
   const auto found = connections_.find(KeyOf(peer));
+  if (found == connections_.end() || found->second.streams == 0) return;
   // gRPC closes it when it has been idle for a while.
-  if (found != connections_.end()) SetStranger(*found, true);
+  if (--found->second.streams == 0) SetStranger(*found, true);
 }
 
 }  // namespace carillon::rpc

@@ -63,6 +63,7 @@ class LinkAcceptor {
     int fd = -1;
     uint64_t cookie = 0;  // of its socket
     std::string network;
+    int streams = 0;  // a new one may begin before the end of the last is noticed
     std::optional<int64_t> stranger_since;  // in seconds; nullopt: it is known
   };
   using Connections = std::map<std::string, Connection>;  // by address and port

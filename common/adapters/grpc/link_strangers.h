@@ -18,7 +18,7 @@ namespace carillon::rpc {
 
 class LinkStrangers {
  public:
-  static constexpr int64_t kNewS = 5;  // a handshake takes no longer (kHandshakeMs)
+  static constexpr int64_t kNewS = 6;  // whole seconds; a handshake takes less (kHandshakeMs)
   // All of one network, for each that is not new. More handshakes at once would take longer than
   // each of them may.
   static constexpr size_t kOfOneNew = 8;
