@@ -115,8 +115,15 @@ Status AddNodes(Session& session, std::vector<EndedRun>* ended) {
       CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(count, {text}));
       while (rows.Next()) ended->at(rows.Unsigned(1)).rows += rows.Int(2);
     }
+    // Those behind them are of another call. All at once, the nodes of nested workflows would make
+    // a statement that no server takes.
+    int64_t sum = 0;
+    size_t within = 0;
+    while (within < ended->size() && sum < kShortLivedRowsPerCall) sum += (*ended)[within++].rows;
+    ended->resize(within);
     CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(nested, {text}));
     while (rows.Next()) {
+      if (rows.Unsigned(1) >= within) continue;
       level.emplace_back(RunKey{rows.Time(2), ScheduleId(rows.Unsigned(3)), 0}, rows.Unsigned(1));
     }
   }
