@@ -29,8 +29,8 @@ RunKey OwnKeyAt(const Rows& rows, uint32_t column) {
 Result<std::set<RunKey>> WithoutOpenParts(Session& session, const std::set<RunKey>& owns) {
   static const std::string statement =
       "SELECT k.f, k.s FROM " + KeyedRuns("") +
-      " WHERE NOT EXISTS (SELECT 1 FROM job_runs r FORCE INDEX (PRIMARY) WHERE r.fire_us = k.f "
-      "AND r.schedule_id = k.s AND r.shard > 0 AND r.open_segment IS NOT NULL)";
+      " LEFT JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND "
+      "r.shard > 0 AND r.open_segment IS NOT NULL WHERE r.shard IS NULL";
   if (owns.empty()) return std::set<RunKey>();
   JsonRows wanted;
   for (const RunKey& own : owns) wanted.Begin().Add(own);
@@ -178,12 +178,12 @@ Result<std::vector<FireLook>> ReadUnended(Session& session, const std::vector<Se
   // Runs that were due some time ago and are still open are few.
   static const std::string branch = fmt::format(
       "SELECT r.fire_us, r.schedule_id, r.segment, r.job_no FROM job_runs r FORCE INDEX "
-      "(open_runs) WHERE r.open_segment = ? AND r.due_us <= ? AND r.shard = 0 AND "
-      "r.state = 'RUNNING' AND r.incarnation_no = 0 AND (r.flags & {}) <> 0 AND NOT EXISTS "
-      "(SELECT 1 FROM job_runs p FORCE INDEX (PRIMARY) WHERE p.fire_us = r.fire_us AND "
-      "p.schedule_id = r.schedule_id AND p.shard > 0 AND p.open_segment IS NOT NULL) AND NOT "
-      "EXISTS (SELECT 1 FROM run_completions c WHERE c.segment = r.segment AND "
-      "c.target = 'parts' AND c.schedule_id = r.schedule_id AND c.fire_us = r.fire_us) LIMIT ?",
+      "(open_runs) LEFT JOIN job_runs p FORCE INDEX (PRIMARY) ON p.fire_us = r.fire_us AND "
+      "p.schedule_id = r.schedule_id AND p.shard > 0 AND p.open_segment IS NOT NULL LEFT JOIN "
+      "run_completions c ON c.segment = r.segment AND c.target = 'parts' AND c.schedule_id = "
+      "r.schedule_id AND c.fire_us = r.fire_us WHERE r.open_segment = ? AND r.due_us <= ? AND "
+      "r.shard = 0 AND r.state = 'RUNNING' AND r.incarnation_no = 0 AND (r.flags & {}) <> 0 AND "
+      "p.shard IS NULL AND c.segment IS NULL LIMIT ?",
       run_flag::kParts);
   Params params;
   for (const SegmentId segment : segments) {

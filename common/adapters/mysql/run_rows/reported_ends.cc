@@ -53,7 +53,7 @@ Result<std::set<RunKey>> ReportedOf(Session& session, const std::vector<StoredRu
   JsonRows attempts;
   JsonRows owns;
   for (const StoredRun& run : runs) {
-    if (MayHaveParts(run.row) && run.incarnation_no == 0) {
+    if (run.readable && MayHaveParts(run.row) && run.incarnation_no == 0) {
       owns.Begin().Add(run.row.key);
       reported.insert(run.row.key);
     } else {
