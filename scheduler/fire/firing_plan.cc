@@ -7,6 +7,8 @@
 namespace carillon::scheduler {
 namespace {
 
+constexpr Duration kHostDownMost = 10min;
+
 // True if the run counts as a misfire when it is late. Later tries do not, because their run was
 // started before.
 bool CanMisfire(const PendingRun& run) { return MayMisfire(run.kind) && IsFirstTry(run); }
@@ -41,7 +43,9 @@ bool IsShed(const PendingRun& run, const Definition& definition, const FiringFac
 // edit may have taken the broadcast from the job.
 bool MissesItsHost(const PendingRun& run, const JobDefinition& job, const FiringFacts& facts) {
   const Duration wait = std::chrono::seconds(job.broadcast.value_or(Broadcast()).wait_s);
-  return facts.host_down_for && *facts.host_down_for >= wait && facts.now - run.due > wait;
+  // What a member saw is forgotten when it restarts, so a long wait asks for less of it.
+  return facts.host_down_for && *facts.host_down_for >= std::min(wait, kHostDownMost) &&
+         facts.now - run.due > wait;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 constexpr double kLoadMoved = 0.05;
 // A task is not claimed at once by an executor that is busy in some other way.
 constexpr int kBeatsUntilSuspected = 2;
+constexpr int64_t kOvertakenMaxUs = 60'000'000;
 
 bool Moved(const ExecutorLoad& a, const ExecutorLoad& b) {
   const auto far = [](double x, double y) { return std::abs(x - y) > kLoadMoved; };
@@ -118,7 +119,9 @@ bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incar
   known.asked.reset();
   known.record.last_heartbeat = wall;
   // It announced another interval than the executor keeps to since, and knows of other attempts.
-  const bool overtaken = heartbeat.sent_us < known.sent_us;
+  // A host that was restored from a snapshot begins at an earlier time, and is believed.
+  const bool overtaken =
+      heartbeat.sent_us < known.sent_us && known.sent_us - heartbeat.sent_us < kOvertakenMaxUs;
   if (overtaken && !failpoint::Broken("quiet.overtaken")) {
     if (!known.left) SetState(known, StateOf(known, now));
     return true;

@@ -35,15 +35,17 @@ void StoredHosts::Follow(Host& host, const ExecutorRecord& record, SteadyTime no
   }
   if (takes != host.takes) host.takes_since = now;
   if (abilities.features != host.features) host.features_since = now;
-  for (const std::string& handler : host.handlers) {
-    if (!abilities.handlers.contains(handler)) host.gone[handler] = now;
+  if (host.handlers != abilities.handlers) {
+    for (const std::string& handler : host.handlers) {
+      if (!abilities.handlers.contains(handler)) host.gone[handler] = now;
+    }
+    for (const std::string& handler : abilities.handlers) host.gone.erase(handler);
+    host.handlers = abilities.handlers;
   }
-  for (const std::string& handler : abilities.handlers) host.gone.erase(handler);
   std::erase_if(host.gone, [&](const auto& entry) { return now - entry.second > kKept; });
   host.listed = true;
   host.takes = takes;
   host.features = abilities.features;
-  host.handlers = abilities.handlers;
 }
 
 std::optional<Duration> StoredHosts::UnableFor(const ExecutorId& id, Features needs,

@@ -130,6 +130,16 @@ TEST_F(ExecutorTableTest, BeatThatALaterOneHasOvertakenAnnouncesNothing) {
   EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 2);
 }
 
+TEST_F(ExecutorTableTest, AClockThatWentFarBackIsBelieved) {
+  table_.Accept(Record("e1"), kStart);
+  for (const auto& [sent_us, free_slots] : {std::pair(90'000'000, 4), std::pair(30'000'000, 3)}) {
+    EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"),
+                                     {.sent_us = sent_us, .free_slots = free_slots}, WallTime{},
+                                     kStart + 1s));
+  }
+  EXPECT_EQ(table_.TakeChanges().at(0).free_slots, 3);
+}
+
 TEST_F(ExecutorTableTest, ProcessWhoseStreamHasEndedIsReplacedAtOnce) {
   table_.Accept(Record("e1"), kStart);
   QuietBeat("e1", kStart);
