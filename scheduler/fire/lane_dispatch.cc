@@ -222,8 +222,8 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   TakeBack(dispatcher_.Flush(places_.credits(), *cluster_now), now);
 }
 
-// Dispatches or skips the lane's first run, or blocks the lane. Returns true if the run
-// was published.
+// Dispatches, begins or skips the lane's first run, or blocks the lane. Returns true if the run
+// was published or begun.
 bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                                WallTime cluster_now, SteadyTime now) {
   auto& [key, lane] = best;
@@ -261,7 +261,7 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     lane.heap.Pop();
     ports_.begin_workflow(tracked.run, *tracked.definition);
     places_.Settle(tracked, now);
-    return false;
+    return true;
   }
   auto task = BuildTask(tracked.run, *tracked.definition, options_.self, cluster_now);
   if (!task.ok()) {

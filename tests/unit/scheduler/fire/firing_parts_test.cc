@@ -11,12 +11,12 @@ class FiringPartsTest : public FiringLoopTest {
       begun_.push_back(run.key);
     };
   }
-  void BeatWithShards(const std::string& id) {
-    Beat(id, 4);
+  void BeatWithShards(const std::string& id, int free_slots = 4) {
+    Beat(id, free_slots);
     executors_.HeartbeatFrom(
         ExecutorId(id), Incarnation("e1"),
-        {.free_slots = 4, .free_light_slots = 100, .features = {Feature::kShards}}, clock_.Wall(),
-        clock_.Steady());
+        {.free_slots = free_slots, .free_light_slots = 100, .features = {Feature::kShards}},
+        clock_.Wall(), clock_.Steady());
   }
   static JobDefinition InParts() {
     JobDefinition job;
@@ -69,6 +69,9 @@ TEST_F(FiringPartsTest, AFireBeginsWhenAnExecutorHasRoomForAPart) {
   Feed({own});
   Step(10ms);
   EXPECT_TRUE(begun_.empty()) << "no executor";
+  BeatWithShards("x2", 0);
+  Step(10ms);
+  EXPECT_TRUE(begun_.empty()) << "it is full";
   BeatWithShards("x1");
   Step(10ms);
   EXPECT_EQ(begun_, std::vector<RunKey>{own.key});
@@ -151,6 +154,19 @@ TEST_F(FiringPartsTest, APartThatHasWaitedForABusyHostWaitsForItsRestart) {
   EXPECT_TRUE(Skips().empty());
   for (int i = 0; i < 3; ++i) Step(1s);
   ASSERT_EQ(Skips().size(), 1u);
+}
+
+// The member that saw the host go may have been replaced since.
+TEST_F(FiringPartsTest, ALongWaitEndsWhenTheHostHasBeenAwayForSomeMinutes) {
+  const StoredJob job = Shell("a", OnAllHosts(86'400));
+  Feed({Part(job, 2, "x2")});
+  Beat("x2", 0);
+  for (int i = 0; i < 24; ++i) Step(1h);
+  DownSince(clock_.Steady(), "x2");
+  for (int i = 0; i < 9; ++i) Step(1min);
+  EXPECT_TRUE(Skips().empty());
+  for (int i = 0; i < 2; ++i) Step(1min);
+  EXPECT_EQ(Skips().size(), 1u);
 }
 
 TEST_F(FiringPartsTest, AnEditedJobHasTheUsualWait) {
