@@ -11,21 +11,22 @@ namespace {
 // Readers outside may be away over a weekend.
 constexpr Duration kLettersKept = 24h * 7;
 
-std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config,
-                                          const std::string& letters) {
+std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
   std::vector<kafka::TopicOptions> topics;
   for (const std::string_view name : {kTasksTopic, kResultsTopic, kLogsTopic, kDeadLettersTopic}) {
     topics.push_back({.name = std::string(name),
                       .partitions = static_cast<int>(config.Integer("kafka.partitions")),
                       .replicas = static_cast<int>(config.Integer("kafka.replicas"))});
   }
-  if (letters.empty()) return topics;
-  kafka::TopicOptions outside = topics.front();
+  return topics;
+}
+
+kafka::TopicOptions LettersTopicOf(const config::Config& config, const std::string& letters) {
+  kafka::TopicOptions outside = TopicsOf(config).front();
   outside.name = letters;
   outside.retention = kLettersKept;
   outside.cure = "give it as many, or name a topic in dead_letters.topic that Carillon can create";
-  topics.push_back(std::move(outside));
-  return topics;
+  return outside;
 }
 
 using Properties = std::map<std::string, std::string>;
@@ -95,7 +96,15 @@ Result<std::string> JoinSecretOf(const config::Config& config) {
 
 Status CheckTopics(const config::Config& config, Duration limit, const std::string& letters) {
   CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
-  Status ready = kafka::EnsureTopics(options, TopicsOf(config, letters), limit);
+  Status ready = kafka::EnsureTopics(options, TopicsOf(config), limit);
+  if (ready.ok() && !letters.empty()) {
+    ready = kafka::EnsureTopics(options, {LettersTopicOf(config, letters)}, limit);
+    // Others write to this topic and read it. What they did to it must not stop the tasks.
+    if (!ready.ok() && ready.code() != ErrorCode::kUnavailable) {
+      log::Error("kafka", "{}", ready.error().message);
+      return {};
+    }
+  }
   if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
   log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
   if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {
