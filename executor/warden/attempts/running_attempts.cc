@@ -111,15 +111,17 @@ void RunningAttempts::Watch(const AttemptName& name, AttemptEntry& entry, size_t
 void RunningAttempts::KillAll() {
   for (const auto& [run_no, name] : by_run_no_) {
     LiveRun& live = LiveOf(name);
+    const bool finished = live.finished();
     live.End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone, clock_.Steady());
-    NoteReport(run_no, name, live);
+    if (!finished) NoteReport(run_no, name, live);
   }
 }
 
 void RunningAttempts::Cancel(const AttemptName& name, const AttemptEntry& entry,
                              LiveRun::Grace grace) {
+  const bool finished = entry.live->finished();
   entry.live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
-  NoteReport(entry.run_no, name, *entry.live);
+  if (!finished) NoteReport(entry.run_no, name, *entry.live);
 }
 
 void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
