@@ -33,7 +33,7 @@ struct FireOutcome {
 // What follows from parts that have all ended. Written out here, so that a mistake in the rule
 // itself is noticed.
 FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool cancelled) {
-  size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, passed_over = 0, away = 0;
+  size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, deleted = 0, passed_over = 0, away = 0;
   bool unknown = false;  // a process may still run
   for (const memory::RunEntry* part : parts) {
     const std::string& why = part->result.reason;
@@ -44,10 +44,10 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
       case RunState::kFailed: ++failed; break;
       case RunState::kTimedOut: ++timed_out; break;
       case RunState::kLost: ++lost; break;
-      case RunState::kCancelled: ++stopped; break;
+      case RunState::kCancelled: ++(why == "deleted" ? deleted : stopped); break;
       case RunState::kSkipped:
         if (why == "deleted") {
-          ++stopped;
+          ++deleted;
         } else if (why != "host_down") {
           ++passed_over;
         } else {
@@ -65,6 +65,7 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
   if (cancelled || stopped > 0) {
     return {RunState::kCancelled, unknown ? "outcome_unknown" : "cancelled"};
   }
+  if (deleted > 0) return {RunState::kCancelled, "deleted"};
   if (passed_over > 0) return {RunState::kFailed, "shard_failed"};
   if (away == parts.size()) return {RunState::kSkipped, "host_down"};
   return {};

@@ -8,6 +8,7 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  if (timer === undefined) now = serverNow(); // nobody has looked for a while
   timer ??= setInterval(() => {
     if (document.hidden) return;
     now = serverNow();

@@ -82,7 +82,11 @@ TEST_F(FiringPartsTest, AFireBeginsWhenAnExecutorHasRoomForAPart) {
 TEST_F(FiringPartsTest, AFireThatIsTooLateIsSkippedBeforeItBegins) {
   JobDefinition job = InParts();
   job.misfire_policy = MisfirePolicy::kSkip;
-  const PendingRun own = Pending(Shell("a", job), 1ms);
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 1h, .start = clock_.Wall()}};
+  const StoredJob stored = Shell("a", job);
+  PendingRun own = Pending(stored, 1ms);
+  own.key.schedule_id = stored.schedules.at(0).schedule_id;
+  own.kind = RunKind::kRate;
   Feed({own});
   for (int i = 0; i < 120; ++i) Step(1s);
   EXPECT_TRUE(begun_.empty());

@@ -55,7 +55,7 @@ class MemberLettersTest : public MemberTest {
 TEST_F(MemberLettersTest, TheLeaderPublishesDeadLettersAndSoDoesTheNext) {
   auto first = std::make_unique<TestMember>(world_, "m1", "i1", WithTopic());
   Start(*first);
-  TestMember second(world_, "m2", "i1", WithTopic());
+  TestMember second(world_, "m2", "i2", WithTopic());
   Start(second);
   EXPECT_TRUE(first->member().GetStatus().is_leader);
   const std::string run = Fail(*first);

@@ -28,6 +28,7 @@ TEST_F(MemberPartsTest, TheParametersOfARunSayHowManyPartsItHas) {
   job.parameters["n"] = int64_t{2};
   world_.CreateJob("parts", job);
   const auto execute = [&](const std::string& parameters) {
+    executor.BeatAbout(8, WithShards());
     const auto run = world_.stores.runs.ExecuteJob(
         {.job_id = JobId("parts"), .parameters_json = parameters}, {.now = world_.now()});
     EXPECT_TRUE(run.ok());
