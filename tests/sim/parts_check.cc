@@ -11,7 +11,7 @@
 namespace carillon::sim {
 namespace {
 
-constexpr Duration kHeardAlive = 60s;
+constexpr Duration kHeardAlive = 90s;
 constexpr Duration kHeardAtAll = 1h;
 
 // Between its begin and its end. With an executor it runs there, since its job has lost its shards.

@@ -27,6 +27,12 @@ TEST_F(MemberPartsTest, TheParametersOfARunSayHowManyPartsItHas) {
   job.shards = Shards{.max = 5, .total_from = "{{params.n}}"};
   job.parameters["n"] = int64_t{2};
   world_.CreateJob("parts", job);
+  each_step_ = [&] {
+    const std::vector<TaskMessage> tasks = executor.TakeTasks();
+    if (!tasks.empty()) executor.Claim(tasks);
+    const std::vector<HeldAttempt> accepted = executor.TakeAccepted();
+    if (!accepted.empty()) executor.Report(accepted);
+  };
   const auto execute = [&](const std::string& parameters) {
     executor.BeatAbout(8, WithShards());
     const auto run = world_.stores.runs.ExecuteJob(
