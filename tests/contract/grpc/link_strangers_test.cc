@@ -102,9 +102,10 @@ TEST(LinkStrangersRuleTest, ManyMayBeNewAndFewMayStay) {
   EXPECT_TRUE(strangers.MayCome("other", 1));
   for (int i = 0; i < 7; ++i) strangers.Remove("n", "at 1: " + std::to_string(i), 1);
   EXPECT_EQ(come(5, 4), 5) << "the others have executors";
-  EXPECT_EQ(come(100, 6), 0) << "three are there for 5 s";
+  EXPECT_EQ(come(100, 6), 2) << "they are new for five whole seconds at least";
+  EXPECT_EQ(come(100, 7), 0) << "three are there for 6 s";
   strangers.Remove("n", "at 1: 9", 1);
-  EXPECT_EQ(come(100, 6), 3);
+  EXPECT_EQ(come(100, 7), 1);
   EXPECT_EQ(strangers.Of("n").size(), 10u);
   EXPECT_EQ(strangers.Of("other").size(), 0u);
 }
