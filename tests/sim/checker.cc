@@ -17,7 +17,7 @@ uint64_t OrderOf(const std::map<RunKey, uint64_t>& order, const RunKey& key) {
   return found == order.end() ? 0 : found->second;
 }
 
-// What was done to a fire was done to its parts.
+// An act on a fire is one on its parts.
 uint64_t OrderWithFire(const std::map<RunKey, uint64_t>& order, const RunKey& key) {
   return std::max(OrderOf(order, key), OrderOf(order, OwnRunOf(key)));
 }

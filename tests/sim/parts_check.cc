@@ -30,7 +30,7 @@ struct FireOutcome {
   std::string_view why = {};
 };
 
-// What follows from parts that have all ended. Written out here, so that a mistake in the rule
+// The end that follows from ended parts. Written out here, so that a mistake in the rule
 // itself is noticed.
 FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool cancelled) {
   size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, deleted = 0, passed_over = 0, away = 0;

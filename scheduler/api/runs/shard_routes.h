@@ -19,7 +19,7 @@ Outcome<std::optional<PartChoice>> ReadPartChoice(const nlohmann::json& body);
 
 // True if the run has parts to be counted.
 bool HasCounts(const RunDetail& run);
-// How many parts of each of these own runs are in each state, as members of objects; by run.
+// The numbers of parts of each of these own runs by state, as members of objects; by run.
 // Without any own run nothing is read.
 Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
                                                         const std::vector<RunKey>& owns);

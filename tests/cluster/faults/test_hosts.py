@@ -18,7 +18,6 @@ AT_LEAST = 30  # steps before the host dies
 SHARDS = 64
 FIRES = 2
 EVERY_S = 8  # a fire takes longer, so that the next one has to wait
-AWAY_S = 4
 
 
 class HostsTest(unittest.TestCase):
@@ -124,7 +123,8 @@ class HostsTest(unittest.TestCase):
         for host in ("executor-1", "executor-2"):
             self.kill_host(host)
         self.cluster.run("kill", leader)
-        time.sleep(AWAY_S)
+        wait_until(lambda: self.cluster.refresh()["leader"] not in (None, leader), 60,
+                   "another leader while the hosts are away", every=0.2)
         for name in ("executor-1", "executor-2", leader):
             self.cluster.run("start", name)
         self.cluster.refresh()

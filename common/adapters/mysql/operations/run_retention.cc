@@ -200,7 +200,7 @@ Status DeleteRuns(Pool& pool, const ShortLivedJob& job, std::span<const EndedRun
   return RunTransaction(pool, {.operation = "retention"}, erase);
 }
 
-// What a call may still delete.
+// The rest that a call may delete.
 struct Budget {
   int64_t runs = kShortLivedRunsPerCall;
   int64_t rows = kShortLivedRowsPerCall;

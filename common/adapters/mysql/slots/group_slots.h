@@ -43,7 +43,7 @@ Status LockGroups(Session& session, GroupsByName* groups);
 // The same, by number.
 Result<LockedGroup> LockGroup(Session& session, GroupNo group_no);
 
-// How long before its time a slot may be reserved: kGroupAhead or not at all. Reads `above`.
+// The time by which a slot may be reserved ahead: kGroupAhead, or zero. Reads `above`.
 Result<Duration> ReadAhead(Session& session, WallTime now, LockedGroup* group);
 
 // Locks at most `wanted` slots that may be given away within `ahead`.
