@@ -38,7 +38,12 @@ class HostsTest(unittest.TestCase):
         self.cluster.refresh()
 
     def kill_host(self, name):
-        warden = self.cluster.process(name)["warden_pid"]
+        def warden_pid():
+            self.cluster.refresh()
+            return self.cluster.process(name)["warden_pid"]
+
+        # A host that was started again tells it a moment later.
+        warden = wait_until(warden_pid, 20, f"the warden of {name}", every=0.1)
         self.cluster.run("kill", name)
         os.kill(warden, signal.SIGKILL)
 
