@@ -232,8 +232,8 @@ TEST_F(AdmissionLoopTest, TheLoopLooksEvery100msForASlotThatIsAboutToBeGivenAgai
   EXPECT_EQ(fed[0].due, cool - kGroupLead);
 }
 
-// The cost of the looks of a member: ten a second, however many groups have a time, and one admission
-// for a start. A scan is two statements (tests/infra/mysql/groups_mysqltest.cc).
+// The cost of the looks of a member: ten a second, however many groups have a time, and one
+// admission for a start. A scan is two statements (tests/infra/mysql/groups_mysqltest.cc).
 TEST_F(AdmissionLoopTest, ManyGroupsWithATimeCostFewLooksAndStartAtTheirTimes) {
   constexpr int kGroups = 20;
   constexpr int kStarts = 5;
