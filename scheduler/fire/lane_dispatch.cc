@@ -206,6 +206,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
     places_.lanes().Unblock();
   }
   dispatcher_.SetFormat(bus_format_.load());
+  router_.BeginRound();
   size_t published = 0;
   while (auto* best = places_.lanes().Best()) {
     if (skips_.full()) {

@@ -35,7 +35,10 @@ std::optional<Index> Router::Pick(const ExecutorCredits& credits, const RouteReq
   const IndexSet& able = candidates.all();
   std::optional<Index> picked;
   switch (request.routing) {
-    case Routing::kRoundRobin: picked = RoundRobin(open, able, request.avoid); break;
+    case Routing::kRoundRobin:
+      picked = request.slots == SlotClass::kLight ? InLightGroup(open, able, request.avoid)
+                                                  : RoundRobin(open, able, request.avoid);
+      break;
     case Routing::kRandom: picked = Random(open, able, request.avoid); break;
     case Routing::kLeastLoaded:
       picked =
@@ -63,6 +66,19 @@ std::optional<Index> Router::RoundRobin(const IndexSet& open, const IndexSet& ab
   const auto found = FirstFrom(open, able, next_, avoid);
   if (found) next_ = *found + 1;
   return found;
+}
+
+std::optional<Index> Router::InLightGroup(const IndexSet& open, const IndexSet& able, Index avoid) {
+  const bool goes_on =
+      light_left_ > 0 && light_ != avoid && open.Contains(light_) && able.Contains(light_);
+  if (!goes_on) {
+    const auto found = RoundRobin(open, able, avoid);
+    if (!found) return std::nullopt;
+    light_ = *found;
+    light_left_ = kLightGroup;
+  }
+  --light_left_;
+  return light_;
 }
 
 std::optional<Index> Router::Random(const IndexSet& open, const IndexSet& able, Index avoid) {

@@ -42,9 +42,15 @@ class Router {
   // these needs.
   std::optional<Index> Pick(const ExecutorCredits& credits, const RouteRequest& request,
                             Candidates& candidates);
+  // Tasks that follow are sent in other records. Light runs of one round go to one executor in
+  // groups of up to kLightGroup, because a record costs far more than a further task in it.
+  void BeginRound() { light_left_ = 0; }
 
  private:
+  static constexpr int kLightGroup = 32;
+
   std::optional<Index> RoundRobin(const IndexSet& open, const IndexSet& able, Index avoid);
+  std::optional<Index> InLightGroup(const IndexSet& open, const IndexSet& able, Index avoid);
   std::optional<Index> Random(const IndexSet& open, const IndexSet& able, Index avoid);
   // The one for which `cost` is lowest.
   template <typename Cost>
@@ -52,8 +58,10 @@ class Router {
                               const IndexSet& able, const Cost& cost);
 
   Rng rng_;
-  HashRing ring_;   // followed only while runs are routed by it
-  Index next_ = 0;  // where the next round robin begins
+  HashRing ring_;                         // followed only while runs are routed by it
+  Index next_ = 0;                        // where the next round robin begins
+  Index light_ = ExecutorCredits::kNone;  // the executor of the present group
+  int light_left_ = 0;                    // runs that it may still get
 };
 
 }  // namespace carillon::scheduler

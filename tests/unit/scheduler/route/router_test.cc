@@ -55,6 +55,30 @@ TEST_F(RouterTest, RoundRobinTakesTurnsAmongThoseWithRoom) {
   EXPECT_FALSE(Pick({}).has_value());
 }
 
+TEST_F(RouterTest, LightRunsOfARoundShareAnExecutorUpToAGroup) {
+  const auto a = Add("a", 2);
+  const auto b = Add("b", 2);
+  const RouteRequest light{.slots = SlotClass::kLight};
+  for (const auto expected : {a, b, a}) {
+    router_.BeginRound();
+    EXPECT_EQ(Pick(light), expected);
+    EXPECT_EQ(Pick(light), expected);
+  }
+  router_.BeginRound();
+  EXPECT_EQ(Picks(light, 96), (std::map<std::string, int>{{"a", 32}, {"b", 64}}));
+}
+
+TEST_F(RouterTest, ALightGroupEndsWhereThereIsNoRoom) {
+  const auto a = Add("a", 2);
+  const auto b = Add("b", 2);
+  const RouteRequest light{.slots = SlotClass::kLight};
+  EXPECT_EQ(Pick(light), a);
+  EXPECT_EQ(Pick({.slots = SlotClass::kLight, .avoid = a}), b) << "the run was there before";
+  for (int i = 0; i < 10; ++i) credits_.Published(b, SlotClass::kLight);
+  EXPECT_EQ(Pick(light), a) << "full";
+  EXPECT_EQ(Pick({.slots = SlotClass::kLight, .avoid = a}), a) << "there is no other";
+}
+
 TEST_F(RouterTest, RandomPicksEachOfThoseWithRoomAboutAsOften) {
   Add("a", 1);
   Add("b", 0);
