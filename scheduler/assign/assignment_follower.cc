@@ -1,6 +1,8 @@
 #include "scheduler/assign/assignment_follower.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace carillon::scheduler {
@@ -10,9 +12,12 @@ Result<Assignment> AssignmentFollower::Follow() {
   auto assignment = coordinator_.ReadAssignment();
   if (!assignment.ok() || assignment->generation.value() == 0) return assignment;
   wanted_.clear();
+  std::set<std::string_view> members = {self_.value()};
   for (const auto& [segment, member] : assignment->owners) {
     if (member == self_) wanted_.push_back(segment);
+    members.insert(member.value());
   }
+  members_ = static_cast<int>(members.size());
   assignment_known_ = true;
   DropUnwanted();
   table_.Keep(assignment->generation, coordinator_.Joins(), wanted_);

@@ -9,6 +9,7 @@
 // Always   Assignments are applied in the order in which they were read.
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -31,6 +32,7 @@ class AssignmentFollower final : public AssignedSegments {
   Fence TakeDropped();
 
   bool Wants(SegmentId segment) const override;
+  int Members() const override { return members_.load(std::memory_order_relaxed); }
   // True if all assigned segments are owned and active.
   bool settled() const;
 
@@ -43,6 +45,7 @@ class AssignmentFollower final : public AssignedSegments {
   mutable Mutex mu_;
   std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
   bool assignment_known_ GUARDED_BY(mu_) = false;
+  std::atomic<int> members_{1};
   Fence dropped_ GUARDED_BY(mu_);  // dropped, but not returned by TakeDropped yet
 };
 

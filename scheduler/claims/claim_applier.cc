@@ -70,15 +70,14 @@ HeldAttempt HeldOf(const ClaimRequest& request) {
 }  // namespace
 
 ClaimApplier::ClaimApplier(const Ports& ports, Options options)
-    : ports_(ports), options_(std::move(options)) {}
+    : ports_(ports), options_(std::move(options)), pace_(options_.interval) {}
 
 SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
   const SteadyTime next_early = TakeEarly(now);
   if (arrivals_.empty()) return std::min(next_early, now + kIdle);
-  const SteadyTime next_write = last_write_ + options_.interval;
-  if (gathered_ < options_.full_rows && now < next_write) return next_write;
-  last_write_ = now;
+  if (gathered_ < options_.full_rows && now < pace_.next()) return pace_.next();
+  pace_.Began(now, gathered_, ports_.assigned.Members());
   std::vector<Item> items;
   size_t taken = 0;
   while (taken < arrivals_.size()) {

@@ -29,6 +29,7 @@
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/claims/checkpoint_answers.h"
 #include "scheduler/definitions/definition_cache.h"
+#include "scheduler/handover/batch_pace.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/link_service.h"
@@ -134,7 +135,7 @@ class ClaimApplier final : public Stepper {
   std::vector<ClaimArrival> arrivals_;
   std::vector<EarlyClaim> early_;
   size_t gathered_ = 0;
-  SteadyTime last_write_{};
+  BatchPace pace_;
 };
 
 }  // namespace carillon::scheduler

@@ -42,6 +42,8 @@ struct FiringPorts {
   // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
   std::function<void(const PendingRun&, const Definition&)> begin_workflow =
       [](const PendingRun&, const Definition&) {};
+  // How many members share the segments, this one included.
+  std::function<int()> members = [] { return 1; };
   // For how long the executor to which the part is bound could not have taken it; nullopt: it can,
   // as far as is known.
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for =

@@ -35,7 +35,8 @@ LaneDispatch::LaneDispatch(const FiringPorts& ports, const FiringOptions& option
       dispatch_timeout_(options.dispatch_timeout),
       bus_format_(options.bus_format),
       router_(options.seed),
-      dispatcher_(ports.producer, ports.signer, ports.metrics) {}
+      dispatcher_(ports.producer, ports.signer, ports.metrics),
+      pace_(options.dispatch_interval) {}
 
 bool LaneDispatch::ReturnTimedOut(SteadyTime now) {
   bool suspected = false;
@@ -219,7 +220,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
     }
     if (DispatchTop(*best, *cluster_now, now)) ++published;
   }
-  if (published > 0) last_dispatch_ = now;
+  if (published > 0) pace_.Began(now, published, ports_.members());
   TakeBack(dispatcher_.Flush(places_.credits(), *cluster_now), now);
 }
 

@@ -21,6 +21,7 @@
 #include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 #include "scheduler/fire/run_skips.h"
+#include "scheduler/handover/batch_pace.h"
 #include "scheduler/route/candidates.h"
 #include "scheduler/route/router.h"
 
@@ -44,7 +45,7 @@ class LaneDispatch {
   // The time of the next work; SteadyTime::max() if nothing waits.
   SteadyTime NextStep(SteadyTime now) const;
   // Before this time nothing is dispatched, so that bundles fill.
-  SteadyTime next_allowed() const { return last_dispatch_ + options_.dispatch_interval; }
+  SteadyTime next_allowed() const { return pace_.next(); }
 
   // Thread-safe. They take effect with the next step.
   void SetDispatchTimeout(Duration timeout) { dispatch_timeout_ = timeout; }
@@ -77,7 +78,7 @@ class LaneDispatch {
   // The executors for runs that wait at a full one, by selector and needs. Kept here, because the
   // lane of such a run may be gone.
   std::map<std::pair<std::string, Features>, Candidates> elsewhere_;
-  SteadyTime last_dispatch_{};
+  BatchPace pace_;
   SteadyTime dispatch_pause_{};  // no dispatch before this time, because the bus refused a bundle
   SteadyTime next_look_{};
   uint64_t openings_ = 0;    // of the credits, at the last step

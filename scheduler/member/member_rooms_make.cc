@@ -188,6 +188,7 @@ FiringLoop Member::Rooms::MakeFiring() {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
              }
            },
+       .members = [this] { return assignment.Members(); },
        .host_down_for =
            [this](const PendingRun& run, const Definition& definition) {
              return registry.stored_hosts().UnableFor(

@@ -88,7 +88,8 @@ ResultApplier::ResultApplier(const Ports& ports, Options options)
       options_(std::move(options)),
       observed_(ports_.metrics),
       rng_(options_.seed),
-      backoff_({.first = 20ms, .longest = 1s}) {}
+      backoff_({.first = 20ms, .longest = 1s}),
+      pace_(options_.interval) {}
 
 SteadyTime ResultApplier::Step(SteadyTime now) {
   const bool more = Receive();
@@ -97,9 +98,8 @@ SteadyTime ResultApplier::Step(SteadyTime now) {
     return more ? now : now + kIdle;
   }
   if (now < retry_at_) return retry_at_;
-  const SteadyTime next_write = last_write_ + options_.interval;
-  if (open_.size() < kBatchRowsMax && now < next_write) return next_write;
-  last_write_ = now;
+  if (open_.size() < kBatchRowsMax && now < pace_.next()) return pace_.next();
+  pace_.Began(now, open_.size(), ports_.assigned.Members());
   const bool answered = ApplyOpen();
   CommitDone();
   if (!answered) {

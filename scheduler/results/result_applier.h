@@ -31,6 +31,7 @@
 #include "common/wire/messages/task_codec.h"
 #include "scheduler/assign/assigned_segments.h"
 #include "scheduler/assign/fenced_writer.h"
+#include "scheduler/handover/batch_pace.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/handover/signals.h"
@@ -152,7 +153,7 @@ class ResultApplier final : public Stepper {
   std::unordered_set<ClaimToken, TokenHash> open_tokens_;
   size_t bytes_held_ = 0;
   bool left_on_bus_ = false;
-  SteadyTime last_write_{};
+  BatchPace pace_;
   SteadyTime retry_at_{};
 };
 

@@ -25,7 +25,9 @@ inline constexpr uint32_t kSegments = 4;
 
 struct FakeAssignment final : scheduler::AssignedSegments {
   bool Wants(SegmentId) const override { return wants; }
+  int Members() const override { return members; }
   bool wants = true;
+  int members = 1;
 };
 
 class RoomTest : public ::testing::Test {

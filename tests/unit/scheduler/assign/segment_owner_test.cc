@@ -25,6 +25,19 @@ TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
   EXPECT_FALSE(assignment_.Wants(SegmentId(2)));
 }
 
+TEST_F(SegmentOwnerTest, TheMembersOfTheAssignmentAreCounted) {
+  EXPECT_EQ(assignment_.Members(), 1);
+  Assign("m1");
+  Step();
+  EXPECT_EQ(assignment_.Members(), 1);
+  Assign("m1", "m2");
+  Step();
+  EXPECT_EQ(assignment_.Members(), 2);
+  Assign("m2");
+  Step();
+  EXPECT_EQ(assignment_.Members(), 2) << "this member counts itself";
+}
+
 TEST_F(SegmentOwnerTest, WhatIsGivenUpIsReleased) {
   Assign("m1");
   Step();

@@ -235,6 +235,27 @@ TEST_F(ClaimApplierTest, WritesBeginAtLeastTheGapApart) {
   EXPECT_EQ(Answers().size(), 1u);
 }
 
+TEST_F(ClaimApplierTest, UnderLoadSeveralMembersWriteAsOftenAsOne) {
+  assigned_.members = 3;
+  ClaimApplier applier = Make();
+  const StoredJob job = CreateNoop("job");
+  uint64_t token = 0;
+  const auto ask = [&](int count) {
+    for (int i = 0; i < count; ++i) Ask({ClaimOf(Execute(job), ++token)});
+  };
+  ask(1);
+  applier.Step(clock_.Steady());
+  clock_.Advance(4ms);
+  ask(10);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 11u) << "after a rest, no member waits for more";
+  ask(1);
+  EXPECT_EQ(applier.Step(clock_.Steady()), clock_.Steady() + 12ms);
+  clock_.Advance(12ms);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Answers().size(), 1u);
+}
+
 TEST_F(ClaimApplierTest, SecretsComeWithTheAnswerAlsoWhenItIsRepeated) {
   PutSecret("db", "value of db");
   const RunRow row = ExecuteWithSecret("db");
