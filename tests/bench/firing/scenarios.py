@@ -20,7 +20,7 @@ BURST_FIRES, BURST_PROCESSES = 50_000, 1_000
 # The rate of fires before a burst, so that the burst does not hit processes that have just started.
 BURST_FIRST_RATE = 20
 OVERLOAD = 1.5
-MEMBERS = [(1, 1), (2, 2), (3, 2)]  # schedulers, executors
+MEMBERS = [(1, 1), (2, 1), (2, 2), (3, 2)]  # schedulers, executors
 # The schedules of each job. A job belongs to one member, so there must be many small jobs for all members.
 MEMBERS_PER_JOB = 4
 SAMPLES = 20
