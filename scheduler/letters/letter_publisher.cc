@@ -97,8 +97,11 @@ Status LetterPublisher::Mark() {
 
 Status LetterPublisher::SendBatch(SteadyTime now) {
   if (!in_bus_.empty()) CARILLON_TRY(Mark());  // answers that came late
+  next_ = now + kLookEvery;
   if (!first_) {
-    CARILLON_ASSIGN_OR_RETURN(first_, ports_.store.BeginPublishing());
+    const std::optional<WallTime> time = ports_.cluster.SettledNow();
+    if (!time) return {};
+    CARILLON_ASSIGN_OR_RETURN(first_, ports_.store.BeginPublishing(*time));
   }
   const size_t limit = alone_ > 0 ? 1 : kLettersMax;
   CARILLON_ASSIGN_OR_RETURN(const LettersToPublish page,
@@ -106,7 +109,6 @@ Status LetterPublisher::SendBatch(SteadyTime now) {
   waiting_ = page.waiting;
   ports_.metrics.gauge("carillon_dead_letters_unpublished").Set(static_cast<double>(waiting_));
   if (alone_ > 0) --alone_;
-  next_ = now + kLookEvery;
   if (page.letters.empty()) {
     alone_ = 0;
     failing_ = false;

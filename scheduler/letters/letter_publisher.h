@@ -26,6 +26,7 @@
 #include "common/base/mutex.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/letter_store.h"
+#include "scheduler/handover/cluster_clock.h"
 #include "scheduler/settings/upgrade_watch.h"
 
 namespace carillon::scheduler {
@@ -42,6 +43,7 @@ class LetterPublisher final : public Stepper {
     LetterStore& store;
     BusProducer& producer;
     const UpgradeWatch& upgrade;
+    const ClusterClock& cluster;
     Metrics& metrics;
     std::function<bool()> is_leader;
     std::function<void()> wake = [] {};  // calls Step soon; thread-safe, also when this is gone

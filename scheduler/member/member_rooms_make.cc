@@ -126,6 +126,7 @@ LetterPublisher Member::Rooms::MakeLetters() {
   return LetterPublisher({.store = ports.stores.letters,
                           .producer = ports.producer,
                           .upgrade = upgrade,
+                          .cluster = cluster,
                           .metrics = ports.metrics,
                           .is_leader = [this] { return leader.is_leader(); },
                           .wake = Waker("backfill")},

@@ -1,14 +1,18 @@
 #include "tests/twins/memory_letter_store.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace carillon::memory {
 
-Result<uint64_t> MemoryLetterStore::BeginPublishing() {
+Result<uint64_t> MemoryLetterStore::BeginPublishing(WallTime now) {
   MutexLock lock(tables_.mu);
   if (!tables_.first_published_letter) {
-    const auto& letters = tables_.dead_letters;
-    tables_.first_published_letter = (letters.empty() ? 0 : letters.rbegin()->first) + 1;
+    std::pair<WallTime, uint64_t> last;  // of those that are too old
+    for (const auto& [id, letter] : tables_.dead_letters) {
+      if (letter.created < now - kLettersBeforeBegin) last = std::max(last, {letter.created, id});
+    }
+    tables_.first_published_letter = last.second + 1;
   }
   return *tables_.first_published_letter;
 }

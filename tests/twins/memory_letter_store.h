@@ -12,7 +12,7 @@ class MemoryLetterStore final : public LetterStore {
  public:
   explicit MemoryLetterStore(MemoryTables& tables) : tables_(tables) {}
 
-  Result<uint64_t> BeginPublishing() override;
+  Result<uint64_t> BeginPublishing(WallTime now) override;
   Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override;
   Status MarkPublished(const std::vector<uint64_t>& ids) override;
 

@@ -35,14 +35,17 @@ struct LettersToPublish {
 };
 
 inline constexpr int64_t kLettersCountedMax = 10'000;
+// So much older than the first call of BeginPublishing may letters be that are published.
+inline constexpr Duration kLettersBeforeBegin = 60s;
 
 class LetterStore {
  public:
   virtual ~LetterStore() = default;
 
   // The lowest id of a letter that is to be published. The first call decides it for ever: letters
-  // that exist then are not.
-  virtual Result<uint64_t> BeginPublishing() = 0;
+  // that were created kLettersBeforeBegin earlier are not. Those of the time between are, because a
+  // transaction of that time may commit later than the call, with a lower id than others have.
+  virtual Result<uint64_t> BeginPublishing(WallTime now) = 0;
   // Letters from the id `first` on that are not published, by id. Takes no locks. Those in a state
   // that this version does not know are left to a newer one.
   virtual Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) = 0;

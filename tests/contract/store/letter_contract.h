@@ -9,12 +9,12 @@ template <typename Factory>
 class LetterContract : public StoreContract<Factory> {
  protected:
   // Leaves a dead letter of a new run of the job, and returns that run.
-  RunKey Fail(StoreDriver& s, const StoredJob& job, const Fence& fence) {
-    const RunRow running = s.Start(s.Execute(job, kT0), ++token_, fence, kT0 + 1s);
+  RunKey Fail(StoreDriver& s, const StoredJob& job, const Fence& fence, WallTime at = kT0) {
+    const RunRow running = s.Start(s.Execute(job, at), ++token_, fence, at + 1s);
     ResultReport report = s.ReportOf(running, RunState::kFailed);
     report.result.error = "it exited with 3";
     report.result.exit_code = 3;
-    s.Apply(report, fence, kT0 + 2s);
+    s.Apply(report, fence, at + 2s);
     return running.key;
   }
   static std::vector<RunKey> KeysOf(const LettersToPublish& page) {
@@ -29,7 +29,7 @@ TYPED_TEST_SUITE(LetterContract, StoreFactories);
 TYPED_TEST(LetterContract, LettersComeByIdUntilTheyAreMarked) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  const uint64_t first = s.v(s.letters.BeginPublishing());
+  const uint64_t first = s.v(s.letters.BeginPublishing(kT0));
   EXPECT_TRUE(s.v(s.letters.ScanUnpublished(first, 10)).letters.empty());
   const StoredJob a = s.Create("a", s.Manual());
   const StoredJob b = s.Create("b", s.Manual());
@@ -50,7 +50,7 @@ TYPED_TEST(LetterContract, LettersComeByIdUntilTheyAreMarked) {
 TYPED_TEST(LetterContract, ALetterHasWhatItsReadersNeed) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  const uint64_t first = s.v(s.letters.BeginPublishing());
+  const uint64_t first = s.v(s.letters.BeginPublishing(kT0));
   JobDefinition definition = s.Manual();
   definition.name = "Export";
   definition.name_space = "billing";
@@ -85,16 +85,18 @@ TYPED_TEST(LetterContract, ALetterHasWhatItsReadersNeed) {
   this->handle().DamageDefinition(job, false);
 }
 
-TYPED_TEST(LetterContract, LettersFromBeforeTheFirstCallAreNotPublished) {
+TYPED_TEST(LetterContract, LettersFromLongBeforeTheFirstCallAreNotPublished) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   const StoredJob job = s.Create("a", s.Manual());
   this->Fail(s, job, fence);
-  const uint64_t first = s.v(s.letters.BeginPublishing());
-  EXPECT_TRUE(s.v(s.letters.ScanUnpublished(first, 10)).letters.empty());
-  const RunKey later = this->Fail(s, job, fence);
-  EXPECT_EQ(s.v(s.letters.BeginPublishing()), first) << "also for the next leader";
-  EXPECT_EQ(this->KeysOf(s.v(s.letters.ScanUnpublished(first, 10))), std::vector{later});
+  const RunKey recent = this->Fail(s, job, fence, kT0 + 1h);
+  const WallTime now = kT0 + 1h + 2s + kLettersBeforeBegin;
+  const uint64_t first = s.v(s.letters.BeginPublishing(now));
+  EXPECT_EQ(this->KeysOf(s.v(s.letters.ScanUnpublished(first, 10))), std::vector{recent});
+  const RunKey later = this->Fail(s, job, fence, now);
+  EXPECT_EQ(s.v(s.letters.BeginPublishing(now + 24h)), first) << "also for the next leader";
+  EXPECT_EQ(this->KeysOf(s.v(s.letters.ScanUnpublished(first, 10))), (std::vector{recent, later}));
 }
 
 // A leader that was replaced while the bus had its letters marks them all the same, and both may
@@ -104,12 +106,12 @@ TYPED_TEST(LetterContract, MarksOfTwoMembersDoNotDisturbEachOther) {
   const auto other_handle = this->OpenSecond();
   StoreDriver other(*other_handle);
   const Fence fence = s.Take();
-  const uint64_t first = s.v(s.letters.BeginPublishing());
+  const uint64_t first = s.v(s.letters.BeginPublishing(kT0));
   const StoredJob job = s.Create("a", s.Manual());
   for (int i = 0; i < 3; ++i) this->Fail(s, job, fence);
   const LettersToPublish page = s.v(s.letters.ScanUnpublished(first, 10));
   ASSERT_EQ(page.letters.size(), 3u);
-  const uint64_t next_first = other.v(other.letters.BeginPublishing());
+  const uint64_t next_first = other.v(other.letters.BeginPublishing(kT0));
   EXPECT_EQ(next_first, first);
   ASSERT_EQ(other.v(other.letters.ScanUnpublished(next_first, 10)).letters.size(), 3u);
   ASSERT_OK(other.letters.MarkPublished({page.letters[0].letter.id, page.letters[1].letter.id}));
@@ -120,7 +122,7 @@ TYPED_TEST(LetterContract, MarksOfTwoMembersDoNotDisturbEachOther) {
 TYPED_TEST(LetterContract, LettersThatAreGoneArePassedOver) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  const uint64_t first = s.v(s.letters.BeginPublishing());
+  const uint64_t first = s.v(s.letters.BeginPublishing(kT0));
   const StoredJob job = s.Create("a", s.Manual());
   const RunKey retried = this->Fail(s, job, fence);
   const RunKey discarded = this->Fail(s, job, fence);

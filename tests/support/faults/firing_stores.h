@@ -165,8 +165,8 @@ class FaultStreakStore : public FaultStore<StreakStore> {
 class FaultLetterStore : public FaultStore<LetterStore> {
  public:
   using FaultStore::FaultStore;
-  Result<uint64_t> BeginPublishing() override {
-    return Call("BeginPublishing", &LetterStore::BeginPublishing);
+  Result<uint64_t> BeginPublishing(WallTime now) override {
+    return Call("BeginPublishing", &LetterStore::BeginPublishing, now);
   }
   Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override {
     return Call("ScanUnpublished", &LetterStore::ScanUnpublished, first, limit);

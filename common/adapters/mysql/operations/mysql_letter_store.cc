@@ -66,13 +66,14 @@ Result<std::vector<LetterToPublish>> FetchUnpublished(Session& session, uint64_t
 
 }  // namespace
 
-Result<uint64_t> MysqlLetterStore::BeginPublishing() {
+Result<uint64_t> MysqlLetterStore::BeginPublishing(WallTime now) {
   return InTransaction(
-      db_.pool(), {.operation = "begin publishing"}, [](Session& session) -> Result<uint64_t> {
+      db_.pool(), {.operation = "begin publishing"}, [now](Session& session) -> Result<uint64_t> {
         CARILLON_TRY(session.Execute(
-            "INSERT IGNORE INTO id_blocks (name, next_id) SELECT ?, COALESCE(MAX(d.id), 0) + 1 "
-            "FROM dead_letters d",
-            {kLetterSequence}));
+            "INSERT IGNORE INTO id_blocks (name, next_id) SELECT ?, COALESCE((SELECT d.id FROM "
+            "dead_letters d FORCE INDEX (by_time) WHERE d.created_us < ? ORDER BY d.created_us "
+            "DESC, d.id DESC LIMIT 1), 0) + 1",
+            {kLetterSequence, ToUnixMicros(now - kLettersBeforeBegin)}));
         CARILLON_ASSIGN_OR_RETURN(
             Rows rows,
             session.Query("SELECT next_id FROM id_blocks WHERE name = ?", {kLetterSequence}));

@@ -12,7 +12,7 @@ class MysqlLetterStore final : public LetterStore {
  public:
   explicit MysqlLetterStore(MysqlDatabase& db) : db_(db) {}
 
-  Result<uint64_t> BeginPublishing() override;
+  Result<uint64_t> BeginPublishing(WallTime now) override;
   Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override;
   Status MarkPublished(const std::vector<uint64_t>& ids) override;
 

@@ -71,6 +71,7 @@ class LetterPublisherTest : public test::RoomTest {
     return std::make_unique<Publisher>(Publisher::Ports{.store = faults_.letters,
                                                         .producer = bus_,
                                                         .upgrade = upgrade_,
+                                                        .cluster = cluster_,
                                                         .metrics = metrics_,
                                                         .is_leader = [this] { return leads_; },
                                                         .wake = [this] { ++wakes_; }},
@@ -117,7 +118,7 @@ class LetterPublisherTest : public test::RoomTest {
     return steps;
   }
   size_t Unpublished() {
-    const auto first = stores_.letters.BeginPublishing();
+    const auto first = stores_.letters.BeginPublishing(clock_.Wall());
     return stores_.letters.ScanUnpublished(*first, 10'000)->letters.size();
   }
   uint64_t Count(const char* result) {
@@ -138,6 +139,7 @@ class LetterPublisherTest : public test::RoomTest {
 
 TEST_F(LetterPublisherTest, LettersAreSentInOrderAndMarkedWhenTheBusHasThem) {
   Fail();
+  clock_.Advance(kLettersBeforeBegin + 1s);
   Go();
   EXPECT_EQ(bus_.tries, 0) << "older than the topic";
   const std::vector<std::string> runs = FailTimes(3);
