@@ -350,6 +350,32 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
   EXPECT_EQ(left("run_attempts"), 2);
 }
 
+TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfDeadLettersPerCall) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 2;
+  const StoredJob job = s.Create("a", brief);
+  const RunRow row = s.Start(s.Execute(job, today_), ++tokens_, fence, today_);
+  s.Apply(s.ReportOf(row, RunState::kFailed, today_), fence, today_);
+  const int64_t first_us = ToUnixMicros(today_);
+  ASSERT_OK(outside_->Execute(
+      "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, created_us) "
+      "SELECT ? + n.seq, 1, 0, ?, 'FAILED', 1, ? + n.seq FROM " +
+          Sequence(12'000) + " n",
+      {first_us, job.job_no.value(), first_us}));
+  const auto left = [&](const char* table) {
+    return Number(*outside_, std::string("SELECT COUNT(*) FROM ") + table);
+  };
+  const WallTime later = today_ + 3 * 24h;
+  EXPECT_EQ(s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})), Upkeep::kBehind);
+  EXPECT_EQ(left("dead_letters"), 12'001 - mysql::kShortLivedRowsPerCall);
+  EXPECT_EQ(left("job_runs"), 1) << "letters go first, so that none is left without its run";
+  while (s.v(s.housekeeping.Maintain(later, {.runs = 14 * 24h})) == Upkeep::kBehind) continue;
+  EXPECT_EQ(left("dead_letters"), 0);
+  EXPECT_EQ(left("job_runs"), 0);
+}
+
 // A call ends after a bounded number of rows, not of fires.
 TEST_F(PartitionTest, ShortRetentionCountsThePartsOfFires) {
   StoreDriver s = driver();

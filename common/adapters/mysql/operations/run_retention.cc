@@ -184,9 +184,6 @@ Status DeleteRuns(Pool& pool, const ShortLivedJob& job, std::span<const EndedRun
   const auto erase = [&](Session& session) -> Status {
     CARILLON_ASSIGN_OR_RETURN(JsonRows ended, LockEnded(session, keys, job.before_us));
     if (ended.empty()) return {};
-    // A dead letter is as old as the end of its run. Without its run it could not be retried.
-    CARILLON_TRY(session.Execute("DELETE FROM dead_letters WHERE job_no = ? AND created_us < ?",
-                                 {job.job_no, job.before_us}));
     std::string owns = ended.Take();
     // Level by level: a node may itself be a workflow.
     for (int level = 0; level < kWorkflowDepthMax; ++level) {
@@ -208,6 +205,22 @@ struct Budget {
   bool used() const { return runs <= 0 || rows <= 0; }
 };
 
+// Deletes the dead letters of runs that are to be deleted: without its run, a letter could not be
+// retried. A letter is as old as the end of its run.
+Status DeleteLetters(Pool& pool, const ShortLivedJob& job, Budget* budget) {
+  int64_t deleted = kShortLivedRowsPerTransaction;
+  while (budget->rows > 0 && deleted == kShortLivedRowsPerTransaction) {
+    CARILLON_ASSIGN_OR_RETURN(
+        deleted, InTransaction(pool, {.operation = "retention"}, [&job](Session& session) {
+          return session.Execute(
+              "DELETE FROM dead_letters WHERE job_no = ? AND created_us < ? LIMIT ?",
+              {job.job_no, job.before_us, kShortLivedRowsPerTransaction});
+        }));
+    budget->rows -= deleted;
+  }
+  return {};
+}
+
 // Deletes until all ended runs of the job are gone, or the budget is.
 Status DeleteRunsOf(Pool& pool, const ShortLivedJob& job, Budget* budget) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -218,6 +231,8 @@ Status DeleteRunsOf(Pool& pool, const ShortLivedJob& job, Budget* budget) {
         CARILLON_TRY(AddNodes(session, &ended));
         return ended;
       }));
+  if (found.empty()) return {};
+  CARILLON_TRY(DeleteLetters(pool, job, budget));
   std::span<const EndedRun> left = found;
   while (!left.empty() && budget->rows > 0) {
     size_t count = 0;

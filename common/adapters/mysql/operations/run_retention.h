@@ -8,8 +8,8 @@
 namespace carillon::mysql {
 
 inline constexpr int64_t kShortLivedRunsPerCall = 1'000;
-// Rows of runs, with those of their parts and nodes, of which a run without any counts as two. A
-// transaction deletes at least one run with all that belongs to it.
+// Dead letters, and rows of runs with those of their parts and nodes, of which a run without any
+// counts as two. A transaction deletes at least one run with all that belongs to it.
 inline constexpr int64_t kShortLivedRowsPerCall = 10'000;
 inline constexpr int64_t kShortLivedRowsPerTransaction = 2'000;
 inline constexpr int64_t kShortLivedJobsPerCall = 200;
