@@ -116,14 +116,27 @@ Status LetterPublisher::SendBatch(SteadyTime now) {
     return {};
   }
   more_ = page.letters.size() == limit;
-  ++batch_;
-  sent_ = page.letters.size();
   answer_by_ = now + kAnswerWithin;
   next_ = now;
-  for (const LetterToPublish& letter : page.letters) {
+  Send(page.letters);
+  Collect();
+  return {};
+}
+
+void LetterPublisher::Send(const std::vector<LetterToPublish>& letters) {
+  ++batch_;
+  size_t bytes = 0;
+  for (const LetterToPublish& letter : letters) {
     const uint64_t id = letter.letter.id;
+    std::string text = LetterToText(letter);
+    bytes += text.size();
+    if (sent_ > 0 && bytes > kBytesMax) {
+      more_ = true;
+      return;
+    }
+    ++sent_;
     open_.insert(id);
-    const Status sent = SendOne(letter);
+    const Status sent = SendOne(letter, std::move(text));
     if (sent.ok()) continue;
     open_.erase(id);
     if (sent.code() == ErrorCode::kInvalid) {
@@ -131,15 +144,13 @@ Status LetterPublisher::SendBatch(SteadyTime now) {
       continue;
     }
     failure_ = sent.error();  // the rest would fare no better
-    break;
+    return;
   }
-  Collect();
-  return {};
 }
 
-Status LetterPublisher::SendOne(const LetterToPublish& letter) {
+Status LetterPublisher::SendOne(const LetterToPublish& letter, std::string text) {
   const std::string& job = letter.letter.job_id.value();
-  BusRecord record{.payload = LetterToText(letter), .headers = {}, .key = job};
+  BusRecord record{.payload = std::move(text), .headers = {}, .key = job};
   return ports_.producer.Send(topic_, StableHash(job), std::move(record),
                               [answers = answers_, wake = ports_.wake, batch = batch_,
                                id = letter.letter.id](const Status& outcome) {

@@ -33,7 +33,9 @@ namespace carillon::scheduler {
 
 class LetterPublisher final : public Stepper {
  public:
-  static constexpr size_t kLettersMax = 500;
+  // Of a batch, which is all that waits for the bus at a time. A larger letter goes alone.
+  static constexpr size_t kLettersMax = 50;
+  static constexpr size_t kBytesMax = size_t{1} << 20;
   static constexpr Duration kLookEvery = 1s;
   // Kafka's client gives a record up after 5 s and says so.
   static constexpr Duration kAnswerWithin = 15s;
@@ -77,7 +79,8 @@ class LetterPublisher final : public Stepper {
   void Finish(SteadyTime now);
   Status Mark();
   Status SendBatch(SteadyTime now);
-  Status SendOne(const LetterToPublish& letter);
+  void Send(const std::vector<LetterToPublish>& letters);
+  Status SendOne(const LetterToPublish& letter, std::string text);
   void Failed(SteadyTime now, const Error& error);
   void Forget();
 

@@ -89,6 +89,7 @@ class LetterPublisherTest : public test::RoomTest {
                         .token = held.token,
                         .executor = ExecutorId("x1")};
     report.result = {.state = RunState::kFailed, .reason = "exit_code", .ended = clock_.Wall()};
+    report.result.error = error_;
     EXPECT_TRUE(stores_.firing
                     .ApplyResults({report}, table_.View()->FenceFor({job_.segment}), clock_.Wall())
                     .ok());
@@ -127,6 +128,7 @@ class LetterPublisherTest : public test::RoomTest {
   double Waiting() { return metrics_.gauge("carillon_dead_letters_unpublished").value(); }
 
   StoredJob job_;
+  std::string error_;  // of the runs that fail
   uint64_t token_ = 0;
   bool leads_ = true;
   int wakes_ = 0;
@@ -167,6 +169,32 @@ TEST_F(LetterPublisherTest, ManyLettersGoInBatchesWithoutAPause) {
   clock_.Advance(Publisher::kLookEvery);
   Go();
   EXPECT_EQ(Count("sent"), 1'200u);
+  EXPECT_EQ(Unpublished(), 0u);
+}
+
+// The bus keeps what it cannot deliver, and has limits.
+TEST_F(LetterPublisherTest, FewLettersAndBytesWaitForTheBusAtATime) {
+  Go();
+  std::vector<std::string> runs = FailTimes(70);
+  error_ = std::string(64 << 10, 'x');
+  for (const std::string& run : FailTimes(40)) runs.push_back(run);
+  error_ = std::string(2 << 20, 'x');
+  runs.push_back(Fail());
+  clock_.Advance(Publisher::kLookEvery);
+  std::vector<std::string> sent;
+  std::vector<size_t> batches;
+  while (sent.size() < runs.size() && batches.size() < runs.size()) {
+    Go();
+    size_t bytes = 0;
+    for (const AnsweringBus::Sent& one : bus_.sent) bytes += one.record.payload.size();
+    EXPECT_TRUE(bytes <= Publisher::kBytesMax || bus_.sent.size() == 1);
+    batches.push_back(bus_.sent.size());
+    for (const std::string& run : bus_.Runs()) sent.push_back(run);
+    bus_.Answer();
+  }
+  EXPECT_EQ(sent, runs);
+  EXPECT_EQ(batches, (std::vector<size_t>{50, 35, 15, 10, 1}));
+  Go();
   EXPECT_EQ(Unpublished(), 0u);
 }
 
