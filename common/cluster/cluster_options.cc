@@ -21,9 +21,9 @@ std::vector<kafka::TopicOptions> TopicsOf(const config::Config& config) {
   return topics;
 }
 
-kafka::TopicOptions LettersTopicOf(const config::Config& config, const std::string& letters) {
+kafka::TopicOptions LettersTopicOf(const config::Config& config) {
   kafka::TopicOptions outside = TopicsOf(config).front();
-  outside.name = letters;
+  outside.name = config.Text("dead_letters.topic");
   outside.retention = kLettersKept;
   outside.cure = "give it as many, or name a topic in dead_letters.topic that Carillon can create";
   return outside;
@@ -94,17 +94,9 @@ Result<std::string> JoinSecretOf(const config::Config& config) {
   return process::ReadSecretFile(config.Text("link.join_secret_file"), "link.join_secret_file");
 }
 
-Status CheckTopics(const config::Config& config, Duration limit, const std::string& letters) {
+Status CheckTopics(const config::Config& config, Duration limit) {
   CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
-  Status ready = kafka::EnsureTopics(options, TopicsOf(config), limit);
-  if (ready.ok() && !letters.empty()) {
-    ready = kafka::EnsureTopics(options, {LettersTopicOf(config, letters)}, limit);
-    // Others write to this topic and read it. What they did to it must not stop the tasks.
-    if (!ready.ok() && ready.code() != ErrorCode::kUnavailable) {
-      log::Error("kafka", "{}", ready.error().message);
-      return {};
-    }
-  }
+  const Status ready = kafka::EnsureTopics(options, TopicsOf(config), limit);
   if (ready.ok() || ready.code() != ErrorCode::kUnavailable) return ready;
   log::Warn("kafka", "{}; kafka.bootstrap is {}", ready.error().message, options.bootstrap);
   if (config.Text("kafka.sasl").starts_with("scram") && !kafka::ScramFitsNewBrokers()) {
@@ -114,6 +106,11 @@ Status CheckTopics(const config::Config& config, Duration limit, const std::stri
               config.Text("kafka.sasl"));
   }
   return ready;
+}
+
+Status CheckLettersTopic(const config::Config& config, Duration limit) {
+  CARILLON_ASSIGN_OR_RETURN(const kafka::KafkaOptions options, KafkaOptionsOf(config, "carillon"));
+  return kafka::EnsureTopics(options, {LettersTopicOf(config)}, limit);
 }
 
 }  // namespace carillon::cluster

@@ -22,9 +22,10 @@ Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config&
 Result<std::string> JoinSecretOf(const config::Config& config);
 bool LinkHasTls(const config::Config& config);
 
-// Creates missing topics, within `limit`: Carillon's own and, unless it is empty, `letters`, which
-// readers outside of Carillon read. kConflict: existing topics differ from what is required;
-// kUnavailable: no broker answers.
-Status CheckTopics(const config::Config& config, Duration limit, const std::string& letters = {});
+// Creates Carillon's topics that are missing, within `limit`. kConflict: existing topics differ
+// from what is required; kUnavailable: no broker answers.
+Status CheckTopics(const config::Config& config, Duration limit);
+// The same for the topic that dead_letters.topic names, to which others may write.
+Status CheckLettersTopic(const config::Config& config, Duration limit);
 
 }  // namespace carillon::cluster

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/http/curl_transport.h"
@@ -38,6 +39,35 @@ constexpr Duration kResultsOfInterest = 30s;
 // A new member leaves older pieces of logs to the other members. A member that returns continues at
 // its position, because a warden may have deleted the pieces that it has sent (docs/adr/0018).
 constexpr Duration kLogsOfInterest = 10min;
+// At most one batch of dead letters waits, unless the one before it was given up.
+constexpr size_t kLettersQueuedMax = 1'000;
+constexpr size_t kLettersQueuedBytesMax = size_t{8} << 20;
+
+// Others may own the topic of dead letters. What they did to it is only logged, after some tries:
+// brokers that return one by one say for a while that there are too few of them.
+class LettersTopicCheck {
+ public:
+  explicit LettersTopicCheck(const config::Config& config) : config_(config) {}
+
+  Status operator()(Duration limit) {
+    const Status ready = cluster::CheckLettersTopic(config_, limit);
+    if (ready.ok()) return ready;
+    const std::string& error = ready.error().message;
+    if (ready.code() == ErrorCode::kUnavailable) {
+      if (std::exchange(told_, error) != error) log::Warn("letters", "{}", error);
+      return ready;
+    }
+    if (++misfits_ < kMisfitsMax) return ready;
+    log::Error("letters", "{}; dead letters are sent to it all the same", error);
+    return {};
+  }
+
+ private:
+  static constexpr int kMisfitsMax = 10;  // fewer than those after which LateBus gives up
+  config::Config config_;
+  int misfits_ = 0;
+  std::string told_;
+};
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
   CARILLON_ASSIGN_OR_RETURN(mysql::SessionOptions session, store::SessionOptionsOf(config));
@@ -72,6 +102,7 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<cluster::LateBus> bus;
   BusConsumer* results = nullptr;  // owned by `bus`
   BusConsumer* logs = nullptr;     // owned by `bus`
+  std::unique_ptr<cluster::LateBus> letters;  // null: dead letters are not published
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<SchedulerServer> server;
@@ -82,6 +113,8 @@ struct ClusterScheduler::Parts {
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenBus(const config::Config& config);
+  Status OpenLetters(const config::Config& config);
+  void StartBuses();
   Status OpenLink(const config::Config& config, MemberInfo& self);
   Result<std::string> Issue(const JoinRequest& request);
 };
@@ -131,7 +164,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .metrics = metrics,
                                         .settings = settings,
                                         .secrets = secret_resolver.get(),
-                                        .sender = sender.get()},
+                                        .sender = sender.get(),
+                                        .letters = letters ? &letters->producer() : nullptr},
                              .api = for_api->Ports(),
                              .secret_keys = *secret_keys},
       options);
@@ -145,7 +179,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   // opened. Then nothing may fire.
   if (const auto stored = store->settings.ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
-  loops.Add("bus", clock, *bus);
+  StartBuses();
   runtime = {.url = server->url(),
              .ops_url = server->ops_url(),
              .grpc = options.self.grpc_address,
@@ -188,10 +222,7 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
                             cluster::ProducerOptionsOf(config, name));
   options.topics = {std::string(kTasksTopic)};
   bus = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
-      .check_topics =
-          [config](Duration limit) {
-            return cluster::CheckTopics(config, limit, config.Text("dead_letters.topic"));
-          },
+      .check_topics = [config](Duration limit) { return cluster::CheckTopics(config, limit); },
       .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
   std::vector<int> partitions(static_cast<size_t>(options.partitions));
   std::iota(partitions.begin(), partitions.end(), 0);
@@ -203,7 +234,30 @@ Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   reads.topic = kLogsTopic;
   reads.begin = {.at = clock.Wall() - kLogsOfInterest, .of = BusBegin::Of::kNewGroup};
   logs = &bus->AddConsumer([reads] { return kafka::NewConsumer(reads); });
+  CARILLON_TRY(OpenLetters(config));
   return bus->Open();
+}
+
+// A client of its own, so that nothing about this topic holds up tasks. If a record is given up, a
+// client of librdkafka sends nothing to any topic until the requests under way have been answered.
+Status ClusterScheduler::Parts::OpenLetters(const config::Config& config) {
+  const std::string& topic = config.Text("dead_letters.topic");
+  if (topic.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      kafka::ProducerOptions options,
+      cluster::ProducerOptionsOf(config, "carillon-" + config.Text("scheduler.id") + "-letters"));
+  options.topics = {topic};
+  options.queue_records_max = kLettersQueuedMax;
+  options.queue_bytes_max = kLettersQueuedBytesMax;
+  letters = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
+      .check_topics = LettersTopicCheck(config),
+      .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
+  return {};
+}
+
+void ClusterScheduler::Parts::StartBuses() {
+  loops.Add("bus", clock, *bus);
+  if (letters) loops.Add("letters", clock, *letters);
 }
 
 Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInfo& self) {
@@ -280,6 +334,7 @@ void ClusterScheduler::Stop() {
   parts.server.reset();
   parts.hub.reset();
   parts.coordinator.reset();
+  parts.letters.reset();
   parts.bus.reset();
   parts.for_api.reset();
   parts.trusted.reset();

@@ -43,7 +43,7 @@ struct MemberPorts {
   IdentityStore& identity;  // the store that answers, trusted or not, so not behind the guard
   SchemaStore& schema;      // behind the guard
   StoreGuard& guard;
-  BusProducer& producer;  // tasks and dead letters
+  BusProducer& producer;  // tasks
   BusConsumer& results;   // kResultsTopic, with a position of this member's own
   BusConsumer& logs;      // kLogsTopic, with a position of this member's own
   ExecutorHub& hub;
@@ -53,6 +53,7 @@ struct MemberPorts {
   LiveSettings& settings;  // the member keeps them up to date; the daemon passes changes to Tune
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   const NoticeSender* sender = nullptr;     // null: no notifications are sent
+  BusProducer* letters = nullptr;           // dead letters; null: `producer` sends them
 };
 
 // A loop of the member.

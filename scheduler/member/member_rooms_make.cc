@@ -124,7 +124,7 @@ PauseWatch Member::Rooms::MakePauses() {
 
 LetterPublisher Member::Rooms::MakeLetters() {
   return LetterPublisher({.store = ports.stores.letters,
-                          .producer = ports.producer,
+                          .producer = ports.letters == nullptr ? ports.producer : *ports.letters,
                           .upgrade = upgrade,
                           .cluster = cluster,
                           .metrics = ports.metrics,

@@ -47,7 +47,8 @@ inline JobDefinition NoopEverySecond(WallTime start) {
 class TestMember {
  public:
   explicit TestMember(MemberWorld& world, const std::string& id = "m1",
-                      const std::string& incarnation = "i1", scheduler::MemberOptions options = {})
+                      const std::string& incarnation = "i1", scheduler::MemberOptions options = {},
+                      BusProducer* letters = nullptr)
       : world_(world),
         producer_(world.bus.NewProducer()),
         results_(world.bus.NewConsumer(kResultsTopic, id)),
@@ -69,7 +70,8 @@ class TestMember {
                                .coordinator = *coordinator_,
                                .signer = world.signer,
                                .metrics = metrics_,
-                               .settings = settings_},
+                               .settings = settings_,
+                               .letters = letters},
         options);
   }
 

@@ -6,6 +6,16 @@
 namespace carillon::test {
 namespace {
 
+// A producer whose records wait for a broker that is away.
+class WaitingProducer final : public BusProducer {
+ public:
+  Status Send(std::string_view topic, uint64_t, BusRecord, Delivered) override {
+    topics.emplace_back(topic);
+    return {};
+  }
+  std::vector<std::string> topics;
+};
+
 class MemberLettersTest : public MemberTest {
  protected:
   MemberLettersTest() {
@@ -68,6 +78,17 @@ TEST_F(MemberLettersTest, TheLeaderPublishesDeadLettersAndSoDoesTheNext) {
   EXPECT_TRUE(TakeLetters().empty());
   const std::string later = Fail(second);
   EXPECT_EQ(TakeLetters(), std::vector{later});
+}
+
+// Whatever happens to their topic, and however many wait for it.
+TEST_F(MemberLettersTest, LettersHaveAProducerOfTheirOwnAndTasksGoOn) {
+  WaitingProducer away;
+  TestMember member(world_, "m1", "i1", WithTopic(), &away);
+  Start(member);
+  Fail(member);
+  EXPECT_EQ(away.topics, std::vector<std::string>{"letters"});
+  Fail(member);
+  EXPECT_TRUE(TakeLetters().empty());
 }
 
 TEST_F(MemberLettersTest, WithoutATopicNothingIsPublished) {
