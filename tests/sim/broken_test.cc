@@ -27,6 +27,7 @@ struct BrokenRule {
   bool nested = false;
   bool lost_nodes = false;
   bool parts = false;
+  bool letters = false;
   bool quiet = false;
 };
 
@@ -56,6 +57,7 @@ TEST_P(BrokenRuleTest, IsNoticed) {
                                             .nested = rule.nested,
                                             .lost_nodes = rule.lost_nodes,
                                             .parts = rule.parts,
+                                            .letters = rule.letters,
                                             .quiet = rule.quiet,
                                             .twin = rule.quiet});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
@@ -164,6 +166,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{
             .name = "parts.memory_membership", .promise = "parts", .seeds_max = 200, .parts = true},
         BrokenRule{.name = "parts.takes_slot", .promise = "parts", .seeds_max = 40, .parts = true},
+        // dead letters count as published when they are sent
+        BrokenRule{
+            .name = "letters.mark_first", .promise = "letters", .seeds_max = 40, .letters = true},
         // quiet executors: silence judged by the usual interval, another process after the usual
         // wait, or by a heartbeat that another one has overtaken, few heartbeats although leases
         // depend on them

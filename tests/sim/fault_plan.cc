@@ -81,6 +81,19 @@ FaultPlan LeaseFaults() {
   return plan;
 }
 
+FaultPlan LetterFaults() {
+  return {.kind = "letters",
+          .network = {.lose = 0.05, .repeat = 0.05, .slow = 0.03, .slow_max = 20s},
+          .store = {.unavailable = 0.02, .unknown = 0.01, .slow = 0.01},
+          .events = {.kill_scheduler = 0.06,
+                     .kill_daemon = 0.02,
+                     .stop_scheduler = 0.02,
+                     .suspend_session = 0.03,
+                     .cut_network = 0.02,
+                     .bus_away = 0.04,
+                     .store_outage = 0.02}};
+}
+
 FaultPlan HangFaults() {
   return {.kind = "hangs", .events = {.hang = 0.1}, .about_leases = true, .kills_nothing = true};
 }

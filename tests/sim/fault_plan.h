@@ -26,6 +26,7 @@ struct EventRates {
   double stop_warden = 0;  // for less than the margin within which it must kill
   double suspend_session = 0;
   double cut_network = 0;
+  double bus_away = 0;  // only in worlds with a topic of dead letters
   double store_outage = 0;
   double break_store = 0;  // as if a table were missing for a while
   double step_clock = 0;
@@ -54,6 +55,8 @@ struct FaultPlan {
 FaultPlan DrawFaults(Rng& rng);
 // Few faults beside those that end leases, so that many runs are active when a lease ends.
 FaultPlan LeaseFaults();
+// Schedulers are killed, and the bus is away.
+FaultPlan LetterFaults();
 // The only faults are dependencies that hang, one after the other, longer than every time limit.
 FaultPlan HangFaults();
 

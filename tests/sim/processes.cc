@@ -112,6 +112,7 @@ void SchedulerProcess::Create() {
     options.quiet_each = kQuietEachOfFew;
     options.lease = kShortLease;
   }
+  if (world_.letters()) options.dead_letter_topic = LettersCheck::kTopic;
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{.clock = clock(),
                              .stores = WithFaults(world_.store_ports, ports_->stores),

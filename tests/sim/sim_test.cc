@@ -96,6 +96,10 @@ const Worlds kWorlds[] = {
      .share = 10,
      .least = {{"fires in parts", &Outcome::in_parts, 5},
                {"runs of dependents", &Outcome::dependents, 2}}},
+    // Each dead letter that still exists reaches its topic, whoever leads, and whatever was lost.
+    {.name = "DeadLettersReachTheirTopic",
+     .options = {.letters = true},
+     .least = {{"dead letters", &Outcome::letters, 2}, {"faults", &Outcome::faults, 5}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "scheduler/letters/letter_publisher.h"
 #include "tests/sim/final_checks.h"
 #include "tests/sim/processes.h"
 
@@ -53,6 +54,7 @@ World::World(const WorldOptions& options)
       options_(options),
       plan_(options.hangs        ? HangFaults()
             : options.lost_nodes ? LeaseFaults()
+            : options.letters    ? LetterFaults()
                                  : DrawFaults(rng)) {
   network.SetFaults(plan_.network);
   stores.ObserveRuns([this](const RunRow* before, const RunRow* after) {
@@ -78,6 +80,7 @@ World::World(const WorldOptions& options)
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
   }
+  if (options.letters) letters_ = std::make_unique<LettersCheck>(stores, bus);
   if (options.twin) {
     executors_.push_back(
         std::make_unique<ExecutorProcess>(*this, executors, executors_.front()->id()));
@@ -292,7 +295,19 @@ void World::CheckExecutors() {
   }
 }
 
+// A batch whose answers were lost, and the longest wait after it.
+constexpr Duration kLettersWithin =
+    scheduler::LetterPublisher::kAnswerWithin + scheduler::LetterPublisher::kRetry.longest + 10s;
+
+void World::CheckLetters() {
+  if (!letters_ || !checker.ok()) return;
+  RunUntil(clock.Steady() + kMembersBackAfter + kLettersWithin);
+  const auto wrong = letters_->Missing();
+  if (wrong) checker.Fail("letters", *wrong);
+}
+
 void World::CheckBounds() {
+  if (letters_) letters_->Read();
   if (options_.guest != nullptr) return;
   CheckQueues();
   CheckFiresEnd();
@@ -409,6 +424,7 @@ void World::Rest(bool strict_misfire) {
     RunUntil(clock.Steady() + kRestLook);
   }
   if (options_.guest != nullptr) return options_.guest->AtEnd(clock.Wall());
+  CheckLetters();
   if (!checker.ok()) return;
   if (steps_ >= options_.steps_max) checker.Fail("P7 bounded", "the world does not come to rest");
   const FinalPorts ports{stores, checker, actor_->history(), actor_->calendars(), ended};
@@ -454,6 +470,7 @@ Outcome World::Report() const {
           .nodes = checker.workflows().released(),
           .in_parts = checker.parts().begun(),
           .broadcasts = checker.parts().broadcasts(),
+          .letters = letters_ ? letters_->published() : 0,
           .faults = faults_seen_};
 }
 

@@ -23,6 +23,7 @@
 #include "tests/sim/checker.h"
 #include "tests/sim/cluster_pause.h"
 #include "tests/sim/fault_plan.h"
+#include "tests/sim/letters_check.h"
 #include "tests/sim/sim_process.h"
 #include "tests/sim/sim_warden.h"
 #include "tests/sim/world_guest.h"
@@ -50,6 +51,7 @@ struct WorldOptions {
   // run the workflows again.
   bool lost_nodes = false;
   bool parts = false;  // not with `workflows`: the fires of most jobs are done in parts
+  bool letters = false;  // dead letters are published; members are killed, the bus is away
   bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;   // only with `hangs`: a second host has the name of the first executor
   bool trace = false;  // prints every event to stderr
@@ -72,6 +74,7 @@ struct Outcome {
   size_t nodes = 0;       // that were released
   size_t in_parts = 0;    // fires that have begun in parts
   size_t broadcasts = 0;  // of them, on more than one host
+  size_t letters = 0;     // that were published
   size_t faults = 0;
 };
 
@@ -98,6 +101,7 @@ class World {
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
   bool quiet() const { return options_.quiet; }
+  bool letters() const { return options_.letters; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
   bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
@@ -134,6 +138,7 @@ class World {
   void CheckGroupQueues();
   void CheckFiresEnd();
   void CheckExecutors();
+  void CheckLetters();
   void Rest(bool strict_misfire);
   Outcome Report() const;
   void After(Duration wait, std::function<void()> action);
@@ -199,6 +204,7 @@ class World {
   std::unique_ptr<Actor> actor_;
   std::unique_ptr<ClusterPauser> pauser_;
   std::unique_ptr<Backfiller> backfiller_;
+  std::unique_ptr<LettersCheck> letters_;  // null: no dead letters are published
   Turn* turn_ = nullptr;  // the turn that is running
   SimProcess* process_ = nullptr;
   int depth_ = 0;

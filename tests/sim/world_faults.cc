@@ -73,6 +73,11 @@ void World::FaultTick() {
   EdgeTick(executor);
   if (Happens(rates.suspend_session)) SuspendSession();
   if (Happens(rates.cut_network)) CutNetwork();
+  if (letters_ && Happens(rates.bus_away)) {
+    const Duration wait = Between(1s, 20s);
+    Note(fmt::format("the bus is away for {} ms", wait / 1ms));
+    CutFor(test::kBusNode, {"*"}, wait, Direction::kBoth);
+  }
   if (Happens(rates.store_outage)) {
     store_away_until_ = clock.Steady() + Between(100ms, 15s);
     Note("the store is away");
