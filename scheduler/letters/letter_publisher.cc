@@ -1,7 +1,5 @@
 #include "scheduler/letters/letter_publisher.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "common/base/failpoint.h"
@@ -76,14 +74,16 @@ void LetterPublisher::Refuse(uint64_t id, const Error& error) {
 
 void LetterPublisher::Finish(SteadyTime now) {
   if (!open_.empty() && !failure_) {
-    failure_ = Error{ErrorCode::kTimeout, fmt::format("no answer about {} letters", open_.size())};
+    failure_ = Error{ErrorCode::kTimeout, "no answer about letters that were sent"};
   }
   open_.clear();
   // What the bus has is marked before anything else is sent.
   if (const Status marked = Mark(); !marked.ok()) return Failed(now, marked.error());
   sent_ = 0;
   if (failure_) return Failed(now, *std::exchange(failure_, std::nullopt));
-  if (std::exchange(failing_, false)) log::Info("letters", "topic {} takes letters again", topic_);
+  if (!std::exchange(told_, "").empty()) {
+    log::Info("letters", "topic {} takes letters again", topic_);
+  }
   backoff_.Reset();
   next_ = more_ || alone_ > 0 ? now : now + kLookEvery;
 }
@@ -112,7 +112,7 @@ Status LetterPublisher::SendBatch(SteadyTime now) {
   if (alone_ > 0) --alone_;
   if (page.letters.empty()) {
     alone_ = 0;
-    failing_ = false;
+    told_.clear();
     backoff_.Reset();
     return {};
   }
@@ -165,7 +165,7 @@ Status LetterPublisher::SendOne(const LetterToPublish& letter, std::string text)
 }
 
 void LetterPublisher::Failed(SteadyTime now, const Error& error) {
-  if (!std::exchange(failing_, true)) {
+  if (std::exchange(told_, error.message) != error.message) {
     log::Warn("letters", "dead letters are not published, and are tried again: {}", error.message);
   }
   next_ = now + backoff_.Next(rng_);
@@ -182,7 +182,7 @@ void LetterPublisher::Forget() {
   first_.reset();
   sent_ = 0;
   alone_ = 0;
-  failing_ = false;
+  told_.clear();
   backoff_.Reset();
   next_ = {};
   ports_.metrics.gauge("carillon_dead_letters_unpublished").Set(0);

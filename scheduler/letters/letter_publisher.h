@@ -100,7 +100,7 @@ class LetterPublisher final : public Stepper {
   bool more_ = false;             // the batch was not all
   size_t alone_ = 0;              // so many letters are sent one at a time
   int64_t waiting_ = 0;
-  bool failing_ = false;  // the last batch failed, and that was logged
+  std::string told_;  // why the last batch failed, as it was logged; empty: it did not
 };
 
 }  // namespace carillon::scheduler

@@ -100,8 +100,8 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<ExecutorEnrollment> enrollment;
   std::atomic<ExecutorEnrollment*> joins = nullptr;  // set once the store is open
   std::unique_ptr<cluster::LateBus> bus;
-  BusConsumer* results = nullptr;  // owned by `bus`
-  BusConsumer* logs = nullptr;     // owned by `bus`
+  BusConsumer* results = nullptr;             // owned by `bus`
+  BusConsumer* logs = nullptr;                // owned by `bus`
   std::unique_ptr<cluster::LateBus> letters;  // null: dead letters are not published
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;

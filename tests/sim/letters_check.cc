@@ -29,8 +29,7 @@ std::optional<std::string> LettersCheck::Missing() {
   const auto letters = stores_.runs.ListDeadLetters({.limit = SIZE_MAX});
   for (const DeadLetter& letter : *letters) {
     if (published_.contains(letter.id)) continue;
-    return fmt::format("letter {} of run {} was not published", letter.id,
-                       EncodeRunId(letter.key));
+    return fmt::format("letter {} of run {} was not published", letter.id, EncodeRunId(letter.key));
   }
   return std::nullopt;
 }

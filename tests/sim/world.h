@@ -50,11 +50,11 @@ struct WorldOptions {
   // Only with `workflows`: leases end while nodes act, nobody kills their processes, and backfills
   // run the workflows again.
   bool lost_nodes = false;
-  bool parts = false;  // not with `workflows`: the fires of most jobs are done in parts
+  bool parts = false;    // not with `workflows`: the fires of most jobs are done in parts
   bool letters = false;  // dead letters are published; members are killed, the bus is away
-  bool quiet = false;  // executors that hold nothing beat seldom, as in a large fleet
-  bool twin = false;   // only with `hangs`: a second host has the name of the first executor
-  bool trace = false;  // prints every event to stderr
+  bool quiet = false;    // executors that hold nothing beat seldom, as in a large fleet
+  bool twin = false;     // only with `hangs`: a second host has the name of the first executor
+  bool trace = false;    // prints every event to stderr
   WorldGuest* guest = nullptr;  // null: none. With one, nothing is checked at the end
 };
 
@@ -205,7 +205,7 @@ class World {
   std::unique_ptr<ClusterPauser> pauser_;
   std::unique_ptr<Backfiller> backfiller_;
   std::unique_ptr<LettersCheck> letters_;  // null: no dead letters are published
-  Turn* turn_ = nullptr;  // the turn that is running
+  Turn* turn_ = nullptr;                   // the turn that is running
   SimProcess* process_ = nullptr;
   int depth_ = 0;
   uint64_t steps_ = 0;

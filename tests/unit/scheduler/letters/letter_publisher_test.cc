@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/adapters/memory/memory_coordinator.h"
+#include "common/base/log.h"
 #include "scheduler/settings/new_fields.h"
 #include "tests/unit/scheduler/room_fixture.h"
 
@@ -262,6 +265,28 @@ TEST_F(LetterPublisherTest, WhatTheBusGivesUpIsSentAgain) {
   Go();
   EXPECT_EQ(Unpublished(), 0u);
   EXPECT_EQ(Count("refused"), 0u);
+}
+
+TEST_F(LetterPublisherTest, EachNewReasonIsLoggedOnce) {
+  const std::string path = ::testing::TempDir() + "/letter_publisher_test.log";
+  std::filesystem::remove(path);
+  log::Configure({.level = log::Level::kInfo, .file = path});
+  Go();
+  FailTimes(2);
+  bus_.refusal = {ErrorCode::kUnavailable, "no broker has answered yet"};
+  Pass(2min);
+  bus_.refusal = {ErrorCode::kDenied, "topic authorization failed"};
+  Pass(2min);
+  bus_.refusal = {};
+  bus_.answers = true;
+  Pass(1min);
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  EXPECT_NE(text.find("tried again: no broker has answered yet"), text.npos);
+  EXPECT_NE(text.find("tried again: topic authorization failed"), text.npos);
+  EXPECT_NE(text.find("topic letters takes letters again"), text.npos);
+  log::Configure({});
 }
 
 TEST_F(LetterPublisherTest, ALetterThatTheClientRefusesIsMarkedAndTheOthersAreSent) {
