@@ -247,10 +247,11 @@ TEST_F(ClaimApplierTest, UnderLoadSeveralMembersWriteAsOftenAsOne) {
   applier.Step(clock_.Steady());
   clock_.Advance(4ms);
   ask(10);
-  applier.Step(clock_.Steady());
+  const SteadyTime begin = clock_.Steady();
+  applier.Step(begin);
   EXPECT_EQ(Answers().size(), 11u) << "after a rest, no member waits for more";
   ask(1);
-  EXPECT_EQ(applier.Step(clock_.Steady()), clock_.Steady() + 12ms);
+  EXPECT_EQ(applier.Step(clock_.Steady()), begin + 12ms);
   clock_.Advance(12ms);
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 1u);
