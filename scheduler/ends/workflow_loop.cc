@@ -102,8 +102,12 @@ ClaimRequest WorkflowLoop::RequestOf(const DueWorkflow& due) const {
 
 void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
   const PendingRun& run = due.run;
-  if (!look.view->Holds(run.segment, run.epoch)) return;
-  if (due.fans_out) return BeginParts(look, due);
+  const bool holds = look.view->Holds(run.segment, run.epoch);
+  if (due.fans_out) {
+    if (!holds || !BeginParts(look, due)) ports_.not_begun(run.key);
+    return;
+  }
+  if (!holds) return;
   const ClaimRequest request = RequestOf(due);
   const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(run.key)), look,
                                  {run.segment}, [&](const Fence& fence, WallTime cluster_now) {
@@ -114,22 +118,23 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
   if (reply->verdict == ClaimVerdict::kAccepted) scan_.Nudge();
 }
 
-void WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
-  if (due.counts_hosts && look.now - *first_step_ < kHostsHeardAfter) return;
+bool WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
+  if (due.counts_hosts && look.now - *first_step_ < kHostsHeardAfter) return false;
   const PartsRequest request{.claim = RequestOf(due), .rendered = due.rendered};
   const ClaimRequest& claim = request.claim;
   const auto reply = scan_.Write("begin", fmt::format("run {}", EncodeRunId(claim.key)), look,
                                  {claim.segment}, [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.store.BeginParts(request, fence, cluster_now);
                                  });
-  if (!reply.ok()) return;
+  if (!reply.ok()) return false;
   CountBegin(reply->verdict, reply->reason);
   // All parts have the fire of this one, so the sweep finds them together.
   if (reply->due) ports_.owner.signals.due.Raise({claim.job_no, claim.segment, *reply->due});
-  if (!reply->ended) return;
+  if (!reply->ended) return reply->due.has_value();
   CountEnded(*reply->ended, 1);
   ports_.owner.signals.slot_freed.Raise();
   if (reply->completed) ports_.owner.signals.completed.Raise();
+  return false;
 }
 
 void WorkflowLoop::CountBegin(ClaimVerdict verdict, ClaimReason reason) {

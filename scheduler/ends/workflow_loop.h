@@ -19,6 +19,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -49,6 +50,8 @@ class WorkflowLoop final : public Stepper {
     OwnerPorts owner;
     WorkflowStore& store;
     const UpgradeWatch& upgrade;
+    // The fire has not begun, or has no parts.
+    std::function<void(const RunKey&)> not_begun = [](const RunKey&) {};
   };
   explicit WorkflowLoop(const Ports& ports);
 
@@ -68,7 +71,8 @@ class WorkflowLoop final : public Stepper {
   void BeginSome(const Look& look);
   void Begin(const Look& look, const DueWorkflow& due);
   ClaimRequest RequestOf(const DueWorkflow& due) const;
-  void BeginParts(const Look& look, const DueWorkflow& due);
+  // True if its parts are due now.
+  bool BeginParts(const Look& look, const DueWorkflow& due);
   void CountBegin(ClaimVerdict verdict, ClaimReason reason);
   // Returns true if there may be more wake-ups.
   bool FollowWakeUps(const Look& look);

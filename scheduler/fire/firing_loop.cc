@@ -163,12 +163,14 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
 }
 
 void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
+  if (event.what == RunEvent::What::kNotBegun) return places_.begun().NotBegun(event.key);
   TrackedRun* tracked = places_.runs().Find(event.key);
   if (tracked == nullptr) return;
   if (event.what == RunEvent::What::kGone) return HandleGone(*tracked, now);
   if (tracked->run.attempt != event.attempt) return;
   switch (event.what) {
-    case RunEvent::What::kGone: return;
+    case RunEvent::What::kGone:
+    case RunEvent::What::kNotBegun: return;
     case RunEvent::What::kClaimed: return HandleClaimed(*tracked, executor, now);
     case RunEvent::What::kRefused:
     case RunEvent::What::kStale:

@@ -44,6 +44,8 @@ struct FiringPorts {
       [](const PendingRun&, const Definition&) {};
   // How many members share the segments, this one included.
   std::function<int()> members = [] { return 1; };
+  // False while the bus is known to be away. What was begun then would wait for it in parts.
+  std::function<bool()> bus_answers = [] { return true; };
   // For how long the executor to which the part is bound could not have taken it; nullopt: it can,
   // as far as is known.
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for =

@@ -20,6 +20,8 @@ constexpr size_t kLooksPerLane = 1000;
 // An executor with a free slot claims sooner.
 constexpr Duration kMoveAfter = 1s;
 constexpr size_t kMovesLookedAt = 200;
+// Long enough for the runs that wait to show whether the executors claim again.
+constexpr Duration kBeginsAnyway = 30s;
 constexpr size_t kElsewhereMax = 1'000;  // selectors whose candidates are kept
 
 }  // namespace
@@ -42,6 +44,7 @@ bool LaneDispatch::ReturnTimedOut(SteadyTime now) {
   bool suspected = false;
   ExecutorCredits& credits = places_.credits();
   const Duration timeout = dispatch_timeout_.load();
+  places_.begun().Expire(now, timeout);
   while (!in_flight_.empty() && now - in_flight_.front().at >= timeout) {
     const PlaceNote note = in_flight_.front();
     in_flight_.pop_front();
@@ -95,7 +98,8 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   places_.lanes().Unblock();
   for (auto& [key, lane] : places_.lanes().all()) {
     places_.lanes().Prune(lane);
-    lane.served = may_shed && !paused && IsServed(key, lane);
+    // Of a fire that has not begun, the parts count once they wait: it is never shed itself.
+    lane.served = may_shed && !paused && !key.begins && IsServed(key, lane);
     lane.shed_below = lane.served ? shedding_.BelowOf(key) : 0;
     if (paused) continue;
     LookAtLane(lane, *cluster_now, now);
@@ -257,14 +261,7 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
     places_.lanes().Block(best);
     return false;
   }
-  // Begins only now that an executor has room for a part: if they are all away, the fire grows old
-  // as a whole, like a run without parts.
-  if (tracked.run.key.shard == 0 && FansOut(tracked.definition->job())) {
-    lane.heap.Pop();
-    ports_.begin_workflow(tracked.run, *tracked.definition);
-    places_.Settle(tracked, now);
-    return true;
-  }
+  if (key.begins) return BeginTop(best, tracked, *executor, now);
   auto task = BuildTask(tracked.run, *tracked.definition, options_.self, cluster_now);
   if (!task.ok()) {
     log::Warn("fire", "run {} cannot be dispatched: {}", EncodeRunId(tracked.run.key),
@@ -282,6 +279,43 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
   credits.Published(*executor, key.slots);
   in_flight_.push_back({now, tracked.run.key, stamp});
   dispatcher_.Add(credits, *executor, std::move(*task), cluster_now);
+  return true;
+}
+
+// Begins only now that an executor has room for a part: if they are all away, the fire grows old as
+// a whole, like a run without parts.
+bool LaneDispatch::BeginTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
+                            TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now) {
+  auto& [key, lane] = best;
+  if (!MayBegin(best, executor, now)) {
+    places_.lanes().Block(best);
+    return false;
+  }
+  lane.heap.Pop();
+  places_.begun().Begin(tracked.run, executor, key.slots, now);
+  ports_.begin_workflow(tracked.run, *tracked.definition);
+  places_.Settle(tracked, now);
+  return true;
+}
+
+// Executors that are heard may still claim nothing, because the bus or their way to it is broken.
+// Runs that wait for them find out when that ends; if there are none, a fire begins for it.
+bool LaneDispatch::MayBegin(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
+                            ExecutorCredits::Index picked, SteadyTime now) {
+  auto& [key, lane] = best;
+  if (!ports_.bus_answers()) return false;
+  const ExecutorCredits& credits = places_.credits();
+  const bool claims =
+      !credits.Silent(picked) || lane.candidates.all().Any([&, slots = key.slots](size_t at) {
+        return credits.Serves(at, slots) && credits.Available(at, slots) > 0;
+      });
+  if (claims) {
+    lane.unclaimed_since.reset();
+    return true;
+  }
+  if (!lane.unclaimed_since) lane.unclaimed_since = now;
+  if (now - *lane.unclaimed_since < kBeginsAnyway) return false;
+  lane.unclaimed_since = now;
   return true;
 }
 

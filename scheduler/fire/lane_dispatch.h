@@ -62,6 +62,10 @@ class LaneDispatch {
                          WallTime cluster_now) const;
   bool DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, WallTime cluster_now,
                    SteadyTime now);
+  bool BeginTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best, TrackedRun& tracked,
+                ExecutorCredits::Index executor, SteadyTime now);
+  bool MayBegin(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
+                ExecutorCredits::Index picked, SteadyTime now);
   void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
 
   const FiringPorts& ports_;

@@ -3,6 +3,7 @@
 // One point of priority is worth `ageing` of waiting time. So the rank of a run never changes, and
 // the heap never has to be reordered. The smallest rank is first:
 //   rank = due − priority × ageing (+ 1 day for a background run), but at least `not_before`
+// A part of a fire ranks as its fire did, if that is known: `as_due`.
 // Example with ageing = 1 s: run A has priority 0 and is due at 10:00:00. Run B has priority 30.
 // - If B is due at 10:00:20, its rank is 09:59:50, and it goes before A.
 // - If B is due at 10:00:31, its rank is 10:00:01, and it goes after A.
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <optional>
 #include <vector>
 
 #include "scheduler/handover/run_queues.h"
@@ -40,9 +42,11 @@ class ReadyHeap {
 
   static constexpr Duration kBackgroundAfter = 24h;
 
-  void Push(const PendingRun& run, uint32_t stamp, WallTime not_before = WallTime::min()) {
+  void Push(const PendingRun& run, uint32_t stamp, WallTime not_before = WallTime::min(),
+            std::optional<WallTime> as_due = {}) {
     const bool background = (run.flags & run_flag::kBackground) != 0;
-    const WallTime from = background ? run.due + kBackgroundAfter : run.due;
+    const WallTime due = std::min(as_due.value_or(run.due), run.due);
+    const WallTime from = background ? due + kBackgroundAfter : due;
     const int64_t rank = ToUnixMicros(from) - run.priority * ageing_.count();
     heap_.push_back({std::max(rank, ToUnixMicros(not_before)), run.due, run.key, stamp});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());

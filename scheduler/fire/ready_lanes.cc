@@ -1,5 +1,7 @@
 #include "scheduler/fire/ready_lanes.h"
 
+#include "common/domain/job/fan_out.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -11,7 +13,8 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   ReadyLanes::Key key{.slots = tracked.slots,
                       .pinned = {},
                       .selector = {},
-                      .needs = tracked.definition->NeedsOf(tracked.run.key)};
+                      .needs = tracked.definition->NeedsOf(tracked.run.key),
+                      .begins = tracked.run.key.shard == 0 && FansOut(job)};
   if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
   if (!key.pinned.empty()) return key;
   key.pinned = ExecutorId(job.executor_id);
@@ -23,7 +26,7 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
 
 void ReadyLanes::Enter(const TrackedRun& tracked, uint32_t stamp) {
   const auto lane = lanes_.try_emplace(KeyOf(tracked), ageing_per_priority_).first;
-  lane->second.heap.Push(tracked.run, stamp, tracked.behind);
+  lane->second.heap.Push(tracked.run, stamp, tracked.behind, tracked.as_due);
   const bool blocked = blocked_.contains(&*lane);
   if (!blocked && lane->second.place != lane->second.heap.Top()) Place(*lane);
 }

@@ -27,6 +27,7 @@ class ReadyLanes {
     ExecutorId pinned;
     std::string selector;
     Features needs;
+    bool begins = false;  // fires that have not begun, each of which needs room for a part
 
     auto operator<=>(const Key&) const = default;
     bool AnyExecutor() const { return pinned.empty() && selector.empty(); }
@@ -44,6 +45,8 @@ class ReadyLanes {
     std::optional<ReadyHeap::Entry> oldest;
     bool served = false;
     int shed_below = 0;
+    // Of fires that have not begun: since when no executor with room claims what it is sent.
+    std::optional<SteadyTime> unclaimed_since;
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)

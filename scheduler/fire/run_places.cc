@@ -4,6 +4,7 @@ namespace carillon::scheduler {
 
 void RunPlaces::EnterLane(TrackedRun& tracked, SteadyTime now) {
   const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
+  if (tracked.run.key.shard > 0 && !tracked.as_due) tracked.as_due = begun_.Follow(tracked.run.key);
   const std::string& handler = tracked.definition->job().handler;
   tracked.slots = handler.empty() ? tracked.definition->slots() : credits_.HandlerSlots(handler);
   lanes_.Enter(tracked, stamp);

@@ -9,6 +9,7 @@
 
 #include <deque>
 
+#include "scheduler/fire/begun_fires.h"
 #include "scheduler/fire/firing_ports.h"
 #include "scheduler/fire/ready_lanes.h"
 #include "scheduler/fire/run_table.h"
@@ -31,7 +32,8 @@ class RunPlaces {
       : runs_(options.capacity),
         wheel_(ports.cluster, ports.clock.Steady(), options.capacity),
         credits_(options.prefetch_max),
-        lanes_(runs_, options.ageing_per_priority) {}
+        lanes_(runs_, options.ageing_per_priority),
+        begun_(credits_) {}
 
   RunTable& runs() { return runs_; }
   const RunTable& runs() const { return runs_; }
@@ -41,6 +43,7 @@ class RunPlaces {
   const ExecutorCredits& credits() const { return credits_; }
   ReadyLanes& lanes() { return lanes_; }
   const ReadyLanes& lanes() const { return lanes_; }
+  BegunFires& begun() { return begun_; }
 
   // Moves the run to kReady. Its definition must be set.
   void EnterLane(TrackedRun& tracked, SteadyTime now);
@@ -59,6 +62,7 @@ class RunPlaces {
   WheelLoop wheel_;
   ExecutorCredits credits_;
   ReadyLanes lanes_;
+  BegunFires begun_;
   std::deque<PlaceNote> settled_;
 };
 

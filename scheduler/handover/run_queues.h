@@ -59,6 +59,7 @@ struct RunEvent {
     // The store does not have the run as PENDING: forget it unless it was claimed. Its attempt is
     // not known.
     kGone,
+    kNotBegun,  // the fire that was handed over has no parts now, and may have none later
   };
   What what = What::kClaimed;
   RunKey key;
@@ -67,7 +68,7 @@ struct RunEvent {
 };
 
 struct RunEvents {
-  ExecutorId executor = {};  // the executor that sent the claim; empty for kEnded and kGone
+  ExecutorId executor = {};  // the executor that sent the claim; empty for the last three
   std::vector<RunEvent> events;
 };
 

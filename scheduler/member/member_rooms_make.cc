@@ -115,7 +115,12 @@ CompletionLoop Member::Rooms::MakeCompletions() {
 }
 
 WorkflowLoop Member::Rooms::MakeWorkflows() {
-  return WorkflowLoop({.owner = ForOwner(), .store = ports.stores.workflows, .upgrade = upgrade});
+  return WorkflowLoop({.owner = ForOwner(),
+                       .store = ports.stores.workflows,
+                       .upgrade = upgrade,
+                       .not_begun = [this](const RunKey& key) {
+                         events.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = key}}});
+                       }});
 }
 
 PauseWatch Member::Rooms::MakePauses() {
@@ -190,6 +195,8 @@ FiringLoop Member::Rooms::MakeFiring() {
              }
            },
        .members = [this] { return assignment.Members(); },
+       .bus_answers =
+           [this] { return ports.results.Look().contact != BusHealth::Contact::kSilent; },
        .host_down_for =
            [this](const PendingRun& run, const Definition& definition) {
              return registry.stored_hosts().UnableFor(

@@ -132,6 +132,7 @@ class WorkflowLoopTest : public test::RoomTest {
 
   int freed_ = 0;
   std::vector<ChangedWork> started_;
+  std::vector<RunKey> not_begun_;
   OddWorkflows store_{stores_.workflows, faults_.plan};
   int failed_steps_ = 0;
   memory::MemoryEnsemble ensemble_;
@@ -139,7 +140,8 @@ class WorkflowLoopTest : public test::RoomTest {
   UpgradeWatch upgrade_{{.coordinator = *coordinator_, .store = stores_.schema}};
   WorkflowLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
                       .store = store_,
-                      .upgrade = upgrade_}};
+                      .upgrade = upgrade_,
+                      .not_begun = [this](const RunKey& key) { not_begun_.push_back(key); }}};
 };
 
 TEST_F(WorkflowLoopTest, ADueRunBeginsAndReleasesItsFirstNode) {
@@ -355,6 +357,10 @@ TEST_F(WorkflowLoopTest, AFireInPartsBegins) {
   part.shard = 1;
   EXPECT_EQ(started_[0].run, part);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted").value(), 1u);
+  EXPECT_TRUE(not_begun_.empty());
+  ASSERT_TRUE(loop_.Add(in_parts).ok());
+  Step();
+  EXPECT_EQ(not_begun_, std::vector<RunKey>{due.run.key}) << "it has begun before";
 }
 
 // All executors may be known to the store by old heartbeats only.
@@ -368,6 +374,7 @@ TEST_F(WorkflowLoopTest, AYoungMemberDoesNotCountHosts) {
   ASSERT_TRUE(loop_.Add(alive).ok());
   Step();
   EXPECT_EQ(StateOf(due.run.key), RunState::kPending);
+  EXPECT_EQ(not_begun_, std::vector<RunKey>{due.run.key});
   StepFor(21s);
   ASSERT_TRUE(loop_.Add(alive).ok());  // as the firing loop does when the sweep offers it again
   Step();
@@ -385,6 +392,7 @@ TEST_F(WorkflowLoopTest, ABroadcastToNobodyEndsAtOnce) {
   EXPECT_EQ(metrics_.counter("carillon_runs_total", "SKIPPED").value(), 1u);
   EXPECT_EQ(freed_, 1);
   EXPECT_TRUE(started_.empty());
+  EXPECT_EQ(not_begun_, std::vector<RunKey>{due.run.key});
 }
 
 }  // namespace

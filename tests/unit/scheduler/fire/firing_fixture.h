@@ -45,6 +45,7 @@ class FiringLoopTest : public test::RoomTest {
             .signals = signals_,
             .begin_workflow = [this](const PendingRun& run,
                                      const Definition& job) { begin_workflow_(run, job.job()); },
+            .bus_answers = [this] { return bus_answers_; },
             .host_down_for = [this](const PendingRun& run,
                                     const Definition& job) { return host_down_for_(run, job); }},
         options);
@@ -112,6 +113,7 @@ class FiringLoopTest : public test::RoomTest {
   Signer signer_ = Signer::FromSeed({7});
   uint64_t schedules_ = 100;
   int looks_ = 0;
+  bool bus_answers_ = true;
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
       [](const PendingRun&, const JobDefinition&) {};
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for_ =

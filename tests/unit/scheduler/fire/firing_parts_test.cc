@@ -40,6 +40,34 @@ class FiringPartsTest : public FiringLoopTest {
     return run;
   }
 
+  // Fires that wait, the first of them for the longest.
+  std::vector<PendingRun> Fires(const StoredJob& job, int count) {
+    std::vector<PendingRun> fires;
+    for (int i = 0; i < count; ++i) fires.push_back(Pending(job, Duration(i)));
+    Feed(fires);
+    return fires;
+  }
+  PendingRun PartOf(const PendingRun& own, uint32_t shard) {
+    PendingRun part = own;
+    part.key.shard = shard;
+    part.kind = RunKind::kShard;
+    part.due = clock_.Wall();
+    part.shard_total = 4;
+    part.flags = run_flag::kPart;
+    return part;
+  }
+  void SayNotBegun(const RunKey& own) {
+    events_.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = own}}});
+  }
+  // Lets time pass, in which the executor is heard.
+  void Pass(Duration time, int free_slots = 4) {
+    for (Duration passed{}; passed < time; passed += 1s) {
+      SampleClock();
+      BeatWithShards("x1", free_slots);
+      Step(1s);
+    }
+  }
+
   void DownSince(SteadyTime since, const std::string& host) {
     host_down_for_ = [this, since, host](const PendingRun& run,
                                          const Definition&) -> std::optional<Duration> {
@@ -76,6 +104,109 @@ TEST_F(FiringPartsTest, AFireBeginsWhenAnExecutorHasRoomForAPart) {
   Step(10ms);
   EXPECT_EQ(begun_, std::vector<RunKey>{own.key});
   EXPECT_TRUE(Tasks().empty());
+}
+
+TEST_F(FiringPartsTest, NoMoreFiresBeginThanThereIsRoomFor) {
+  BeatWithShards("x1", 2);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 100);
+  for (int i = 0; i < 20; ++i) Step(100ms);
+  EXPECT_EQ(begun_, (std::vector<RunKey>{fires[0].key, fires[1].key}));
+}
+
+TEST_F(FiringPartsTest, ItsPartsGoBeforeFiresThatHaveNotBegun) {
+  BeatWithShards("x1", 1);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 100);
+  Step(10ms);
+  const PendingRun first = PartOf(fires[0], 1);
+  const PendingRun second = PartOf(fires[0], 2);
+  Feed({first, second});
+  Step(10ms);
+  ASSERT_EQ(Tasks().size(), 1u);
+  for (const PendingRun& part : {first, second}) {
+    Tell(RunEvent::What::kClaimed, part.key);
+    for (int i = 0; i < 20; ++i) Step(100ms);
+    EXPECT_EQ(begun_.size(), 1u);
+    Tell(RunEvent::What::kEnded, part.key);
+    Step(10ms);
+    Step(10ms);
+  }
+  EXPECT_EQ(begun_, (std::vector<RunKey>{fires[0].key, fires[1].key}));
+}
+
+TEST_F(FiringPartsTest, AFireThatDoesNotBeginGivesItsRoomBack) {
+  BeatWithShards("x1", 1);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 3);
+  Step(10ms);
+  SayNotBegun(fires[0].key);
+  SayNotBegun(fires[0].key);
+  Step(10ms);
+  EXPECT_EQ(begun_, (std::vector<RunKey>{fires[0].key, fires[1].key}));
+  Feed({PartOf(fires[0], 1)});  // it has begun after all, and takes the room of nobody
+  Step(10ms);
+  EXPECT_TRUE(Tasks().empty());
+  SayNotBegun(fires[1].key);
+  Step(10ms);
+  SayNotBegun(fires[2].key);
+  Step(10ms);
+  EXPECT_EQ(begun_.size(), 3u);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringPartsTest, ARoomIsNotKeptForEver) {
+  BeatWithShards("x1", 1);
+  Fires(Shell("a", InParts()), 2);
+  Step(10ms);
+  Step(4s);
+  EXPECT_EQ(begun_.size(), 1u);
+  Step(2s);
+  EXPECT_EQ(begun_.size(), 2u);
+  Step(6s);
+  Feed({Pending(Shell("plain"), 1ms)});
+  Step(10ms);
+  EXPECT_EQ(Tasks().size(), 1u);
+}
+
+TEST_F(FiringPartsTest, NothingBeginsWhileTheBusIsAway) {
+  JobDefinition job = InParts();
+  job.queue_timeout_s = 5;
+  bus_answers_ = false;
+  BeatWithShards("x1");
+  const PendingRun own = Pending(Shell("a", job), 1ms);
+  const PendingRun broadcast = Pending(Shell("all", OnAllHosts(60)), 1ms);
+  const PendingRun plain = Pending(Shell("plain"), 1ms);
+  Feed({own, broadcast, plain});
+  Pass(3s);
+  EXPECT_TRUE(begun_.empty());
+  EXPECT_EQ(Tasks().size(), 1u) << "the plain run is tried";
+  Tell(RunEvent::What::kClaimed, plain.key);
+  Pass(4s);
+  ASSERT_EQ(Skips().size(), 1u) << "the fire grows old as a whole";
+  bus_answers_ = true;
+  const PendingRun later = Pending(Shell("b", InParts()), 1ms);
+  Feed({later, broadcast});  // the sweep offers it again
+  Pass(1s);
+  EXPECT_EQ(begun_.size(), 2u);
+}
+
+// The executor is heard, and claims nothing: perhaps it does not reach the bus.
+TEST_F(FiringPartsTest, FiresWaitUntilAnExecutorClaims) {
+  BeatWithShards("x1");
+  const std::vector<PendingRun> plain = {Pending(Shell("a"), 1ms), Pending(Shell("b"), 1ms),
+                                         Pending(Shell("c"), 1ms)};
+  Feed(plain);
+  Pass(7s);
+  ASSERT_TRUE(executors_.Find(ExecutorId("x1"))->claims_nothing);
+  Fires(Shell("d", InParts()), 2);
+  for (const PendingRun& run : plain) {
+    events_.Push({{}, {{.what = RunEvent::What::kGone, .key = run.key}}});
+  }
+  Pass(20s);
+  EXPECT_TRUE(begun_.empty());
+  Pass(20s);
+  EXPECT_EQ(begun_.size(), 1u) << "if nothing else waits, one finds out";
+  Tell(RunEvent::What::kClaimed, plain[0].key);
+  Pass(1s);
+  EXPECT_EQ(begun_.size(), 2u);
 }
 
 // Otherwise all fires of an outage would run at once when the executors return.

@@ -1,0 +1,49 @@
+// The fires with parts that were handed over to begin. Each keeps an executor's room for one part
+// until its first part is ready. So no more fires begin than there is room for; the others wait,
+// and grow old as a whole.
+//
+// Place    Step 5 of docs/life-of-a-run.md, a part of run_places.
+// Threads  Not thread-safe; the firing loop owns it.
+// Always   A room is given back once: for the first part, if the fire has not begun, or when it has
+//          been kept for too long.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "scheduler/handover/run_queues.h"
+#include "scheduler/route/executor_credits.h"
+
+namespace carillon::scheduler {
+
+class BegunFires {
+ public:
+  static constexpr Duration kKnown = 10s;  // longer than its parts need to be read
+
+  explicit BegunFires(ExecutorCredits& credits) : credits_(credits) {}
+
+  // Takes the room, of which there must be some.
+  void Begin(const PendingRun& own, ExecutorCredits::Index executor, SlotClass slots,
+             SteadyTime now);
+  // The fire has not begun, or has no parts.
+  void NotBegun(const RunKey& own);
+  // A part of the fire is ready. Returns when the fire was due, if that is known: its parts go
+  // before what became due later, also before fires that have not begun.
+  std::optional<WallTime> Follow(const RunKey& part);
+  // Gives back the rooms that were kept for `kept`.
+  void Expire(SteadyTime now, Duration kept);
+
+ private:
+  struct Begun {
+    SteadyTime at;
+    WallTime due;
+    ExecutorCredits::Index executor = ExecutorCredits::kNone;  // kNone: the room was given back
+    SlotClass slots = SlotClass::kProcess;
+  };
+  void GiveBack(Begun& begun);
+
+  ExecutorCredits& credits_;
+  std::map<RunKey, Begun> begun_;  // by the key of the own run
+};
+
+}  // namespace carillon::scheduler
