@@ -189,6 +189,26 @@ TEST_F(GroupsTest, ALookAtManyGroupsWithATimeIsTwoStatements) {
   EXPECT_EQ(Grown("'COM_SELECT'", list) - counting, 2);
 }
 
+// The slots above a limit that was lowered stay.
+TEST_F(GroupsTest, ALookReadsOnlyTakenSlots) {
+  StoreDriver s = driver();
+  s.v(s.groups.PutGroup("db", {.limit = 5'000}, kT0));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kAccepted);
+  s.v(s.groups.PutGroup("db", {.limit = 2}, kT0));
+  EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kEnqueued);
+  size_t found = 0;
+  const auto scan = [&] {
+    found = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 100, kT0 + 2s)).groups.size();
+  };
+  scan();  // prepares the statements
+  EXPECT_LT(RowsRead(scan), 100);
+  EXPECT_EQ(found, 0u);
+  s.v(s.groups.PutGroup("db", {.limit = 3}, kT0));
+  scan();
+  EXPECT_LT(RowsRead(scan), 100);
+  EXPECT_EQ(found, 1u);
+}
+
 TEST_F(GroupsTest, ReadingGroupsReadsNoFreeSlots) {
   StoreDriver s = driver();
   s.v(s.groups.PutGroup("db", {.limit = 5'000}, kT0));

@@ -29,8 +29,8 @@ struct FreeGroup {
   std::optional<WallTime> next_cool = {};  // as GroupScan
 };
 
-// Groups with queued runs that have free slots, and how many, or a time. Of those with a time all
-// slots are read: nearly all of them are taken or cooling as long as somebody waits.
+// Groups with queued runs, and how many slots are used of those with a time, of which all slots are
+// read: nearly all of them are taken or cooling as long as somebody waits.
 std::string FreeStatement() {
   static const std::string queues =
       " FROM (SELECT DISTINCT w.group_no FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no "
@@ -45,9 +45,8 @@ std::string FreeStatement() {
     return "MIN(IF(" + what + ", c.given_us + g.per_us, NULL))";
   };
   const std::string plain =
-      "SELECT g.group_no, g.slot_limit, (SELECT COUNT(*) FROM group_slots t FORCE INDEX "
-      "(free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0) AS used, NULL AS later, 0 "
-      "AS above, NULL AS next_cool, NULL AS next_far" +
+      "SELECT g.group_no, g.slot_limit, 0 AS used, NULL AS later, 0 AS above, NULL AS next_cool, "
+      "NULL AS next_far" +
       queues + " WHERE g.per_us = 0";
   const std::string timed = "SELECT g.group_no, g.slot_limit, " + count(used) + ", " + count(used) +
                             ", " + count("c.slot_no > g.slot_limit AND (" + used + ")") + ", " +
@@ -58,7 +57,30 @@ std::string FreeStatement() {
   return "SELECT x.* FROM (" + plain + " UNION ALL " + timed + ") x ORDER BY x.group_no";
 }
 
-// One statement, however many groups have a time: all members look often.
+// Takes the taken slots from `free` of these groups. Each needs constants of its own: with the
+// number of a joined group the server would read its free slots too, also those above a limit that
+// was lowered.
+Status TakeTaken(Session& session, std::span<FreeGroup*> groups) {
+  static const std::string part =
+      "(SELECT t.group_no, COUNT(*) FROM group_slots t FORCE INDEX (free_slots) WHERE t.group_no = "
+      "? AND t.fire_us > 0 GROUP BY t.group_no)";
+  while (!groups.empty()) {
+    const auto some = groups.first(std::min(groups.size(), kUnionMax));
+    groups = groups.subspan(some.size());
+    std::map<GroupNo, FreeGroup*> by_number;
+    const size_t parts = RoundUpUnion(some.size());
+    Params params(parts, uint64_t{0});
+    for (size_t i = 0; i < some.size(); ++i) {
+      by_number[some[i]->group_no] = some[i];
+      params[i] = some[i]->group_no.value();
+    }
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionAll(part, parts), params));
+    while (rows.Next()) by_number.at(GroupNo(rows.Unsigned(1)))->free -= rows.Int(2);
+  }
+  return {};
+}
+
+// Two statements, however many groups there are: all members look often.
 Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, WallTime now) {
   static const std::string statement = FreeStatement();
   const int64_t last = ToUnixMicros(now + kGroupClockAhead);
@@ -70,16 +92,25 @@ Result<std::vector<FreeGroup>> ReadFree(Session& session, GroupNo after, WallTim
     params.emplace_back(last);
   }
   params.emplace_back(after.value());
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
   std::vector<FreeGroup> groups;
-  while (rows.Next()) {
-    const bool ahead = rows.Int(5) == 0 && !rows.IsNull(4);
-    FreeGroup group{.group_no = GroupNo(rows.Unsigned(1)),
-                    .free = rows.Int(2) - rows.Int(ahead ? 4 : 3)};
-    const uint32_t next = ahead ? 7 : 6;
-    if (!rows.IsNull(next)) group.next_cool = rows.Time(next);
-    groups.push_back(group);
+  std::vector<bool> timed;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+    while (rows.Next()) {
+      timed.push_back(!rows.IsNull(4));
+      const bool ahead = rows.Int(5) == 0 && timed.back();
+      FreeGroup group{.group_no = GroupNo(rows.Unsigned(1)),
+                      .free = rows.Int(2) - rows.Int(ahead ? 4 : 3)};
+      const uint32_t next = ahead ? 7 : 6;
+      if (!rows.IsNull(next)) group.next_cool = rows.Time(next);
+      groups.push_back(group);
+    }
   }
+  std::vector<FreeGroup*> plain;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!timed[i]) plain.push_back(&groups[i]);
+  }
+  CARILLON_TRY(TakeTaken(session, plain));
   return groups;
 }
 
