@@ -3,67 +3,93 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
+
 namespace carillon::scheduler {
+
+std::shared_ptr<const StoredHosts::List> StoredHosts::Current() {
+  MutexLock lock(mu_);
+  return list_;
+}
 
 void StoredHosts::Publish(const std::vector<ExecutorRecord>& stored, SteadyTime now,
                           SteadyTime until) {
-  MutexLock lock(mu_);
-  if (!begun_ || now > until_) Begin(now);
-  for (auto& [id, host] : hosts_) host.listed = false;
-  for (const ExecutorRecord& record : stored) Follow(hosts_[record.id], record, now);
-  for (auto& [id, host] : hosts_) {
-    if (!host.listed && std::exchange(host.takes, false)) host.takes_since = now;
+  const std::shared_ptr<const List> last = Current();
+  const bool begins = last == nullptr || now > last->until;
+  auto list = std::make_shared<List>(List{.hosts = {},
+                                          .begun = begins ? now : last->begun,
+                                          .published = now,
+                                          .until = until});
+  if (!begins) list->hosts = last->hosts;
+  std::set<ExecutorId> listed;
+  for (const ExecutorRecord& record : stored) {
+    std::shared_ptr<const Host>& host = list->hosts[record.id];
+    host = Follow(host, record, now);
+    listed.insert(record.id);
   }
-  std::erase_if(hosts_, [&](const auto& entry) {
-    return !entry.second.listed && now - entry.second.takes_since > kKept;
+  for (auto& [id, host] : list->hosts) {
+    if (!host->takes || listed.contains(id)) continue;
+    auto gone = std::make_shared<Host>(*host);
+    gone->takes = false;
+    gone->takes_since = now;
+    host = std::move(gone);
+  }
+  std::erase_if(list->hosts, [&](const auto& entry) {
+    return !listed.contains(entry.first) && now - entry.second->takes_since > kKept;
   });
-  published_ = now;
-  until_ = until;
+  failpoint::Hit("hosts.compared");
+  MutexLock lock(mu_);
+  std::erase_if(missed_, [&](const auto& entry) {
+    return begins || list->hosts.contains(entry.first) || now - entry.second > kKept;
+  });
+  list_ = std::move(list);
 }
 
-void StoredHosts::Begin(SteadyTime now) {
-  hosts_.clear();
-  begun_ = now;
-}
-
-void StoredHosts::Follow(Host& host, const ExecutorRecord& record, SteadyTime now) {
+std::shared_ptr<const StoredHosts::Host> StoredHosts::Follow(
+    const std::shared_ptr<const Host>& host, const ExecutorRecord& record, SteadyTime now) {
   const bool takes = record.state == ExecutorState::kOnline && record.enabled && !record.draining;
   const ExecutorAbilities& abilities = record.abilities;
-  if (!host.first) {
-    host.takes_since = host.features_since = now;
-    host.first = now;
+  const auto is_old = [&](const auto& entry) { return now - entry.second > kKept; };
+  const bool same = host != nullptr && host->takes == takes &&
+                    host->features == abilities.features && host->handlers == abilities.handlers &&
+                    std::none_of(host->gone.begin(), host->gone.end(), is_old);
+  if (same) return host;
+  auto next = std::make_shared<Host>(
+      host != nullptr ? *host : Host{.takes_since = now, .features_since = now, .first = now});
+  if (takes != next->takes) next->takes_since = now;
+  if (abilities.features != next->features) next->features_since = now;
+  for (const std::string& handler : next->handlers) {
+    if (!abilities.handlers.contains(handler)) next->gone[handler] = now;
   }
-  if (takes != host.takes) host.takes_since = now;
-  if (abilities.features != host.features) host.features_since = now;
-  if (host.handlers != abilities.handlers) {
-    for (const std::string& handler : host.handlers) {
-      if (!abilities.handlers.contains(handler)) host.gone[handler] = now;
-    }
-    for (const std::string& handler : abilities.handlers) host.gone.erase(handler);
-    host.handlers = abilities.handlers;
-  }
-  std::erase_if(host.gone, [&](const auto& entry) { return now - entry.second > kKept; });
-  host.listed = true;
-  host.takes = takes;
-  host.features = abilities.features;
+  for (const std::string& handler : abilities.handlers) next->gone.erase(handler);
+  std::erase_if(next->gone, is_old);
+  next->takes = takes;
+  next->features = abilities.features;
+  next->handlers = abilities.handlers;
+  return next;
 }
 
 std::optional<Duration> StoredHosts::UnableFor(const ExecutorId& id, Features needs,
                                                const std::string& handler, SteadyTime now) {
-  MutexLock lock(mu_);
-  if (!begun_ || now > until_ || now - *begun_ < kSettles) return std::nullopt;
-  // The list may be older than the executor's row. If the next one does not have it either, it is
-  // down since now.
-  const auto [found, fresh] = hosts_.try_emplace(id, Host{.takes_since = now});
-  const Host& host = found->second;
-  if (fresh || (!host.first && published_ <= host.takes_since)) return std::nullopt;
+  const std::shared_ptr<const List> list = Current();
+  if (list == nullptr || now > list->until || now - list->begun < kSettles) return std::nullopt;
+  const auto found = list->hosts.find(id);
+  if (found == list->hosts.end()) {
+    // The list may be older than the executor's row. If the next one does not have it either, it is
+    // down since now.
+    MutexLock lock(mu_);
+    const auto [missed, fresh] = missed_.try_emplace(id, now);
+    if (fresh || list->published <= missed->second) return std::nullopt;
+    return now - missed->second;
+  }
+  const Host& host = *found->second;
   std::optional<SteadyTime> since;
   const auto unable = [&](SteadyTime from) { since = std::min(since.value_or(from), from); };
   if (!host.takes) unable(host.takes_since);
-  if (host.first && !host.features.HasAll(needs)) unable(host.features_since);
-  if (host.first && !handler.empty() && !host.handlers.contains(handler)) {
+  if (!host.features.HasAll(needs)) unable(host.features_since);
+  if (!handler.empty() && !host.handlers.contains(handler)) {
     const auto gone = host.gone.find(handler);
-    unable(gone == host.gone.end() ? *host.first : gone->second);
+    unable(gone == host.gone.end() ? host.first : gone->second);
   }
   if (!since) return std::nullopt;
   return now - *since;

@@ -1,7 +1,7 @@
 // The executors as the store lists them, for those who ask how long one of them could not have
 // taken a run: a run that is bound to an executor does not wait for one that is down for long.
 //
-// Threads  Thread-safe; the registry publishes.
+// Threads  Thread-safe; one thread publishes, the registry's.
 // Time     `now` and `until` are this member's steady clock. What this member has not seen does not
 //          count: an executor that is down in the first list is down from then on. In the first
 //          20 s there is no answer, because the list may tell of the time before, when no member
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,23 +36,30 @@ class StoredHosts {
 
  private:
   struct Host {
-    bool listed = false;
     bool takes = false;  // runs, of whatever kind
     SteadyTime takes_since{};
     Features features = {};
     SteadyTime features_since{};
     std::set<std::string> handlers = {};
-    std::optional<SteadyTime> first = {};         // list with it
+    SteadyTime first{};                           // list with it
     std::map<std::string, SteadyTime> gone = {};  // handlers that it had
   };
-  void Begin(SteadyTime now) REQUIRES(mu_);
-  static void Follow(Host& host, const ExecutorRecord& record, SteadyTime now);
+  // Constant once it is published, so that nobody waits while thousands are compared.
+  struct List {
+    std::map<ExecutorId, std::shared_ptr<const Host>> hosts;
+    SteadyTime begun{};  // of the first list
+    SteadyTime published{};
+    SteadyTime until{};
+  };
+  // The host after `record`; the same one if that says nothing new. `host` may be null.
+  static std::shared_ptr<const Host> Follow(const std::shared_ptr<const Host>& host,
+                                            const ExecutorRecord& record, SteadyTime now);
+  std::shared_ptr<const List> Current();
 
   Mutex mu_;
-  std::map<ExecutorId, Host> hosts_ GUARDED_BY(mu_);
-  std::optional<SteadyTime> begun_ GUARDED_BY(mu_);  // of the first list
-  SteadyTime published_ GUARDED_BY(mu_){};
-  SteadyTime until_ GUARDED_BY(mu_){};
+  std::shared_ptr<const List> list_ GUARDED_BY(mu_);  // null: there was none
+  // Since when those are asked for that are not in the list.
+  std::map<ExecutorId, SteadyTime> missed_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

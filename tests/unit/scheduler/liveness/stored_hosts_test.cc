@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/failpoint_on.h"
+
 namespace carillon::scheduler::stored_hosts_test {
 namespace {
 
@@ -109,6 +111,25 @@ TEST_F(StoredHostsTest, AnOldListSaysNothingAndTheNextOneIsTheFirst) {
   EXPECT_EQ(Unable("a"), std::nullopt);
   Pass(2s, all);
   EXPECT_EQ(Unable("a"), 20s);
+}
+
+// Thousands are compared, and the loops that ask must not wait for that.
+TEST_F(StoredHostsTest, TheLastListAnswersUntilTheNextOneIsCompared) {
+  std::vector<ExecutorRecord> all = {Host("a")};
+  all[0].state = ExecutorState::kLost;
+  Pass(32s, all);
+  int asked = 0;
+  failpoint::Arm("hosts.compared", [&] {
+    ++asked;
+    EXPECT_EQ(Unable("a"), 32s);
+    EXPECT_EQ(Unable("b"), std::nullopt);
+    return false;
+  });
+  all[0].state = ExecutorState::kOnline;
+  Pass(2s, all);
+  failpoint::Reset();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(Unable("a"), std::nullopt);
 }
 
 }  // namespace
