@@ -21,6 +21,8 @@ constexpr size_t kHealthParts = 6;
 constexpr Duration kReadEach = 1ms;  // a thousand rows a second, however many there are
 // A stored heartbeat may be 45 s old; what is left is for the other members, and for this one.
 constexpr Duration kSilentLeast = 90s;
+// While all members were away nobody wrote heartbeats, and it takes a large fleet so long to come.
+constexpr Duration kLinksWithin = 30s;
 
 bool SameProcess(const ExecutorRecord& a, const ExecutorRecord& b) {
   return a.incarnation == b.incarnation && a.host == b.host && a.ops_port == b.ops_port &&
@@ -40,6 +42,7 @@ ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
     : ports_(ports), options_(std::move(options)) {}
 
 SteadyTime ExecutorRegistry::Step(SteadyTime now) {
+  if (!first_step_) first_step_ = now;
   // First, because registrations are compared with what the store has.
   if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
   const bool takes = RegisterWaiting(now);
@@ -169,7 +172,7 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   if (!ports_.writes_health()) return;
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::vector<ExecutorRecord> silent;
-  AddSilent(rows, silent);
+  if (now - *first_step_ >= kLinksWithin) AddSilent(rows, silent);
   WriteAbilities(rows);
   KeepPart(rows);
   rows.insert(rows.end(), silent.begin(), silent.end());

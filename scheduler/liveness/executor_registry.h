@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 
 #include "scheduler/liveness/link_service.h"
 #include "scheduler/liveness/stored_hosts.h"
@@ -36,7 +37,7 @@ class ExecutorRegistry final : public Stepper {
     Duration refresh_every = 2s;  // between two reads of the switches; more for many executors
     Duration write_every = 5s;    // between two writes of load and heartbeats; of many, of a part
     // For executors that are in the store but never had a link to this member: at least 90 s,
-    // because the store has their heartbeats late.
+    // because the store has their heartbeats late. None in the first 30 s.
     Duration lost_after = 10s;
   };
   ExecutorRegistry(const Ports& ports, Options options);
@@ -67,6 +68,7 @@ class ExecutorRegistry final : public Stepper {
   const Ports ports_;
   const Options options_;
   std::atomic<bool> nudged_{false};
+  std::optional<SteadyTime> first_step_;
   SteadyTime next_refresh_{};
   SteadyTime next_write_{};
   std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the latest of each executor

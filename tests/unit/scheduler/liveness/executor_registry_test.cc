@@ -256,6 +256,32 @@ TEST_F(ExecutorRegistryTest, OneThatIsOnlyInTheStoreIsLostAfterAMinuteAndAHalf) 
   EXPECT_EQ(state_after(10s), ExecutorState::kLost);
 }
 
+// After an outage of all members all heartbeats are old, and no executor has come yet.
+TEST_F(ExecutorRegistryTest, AMemberThatHasJustStartedCallsNobodyLost) {
+  clock_.Advance(10min);
+  ExecutorTable known{{}};
+  ExecutorRegistry registry{{.clock = clock_,
+                             .store = faults_.executors,
+                             .hub = *hub_,
+                             .cluster = cluster_,
+                             .executors = known,
+                             .registers = registers_,
+                             .settings = settings_,
+                             .metrics = metrics_,
+                             .writes_health = [] { return true; }},
+                            {.write_every = 5s}};
+  for (int second = 0; second < 30; ++second) {
+    SampleClock();
+    registry.Step(clock_.Steady());
+    clock_.Advance(1s);
+  }
+  EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
+  clock_.Advance(5s);
+  SampleClock();
+  registry.Step(clock_.Steady());
+  EXPECT_EQ(Stored("x1").state, ExecutorState::kLost);
+}
+
 TEST_F(ExecutorRegistryTest, ManyAreReadAndWrittenLessOften) {
   std::vector<ExecutorRecord> many;
   for (int i = 0; i < 2'498; ++i) {
