@@ -37,9 +37,9 @@ struct TrackedRun {
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // the last to time out or return it
   Charge charge;                                             // how `executor` is charged for it
   int probes = 0;  // executors that claimed nothing did not claim it either, so many times
-  WallTime behind = WallTime::min();  // it ranks no earlier than a run due at this time
+  WallTime behind = WallTime::min();    // it ranks no earlier than a run due at this time
   std::optional<WallTime> as_due = {};  // of a part: it ranks as if it was due then
-  bool gone = false;                  // the store does not have it as PENDING, unless it is claimed
+  bool gone = false;  // the store does not have it as PENDING, unless it is claimed
   SlotClass slots = SlotClass::kProcess;  // valid once `definition` is set
   std::shared_ptr<const Definition> definition = {};
 };

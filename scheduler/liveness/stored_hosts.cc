@@ -16,10 +16,8 @@ void StoredHosts::Publish(const std::vector<ExecutorRecord>& stored, SteadyTime 
                           SteadyTime until) {
   const std::shared_ptr<const List> last = Current();
   const bool begins = last == nullptr || now > last->until;
-  auto list = std::make_shared<List>(List{.hosts = {},
-                                          .begun = begins ? now : last->begun,
-                                          .published = now,
-                                          .until = until});
+  auto list = std::make_shared<List>(
+      List{.hosts = {}, .begun = begins ? now : last->begun, .published = now, .until = until});
   if (!begins) list->hosts = last->hosts;
   std::set<ExecutorId> listed;
   for (const ExecutorRecord& record : stored) {
