@@ -92,8 +92,8 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
 // A workflow or a broadcast needs no executor. Whether its run begins or is refused,
 // the run leaves the memory soon: if it stays due in the store, the sweep offers it again. While
 // the cluster is paused it stays due like all other runs, however late it is: what is late is
-// decided when the pause ends. A broadcast also waits for the bus. Neither need wait to be shed: the
-// nodes or parts would wait, and none of them may be shed.
+// decided when the pause ends. A broadcast also waits for the bus. Neither need wait to be shed:
+// the nodes or parts would wait, and none of them may be shed.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
   const JobDefinition& job = tracked.definition->job();
   const bool is_part = tracked.run.key.shard > 0;
