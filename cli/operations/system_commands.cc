@@ -64,6 +64,14 @@ void SayOverload(json& status) {
       overload.value("since", std::string()), overload.value("shed", int64_t{0}));
 }
 
+void SayLetters(json& status) {
+  const json letters = status.value("unpublished_letters", json());
+  if (!letters.is_object()) return;
+  status["unpublished_letters"] =
+      fmt::format("{} since {} are not in dead_letters.topic; the log of the leader says why",
+                  letters.value("count", int64_t{0}), letters.value("since", std::string()));
+}
+
 // Prints the status. A table shows the number of members and segments instead of the lists.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
@@ -73,6 +81,7 @@ Outcome<ExitCode> ShowStatus(Session& session) {
     if (shown.contains("members") && shown["members"].is_array()) AddDifferences(shown);
     ShortenUnplanned(shown);
     SayOverload(shown);
+    SayLetters(shown);
     for (const char* name : {"members", "segments"}) {
       if (shown.contains(name) && shown[name].is_array()) shown[name] = shown[name].size();
     }

@@ -8,6 +8,9 @@ Result<StoreView> ReadStore(const StoreProbe::Ports& ports) {
   CARILLON_ASSIGN_OR_RETURN(view.segments, ports.segments.ListSegments());
   CARILLON_ASSIGN_OR_RETURN(view.executors, ports.executors.ListExecutors());
   CARILLON_ASSIGN_OR_RETURN(view.counts, ports.runs.CountOpenRuns());
+  if (ports.letters != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(view.letters, ports.letters->GetBacklog());
+  }
   return view;
 }
 

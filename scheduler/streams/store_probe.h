@@ -10,6 +10,7 @@
 #include "common/base/loops/bounded_call.h"
 #include "common/base/mutex.h"
 #include "common/ports/store/executor_store.h"
+#include "common/ports/store/letter_store.h"
 #include "common/ports/store/run_store.h"
 #include "common/ports/store/segment_store.h"
 
@@ -19,6 +20,7 @@ struct StoreView {
   std::vector<SegmentRecord> segments;
   std::vector<ExecutorRecord> executors;
   RunCounts counts;
+  LetterBacklog letters = {};
 };
 
 struct StoreSnapshot {
@@ -34,6 +36,7 @@ class StoreProbe {
     SegmentStore& segments;
     ExecutorStore& executors;
     RunStore& runs;
+    LetterStore* letters = nullptr;  // null: dead letters are not published
     const Clock& clock;
   };
   // Look blocks for at most `patience`.

@@ -44,6 +44,19 @@ Result<LettersToPublish> MemoryLetterStore::ScanUnpublished(uint64_t first, size
   return page;
 }
 
+Result<LetterBacklog> MemoryLetterStore::GetBacklog() {
+  MutexLock lock(tables_.mu);
+  LetterBacklog backlog;
+  if (!tables_.first_published_letter) return backlog;
+  const auto& letters = tables_.dead_letters;
+  for (auto it = letters.lower_bound(*tables_.first_published_letter); it != letters.end(); ++it) {
+    if (tables_.published_letters.contains(it->first)) continue;
+    if (backlog.waiting == 0) backlog.oldest = it->second.created;
+    backlog.waiting = std::min(backlog.waiting + 1, kLettersCountedMax);
+  }
+  return backlog;
+}
+
 Status MemoryLetterStore::MarkPublished(const std::vector<uint64_t>& ids) {
   MutexLock lock(tables_.mu);
   for (const uint64_t id : ids) {

@@ -14,6 +14,7 @@ class MemoryLetterStore final : public LetterStore {
 
   Result<uint64_t> BeginPublishing(WallTime now) override;
   Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override;
+  Result<LetterBacklog> GetBacklog() override;
   Status MarkPublished(const std::vector<uint64_t>& ids) override;
 
  private:

@@ -38,6 +38,14 @@ inline constexpr int64_t kLettersCountedMax = 10'000;
 // So much older than the first call of BeginPublishing may letters be that are published.
 inline constexpr Duration kLettersBeforeBegin = 60s;
 
+// The letters that wait to be published.
+struct LetterBacklog {
+  int64_t waiting = 0;           // counted up to kLettersCountedMax
+  WallTime oldest = WallTime{};  // when the first of them by id was left; zero: there is none
+
+  bool operator==(const LetterBacklog&) const = default;
+};
+
 class LetterStore {
  public:
   virtual ~LetterStore() = default;
@@ -49,6 +57,8 @@ class LetterStore {
   // Letters from the id `first` on that are not published, by id. Takes no locks. Those in a state
   // that this version does not know are left to a newer one.
   virtual Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) = 0;
+  // Decides nothing: before the first call of BeginPublishing, none waits. Takes no locks.
+  virtual Result<LetterBacklog> GetBacklog() = 0;
   // Letters that do not exist any more are passed over.
   virtual Status MarkPublished(const std::vector<uint64_t>& ids) = 0;
 };

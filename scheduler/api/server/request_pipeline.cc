@@ -177,6 +177,11 @@ std::string PathOf(const HttpRequest& request) {
   return request.target.substr(0, request.target.find('?'));
 }
 
+// Null if this cluster publishes no dead letters.
+LetterStore* PublishedLetters(const ApiContext& context) {
+  return context.config.Text("dead_letters.topic").empty() ? nullptr : &context.stores.letters;
+}
+
 }  // namespace
 
 ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
@@ -192,6 +197,7 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
       probe_({.segments = context.stores.segments,
               .executors = context.stores.executors,
               .runs = context.stores.runs,
+              .letters = PublishedLetters(context),
               .clock = context.clock},
              context.store_patience),
       changes_({.audit = context.stores.audit,

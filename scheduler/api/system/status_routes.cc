@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kStoreIdMax = 128;  // characters
+// The leader publishes a letter within seconds, unless the bus does not take it.
+constexpr Duration kLettersLateAfter = 1min;
 
 double Milliseconds(Duration duration) { return static_cast<double>(duration.count()) / 1000.0; }
 
@@ -106,6 +108,14 @@ json DescribeOverload(const std::optional<Overload>& overload) {
           {"shed", overload->shed}};
 }
 
+json DescribeLetters(const Call& call, const LetterBacklog& letters) {
+  const auto now = call.api.cluster_now();
+  if (letters.waiting == 0 || !now.ok() || *now - letters.oldest < kLettersLateAfter) {
+    return nullptr;
+  }
+  return {{"count", letters.waiting}, {"since", FormatRfc3339(letters.oldest)}};
+}
+
 json DescribeTrust(const StoreTrust& trust) {
   const bool accepted = trust.accepted != WallTime{};
   return {{"store_id", trust.store_id},
@@ -160,6 +170,7 @@ Reply SystemStatus(const Call& call) {
       {"unknown_since", nullptr},
       {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
       {"overload", DescribeOverload(view.overload)},
+      {"unpublished_letters", nullptr},
       {"version", call.api.version}};
   if (!snapshot.view) {
     status["unknown_since"] = FormatRfc3339(snapshot.known_at);
@@ -172,6 +183,7 @@ Reply SystemStatus(const Call& call) {
   status["runs_pending"] = snapshot.view->counts.pending;
   status["runs_running"] = snapshot.view->counts.running;
   status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
+  status["unpublished_letters"] = DescribeLetters(call, snapshot.view->letters);
   // While the cluster is paused, nothing is planned.
   status["unplanned_jobs"] =
       status["paused"].is_null() ? DescribeUnplanned(view.unplanned_jobs) : json::array();

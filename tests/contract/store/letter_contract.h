@@ -99,6 +99,23 @@ TYPED_TEST(LetterContract, LettersFromLongBeforeTheFirstCallAreNotPublished) {
   EXPECT_EQ(this->KeysOf(s.v(s.letters.ScanUnpublished(first, 10))), (std::vector{recent, later}));
 }
 
+TYPED_TEST(LetterContract, TheBacklogSaysWhatWaitsAndSinceWhen) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", s.Manual());
+  this->Fail(s, job, fence);
+  EXPECT_EQ(s.v(s.letters.GetBacklog()), LetterBacklog{}) << "nobody publishes";
+  const uint64_t first = s.v(s.letters.BeginPublishing(kT0 + 1h));
+  EXPECT_EQ(s.v(s.letters.GetBacklog()), LetterBacklog{}) << "from before the first call";
+  this->Fail(s, job, fence);
+  this->Fail(s, job, fence);
+  EXPECT_EQ(s.v(s.letters.GetBacklog()), (LetterBacklog{.waiting = 2, .oldest = kT0 + 2s}));
+  for (const LetterToPublish& one : s.v(s.letters.ScanUnpublished(first, 10)).letters) {
+    ASSERT_OK(s.letters.MarkPublished({one.letter.id}));
+  }
+  EXPECT_EQ(s.v(s.letters.GetBacklog()), LetterBacklog{});
+}
+
 // A leader that was replaced while the bus had its letters marks them all the same, and both may
 // mark the same ones.
 TYPED_TEST(LetterContract, MarksOfTwoMembersDoNotDisturbEachOther) {

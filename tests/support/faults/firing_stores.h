@@ -171,6 +171,9 @@ class FaultLetterStore : public FaultStore<LetterStore> {
   Result<LettersToPublish> ScanUnpublished(uint64_t first, size_t limit) override {
     return Call("ScanUnpublished", &LetterStore::ScanUnpublished, first, limit);
   }
+  Result<LetterBacklog> GetBacklog() override {
+    return Call("GetBacklog", &LetterStore::GetBacklog);
+  }
   Status MarkPublished(const std::vector<uint64_t>& ids) override {
     return Call("MarkPublished", &LetterStore::MarkPublished, ids);
   }

@@ -1246,6 +1246,11 @@ export interface components {
         since: string;
         shed: number;
       } | null;
+      unpublished_letters: {
+        count: number;
+        /** Format: date-time */
+        since: string;
+      } | null;
       version: string;
     };
     /** @enum {string} */

@@ -64,6 +64,15 @@ Result<std::vector<LetterToPublish>> FetchUnpublished(Session& session, uint64_t
   return letters;
 }
 
+// Reads index entries, at most kLettersCountedMax.
+Result<int64_t> CountUnpublished(Session& session, uint64_t first) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT COUNT(*) FROM (SELECT l.id FROM dead_letters l FORCE INDEX "
+                               "(by_published) WHERE l.published = 0 AND l.id >= ? LIMIT ?) x",
+                               {first, uint64_t{kLettersCountedMax}}));
+  return rows.Next() ? rows.Int(1) : int64_t{0};
+}
+
 }  // namespace
 
 Result<uint64_t> MysqlLetterStore::BeginPublishing(WallTime now) {
@@ -89,14 +98,30 @@ Result<LettersToPublish> MysqlLetterStore::ScanUnpublished(uint64_t first, size_
                   CARILLON_ASSIGN_OR_RETURN(page.letters, FetchUnpublished(session, first, limit));
                   page.waiting = static_cast<int64_t>(page.letters.size());
                   if (page.letters.size() < limit) return page;
-                  static const std::string count =
-                      "SELECT COUNT(*) FROM (SELECT l.id FROM dead_letters l FORCE INDEX "
-                      "(by_published) WHERE l.published = 0 AND l.id >= ? LIMIT ?) x";
-                  CARILLON_ASSIGN_OR_RETURN(
-                      Rows rows, session.Query(count, {first, uint64_t{kLettersCountedMax}}));
-                  if (rows.Next()) page.waiting = rows.Int(1);
+                  CARILLON_ASSIGN_OR_RETURN(page.waiting, CountUnpublished(session, first));
                   return page;
                 });
+}
+
+Result<LetterBacklog> MysqlLetterStore::GetBacklog() {
+  return InRead(db_.pool(), "backlog of letters", [](Session& session) -> Result<LetterBacklog> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows begun,
+        session.Query("SELECT next_id FROM id_blocks WHERE name = ?", {kLetterSequence}));
+    LetterBacklog backlog;
+    if (!begun.Next()) return backlog;
+    const uint64_t first = begun.Unsigned(1);
+    CARILLON_ASSIGN_OR_RETURN(backlog.waiting, CountUnpublished(session, first));
+    if (backlog.waiting == 0) return backlog;
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows oldest, session.Query("SELECT l.created_us FROM dead_letters l FORCE INDEX "
+                                   "(by_published) WHERE l.published = 0 AND l.id >= ? ORDER "
+                                   "BY l.id LIMIT 1",
+                                   {first}));
+    if (!oldest.Next()) return LetterBacklog{};  // published meanwhile
+    backlog.oldest = oldest.Time(1);
+    return backlog;
+  });
 }
 
 Status MysqlLetterStore::MarkPublished(const std::vector<uint64_t>& ids) {

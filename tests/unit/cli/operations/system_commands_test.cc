@@ -156,6 +156,18 @@ TEST_F(SystemCommandsTest, StatusNamesJobsThatCannotBePlanned) {
   EXPECT_EQ(OutJson()["unplanned_jobs"].size(), 6u);
 }
 
+TEST_F(SystemCommandsTest, StatusSaysThatDeadLettersAreNotPublished) {
+  Answer("GET /api/system/status",
+         {{"leader", "m1"},
+          {"unpublished_letters", {{"count", 12}, {"since", "2026-03-01T00:00:00.000000Z"}}}});
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_NE(out().find("12 since 2026-03-01T00:00:00.000000Z are not in dead_letters.topic"),
+            std::string::npos)
+      << out();
+  EXPECT_EQ(Run({"system", "status", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["unpublished_letters"]["count"], 12);
+}
+
 TEST_F(SystemCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
   Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
   EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);

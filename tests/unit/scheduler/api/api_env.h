@@ -115,7 +115,7 @@ class ApiEnv : public ::testing::Test {
             .seed = 7,
             .metrics = metrics_,
             .version = "0.1.0-test",
-            .config = config::Load({}).value(),
+            .config = config_,
             .settings = settings_,
             .upgrade = upgrade_,
             .new_fields = new_fields_,
@@ -208,6 +208,7 @@ class ApiEnv : public ::testing::Test {
   Status accept_answer_;
   std::vector<StoreIdentity> accepted_;
 
+  config::Config config_ = config::Load({}).value();
   bool one_process_ = false;
   int64_t account_rate_ = 0;
   int64_t address_rate_ = 0;

@@ -216,7 +216,13 @@ describe('the attention card', () => {
       last_success_time: i === 0 ? null : '2026-02-28T02:00:00Z',
       dead_letters: i + 1,
     }));
-  function open(answers: { failing: object; held?: object; gaps?: object; unplanned?: object[] }) {
+  function open(answers: {
+    failing: object;
+    held?: object;
+    gaps?: object;
+    unplanned?: object[];
+    letters?: object;
+  }) {
     const none = { items: [], next_page_token: null, total: 0 };
     queryClient.clear();
     server.use(
@@ -226,7 +232,12 @@ describe('the attention card', () => {
       http.get(at('failing-jobs'), () => HttpResponse.json(answers.failing)),
     );
     const unplanned_jobs = answers.unplanned ?? null;
-    const status = { leader: 'a', members: [], unplanned_jobs } as unknown as SystemStatus;
+    const status = {
+      leader: 'a',
+      members: [],
+      unplanned_jobs,
+      unpublished_letters: answers.letters ?? null,
+    } as unknown as SystemStatus;
     const root = createRootRoute({
       component: () => <Attention status={status} late={false} onKnown={() => undefined} />,
     });
@@ -257,6 +268,13 @@ describe('the attention card', () => {
   it('the attention card is empty once no job fails', async () => {
     open({ failing: { items: [], next_page_token: null, total: 0 } });
     await screen.findByText('Nothing needs attention');
+  });
+
+  it('the attention card says that dead letters are not published', async () => {
+    const letters = { count: 1200, since: '2026-03-01T02:00:00Z' };
+    open({ failing: { items: [], next_page_token: null, total: 0 }, letters });
+    const row = (await screen.findByText(/^Dead letters are not published .*: 1,200 wait/)).closest('li')!;
+    expect(within(row).getByRole('link').getAttribute('href')).toBe('/admin/dead-letters');
   });
 
   it('the attention card names jobs that cannot be planned and counts the others', async () => {

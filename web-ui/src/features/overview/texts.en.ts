@@ -7,6 +7,7 @@ export const en = {
   'overview.no_failures': 'No recent failures',
   'overview.overload':
     'Runs waited longer than {{span}}: those of a priority under {{below}} are being skipped.',
+  'overview.letters': 'Dead letters are not published to their topic: {{n}} wait.',
   'overview.overdue': 'A run is {{span}} overdue.',
   'overview.held': 'A run of {{name}} is held for a manual decision.',
   'overview.executor': 'Executor {{name}}: {{state}}',

@@ -7,6 +7,7 @@ export const zhCN: TwinOf<typeof en> = {
   'overview.failures': '最近失败',
   'overview.no_failures': '最近没有失败',
   'overview.overload': '运行等待超过 {{span}}：优先级低于 {{below}} 的运行正被跳过。',
+  'overview.letters': '死信未能发布到主题：{{n}} 个在等待。',
   'overview.overdue': '有运行已逾期 {{span}}。',
   'overview.held': '{{name}} 的一次运行等待人工确认。',
   'overview.executor': '执行器 {{name}}：{{state}}',

@@ -102,6 +102,16 @@ export default function Attention({
         </Link>
       ),
     });
+  if (status.unpublished_letters)
+    matters.push({
+      key: 'letters',
+      text: t('overview.letters', { n: count(status.unpublished_letters.count, language) }),
+      link: (
+        <Link to="/admin/dead-letters" className="link">
+          {see}
+        </Link>
+      ),
+    });
   if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
     matters.push({
       key: 'late',

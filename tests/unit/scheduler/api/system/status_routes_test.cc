@@ -202,6 +202,35 @@ TEST_F(SystemRoutesTest, StatusSaysThatLoadIsShed) {
       json({{"late_s", 10}, {"below", 20}, {"since", "2026-03-01T00:00:00.000000Z"}, {"shed", 7}}));
 }
 
+TEST_F(SystemRoutesTest, StatusSaysThatDeadLettersAreNotPublished) {
+  const auto told = [this] { return Get("/api/system/status").body()["unpublished_letters"]; };
+  config_ = config::Load({.flags = {{"dead_letters.topic", "letters", "--set"}}}).value();
+  Serve("");
+  const std::string job_id = Create().value("job_id", "");
+  Finish(Execute(job_id), {.state = RunState::kFailed, .reason = "exit_code"});
+  clock_.Advance(1h);
+  const uint64_t first = *stores_.letters.BeginPublishing(clock_.Wall());
+  const WallTime since = clock_.Wall();
+  Finish(Execute(job_id), {.state = RunState::kFailed, .reason = "exit_code"});
+  clock_.Advance(59s);
+  EXPECT_TRUE(told().is_null()) << "the leader may be about to publish it";
+  clock_.Advance(1s);
+  EXPECT_EQ(told(), (json{{"count", 1}, {"since", FormatRfc3339(since)}}))
+      << "the one from before the first call does not wait";
+  const LettersToPublish page = *stores_.letters.ScanUnpublished(first, 10);
+  ASSERT_EQ(page.letters.size(), 1u);
+  EXPECT_TRUE(stores_.letters.MarkPublished({page.letters[0].letter.id}).ok());
+  EXPECT_TRUE(told().is_null());
+}
+
+TEST_F(SystemRoutesTest, StatusSaysNothingOfLettersWithoutATopic) {
+  const std::string job_id = Create().value("job_id", "");
+  ASSERT_TRUE(stores_.letters.BeginPublishing(clock_.Wall()).ok());
+  Finish(Execute(job_id), {.state = RunState::kFailed, .reason = "exit_code"});
+  clock_.Advance(1h);
+  EXPECT_TRUE(Get("/api/system/status").body()["unpublished_letters"].is_null());
+}
+
 TEST_F(SystemRoutesTest, StatusNamesTheJobsThatAreNotPlanned) {
   EXPECT_EQ(Get("/api/system/status").body()["unplanned_jobs"], json::array());
   status_.unplanned = {{JobId("eastern"), "Eastern", ParseRfc3339("2026-03-01T00:00:00Z").value()}};
