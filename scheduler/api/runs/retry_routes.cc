@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -71,12 +72,16 @@ Outcome<std::vector<std::string>> NodeList(const json& value, const std::string&
     return InvalidField(pointer, "bad_value", "Must be a list of at most 500 nodes.");
   }
   std::vector<std::string> nodes;
+  std::set<std::string> seen;
   for (size_t i = 0; i < value.size(); ++i) {
+    const std::string place = fmt::format("{}/{}", pointer, i);
     if (!value[i].is_string() || !IsNodeId(value[i].get<std::string>())) {
-      return InvalidField(fmt::format("{}/{}", pointer, i), "bad_value",
-                          "Must be the id of a node.");
+      return InvalidField(place, "bad_value", "Must be the id of a node.");
     }
     nodes.push_back(value[i].get<std::string>());
+    if (!seen.insert(nodes.back()).second) {
+      return InvalidField(place, "repeated", "This node appears more than once.");
+    }
   }
   return nodes;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common/domain/job/fan_out.h"
 #include "common/domain/parts/run_part.h"
@@ -77,13 +78,17 @@ Outcome<std::optional<PartChoice>> ReadPartChoice(const json& body) {
                         "Must be failed, all or a list of at most 1,000 indexes.");
   }
   PartChoice choice{.which = PartChoice::Which::kNamed};
+  std::set<uint32_t> seen;
   for (size_t i = 0; i < given->size(); ++i) {
     const json& index = (*given)[i];
+    const std::string place = fmt::format("/shards/{}", i);
     if (!index.is_number_unsigned() || index.get<uint64_t>() >= kFanOutMax) {
-      return InvalidField(fmt::format("/shards/{}", i), "bad_value",
-                          "Must be an index from 0 to 999.");
+      return InvalidField(place, "bad_value", "Must be an index from 0 to 999.");
     }
     choice.indexes.push_back(index.get<uint32_t>());
+    if (!seen.insert(choice.indexes.back()).second) {
+      return InvalidField(place, "repeated", "This index appears more than once.");
+    }
   }
   return std::optional(std::move(choice));
 }

@@ -192,6 +192,16 @@ TEST_F(ShardRoutesTest, ChosenPartsAreRetriedAndTheChoiceIsChecked) {
   EXPECT_EQ(Post(path, {{"shards", json::array()}}).pointer(), "/shards");
   EXPECT_EQ(Post(path, {{"shards", {0, -1}}}).pointer(), "/shards/1");
   EXPECT_EQ(Post(path, {{"shards", {3}}}).pointer(), "/shards/0");
+  for (const json& wrong : {json({0, 1000}), json({0, "1"}), json({0, 1.5}), json({0, nullptr})}) {
+    EXPECT_EQ(Post(path, {{"shards", wrong}}).pointer(), "/shards/1") << wrong;
+  }
+  for (const json& wrong : {json(1), json(true), json::object(), json(std::vector<int>(1001))}) {
+    EXPECT_EQ(Post(path, {{"shards", wrong}}).pointer(), "/shards") << wrong.type_name();
+  }
+  const Answer twice = Post(path, {{"shards", {1, 2, 1}}});
+  EXPECT_EQ(twice.status, 400) << twice.text;
+  EXPECT_EQ(twice.body()["errors"][0]["code"], "repeated");
+  EXPECT_EQ(twice.pointer(), "/shards/2");
   ASSERT_EQ(Post(path, {{"shards", {0, 2}}}).status, 202);
   EXPECT_EQ(Get("/api/runs/" + run_id).body()["shards"], (json{{"FAILED", 1}, {"PENDING", 2}}));
   const std::string plain = Execute(Create().value("job_id", ""));

@@ -182,6 +182,12 @@ TEST_F(RunNodeRoutesTest, ChoicesThatCannotBeAreRefused) {
   EXPECT_EQ(unknown.status, 400);
   EXPECT_EQ(unknown.body()["errors"][0]["pointer"], "/from/0");
   EXPECT_EQ(Retry({{"skip", "load"}}).status, 400);
+  for (const std::string list : {"from", "skip"}) {
+    const Answer twice = Retry({{list, {"load", "audit", "load"}}});
+    EXPECT_EQ(twice.status, 400) << twice.text;
+    EXPECT_EQ(twice.body()["errors"][0]["pointer"], "/" + list + "/2");
+    EXPECT_EQ(twice.body()["errors"][0]["code"], "repeated");
+  }
   EXPECT_EQ(Retry({{"from", "start"}, {"skip", {"none"}}}).body()["errors"][0]["pointer"],
             "/skip/0");
   const std::string plain = Execute("load");
