@@ -99,6 +99,7 @@ std::vector<PartEnd> EndsOf(const MemoryTables& tables, const RunKey& own) REQUI
                     .first_try = IsFirstTry(part.row),
                     .may_still_run = part.row.may_still_run,
                     .reason = part.result.reason,
+                    .claimed = part.row.claimed,
                     .started = part.result.started,
                     .ended = part.result.ended});
   }
@@ -175,7 +176,7 @@ FireEffect EndFireOf(MemoryTables& tables, const FireLook& fire, WallTime now) {
   for (PartEnd& part : ends) {
     if (counted_before.contains(part.shard)) part.state = RunState::kRunning;
   }
-  const auto end = EndOf(ends, found->row.cancel_requested.has_value());
+  const auto end = EndOf(ends, found->row);
   if (!end) {
     if (HasBegunParts(found->row) && found->row.cancel_requested) {
       const EndedRuns before = tables.ended;  // no user's request

@@ -122,14 +122,15 @@ NoParts EndOfNoParts(const RunRow& own, const Places& places, WallTime now) {
           .result = std::move(result)};
 }
 
-std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
+std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& own) {
+  const bool cancel_requested = own.cancel_requested.has_value();
   FireEnd end{.state = StateOf(parts, cancel_requested)};
   bool may_still_run = false;
   for (const PartEnd& part : parts) {
     if (!IsFinal(part.state)) return std::nullopt;
     may_still_run = may_still_run || part.may_still_run;
     end.ended = std::max(end.ended, part.ended);
-    if (part.started == WallTime{}) continue;
+    if (part.started == WallTime{} || part.claimed < own.claimed) continue;
     end.started = end.started == WallTime{} ? part.started : std::min(end.started, part.started);
   }
   switch (end.state) {

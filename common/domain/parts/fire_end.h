@@ -38,7 +38,8 @@ struct PartEnd {
   bool first_try = true;  // IsFirstTry
   bool may_still_run = false;
   std::string reason = {};
-  WallTime started = WallTime{};  // zero = never
+  WallTime claimed = WallTime{};  // by cluster time
+  WallTime started = WallTime{};  // by its host's clock; zero = never
   WallTime ended = WallTime{};
 };
 
@@ -46,6 +47,8 @@ struct FireEnd {
   RunState state = RunState::kCompleted;
   std::string_view reason = {};
   std::string error = {};  // names the parts that are the cause; empty = none
+  // The first start since the own run began its present attempt; zero = none. Parts that a retry
+  // has left alone have ended in an earlier one.
   WallTime started = WallTime{};
   WallTime ended = WallTime{};
 };
@@ -59,7 +62,7 @@ struct FireEnd {
 //   SKIPPED                  all hosts were down; those that were before the first attempt count
 //                            as nothing otherwise
 //   COMPLETED                otherwise
-std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, bool cancel_requested);
+std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& own);
 
 // The result that is stored with the own run. No end is in the future, whatever the hosts say.
 AttemptResult ResultOf(const FireEnd& end, WallTime now);

@@ -160,6 +160,11 @@ TYPED_TEST(PartsControlContract, ARetryRunsWhatHasFailed) {
     this->EndPart(s, own, index, RunState::kCompleted, fence, kT0 + 2h);
   }
   EXPECT_EQ(this->Look(s, own, fence, kT0 + 3h).state, RunState::kCompleted);
+  const RunDetail done = s.Get(own.key);
+  EXPECT_EQ(done.result.started, kT0 + 2h) << "of the parts that ran again";
+  EXPECT_EQ(done.result.ended, kT0 + 2h);
+  ASSERT_EQ(done.attempts.size(), 1u);
+  EXPECT_EQ(done.attempts[0].result.started, kT0 + 1s);
 }
 
 TYPED_TEST(PartsControlContract, ARetryTakesTheChosenParts) {

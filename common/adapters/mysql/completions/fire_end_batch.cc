@@ -46,7 +46,7 @@ using PartsByOwn = std::map<RunKey, std::vector<PartEnd>>;
 Result<PartsByOwn> ReadParts(Session& session, const std::set<RunKey>& owns) {
   static const std::string statement =
       "SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, r.attempt, r.flags, r.reason, "
-      "r.started_us, r.ended_us FROM " +
+      "r.claimed_us, r.started_us, r.ended_us FROM " +
       KeyedRuns("") +
       " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
       "r.schedule_id = k.s AND r.shard > 0 ORDER BY r.fire_us, r.schedule_id, r.shard";
@@ -66,8 +66,9 @@ Result<PartsByOwn> ReadParts(Session& session, const std::set<RunKey>& owns) {
                                         .first_try = IsFirstTry(row),
                                         .may_still_run = MayStillRun(state, reason),
                                         .reason = reason,
-                                        .started = rows.Time(8),
-                                        .ended = rows.Time(9)});
+                                        .claimed = rows.Time(8),
+                                        .started = rows.Time(9),
+                                        .ended = rows.Time(10)});
   }
   return parts;
 }
@@ -109,7 +110,7 @@ Result<FireEndFacts> ReadFires(Session& session, const std::vector<FireLook>& fi
 Result<FireEffect> EndFire(StoredRun& own, const JobRow* job, const std::vector<PartEnd>& parts,
                            RunWriter& writer, WallTime now) {
   FireEffect effect;
-  const auto end = EndOf(parts, own.row.cancel_requested.has_value());
+  const auto end = EndOf(parts, own.row);
   if (!end) return effect;
   const bool deleted = job == nullptr || job->deleted;
   const auto change = DecideFireEnd(own.row, deleted, *end);

@@ -28,6 +28,13 @@ const PartEnd kDownAgain = Part(kSkipped, reason::kHostDown, false);
 const PartEnd kGivenUp = Part(kFailed, reason::kExecutorLost);
 const PartEnd kUnknown = Part(kCancelled, reason::kOutcomeUnknown);
 
+// The own run, which has begun at `claimed`.
+RunRow BegunOwn(bool cancelled = false, WallTime claimed = kFire) {
+  RunRow own{.state = kRunning, .claimed = claimed, .flags = run_flag::kParts};
+  if (cancelled) own.cancel_requested = CancelMode::kGraceful;
+  return own;
+}
+
 struct Case {
   std::vector<PartEnd> parts;
   RunState state;
@@ -64,7 +71,7 @@ TEST(FireEndTest, TheTable) {
   };
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& one = cases[i];
-    const auto end = EndOf(one.parts, one.cancel);
+    const auto end = EndOf(one.parts, BegunOwn(one.cancel));
     ASSERT_TRUE(end) << i;
     EXPECT_EQ(end->state, one.state) << i;
     EXPECT_EQ(end->reason, one.reason) << i;
@@ -76,8 +83,8 @@ TEST(FireEndTest, TheTable) {
 
 TEST(FireEndTest, NoEndWhileAPartIsOpen) {
   for (const RunState open : {kPending, kRunning, kHeld}) {
-    EXPECT_FALSE(EndOf({kBad, Part(open)}, false)) << Name(open);
-    EXPECT_FALSE(EndOf({kStopped, Part(open)}, true)) << Name(open);
+    EXPECT_FALSE(EndOf({kBad, Part(open)}, BegunOwn())) << Name(open);
+    EXPECT_FALSE(EndOf({kStopped, Part(open)}, BegunOwn(true))) << Name(open);
   }
 }
 
@@ -87,28 +94,47 @@ TEST(FireEndTest, TheErrorNamesTheFirstTen) {
   parts[0] = kOk;
   parts[2] = kGone;
   parts[2].shard = 3;
-  const std::string error = EndOf(parts, false)->error;
+  const std::string error = EndOf(parts, BegunOwn())->error;
   EXPECT_TRUE(
       error.starts_with("13 of 14 shards have failed: 1 (FAILED exit_code), "
                         "2 (LOST executor_lost), 3 (FAILED exit_code), "))
       << error;
   EXPECT_TRUE(error.ends_with(", 10 (FAILED exit_code) and 3 more")) << error;
-  EXPECT_EQ(EndOf({kOk, kOk}, false)->error, "");
+  EXPECT_EQ(EndOf({kOk, kOk}, BegunOwn())->error, "");
 }
 
 TEST(FireEndTest, ItLastsFromTheFirstStartToTheLastEnd) {
   PartEnd a = kOk;
+  a.claimed = kFire;
   a.started = kFire + 2s;
   a.ended = kFire + 9s;
   PartEnd b = kBad;
+  b.claimed = kFire + 1s;
   b.started = kFire + 1s;
   b.ended = kFire + 4s;
   PartEnd never = kDown;
   never.ended = kFire + 3s;
-  const auto end = EndOf({never, a, b}, false);
+  const auto end = EndOf({never, a, b}, BegunOwn());
   EXPECT_EQ(end->started, kFire + 1s);
   EXPECT_EQ(end->ended, kFire + 9s);
-  EXPECT_EQ(EndOf({never}, false)->started, WallTime{});
+  EXPECT_EQ(EndOf({never}, BegunOwn())->started, WallTime{});
+}
+
+// By the clock of the cluster: that of a host may be behind.
+TEST(FireEndTest, PartsOfAnEarlierAttemptAreNotItsBegin) {
+  PartEnd kept = kOk;
+  kept.claimed = kFire;
+  kept.started = kFire;
+  kept.ended = kFire + 9s;
+  PartEnd again = kBad;
+  again.claimed = kFire + 1h;
+  again.started = kFire + 1h - 2s;
+  again.ended = kFire + 1h + 4s;
+  const RunRow retried = BegunOwn(false, kFire + 1h);
+  const auto end = EndOf({kept, again}, retried);
+  EXPECT_EQ(end->started, kFire + 1h - 2s);
+  EXPECT_EQ(end->ended, kFire + 1h + 4s);
+  EXPECT_EQ(EndOf({kept, kStopped}, retried)->started, WallTime{}) << "no part was claimed again";
 }
 
 RunRow Own(RunState state) {
