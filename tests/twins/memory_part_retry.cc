@@ -62,6 +62,10 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   CARILLON_ASSIGN_OR_RETURN(
       const std::vector<PartRetry> plan,
       PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
+  const bool has_schedule =
+      own.schedule_id == job.manual ||
+      std::ranges::find(job.schedules, own.schedule_id) != job.schedules.end();
+  if (NeedsSchedule(fire.row) && !has_schedule) return ScheduleIsGone(fire.row);
   if ((fire.row.flags & run_flag::kOnBehalf) != 0) {
     const std::string refusal = RefusalOf(BackersOfRun(tables, fire), job.definition);
     if (!refusal.empty()) return ForbiddenForFire(fire.row, refusal);

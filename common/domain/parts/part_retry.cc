@@ -32,16 +32,10 @@ bool HasFailed(const PartOfFire& part) {
 }
 
 Status CheckState(const RunRow& own) {
-  switch (own.state) {
-    case RunState::kRunning: break;
-    case RunState::kFailed:
-    case RunState::kTimedOut:
-    case RunState::kLost:
-    case RunState::kCancelled: return {};
-    default:
-      return CannotRetry(own, fmt::format("is {}; its shards can be retried while it is RUNNING, "
-                                          "FAILED, TIMED_OUT, LOST or CANCELLED",
-                                          Name(own.state)));
+  if (IsFinal(own.state)) return {};
+  if (own.state != RunState::kRunning) {
+    return CannotRetry(
+        own, fmt::format("is {}; its shards can be retried once it is RUNNING", Name(own.state)));
   }
   if (own.cancel_requested) return CannotRetry(own, "is being cancelled");
   return {};
@@ -54,7 +48,7 @@ Result<std::vector<size_t>> Chosen(const RunRow& own, const std::vector<PartOfFi
   if (choice.which == PartChoice::Which::kFailed) {
     for (size_t i = 0; i < parts.size(); ++i) chosen[i] = HasFailed(parts[i]);
   }
-  if (choice.which == PartChoice::Which::kNamed) {
+  if (choice.which == PartChoice::Which::kNamed || choice.which == PartChoice::Which::kItself) {
     for (size_t i = 0; i < choice.indexes.size(); ++i) {
       const auto part = std::ranges::find_if(parts, [&](const PartOfFire& one) {
         return IndexOfPart(one.row.key) == choice.indexes[i];
@@ -72,7 +66,11 @@ Result<std::vector<size_t>> Chosen(const RunRow& own, const std::vector<PartOfFi
   for (size_t i = 0; i < parts.size(); ++i) {
     if (chosen[i]) positions.push_back(i);
   }
-  if (positions.empty()) return CannotRetry(own, "has no shard that has failed");
+  if (positions.empty()) {
+    return CannotRetry(own, fmt::format("is {} and has no shard that has failed; to run shards "
+                                        "again nevertheless, name them in shards, or all",
+                                        Name(own.state)));
+  }
   return positions;
 }
 
@@ -135,7 +133,13 @@ Result<std::vector<PartRetry>> PlanPartRetry(const RunRow& own,
   }
   std::vector<PartRetry> plan;
   for (const size_t position : chosen) {
-    CARILLON_ASSIGN_OR_RETURN(RunChange change, ChangeOf(own, parts[position].row, job, now));
+    const RunRow& row = parts[position].row;
+    if (choice.which == PartChoice::Which::kItself && row.state == RunState::kCompleted) {
+      return CannotRetry(own, fmt::format("has shard {}, which is COMPLETED; to run it again "
+                                          "nevertheless, retry run {} and name it in shards",
+                                          IndexOfPart(row.key), EncodeRunId(own.key)));
+    }
+    CARILLON_ASSIGN_OR_RETURN(RunChange change, ChangeOf(own, row, job, now));
     plan.push_back({.position = position, .change = std::move(change)});
   }
   return plan;
@@ -143,7 +147,7 @@ Result<std::vector<PartRetry>> PlanPartRetry(const RunRow& own,
 
 PartChoice ChoiceOf(const RunKey& key, const std::optional<PartChoice>& choice) {
   if (!IsPart(key)) return choice.value_or(PartChoice{});
-  return {.which = PartChoice::Which::kNamed, .indexes = {IndexOfPart(key)}};
+  return {.which = PartChoice::Which::kItself, .indexes = {IndexOfPart(key)}};
 }
 
 Error NoPartsToRetry(const RunRow& own) {
@@ -169,6 +173,16 @@ RunChange NextAttemptOfFire(const RunRow& own, const JobRow& job, WallTime now) 
 
 Error IsWorkflowNow(const RunRow& own) {
   return CannotRetry(own, "has shards, but its job is a workflow now; run the job instead");
+}
+
+bool NeedsSchedule(const RunRow& own) {
+  return own.state == RunState::kCompleted || own.state == RunState::kSkipped;
+}
+
+Error ScheduleIsGone(const RunRow& own) {
+  return CannotRetry(own, fmt::format("is {}, and its job has lost the schedule and with it the "
+                                      "parameters of the run; run the job instead",
+                                      Name(own.state)));
 }
 
 Error ForbiddenForFire(const RunRow& own, std::string_view refusal) {

@@ -1,11 +1,13 @@
 // Plans a retry of parts of a fire by a person. Pure.
 //
-// An open fire gets its parts back at once. One that has ended runs again as a whole, with another
-// attempt of its own run; parts that are not chosen keep their ends.
+// An open fire gets its parts back at once. One that has ended runs again as a whole, with
+// another attempt of its own run; parts that are not chosen keep their ends. As with the nodes of a
+// workflow, what is named runs again although it has succeeded, also after a fire that did.
 //
 // Errors   kInvalid with the pointer ("/shards/0"): no such part. kNotFound: the job is deleted.
-//          kConflict: the fire cannot be retried in its state, a chosen part is open, none has
-//          failed, or a process of the fire may still run and the person did not confirm that.
+//          kConflict: the fire is being cancelled, a chosen part is open, none has failed, a part
+//          whose own run is retried has succeeded, or a process of the fire may still run and the
+//          person did not confirm that.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +27,11 @@ struct PartChoice {
     kFailed,
     kAll,
     kNamed,
+    // The one whose run is to be retried as any run is: not if it is COMPLETED.
+    kItself,
   };
   Which which = Which::kFailed;
-  std::vector<uint32_t> indexes = {};  // of kNamed; from 0
+  std::vector<uint32_t> indexes = {};  // of kNamed and kItself; from 0
 
   bool operator==(const PartChoice&) const = default;
 };
@@ -66,6 +70,12 @@ Error NoPartsToRetry(const RunRow& own);
 Error RetriedByWorkflow(const RunKey& own);
 // The error for a fire whose job has become a workflow, which its parts could not run.
 Error IsWorkflowNow(const RunRow& own);
+
+// True if the retry of this own run needs that its schedule exists: the parameters of a schedule
+// that an edit removes are kept for runs that have failed, and not for those that have not.
+bool NeedsSchedule(const RunRow& own);
+// The error if it is gone.
+Error ScheduleIsGone(const RunRow& own);
 
 // The error if somebody behind the fire may not run its job now: `refusal` is RefusalOf them. The
 // begin of a fire asks, and a retry does not begin it again.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/domain/parts/run_part.h"
 #include "common/wire/json/job/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
@@ -173,6 +174,11 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.stores.runs.GetRun(key));
   if (before.kept) return ToProblem(OnlyKept(key));
+  if (retry.parts && IsPart(key)) {
+    return InvalidField("/shards", "bad_value",
+                        fmt::format("Must be left out: run {} is itself a part, of run {}.",
+                                    EncodeRunId(key), EncodeRunId(OwnRunOf(key))));
+  }
   if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NoNodes(key);
   CARILLON_TRY(CheckWorkflowOf(call, before));
   if (retry.dry_run) return Preview(call, key, retry.workflow);

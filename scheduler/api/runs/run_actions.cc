@@ -25,6 +25,11 @@ bool MayRetryAlone(const RunRow& row, bool deleted, WallTime now) {
   return DecideRetryByHand(row, job, Overlap::kConfirmed, now).ok();
 }
 
+// A part that was SKIPPED has done nothing yet, so that its retry is one of the work.
+bool MayRetryPart(const RunRow& row, bool deleted, WallTime now) {
+  return (row.state == RunState::kSkipped && !deleted) || MayRetryAlone(row, deleted, now);
+}
+
 bool IsNested(const RunRow& own) { return NodePlaceOf(own.key).has_value(); }
 
 bool MayRetryNode(const JudgedWorkflow& workflow, size_t position, WallTime now) {
@@ -124,6 +129,10 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   // That of a node is retried as a whole, by its workflow.
   if (!run.node && IsRetriedByParts(run.row)) {
     Keep(actions, "retry", MayRetryParts(run.row, place.deleted));
+    return actions;
+  }
+  if (IsPart(run.row.key)) {
+    Keep(actions, "retry", MayRetryPart(run.row, place.deleted, now));
     return actions;
   }
   Keep(actions, "retry",

@@ -107,8 +107,7 @@ Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call, const std::vecto
 }
 
 bool MayRetryParts(const RunRow& own, bool deleted) {
-  if (deleted || own.state == RunState::kCompleted || own.state == RunState::kSkipped) return false;
-  return IsFinal(own.state) || !own.cancel_requested;
+  return !deleted && (IsFinal(own.state) || !own.cancel_requested);
 }
 
 }  // namespace carillon::scheduler

@@ -195,6 +195,60 @@ TYPED_TEST(PartsControlContract, ARetryTakesTheChosenParts) {
   EXPECT_EQ(this->Part(s, own, 0).attempt, 3);
 }
 
+TYPED_TEST(PartsControlContract, ACompletedFireRunsNamedPartsAgain) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", this->Sharded(s.Manual(), 2, OverlapPolicy::kSkip));
+  const RunRow own = this->BeginNow(s, job, fence, kT0);
+  for (const uint32_t index : {0u, 1u}) {
+    this->EndPart(s, own, index, RunState::kCompleted, fence, kT0 + 1s);
+  }
+  const RunRow ended = this->Look(s, own, fence, kT0 + 2s);
+  ASSERT_EQ(ended.state, RunState::kCompleted);
+  for (const RunKey& key : {own.key, this->KeyOf(own, 1)}) {
+    EXPECT_CODE(s.runs.RetryRun({.key = key}, {.now = kT0 + 1h}), ErrorCode::kConflict);
+  }
+  EXPECT_EQ(s.Get(own.key).row, ended);
+  const PartChoice second{.which = TestFixture::Which::kNamed, .indexes = {1}};
+  const RunDetail retried =
+      s.v(s.runs.RetryRun({.key = own.key, .parts = second}, {.now = kT0 + 1h}));
+  EXPECT_EQ(retried.row.state, RunState::kRunning);
+  EXPECT_EQ(retried.row.attempt, 2);
+  EXPECT_EQ(this->States(s, own),
+            (std::vector<RunState>{RunState::kCompleted, RunState::kPending}));
+  const ClaimRequest other = this->ToBegin(s.Execute(job, kT0 + 1h), job.definition);
+  EXPECT_EQ(s.v(s.workflows.BeginParts({other}, fence, kT0 + 1h)).verdict, ClaimVerdict::kSkipped);
+  this->EndPart(s, own, 1, RunState::kFailed, fence, kT0 + 2h);
+  EXPECT_EQ(this->Look(s, own, fence, kT0 + 3h).state, RunState::kFailed);
+  EXPECT_EQ(this->Letters(s), 1);
+}
+
+// Its parameters were kept for nobody when the schedule went.
+TYPED_TEST(PartsControlContract, ACompletedFireNeedsItsScheduleToRunAgain) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const JobDefinition sharded = this->Sharded(s.Every(10s), 1);
+  const StoredJob job = s.Create("a", sharded);
+  s.Plan(kT0 + 10s, fence);
+  const std::vector<RunRow> planned = s.Pending(kT0 + 10s);
+  ASSERT_EQ(planned.size(), 1u);
+  const RunRow own = this->Begin(s, planned[0], sharded, fence, kT0 + 10s);
+  const auto end = [&](WallTime now) {
+    this->EndPart(s, own, 0, RunState::kCompleted, fence, now);
+    EXPECT_EQ(this->Look(s, own, fence, now).state, RunState::kCompleted);
+  };
+  const auto retry = [&](WallTime now) {
+    return s.runs.RetryRun({.key = own.key, .parts = PartChoice{.which = TestFixture::Which::kAll}},
+                           {.now = now});
+  };
+  end(kT0 + 11s);
+  EXPECT_OK(retry(kT0 + 12s));
+  end(kT0 + 13s);
+  s.Replace(job, this->Sharded(s.Manual(), 1), kT0 + 14s);
+  EXPECT_CODE(retry(kT0 + 15s), ErrorCode::kConflict);
+  EXPECT_EQ(s.Get(own.key).row.state, RunState::kCompleted);
+}
+
 TYPED_TEST(PartsControlContract, ARetryWithoutASlotChangesNothing) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -57,6 +57,17 @@ Result<std::optional<int64_t>> SlotForFire(Session& session, const StoredRun& ow
   return taken.Lowest(rules.max_running);
 }
 
+// Under the lock of the job, which an edit of its schedules takes, too.
+Status AskSchedule(Session& session, const RunRow& own, const StoredJobRow& job) {
+  const ScheduleId id = own.key.schedule_id;
+  if (!NeedsSchedule(own) || id == job.manual_schedule) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT 1 FROM job_schedules s FORCE INDEX (PRIMARY) WHERE "
+                               "s.schedule_id = ? AND s.job_no = ?",
+                               {id.value(), job.job_no.value()}));
+  return rows.Next() ? Status() : Status(ScheduleIsGone(own));
+}
+
 // The rights of those behind the fire, as its begin asks them.
 Status AskRights(Session& session, const RunRow& own) {
   if ((own.flags & run_flag::kOnBehalf) == 0) return {};
@@ -80,6 +91,7 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
   CARILLON_ASSIGN_OR_RETURN(
       std::vector<PartRetry> plan,
       PlanPartRetry(own.row, rows, choice, job, context.overlap(), context.now));
+  CARILLON_TRY(AskSchedule(session, own.row, stored));
   CARILLON_TRY(AskRights(session, own.row));
   std::vector<RunKey> ended;
   for (PartRetry& again : plan) {

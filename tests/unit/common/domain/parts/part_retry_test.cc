@@ -104,6 +104,42 @@ TEST(PartRetry, NothingHasFailed) {
     const auto plan = PlanOfParts(RunState::kCancelled, {part});
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.code(), ErrorCode::kConflict);
+    EXPECT_NE(plan.error().message.find("name them in shards"), std::string::npos);
+  }
+}
+
+// A host that was down is back: only its part is to run, and not the whole job again.
+TEST(PartRetry, WhatIsNamedRunsAgainWhateverTheEnd) {
+  const std::vector<PartOfFire> parts = {PartIn(0, RunState::kCompleted),
+                                         PartIn(1, RunState::kSkipped, "host_down")};
+  const PartChoice named{.which = WhichParts::kNamed, .indexes = {1}};
+  for (const RunState state : {RunState::kCompleted, RunState::kSkipped, RunState::kRunning}) {
+    EXPECT_EQ(PositionsIn(*PlanOfParts(state, parts, named)), std::vector<size_t>{1})
+        << Name(state);
+    EXPECT_EQ(PositionsIn(*PlanOfParts(state, parts, {.which = WhichParts::kAll})).size(), 2u)
+        << Name(state);
+    EXPECT_EQ(PlanOfParts(state, parts).code(), ErrorCode::kConflict) << Name(state);
+  }
+}
+
+TEST(PartRetry, APartThatHasSucceededIsRetriedByItsIndexAlone) {
+  RunKey key = kFireKey;
+  key.shard = 1;
+  const PartChoice itself = ChoiceOf(key, std::nullopt);
+  const auto done = PlanOfParts(RunState::kFailed, SomePartsFailed(), itself);
+  ASSERT_EQ(done.code(), ErrorCode::kConflict);
+  EXPECT_NE(done.error().message.find("name it in shards"), std::string::npos);
+  key.shard = 3;  // SKIPPED
+  EXPECT_TRUE(PlanOfParts(RunState::kFailed, SomePartsFailed(), ChoiceOf(key, std::nullopt)).ok());
+}
+
+TEST(PartRetry, OfARunThatHasNotFailedNeedsItsSchedule) {
+  for (const RunState state : {RunState::kCompleted, RunState::kSkipped}) {
+    EXPECT_TRUE(NeedsSchedule(OwnRunIn(state))) << Name(state);
+  }
+  for (const RunState state : {RunState::kRunning, RunState::kFailed, RunState::kTimedOut,
+                               RunState::kLost, RunState::kCancelled}) {
+    EXPECT_FALSE(NeedsSchedule(OwnRunIn(state))) << Name(state);
   }
 }
 
@@ -125,12 +161,12 @@ TEST(PartRetry, OfAnOpenFire) {
 }
 
 TEST(PartRetry, DependsOnTheOwnRun) {
-  for (const RunState state : {RunState::kRunning, RunState::kFailed, RunState::kTimedOut,
-                               RunState::kLost, RunState::kCancelled}) {
+  for (const RunState state :
+       {RunState::kRunning, RunState::kCompleted, RunState::kFailed, RunState::kTimedOut,
+        RunState::kLost, RunState::kCancelled, RunState::kSkipped}) {
     EXPECT_TRUE(PlanOfParts(state, SomePartsFailed()).ok()) << Name(state);
   }
-  for (const RunState state :
-       {RunState::kPending, RunState::kHeld, RunState::kCompleted, RunState::kSkipped}) {
+  for (const RunState state : {RunState::kPending, RunState::kHeld}) {
     EXPECT_EQ(PlanOfParts(state, SomePartsFailed()).code(), ErrorCode::kConflict) << Name(state);
   }
   RunRow cancelled = OwnRunIn(RunState::kRunning);

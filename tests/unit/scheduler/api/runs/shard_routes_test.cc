@@ -209,6 +209,24 @@ TEST_F(ShardRoutesTest, ChosenPartsAreRetriedAndTheChoiceIsChecked) {
   EXPECT_EQ(Post("/api/runs/" + plain + "/retry", {{"shards", "all"}}).status, 409);
 }
 
+TEST_F(ShardRoutesTest, ARunThatHasSucceededRunsNamedPartsAgain) {
+  const std::string run_id = Begun();
+  for (size_t i = 0; i < 3; ++i) Finish(Part(run_id, i), {.exit_code = 0});
+  EndFire(run_id);
+  const json run = Get("/api/runs/" + run_id).body();
+  EXPECT_EQ(run["state"], "COMPLETED");
+  EXPECT_EQ(run["allowed_actions"], json({"execute", "retry"}));
+  const std::string path = "/api/runs/" + run_id + "/retry";
+  const Answer none = Post(path);
+  EXPECT_EQ(none.status, 409) << none.text;
+  EXPECT_NE(none.body().value("detail", "").find("name them in shards"), std::string::npos);
+  const std::string part = "/api/runs/" + Part(run_id, 0) + "/retry";
+  EXPECT_EQ(Post(part).status, 409);
+  EXPECT_EQ(Post(part, {{"shards", {1}}}).pointer(), "/shards") << "it is a part itself";
+  ASSERT_EQ(Post(path, {{"shards", {1}}}).status, 202);
+  EXPECT_EQ(Get("/api/runs/" + run_id).body()["shards"], (json{{"COMPLETED", 2}, {"PENDING", 1}}));
+}
+
 TEST_F(ShardRoutesTest, ARetryNamesTheRunInItsWayAndChangesNothing) {
   const std::string run_id = Begun({{"overlap_policy", "skip"}});
   Fail(run_id);
