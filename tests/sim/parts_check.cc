@@ -57,12 +57,13 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
       default: break;
     }
   }
+  if (cancelled) return {RunState::kCancelled, unknown ? "outcome_unknown" : "cancelled"};
   if (failed + timed_out + lost > 0) {
     if (unknown) return {RunState::kFailed, "executor_lost"};
     if (failed > 0) return {RunState::kFailed, "shard_failed"};
     return {timed_out > 0 ? RunState::kTimedOut : RunState::kLost, "shard_failed"};
   }
-  if (cancelled || stopped > 0) {
+  if (stopped > 0) {
     return {RunState::kCancelled, unknown ? "outcome_unknown" : "cancelled"};
   }
   if (deleted > 0) return {RunState::kCancelled, "deleted"};

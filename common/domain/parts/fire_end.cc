@@ -34,14 +34,21 @@ bool IsFailure(PartFate fate) {
          fate == PartFate::kSkipped;
 }
 
+bool AnyFailed(const std::vector<PartEnd>& parts) {
+  return std::ranges::any_of(parts, [](const PartEnd& part) { return IsFailure(FateOf(part)); });
+}
+
 RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
   const auto any = [&](PartFate fate) {
     return std::ranges::any_of(parts, [&](const PartEnd& part) { return FateOf(part) == fate; });
   };
-  if (parts.empty() || any(PartFate::kFailed)) return RunState::kFailed;
+  if (parts.empty()) return RunState::kFailed;
+  // Whoever ended it does not want what follows a failure, whatever had failed before.
+  if (cancel_requested) return RunState::kCancelled;
+  if (any(PartFate::kFailed)) return RunState::kFailed;
   if (any(PartFate::kTimedOut)) return RunState::kTimedOut;
   if (any(PartFate::kLost)) return RunState::kLost;
-  if (cancel_requested || any(PartFate::kCancelled)) return RunState::kCancelled;
+  if (any(PartFate::kCancelled)) return RunState::kCancelled;
   if (any(PartFate::kSkipped)) return RunState::kFailed;
   return any(PartFate::kDone) ? RunState::kCompleted : RunState::kSkipped;
 }
@@ -145,6 +152,7 @@ std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& ow
     case RunState::kCancelled:
       end.reason =
           may_still_run ? reason::kOutcomeUnknown : ReasonOfCancel(parts, cancel_requested);
+      if (AnyFailed(parts)) end.error = FailuresOf(parts);
       break;
     case RunState::kSkipped: end.reason = reason::kHostDown; break;
     default: break;

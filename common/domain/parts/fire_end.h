@@ -54,10 +54,11 @@ struct FireEnd {
 };
 
 // nullopt: a part is open.
+//   CANCELLED                that was asked for, as with the nodes of a workflow
 //   FAILED, else TIMED_OUT   a part is; a part whose host was down at a later attempt counts as
 //                            FAILED
 //   LOST                     a part is, and no other has failed
-//   CANCELLED                that was asked for, or a part is, or its job was deleted
+//   CANCELLED                a part is, or its job was deleted
 //   FAILED                   a part was skipped otherwise
 //   SKIPPED                  all hosts were down; those that were before the first attempt count
 //                            as nothing otherwise

@@ -54,6 +54,34 @@ TYPED_TEST(PartsControlContract, ACancelOfTheFireIsOneOfAllItsParts) {
   EXPECT_EQ(this->Letters(s), 0);
 }
 
+// He who cancelled it does not want what starts after a failure.
+TYPED_TEST(PartsControlContract, ACancelledFireIsNotFailedByAPartOfBefore) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", this->Sharded(s.Manual(), 3));
+  JobDefinition after = s.Manual();
+  after.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "a", .on = AfterOutcome::kFailure}};
+  s.Create("b", after);
+  const RunRow own = this->BeginNow(s, job, fence, kT0);
+  this->EndPart(s, own, 0, RunState::kFailed, fence, kT0 + 1s);
+  const RunRow running = this->StartPart(s, own, 1, fence, kT0 + 1s);
+  EXPECT_TRUE(s.v(s.runs.CancelRun(own.key, {.now = kT0 + 2s})));
+  s.Apply(s.ReportOf(running, RunState::kCancelled), fence, kT0 + 3s);
+  EXPECT_EQ(this->Look(s, own, fence, kT0 + 4s).state, RunState::kCancelled);
+  const AttemptResult result = s.Get(own.key).result;
+  EXPECT_EQ(result.reason, reason::kCancelRequested);
+  EXPECT_EQ(result.error, "1 of 3 shards has failed: 0 (FAILED exit_code)");
+  EXPECT_EQ(this->Letters(s), 0);
+  std::vector<RunCompletion> ends = s.v(s.completions.ScanCompletions(s.All(), 100));
+  std::erase_if(
+      ends, [](const RunCompletion& end) { return end.target != CompletionTarget::kDependents; });
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(s.v(s.completions.Apply(ends, fence, kT0 + 5s)).at(0).started.empty());
+  // What has failed and what was cancelled can be retried together.
+  EXPECT_OK(s.runs.RetryRun({.key = own.key}, {.now = kT0 + 6s}));
+  EXPECT_EQ(this->States(s, own), std::vector<RunState>(3, RunState::kPending));
+}
+
 TYPED_TEST(PartsControlContract, AKillReachesPartsThatWereAskedBefore) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -55,7 +55,9 @@ TEST(FireEndTest, TheTable) {
       {{kOk, kRemoved}, kCancelled, reason::kCancelRequested, true},
       {{kOld, kStopped}, kCancelled, reason::kCancelRequested},
       {{kOk, kOk}, kCancelled, reason::kCancelRequested, true},
-      {{kOk, kBad}, kFailed, reason::kShardFailed, true},
+      {{kOk, kBad}, kCancelled, reason::kCancelRequested, true},
+      {{kLate, kGone, kOld}, kCancelled, reason::kCancelRequested, true},
+      {{kBad, kGivenUp}, kCancelled, reason::kOutcomeUnknown, true},
       {{kOk, kOld}, kFailed, reason::kShardFailed},
       {{kOk, kDown}, kCompleted, ""},
       {{kDown, kDown}, kSkipped, reason::kHostDown},
@@ -101,6 +103,9 @@ TEST(FireEndTest, TheErrorNamesTheFirstTen) {
       << error;
   EXPECT_TRUE(error.ends_with(", 10 (FAILED exit_code) and 3 more")) << error;
   EXPECT_EQ(EndOf({kOk, kOk}, BegunOwn())->error, "");
+  EXPECT_EQ(EndOf({kOk, kStopped}, BegunOwn(true))->error, "");
+  EXPECT_EQ(EndOf({kBad, kStopped}, BegunOwn(true))->error,
+            "1 of 2 shards has failed: 0 (FAILED exit_code)");
 }
 
 TEST(FireEndTest, ItLastsFromTheFirstStartToTheLastEnd) {
