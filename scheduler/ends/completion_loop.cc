@@ -111,9 +111,10 @@ void CompletionLoop::CountFire(const FireEffect& effect) {
 }
 
 void CompletionLoop::EndUntold(const Look& look) {
-  const auto found =
-      ports_.store.ScanUnended(look.segments, look.cluster_now - kUntoldFor, kRevivedPerLook);
+  auto found = ports_.store.ScanUnended(look.segments, look.cluster_now - kUntoldFor,
+                                        kRevivedPerLook + untold_refused_.count());
   if (!scan_.Succeeded(found) || found->empty()) return;
+  untold_refused_.PutLast(*found, kRevivedPerLook, [](const FireLook& fire) { return fire.own; });
   for (const FireLook& fire : *found) {
     log::Error("completion", "all shards of run {} have ended, and nothing told of it",
                EncodeRunId(fire.own));
@@ -122,9 +123,10 @@ void CompletionLoop::EndUntold(const Look& look) {
   static_cast<void>(Bisect(
       std::span<const FireLook>(*found),
       [&](std::span<const FireLook> some) { return WriteFires(look, some); },
-      [](const FireLook& fire, const Error& error) {
+      [&](const FireLook& fire, const Error& error) {
         log::Error("completion", "end of the shards of run {}: {}", EncodeRunId(fire.own),
                    error.message);
+        untold_refused_.Add(fire.own);
       }));
 }
 
@@ -178,14 +180,17 @@ void CompletionLoop::CountStarted(const CompletionEffect& effect) {
 }
 
 void CompletionLoop::ReviveStuck(const Look& look) {
-  const auto found = ports_.store.ScanStuck(look.segments, kRevivedPerLook);
+  auto found = ports_.store.ScanStuck(look.segments, kRevivedPerLook + stuck_refused_.count());
   if (!scan_.Succeeded(found)) return;
+  stuck_refused_.PutLast(*found, kRevivedPerLook,
+                         [](const StuckSchedule& stuck) { return stuck.schedule_id; });
   for (const StuckSchedule& stuck : *found) {
     const auto revived =
         scan_.Write("revive", fmt::format("schedule {}", stuck.schedule_id.value()), look,
                     {stuck.segment}, [&](const Fence& fence, WallTime cluster_now) {
                       return ports_.store.Revive(stuck, fence, cluster_now);
                     });
+    if (!revived.ok() && AboutOneItem(revived.code())) stuck_refused_.Add(stuck.schedule_id);
     if (!revived.ok() || !*revived) continue;
     log::Error("completion", "schedule {} awaited run {}, which is not open; it fires now",
                stuck.schedule_id.value(), EncodeRunId({stuck.awaited, stuck.schedule_id}));

@@ -23,6 +23,7 @@
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/ends/owner_scan.h"
+#include "scheduler/ends/refused_items.h"
 
 namespace carillon::scheduler {
 
@@ -56,6 +57,8 @@ class CompletionLoop final : public Stepper {
   const Ports ports_;
   OwnerScan scan_;  // sets completions aside, by id
   SteadyTime next_watch_{};
+  RefusedItems<RunKey> untold_refused_;
+  RefusedItems<ScheduleId> stuck_refused_;
 };
 
 }  // namespace carillon::scheduler

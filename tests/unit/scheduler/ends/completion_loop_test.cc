@@ -68,6 +68,30 @@ class CompletionLoopTest : public test::RoomTest {
     }
     return kNever;
   }
+  // Fires of one part each, by key, as if the ends of the parts had told nobody.
+  std::vector<RunKey> UntoldFires(size_t count) {
+    JobDefinition definition;
+    definition.type = JobType::kNoop;
+    definition.shards = Shards{.total = 1};
+    const StoredJob job = CreateJob("untold", definition);
+    const Fence fence = table_.View()->FenceFor(All());
+    std::vector<RunKey> owns;
+    for (size_t i = 0; i < count; ++i) {
+      const RunRow own = Execute(job);
+      ClaimRequest request = ClaimOf(own, 0);
+      request.token = {};
+      request.executor = {};
+      request.incarnation = {};
+      EXPECT_TRUE(stores_.workflows.BeginParts({request}, fence, clock_.Wall()).ok());
+      RunKey part = own.key;
+      part.shard = 1;
+      EXPECT_TRUE(*stores_.runs.CancelRun(part, {.now = clock_.Wall()}));
+      owns.push_back(own.key);
+    }
+    MutexLock lock(stores_.tables.mu);
+    stores_.tables.completions.clear();
+    return owns;
+  }
   size_t Left() { return stores_.completions.ScanCompletions(All(), 100)->size(); }
   SteadyTime Step() {
     SampleClock();
@@ -261,29 +285,8 @@ TEST_F(CompletionLoopTest, AScheduleThatWaitsForNothingFiresAgain) {
   EXPECT_EQ(soon_, 1);
 }
 
-// As if the ends of their parts had told nobody.
 TEST_F(CompletionLoopTest, OneUntoldFireThatIsRefusedHoldsNoOtherUp) {
-  JobDefinition job;
-  job.type = JobType::kNoop;
-  job.shards = Shards{.total = 1};
-  const Fence fence = table_.View()->FenceFor(All());
-  std::vector<RunKey> owns;
-  for (const char* id : {"a", "b", "c"}) {
-    const RunRow own = Execute(CreateJob(id, job));
-    ClaimRequest request = ClaimOf(own, 0);
-    request.token = {};
-    request.executor = {};
-    request.incarnation = {};
-    ASSERT_TRUE(stores_.workflows.BeginParts({request}, fence, clock_.Wall()).ok());
-    RunKey part = own.key;
-    part.shard = 1;
-    EXPECT_TRUE(*stores_.runs.CancelRun(part, {.now = clock_.Wall()}));
-    owns.push_back(own.key);
-  }
-  {
-    MutexLock lock(stores_.tables.mu);
-    stores_.tables.completions.clear();
-  }
+  const std::vector<RunKey> owns = UntoldFires(3);
   faults_.plan.Refuse<FireLook>([&](const auto& fire) { return fire.own == owns[1]; },
                                 ErrorCode::kCorrupt);
   clock_.Advance(61s);
@@ -295,6 +298,24 @@ TEST_F(CompletionLoopTest, OneUntoldFireThatIsRefusedHoldsNoOtherUp) {
   clock_.Advance(30s);
   Step();
   EXPECT_EQ(Row(owns[1]).state, RunState::kCancelled);
+}
+
+TEST_F(CompletionLoopTest, HoweverManyUntoldFiresAreRefusedTheyHideNoOther) {
+  const std::vector<RunKey> owns = UntoldFires(102);
+  const auto is_bad = [&](const RunKey& own) { return own != owns[100] && own != owns[101]; };
+  faults_.plan.Refuse<FireLook>([&](const auto& fire) { return is_bad(fire.own); },
+                                ErrorCode::kCorrupt);
+  clock_.Advance(61s);
+  for (int look = 0; look < 2; ++look) {
+    Step();
+    clock_.Advance(30s);
+  }
+  EXPECT_EQ(Row(owns[100]).state, RunState::kCancelled);
+  EXPECT_EQ(Row(owns[101]).state, RunState::kCancelled);
+  EXPECT_EQ(Row(owns[0]).state, RunState::kRunning);
+  faults_.plan.Refuse<FireLook>(nullptr);
+  Step();
+  for (const RunKey& own : owns) EXPECT_EQ(Row(own).state, RunState::kCancelled);
 }
 
 TEST_F(CompletionLoopTest, TheEndOfThePartsEndsTheirFire) {
