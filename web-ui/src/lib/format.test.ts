@@ -104,4 +104,21 @@ describe('the timeline of a run', () => {
       ['ended', null],
     ]);
   });
+
+  it('the timeline of a shard begins with the fire, since shards are made after it', () => {
+    const run = {
+      fire_time: '2026-03-01T00:00:00Z',
+      planned_at: '2026-03-01T00:00:03Z',
+      claimed_at: '2026-03-01T00:00:04Z',
+    } as Run;
+    expect(
+      timeline(run)
+        .slice(0, 3)
+        .map((step) => [step.key, step.after]),
+    ).toEqual([
+      ['fire', null],
+      ['planned', 3000],
+      ['claimed', 1000],
+    ]);
+  });
 });

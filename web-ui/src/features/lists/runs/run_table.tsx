@@ -105,7 +105,7 @@ function Spent({ ms, longest }: { ms: number | null; longest: number }) {
   if (ms === null) return <span>–</span>;
   return (
     <span className="inline-block whitespace-nowrap tabular-nums">
-      {span(Math.max(0, ms), language)}
+      {span(ms, language)}
       <Bar share={longest > 0 ? ms / longest : 0} className="mt-0.5 h-1 w-20 rounded-full" />
     </span>
   );

@@ -61,6 +61,13 @@ function Known({ run }: { run: Run }) {
   const search = route.useSearch();
   const name = run.job_name || run.job_id;
   const shown = attemptOf(run, search.attempt ? Number(search.attempt) : attemptToShow(run));
+  const partOf = (id: string, text: string) =>
+    [
+      t('run.part_of'),
+      <Link key={id} to="/runs/$id" params={{ id }} className="link inline-flex min-h-6 items-center">
+        {text}
+      </Link>,
+    ] as const;
   return (
     <>
       <PageHeader
@@ -135,33 +142,14 @@ function Known({ run }: { run: Run }) {
                     ]
                   : []),
                 ...(run.workflow_run_id
-                  ? [
-                      [
-                        t('run.part_of'),
-                        <Link
-                          key="w"
-                          to="/runs/$id"
-                          params={{ id: run.workflow_run_id }}
-                          className="link inline-flex min-h-6 items-center"
-                        >
-                          {t('run.workflow_node', { node: run.node })}
-                        </Link>,
-                      ] as const,
-                    ]
+                  ? [partOf(run.workflow_run_id, t('run.workflow_node', { node: run.node }))]
                   : []),
                 ...(run.fan_out_run_id
                   ? [
-                      [
-                        t('run.part_of'),
-                        <Link
-                          key="f"
-                          to="/runs/$id"
-                          params={{ id: run.fan_out_run_id }}
-                          className="link inline-flex min-h-6 items-center"
-                        >
-                          {t('run.shard_of', { index: run.shard_index, total: run.shard_total })}
-                        </Link>,
-                      ] as const,
+                      partOf(
+                        run.fan_out_run_id,
+                        t('run.shard_of', { index: run.shard_index, total: run.shard_total }),
+                      ),
                     ]
                   : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
@@ -313,10 +301,9 @@ function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
 function Elapsed({ run }: { run: Run }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
-  const ms = duration(run, useNow());
   return (
     <p className="mt-3 border-t pt-3 text-busy">
-      {t('run.elapsed', { span: span(Math.max(0, ms ?? 0), language) })}
+      {t('run.elapsed', { span: span(duration(run, useNow()) ?? 0, language) })}
     </p>
   );
 }

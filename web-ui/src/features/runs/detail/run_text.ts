@@ -7,8 +7,7 @@ import { bytes, difference, span } from '../../../lib/format';
 export interface Step {
   key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
   at: string | null;
-  // Milliseconds since the previous step with a known time. Negative for the fire time if the run was planned
-  // after it.
+  // Milliseconds since the previous step with a known time. Negative only if the clocks of two hosts differ.
   after: number | null;
 }
 
@@ -57,6 +56,8 @@ export function timeline(run: Run, n = run.attempt): Step[] {
     ...(shown.state === 'RUNNING' && !shown.started_at ? [] : [['started', shown.started_at] as const]),
     ['ended', shown.ended_at],
   ];
+  // Shards, nodes and others are made after the fire that they belong to.
+  if (difference(run.fire_time, run.planned_at)! > 0) times.splice(1, 0, times.shift()!);
   const steps: Step[] = [];
   let before: string | null = null;
   for (const [key, at] of times) {
