@@ -21,6 +21,12 @@ describe('topics of changes', () => {
     expect(concerns(['bulk/blk-1/items', {}], 'bulk')).toBe(true);
     expect(concerns(['name', 'job', 'nightly'], 'jobs')).toBe(false);
   });
+
+  it('lists with a pace of their own are not read at each change of any run', () => {
+    expect(concerns(['runs', 'r1'], 'runs')).toBe(true);
+    expect(concerns(['runs', 'r1', 'shards', 1, 'RUNNING'], 'runs')).toBe(false);
+    expect(concerns(['runs', 'r1', 'nodes', 1, 'RUNNING'], 'runs')).toBe(false);
+  });
 });
 
 describe('ChangeStream', () => {

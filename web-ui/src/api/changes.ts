@@ -21,8 +21,12 @@ let standing = false;
 // is polled less often.
 export const isTold = (path: string): boolean => standing && TOLD.has(path.split('/')[0] ?? '');
 
-// True if the query with `key` may show something of `topic`.
+// True for a list of run_parts.ts.
+const isPaced = (key: readonly unknown[]): boolean => key[2] === 'shards' || key[2] === 'nodes';
+
+// True if the query with `key` is read anew when something of `topic` changes.
 export function concerns(key: readonly unknown[], topic: string): boolean {
+  if (isPaced(key)) return false;
   const path = String(key[0]);
   const root = path.split('/')[0];
   if (root === topic || (topic === 'config' && root === 'system')) return true;

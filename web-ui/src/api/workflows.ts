@@ -1,9 +1,10 @@
 // Queries about the graphs of workflows, and about the nodes of their runs.
 import { useQuery } from '@tanstack/react-query';
 import { call, get } from './client';
-import { CALM_MS, FAST_MS, isRefused, useEvery } from './queries';
-import { FINAL_STATES } from './types';
+import { CALM_MS, isRefused, useEvery } from './queries';
+import { useRunParts } from './run_parts';
 import type { components } from './schema';
+import type { Run } from './types';
 
 type Schemas = components['schemas'];
 export type JobGraph = Schemas['JobGraph'];
@@ -15,7 +16,7 @@ export interface RetryPreview {
   skipped: string[];
 }
 
-export const nodesPath = (run: string) => `runs/${encodeURIComponent(run)}/nodes`;
+const A_SECOND = 50; // nodes of 600 bytes
 
 export function useGraph(id: string) {
   const refetchInterval = useEvery(CALM_MS);
@@ -26,16 +27,7 @@ export function useGraph(id: string) {
   });
 }
 
-export function useRunNodes(run: string) {
-  const soon = useEvery(FAST_MS / 2);
-  const calm = useEvery(CALM_MS);
-  return useQuery({
-    queryKey: ['runs', run, 'nodes'],
-    queryFn: ({ signal }) => get<RunNodes>(nodesPath(run), {}, signal),
-    refetchInterval: ({ state }) =>
-      !isRefused(state.error) && (FINAL_STATES.has(state.data?.state ?? '') ? calm : soon),
-  });
-}
+export const useRunNodes = (run: Run) => useRunParts<RunNodes>(run, 'nodes', (list) => list.nodes, A_SECOND);
 
 export const previewRetry = async (run: string, body: object) =>
   (

@@ -31,7 +31,7 @@ export default function ShardsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   const { language } = usePreferences();
-  const shards = useRunShards(run.run_id);
+  const shards = useRunShards(run);
   const [chosen, setChosen] = useState('');
   const [all, setAll] = useState(false);
   if (shards.isPending) return <Loading />;

@@ -8,7 +8,7 @@ import { useMemo, useState } from 'react';
 import { call } from '../../api/client';
 import { serverNow } from '../../lib/server_clock';
 import type { Run } from '../../api/types';
-import { nodesPath, useRunNodes, type RunNode, type RunNodes } from '../../api/workflows';
+import { useRunNodes, type RunNode, type RunNodes } from '../../api/workflows';
 import { useDenied } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
@@ -35,7 +35,7 @@ const maySkip = (run: Run, node: RunNode) =>
     : SKIPPABLE.has(node.state) && !NO_FAILURES.has(node.reason ?? '');
 
 export default function NodesCard({ run }: { run: Run }) {
-  const nodes = useRunNodes(run.run_id);
+  const nodes = useRunNodes(run);
   if (nodes.isPending) return <Loading />;
   if (!nodes.data) return <LoadFailure error={nodes.error} onRetry={() => void nodes.refetch()} />;
   return <Known run={run} shown={nodes.data} />;
@@ -248,13 +248,14 @@ function SkipDialog(props: { run: Run; node: string; onClose: () => void }) {
   const client = useQueryClient();
   const [reason, setReason] = useState('');
   const { node } = props;
+  const { run_id } = props.run;
   const skip = useMutation({
     mutationFn: () =>
-      call<RunNodes>('POST', `${nodesPath(props.run.run_id)}/${encodeURIComponent(node)}/skip`, {
+      call<RunNodes>('POST', `runs/${encodeURIComponent(run_id)}/nodes/${encodeURIComponent(node)}/skip`, {
         body: reason.trim() ? { reason: reason.trim() } : {},
       }),
     onSuccess: ({ data }) => {
-      client.setQueryData(['runs', props.run.run_id, 'nodes'], data);
+      client.setQueriesData({ queryKey: ['runs', run_id, 'nodes'] }, data);
       toast(t('nodes.skipped', { node }));
     },
     onError: (error) => toastError(t('error.action'), explain(error, t)),

@@ -16,7 +16,7 @@ export default function RetryNodesDialog({ run, onClose }: { run: Run; onClose: 
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const nodes = useRunNodes(run.run_id).data?.nodes ?? [];
+  const nodes = useRunNodes(run).data?.nodes ?? [];
   const [from, setFrom] = useState('failed');
   const [anyway, setAnyway] = useState(false);
   const [key] = useState(newKey);
