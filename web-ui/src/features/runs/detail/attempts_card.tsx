@@ -10,7 +10,8 @@ import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { Card, TableFrame } from '../../../ui/ui';
 import { ExecutorLink } from '../../lists/runs/executor_link';
-import { attemptToShow, attemptsOf } from './run_text';
+import { attemptsOf } from './attempts_of';
+import { attemptToShow } from './run_text';
 import { duration } from '../../lists/runs/duration';
 
 const route = getRouteApi('/runs/$id');

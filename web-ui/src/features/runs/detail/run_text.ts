@@ -1,6 +1,6 @@
 // Values for texts of a run: its steps, its attempts. Pure.
 import './texts.en';
-import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
+import type { Attempt, Run } from '../../../api/types';
 import type { TFunction } from 'i18next';
 import { bytes, difference, span } from '../../../lib/format';
 
@@ -82,28 +82,6 @@ export function attemptToShow(run: Run): number {
   const begun = run.claimed_at !== null && run.state !== 'PENDING';
   if (begun || ended.length === 0) return run.attempt;
   return (ended.findLast(mayHaveWritten) ?? ended.at(-1)!).attempt;
-}
-
-// Returns all attempts, including an attempt that waits to be started.
-export function attemptsOf(run: Run): Attempt[] {
-  const made = run.attempts ?? [];
-  if (FINAL_STATES.has(run.state) || made.some((one) => one.attempt === run.attempt)) return made;
-  return [
-    ...made,
-    {
-      attempt: run.attempt,
-      state: run.state,
-      executor_id: null,
-      reason: null,
-      claimed_at: null,
-      started_at: null,
-      ended_at: null,
-      exit_code: null,
-      output: '',
-      output_truncated: false,
-      error: null,
-    },
-  ];
 }
 
 // "1.5 s CPU, 25.2 MiB memory, 4.1 KiB read, 0 B written"
