@@ -54,21 +54,25 @@ void AddFanOutFlags(CLI::App* verb, FanOutFlags& flags) {
   shards->check(NotEmpty)->excludes(broadcast);
 }
 
-Status ApplyFanOutFlags(const FanOutFlags& flags, json& body) {
+Status ApplyFanOutFlags(const FanOutFlags& flags, FlagsBody form, json& body) {
+  if (flags.empty()) return {};
+  json fields = {{"shards", nullptr}, {"broadcast", nullptr}};
   if (!flags.shards.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(body["shards"], ShardsOf(flags.shards));
-    body["broadcast"] = nullptr;
-  }
-  if (!flags.broadcast.empty()) {
-    body["shards"] = nullptr;
-    body["broadcast"] = json::object();
-    if (flags.broadcast == kNoWait) return {};
-    const auto wait = ParseDuration(flags.broadcast);
-    if (!wait.ok()) return {ErrorCode::kInvalid, "--broadcast: " + wait.error().message};
-    if (wait->count() % 1'000'000 != 0) {
-      return {ErrorCode::kInvalid, "--broadcast: must be whole seconds"};
+    CARILLON_ASSIGN_OR_RETURN(fields["shards"], ShardsOf(flags.shards));
+  } else {
+    fields["broadcast"] = json::object();
+    if (flags.broadcast != kNoWait) {
+      const auto wait = ParseDuration(flags.broadcast);
+      if (!wait.ok()) return {ErrorCode::kInvalid, "--broadcast: " + wait.error().message};
+      if (wait->count() % 1'000'000 != 0) {
+        return {ErrorCode::kInvalid, "--broadcast: must be whole seconds"};
+      }
+      fields["broadcast"]["wait_s"] = wait->count() / 1'000'000;
     }
-    body["broadcast"]["wait_s"] = wait->count() / 1'000'000;
+  }
+  for (const auto& [field, value] : fields.items()) {
+    body.erase(field);
+    if (form == FlagsBody::kPatch || !value.is_null()) body[field] = value;
   }
   return {};
 }

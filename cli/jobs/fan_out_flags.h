@@ -19,7 +19,10 @@ struct FanOutFlags {
 
 void AddFanOutFlags(CLI::App* verb, FanOutFlags& flags);
 
+// A body to which flags are applied. In a merge patch null removes a field, in a job it is refused.
+enum class FlagsBody { kJob, kPatch };
+
 // One of `shards` and `broadcast` of the body is replaced, and the other one removed.
-Status ApplyFanOutFlags(const FanOutFlags& flags, nlohmann::json& body);
+Status ApplyFanOutFlags(const FanOutFlags& flags, FlagsBody form, nlohmann::json& body);
 
 }  // namespace carillon::cli

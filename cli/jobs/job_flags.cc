@@ -349,7 +349,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 
-Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
+Result<json> ApplyJobFlags(const JobFlags& flags, json body, FlagsBody form) {
   if (!body.is_object())
     return {ErrorCode::kInvalid, "a job must be a mapping of field names to values"};
   for (const FieldFlag& flag : kFieldFlags) {
@@ -365,7 +365,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
   ApplyContainerFlags(flags, body);
   CARILLON_TRY(ApplyLimits(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
-  CARILLON_TRY(ApplyFanOutFlags(flags.fan_out, body));
+  CARILLON_TRY(ApplyFanOutFlags(flags.fan_out, form, body));
   if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));

@@ -55,7 +55,8 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags);
 // Applies the flags to `body`. Schedules given by flags replace the schedules of `body`. Entries
 // given for a map (parameters, env, labels) are added to the map. kInvalid if a flag does not
 // accept its value.
-Result<nlohmann::json> ApplyJobFlags(const JobFlags& flags, nlohmann::json body);
+Result<nlohmann::json> ApplyJobFlags(const JobFlags& flags, nlohmann::json body,
+                                     FlagsBody form = FlagsBody::kJob);
 
 // Converts "true", "7" and "1.5" to JSON values, and any other text to a string.
 nlohmann::json ParameterOf(const std::string& text);

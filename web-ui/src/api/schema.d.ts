@@ -251,7 +251,7 @@ export interface components {
       tls_verify?: boolean;
       /** @default  */
       client_certificate?: string;
-      poll?: components['schemas']['HttpPoll'] | null;
+      poll?: components['schemas']['HttpPoll'];
     };
     HttpPoll: {
       /** @default  */
@@ -534,8 +534,8 @@ export interface components {
        */
       routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
       routing_key?: string;
-      shards?: components['schemas']['Shards'] | null;
-      broadcast?: components['schemas']['Broadcast'] | null;
+      shards?: components['schemas']['Shards'];
+      broadcast?: components['schemas']['Broadcast'];
       executor_id?: string;
       executor_selector?: string;
       parameters?: components['schemas']['Parameters'];
@@ -651,8 +651,8 @@ export interface components {
        */
       routing: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy' | 'weighted' | 'consistent_hash';
       routing_key?: string;
-      shards?: components['schemas']['Shards'] | null;
-      broadcast?: components['schemas']['Broadcast'] | null;
+      shards?: components['schemas']['Shards'];
+      broadcast?: components['schemas']['Broadcast'];
       executor_id: string;
       executor_selector: string;
       parameters: components['schemas']['Parameters'];

@@ -144,6 +144,28 @@ void ReadFieldOf(const std::string& name, const json& value, JobDefinition& job,
   }
 }
 
+// Objects that mean something by being there. In YAML, a name without a value is null: a job with
+// `broadcast:` would run once, on any executor. A patch has lost its nulls before it is read.
+struct NamedByPresence {
+  std::string_view pointer;
+  std::string_view instead;
+};
+constexpr std::array<NamedByPresence, 3> kByPresence = {
+    {{"/shards", "write shards: {total: 8}"},
+     {"/broadcast", "write broadcast: {} for its defaults"},
+     {"/http/poll", "write poll: {} for its defaults"}}};
+
+void NoteNulls(const json& body, Mistakes& mistakes) {
+  for (const auto& [pointer, instead] : kByPresence) {
+    const json::json_pointer at{std::string(pointer)};
+    if (mistakes.size() == kMistakesMax) return;
+    if (!body.contains(at) || !body.at(at).is_null()) continue;
+    mistakes.push_back({ErrorCode::kInvalid,
+                        "has no value; " + std::string(instead) + ", or leave it out",
+                        std::string(pointer)});
+  }
+}
+
 // A mistake in `part` may be a consequence of a mistake in `on`.
 struct Dependence {
   std::string_view part;
@@ -217,6 +239,7 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
     const Status valid = ValidateJobId(parsed.job_id);
     if (!valid.ok()) mistakes.push_back(valid.error());
   }
+  NoteNulls(body, mistakes);
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
     // The other fields are not read, so the job as a whole cannot be validated.

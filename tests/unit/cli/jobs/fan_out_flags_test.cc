@@ -9,9 +9,9 @@ namespace {
 
 using nlohmann::json;
 
-json Applied(const FanOutFlags& flags) {
-  json body = json::object();
-  const Status applied = ApplyFanOutFlags(flags, body);
+json Applied(const FanOutFlags& flags, FlagsBody form = FlagsBody::kPatch,
+             json body = json::object()) {
+  const Status applied = ApplyFanOutFlags(flags, form, body);
   return applied.ok() ? body : json(applied.error().message);
 }
 
@@ -27,6 +27,20 @@ TEST(FanOutFlagsTest, EachFormReplacesTheOther) {
   EXPECT_EQ(Applied({.broadcast = "5m"}),
             (json{{"broadcast", {{"wait_s", 300}}}, {"shards", nullptr}}));
   EXPECT_EQ(Applied({.broadcast = "0"})["broadcast"], (json{{"wait_s", 0}}));
+}
+
+// Null stands for a value that was forgotten there.
+TEST(FanOutFlagsTest, AJobGetsNoNulls) {
+  const json everywhere = {{"broadcast", {{"wait_s", 5}}}};
+  const json divided = {{"shards", {{"total", 3}}}};
+  EXPECT_EQ(Applied({.shards = "8"}, FlagsBody::kJob, everywhere),
+            (json{{"shards", {{"total", 8}}}}));
+  EXPECT_EQ(Applied({.broadcast = "true"}, FlagsBody::kJob, divided),
+            (json{{"broadcast", json::object()}}));
+  for (const json& job : {everywhere, divided}) {
+    EXPECT_EQ(Applied({.shards = "none"}, FlagsBody::kJob, job), json::object());
+    EXPECT_EQ(Applied({}, FlagsBody::kJob, job), job);
+  }
 }
 
 TEST(FanOutFlagsTest, MistakesNameTheFlag) {

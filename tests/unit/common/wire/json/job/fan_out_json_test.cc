@@ -68,6 +68,38 @@ TEST(FanOutJsonTest, OmittedNumbersAreDefaults) {
   EXPECT_FALSE(shards || broadcast);
 }
 
+// In YAML, a name without a value is null. The nulls of a patch remove.
+TEST(FanOutJsonTest, WhatMeansSomethingByBeingThereNeedsAValue) {
+  const auto fails_at = [](const json& body) {
+    const auto parsed = ParseJob(body);
+    return parsed.ok() ? "ok" : parsed.error().pointer;
+  };
+  json body = {{"name", "a"}, {"command", "true"}, {"broadcast", nullptr}};
+  EXPECT_EQ(fails_at(body), "/broadcast");
+  EXPECT_NE(ParseJob(body).error().message.find("broadcast: {}"), std::string::npos);
+  const StoredJob job{.job_id = JobId("a"),
+                      .definition = {.name = "a", .command = "true", .broadcast = Broadcast{}}};
+  const auto replaced = ParseReplacement(job, body);
+  ASSERT_FALSE(replaced.ok());
+  EXPECT_EQ(replaced.error().pointer, "/broadcast");
+  const auto patched = PatchJob(job, {{"broadcast", nullptr}, {"shards", nullptr}});
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+  EXPECT_FALSE(FansOut(patched->definition));
+
+  body["broadcast"] = json::object();
+  EXPECT_EQ(fails_at(body), "ok");
+  body.erase("broadcast");
+  body["shards"] = nullptr;
+  EXPECT_EQ(fails_at(body), "/shards");
+  json request = {{"name", "a"}, {"type", "http"}, {"http", {{"url", "http://a/"}}}};
+  request["http"]["poll"] = nullptr;
+  EXPECT_EQ(fails_at(request), "/http/poll");
+  request["http"]["poll"] = json::object();
+  EXPECT_EQ(fails_at(request), "ok");
+  request["http"] = "x";
+  EXPECT_EQ(fails_at(request), "/http");
+}
+
 TEST(FanOutJsonTest, NamesTheOffendingField) {
   EXPECT_EQ(ShardsFail({{"total", 4}}), "ok");
   for (const json& wrong : {json(8), json("alive"), json::array()}) {
