@@ -402,6 +402,45 @@ TEST_F(PartitionTest, ShortRetentionCountsThePartsOfFires) {
   EXPECT_EQ(left(), 1);
 }
 
+// Not all of a workflow in one transaction: its nodes may have 1,000 parts each.
+TEST_F(PartitionTest, ShortRetentionDeletesThePartsOfNodesFireByFire) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 2;
+  const StoredJob job = s.Create("a", brief);
+  const RunKey own = Finished(s, job, fence, today_);
+  ASSERT_OK(outside_->Execute(
+      "INSERT INTO workflow_runs (no, fire_us, schedule_id, shard, job_no, segment, def_version, "
+      "deadline_us, parameters) VALUES (1, ?, ?, 0, ?, ?, 1, 0, '')",
+      {ToUnixMicros(own.fire), own.schedule_id.value(), job.job_no.value(),
+       uint64_t{job.segment.value()}}));
+  // Three nodes; row n of all is part n % 1001 of node n / 1001, and part 0 the own run.
+  ASSERT_OK(outside_->Execute(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
+      "def_version, ended_us, flags, shard_total) SELECT r.fire_us, 2251799813685248 + 1024 + "
+      "(n.seq - 1) DIV 1001, (n.seq - 1) MOD 1001, r.job_no, r.segment, IF((n.seq - 1) MOD 1001 = "
+      "0, 'WORKFLOW', 'SHARD'), 'COMPLETED', r.due_us, 1, r.ended_us, IF((n.seq - 1) MOD 1001 = 0, "
+      "4100, 8192), 1000 FROM " +
+          Sequence(3'003) + " n JOIN job_runs r ON r.fire_us = ? AND r.schedule_id = ?",
+      {ToUnixMicros(own.fire), own.schedule_id.value()}));
+  const auto commits = [&] {
+    mysql::Rows rows =
+        StoreDriver::v(outside_->Ask("SHOW GLOBAL STATUS WHERE Variable_name IN ('COM_COMMIT')"));
+    return rows.Next() ? std::stoll(rows.Text(2)) : 0;
+  };
+  const auto commits_of_a_call = [&] {
+    const auto before = commits();
+    EXPECT_OK(s.housekeeping.Maintain(today_ + 3 * 24h, {.runs = 14 * 24h}));
+    return commits() - before;
+  };
+  ASSERT_EQ(Number(*outside_, "SELECT COUNT(*) FROM job_runs"), 3'004);
+  int64_t most = 0;
+  for (int i = 0; i < 3; ++i) most = std::max<int64_t>(most, commits_of_a_call());
+  EXPECT_EQ(Number(*outside_, "SELECT COUNT(*) FROM job_runs"), 0);
+  EXPECT_GE(most, commits_of_a_call() + 4);
+}
+
 TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
   mysql::Rows rows = StoreDriver::v(
       outside_->Query(std::string(OnMysql() ? "EXPLAIN FORMAT=TRADITIONAL" : "EXPLAIN") +

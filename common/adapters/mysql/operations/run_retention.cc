@@ -197,6 +197,50 @@ Status DeleteRuns(Pool& pool, const ShortLivedJob& job, std::span<const EndedRun
   return RunTransaction(pool, {.operation = "retention"}, erase);
 }
 
+// The own runs with parts among the run and its nodes, at whatever depth.
+Result<std::vector<RunKey>> FiresIn(Session& session, const RunKey& run) {
+  static const std::string statement =
+      "SELECT r.fire_us, r.schedule_id FROM " + kKeysJoinRuns + " WHERE r.shard_total > 1";
+  std::vector<RunKey> fires;
+  JsonRows level;
+  level.Begin().Add(run);
+  for (int depth = 0; depth <= kWorkflowDepthMax && !level.empty(); ++depth) {
+    const std::string keys = level.Take();
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {keys}));
+      while (rows.Next()) fires.push_back({rows.Time(1), ScheduleId(rows.Unsigned(2)), 0});
+    }
+    CARILLON_ASSIGN_OR_RETURN(level, NodesOf(session, keys));
+  }
+  return fires;
+}
+
+// Deletes the parts of a run that has too many rows for one transaction, those of one fire at a
+// time. Whoever retries the run meanwhile keeps it without them, as after the end of its day.
+Status DeletePartsFirst(Pool& pool, const ShortLivedJob& job, const RunKey& run) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::vector<RunKey> fires,
+      InRead(pool, "retention", [&](Session& session) { return FiresIn(session, run); }));
+  JsonRows key;
+  key.Begin().Add(run);
+  const std::string found = key.Take();
+  for (const RunKey& fire : fires) {
+    const auto erase = [&](Session& session) -> Status {
+      CARILLON_ASSIGN_OR_RETURN(const JsonRows ended, LockEnded(session, found, job.before_us));
+      if (ended.empty()) return {};
+      for (const char* table : kTablesOfKeys) {
+        CARILLON_TRY(session.Execute(
+            fmt::format("DELETE FROM {} WHERE fire_us = ? AND schedule_id = ? AND shard > 0",
+                        table),
+            {ToUnixMicros(fire.fire), fire.schedule_id.value()}));
+      }
+      return {};
+    };
+    CARILLON_TRY(RunTransaction(pool, {.operation = "retention"}, erase));
+  }
+  return {};
+}
+
 // The rest that a call may delete.
 struct Budget {
   int64_t runs = kShortLivedRunsPerCall;
@@ -240,6 +284,9 @@ Status DeleteRunsOf(Pool& pool, const ShortLivedJob& job, Budget* budget) {
     while (count < left.size() &&
            (count == 0 || rows + left[count].rows <= kShortLivedRowsPerTransaction)) {
       rows += left[count++].rows;
+    }
+    if (rows > kShortLivedRowsPerTransaction) {
+      CARILLON_TRY(DeletePartsFirst(pool, job, left.front().key));
     }
     CARILLON_TRY(DeleteRuns(pool, job, left.first(count)));
     left = left.subspan(count);

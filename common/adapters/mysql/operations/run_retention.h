@@ -9,7 +9,8 @@ namespace carillon::mysql {
 
 inline constexpr int64_t kShortLivedRunsPerCall = 1'000;
 // Dead letters, and rows of runs with those of their parts and nodes, of which a run without any
-// counts as two. A transaction deletes at least one run with all that belongs to it.
+// counts as two. A transaction deletes at least one run with its nodes, but the parts of one that
+// has more rows in transactions before, a fire in each.
 inline constexpr int64_t kShortLivedRowsPerCall = 10'000;
 inline constexpr int64_t kShortLivedRowsPerTransaction = 2'000;
 inline constexpr int64_t kShortLivedJobsPerCall = 200;
