@@ -2,6 +2,7 @@
 // statement may read.
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/run_rows/cancel_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/schema/incarnations.h"
@@ -91,6 +92,74 @@ TEST_F(StoreLimitsTest, BatchOfLargeOutputsIsCutToThePacketSize) {
   for (size_t i = 0; i < rows.size(); i += 37) {
     EXPECT_EQ(s.Get(rows[i].key).result.output, reports[i].result.output);
   }
+}
+
+class LongReasonTest : public StoreLimitsTest {
+ protected:
+  // Fires of 1,000 parts, so many that their reasons do not fit into one packet.
+  std::vector<RunKey> Fires(StoreDriver& s, const StoredJob& job) {
+    const Fence fence = s.Take();
+    auto packet = outside_->Query("SELECT @@max_allowed_packet");
+    CARILLON_CHECK(packet.ok() && packet->Next(), "packet");
+    const uint64_t fires = packet->Unsigned(1) / (reason_.size() * kFanOutMax) + 1;
+    std::vector<RunKey> owns;
+    for (uint64_t i = 0; i < fires; ++i) {
+      owns.push_back(s.Execute(job, kT0 + Duration(i)).key);
+      ClaimRequest begin = s.ClaimOf(s.Get(owns.back()).row, i + 1);
+      begin.executor = {};
+      begin.incarnation = {};
+      EXPECT_EQ(s.v(s.workflows.BeginParts({begin}, fence, kT0 + 1s)).verdict,
+                ClaimVerdict::kAccepted);
+    }
+    return owns;
+  }
+  StoredJob Wide(StoreDriver& s) {
+    JobDefinition definition = s.Manual();
+    definition.shards = Shards{.total = kFanOutMax};
+    return s.Create("job", definition);
+  }
+  static std::string Reason() {
+    std::string reason;
+    for (int i = 0; i < 1'000; ++i) reason += "\xf0\x9f\x94\x94";
+    return reason;
+  }
+
+  const std::string reason_ = Reason();
+  std::unique_ptr<mysql::Session> outside_ = database_.Connect();
+};
+
+// The reason of a cancel is written with each part.
+TEST_F(LongReasonTest, AWriterSendsWhatFitsIntoAPacket) {
+  StoreDriver s = driver();
+  const std::vector<RunKey> owns = Fires(s, Wide(s));
+  mysql::Incarnations incarnations(8);
+  ASSERT_OK(outside_->Begin());
+  {
+    mysql::LockedRuns runs = s.v(mysql::LockRuns(*outside_, owns, incarnations));
+    mysql::RunWriter writer(*outside_);
+    for (auto& [key, run] : runs) {
+      ASSERT_OK(mysql::CancelLocked(run, {*outside_, incarnations, writer},
+                                    {.now = kT0 + 2s, .actor = "anna", .reason = reason_}));
+    }
+    ASSERT_OK(writer.Flush());
+  }
+  ASSERT_OK(outside_->Commit());
+  for (RunKey key : owns) {
+    key.shard = kFanOutMax;
+    EXPECT_EQ(s.Get(key).row.state, RunState::kCancelled);
+    EXPECT_EQ(s.Get(key).result.error, "cancelled by anna: " + reason_);
+  }
+}
+
+TEST_F(LongReasonTest, ACancelOfAJobCountsTheRunsOfAllItsTransactions) {
+  StoreDriver s = driver();
+  const StoredJob job = Wide(s);
+  const auto fires = static_cast<int64_t>(Fires(s, job).size());
+  ASSERT_GE(fires, 2);
+  EndedRuns ended;
+  const WriteContext context{.now = kT0 + 2s, .actor = "anna", .reason = reason_, .ended = &ended};
+  EXPECT_EQ(s.v(s.runs.CancelJobRuns(job.job_id, context)), fires);
+  EXPECT_EQ(ended[RunState::kCancelled], fires * kFanOutMax);
 }
 
 TEST_F(StoreLimitsTest, TextThatIsNotUtf8IsRefusedBeforeAnythingIsWritten) {

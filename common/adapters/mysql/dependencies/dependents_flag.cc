@@ -4,6 +4,7 @@
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
@@ -24,15 +25,13 @@ Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& inca
       session.Execute("UPDATE job_schedules SET run_flags = run_flags | 2, version = "
                       "version + 1 WHERE job_no = ?",
                       {job->job_no.value()}));
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open,
+  CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> open,
                             ReadOpenKeys(session, job->job_no, job->segment));
-  if (open.empty()) return {};
+  std::erase_if(open, IsPart);  // nothing follows them
   CARILLON_ASSIGN_OR_RETURN(const LockedRuns locked, LockRuns(session, open, incarnations));
-  JsonRows keys;
-  for (const auto& [key, run] : locked) keys.Begin().Add(key);
-  if (keys.empty()) return {};
-  CARILLON_TRY(session.Execute(runs, {keys.Take()}));
-  return {};
+  std::vector<RunKey> keys;
+  for (const auto& [key, run] : locked) keys.push_back(key);
+  return ExecuteForKeys(session, runs, keys);
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ Status MoveRanks(Session& session, const EditedJob& edited) {
   for (const EditedRun& pending : edited.pending) {
     if (pending.erased || pending.ended || !WaitsForGroup(edited, pending.run)) continue;
     ranks.Begin().Add(pending.run.row.key).Add(PlaceInGroup(pending.run.row).rank);
+    if (ranks.size() == kKeysPerStatement) {
+      CARILLON_TRY(session.Execute(statement, {ranks.Take()}));
+    }
   }
   if (ranks.empty()) return {};
   CARILLON_TRY(session.Execute(statement, {ranks.Take()}));
@@ -121,7 +124,13 @@ Status KeepRemovedParameters(Session& session, EditedJob& edited, const WriteCon
   return KeepParameters(session, keys, kept);
 }
 
-Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
+// What WriteRuns has collected and not written yet, beside what its writer has.
+struct PendingRows {
+  std::vector<RunKey> erased = {};
+  JsonRows stamped = {};
+};
+
+Status WriteRows(Session& session, const StoredJobRow& job, PendingRows& rows, RunWriter& writer) {
   static const std::string erase =
       "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
   static const std::string stamp =
@@ -132,14 +141,24 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "
       "SET r.due_us = k.u, r.priority = k.p, r.def_version = ?, r.group_no = k.g, "
       "r.group_slot = k.n, r.slot_taken = k.t WHERE r.state = 'PENDING'";
+  CARILLON_TRY(ExecuteForKeys(session, erase, rows.erased));
+  rows.erased.clear();
+  if (!rows.stamped.empty()) {
+    CARILLON_TRY(session.Execute(stamp, {rows.stamped.Take(), job.version}));
+  }
+  return writer.Flush();
+}
+
+Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
   const StoredJobRow& job = edited.job;
-  JsonRows erased;
-  JsonRows stamped;
+  PendingRows rows;
   RunWriter writer(session);
+  size_t collected = 0;
   for (EditedRun& pending : edited.pending) {
+    if (++collected % kKeysPerStatement == 0) CARILLON_TRY(WriteRows(session, job, rows, writer));
     RunRow& row = pending.run.row;
     if (pending.erased) {
-      erased.Begin().Add(row.key);
+      rows.erased.push_back(row.key);
       writer.Unqueue(pending.run);
       writer.Free(pending.run);
       writer.FreeGroupSlot(pending.run);
@@ -159,7 +178,7 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       }
       if (pending.released) row.due = context.now;
       if (job.readable) row.priority = NextPriority(row, job.definition.priority);
-      stamped.Begin()
+      rows.stamped.Begin()
           .Add(row.key)
           .Add(row.due)
           .Add(row.priority)
@@ -168,9 +187,7 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
           .Add(SlotColumn(pending.run));
     }
   }
-  if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));
-  if (!stamped.empty()) CARILLON_TRY(session.Execute(stamp, {stamped.Take(), job.version}));
-  CARILLON_TRY(writer.Flush());
+  CARILLON_TRY(WriteRows(session, job, rows, writer));
   if (context.ended != nullptr) *context.ended = writer.ended();
   return {};
 }
@@ -181,17 +198,15 @@ Status AskFormerOwner(Session& session, const EditedJob& edited) {
       UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kOnBehalf), "TRUE");
   const JobDefinition& definition = edited.job.definition;
   if (!edited.job.readable || definition.user_id == edited.old_owner) return {};
-  JsonRows runs;
+  std::vector<RunKey> runs;
   const auto add = [&](const RunRow& row) {
-    if (HasRequest(row.kind, row.flags)) runs.Begin().Add(row.key);
+    if (HasRequest(row.kind, row.flags)) runs.push_back(row.key);
   };
   for (const EditedRun& pending : edited.pending) {
     if (!pending.erased && !pending.ended) add(pending.run.row);
   }
   for (const StoredRun& run : edited.active) add(run.row);
-  if (runs.empty()) return {};
-  CARILLON_TRY(session.Execute(statement, {runs.Take()}));
-  return {};
+  return ExecuteForKeys(session, statement, runs);
 }
 
 // If an edit limits the active runs of a job while some are active (a few of them between two

@@ -55,24 +55,22 @@ Status KeepSome(Session& session, JsonRows wanted, const KeptFacts& facts) {
 }
 
 // Parts read the request of their own run: they only learn that it has one now.
-Status TellParts(Session& session, JsonRows parts) {
+Status TellParts(Session& session, const std::vector<RunKey>& parts) {
   static const std::string statement =
       UpdateRuns("", fmt::format("r.flags = r.flags | {}", run_flag::kHasRequest),
                  fmt::format("(r.flags & {}) = 0", run_flag::kHasRequest));
-  if (parts.empty()) return {};
-  CARILLON_TRY(session.Execute(statement, {parts.Take()}));
-  return {};
+  return ExecuteForKeys(session, statement, parts);
 }
 
 }  // namespace
 
 Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const KeptFacts& kept) {
   JsonRows wanted;
-  JsonRows parts;
+  std::vector<RunKey> parts;
   for (const RunKey& key : runs) {
     if (!kept.Concern(key.schedule_id)) continue;
     if (IsPart(key)) {
-      parts.Begin().Add(key);
+      parts.push_back(key);
       continue;
     }
     wanted.Begin().Add(key);
@@ -82,7 +80,7 @@ Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const K
     }
   }
   if (!wanted.empty()) CARILLON_TRY(KeepSome(session, std::move(wanted), kept));
-  return TellParts(session, std::move(parts));
+  return TellParts(session, parts);
 }
 
 Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no, const KeptFacts& kept) {

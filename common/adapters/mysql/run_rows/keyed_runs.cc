@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "common/adapters/mysql/client/json_rows.h"
-
 namespace carillon::mysql {
+
+Status ExecuteForKeys(Session& session, const std::string& statement,
+                      const std::vector<RunKey>& keys) {
+  JsonRows rows;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    rows.Begin().Add(keys[i]);
+    if (rows.size() < kKeysPerStatement && i + 1 < keys.size()) continue;
+    CARILLON_TRY(session.Execute(statement, {rows.Take()}));
+  }
+  return {};
+}
 
 std::string KeyedRuns(std::string_view columns) {
   return fmt::format("JSON_TABLE(" CARILLON_JSON

@@ -5,6 +5,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/result_columns.h"
 #include "common/adapters/mysql/run_rows/completion_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/notice_rows.h"
 #include "common/adapters/mysql/run_rows/queue_statements.h"
 #include "common/adapters/mysql/run_rows/run_statements.h"
@@ -30,7 +31,9 @@ RunWriter::RunWriter(Session& session, Reopener by)
     : session_(session), by_(by), bytes_max_(session.packet_bytes_max() / 4) {}
 
 Status RunWriter::BeginRun(const RunKey& key) {
-  if (written_.insert(key).second) return {};
+  // A reason of 1,000 characters is written with each part of a fire.
+  const bool full = written_.size() >= kKeysPerStatement || explained_.bytes() >= bytes_max_;
+  if (!full && written_.insert(key).second) return {};
   CARILLON_TRY(Flush());
   written_.insert(key);
   return {};

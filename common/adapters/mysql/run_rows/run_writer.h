@@ -74,6 +74,7 @@ class RunWriter {
 
  private:
   // Each flush writes a run only once, so the first change of a run is flushed before a second one.
+  // An edit or a cancel may change more runs than one flush writes.
   Status BeginRun(const RunKey& key);
   // Values of the row before the change. AddFinal needs them after the row was overwritten.
   struct Before {
