@@ -17,6 +17,7 @@
 #include "common/adapters/mysql/run_rows/run_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/runs/gap_filter.h"
+#include "common/adapters/mysql/runs/job_cancel.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_retry.h"
 #include "common/adapters/mysql/runs/run_search.h"
@@ -69,17 +70,6 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
 // Reports to the caller which runs the writer ended. Call it after the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
-}
-
-// True unless an executor has claimed the run, or its work is done by parts.
-bool MayHaveNodes(const StoredRun& run) {
-  return run.incarnation_no == 0 && !IsPart(run.row.key) && !MayHaveParts(run.row);
-}
-
-// True for a run that is only planned: its fire is in the future, and it has not been tried.
-bool IsAhead(const RunRow& row, WallTime now) {
-  return row.state == RunState::kPending && row.attempt == 1 && IsPlannedAhead(row.kind) &&
-         row.key.fire > now;
 }
 
 Result<int64_t> CountOpen(Session& session, std::string_view states) {
@@ -212,35 +202,7 @@ Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext
   std::vector<RunKey> maybe_workflows;
   CARILLON_ASSIGN_OR_RETURN(
       const int64_t count,
-      InTransaction(db_.pool(), {.operation = "cancel runs"},
-                    [&](Session& session) -> Result<int64_t> {
-                      maybe_workflows.clear();
-                      CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
-                                                LockLiveJob(session, id, JobLock::kUpdate));
-                      CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
-                                                ReadOpenKeys(session, job.job_no, job.segment));
-                      std::erase_if(keys, IsPart);  // they go with their own runs
-                      std::sort(keys.begin(), keys.end());
-                      CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
-                                                LockRuns(session, keys, db_.caches().incarnations));
-                      RunWriter writer(session);
-                      int64_t cancelled = 0;
-                      for (const RunKey& key : keys) {
-                        const auto found = runs.find(key);
-                        if (found == runs.end() || IsAhead(found->second.row, context.now))
-                          continue;
-                        StoredRun& run = found->second;
-                        if (MayHaveNodes(run)) maybe_workflows.push_back(key);
-                        CARILLON_ASSIGN_OR_RETURN(
-                            const CancelEffect effect,
-                            CancelLocked(run, {session, db_.caches().incarnations, writer},
-                                         TermsOf(context)));
-                        if (IsCancel(effect)) ++cancelled;
-                      }
-                      CARILLON_TRY(writer.Flush());
-                      ReportEnds(writer, context);
-                      return cancelled;
-                    }));
+      CancelRunsOf(db_.pool(), id, context, db_.caches().incarnations, &maybe_workflows));
   CARILLON_TRY(CancelNodesOf(std::move(maybe_workflows), context));
   return count;
 }
