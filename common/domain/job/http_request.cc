@@ -12,6 +12,7 @@
 #include "common/base/lower_case.h"
 #include "common/domain/enum_names.h"
 #include "common/domain/job_text.h"
+#include "common/domain/template/template_text.h"
 
 namespace carillon {
 namespace {
@@ -33,7 +34,6 @@ constexpr std::string_view kContentType = "content-type";
 constexpr std::array<std::string_view, 4> kReservedHeaders = {"content-length", "transfer-encoding",
                                                               "connection", "expect"};
 constexpr std::string_view kHost = "host";
-constexpr std::string_view kPlaceholder = "{{";
 
 std::optional<int> ReadStatus(std::string_view text) {
   int status = 0;
@@ -78,40 +78,41 @@ void CheckUrl(const std::string& pointer, const std::string& url, Mistakes& mist
   if (!checked.ok()) mistakes.Note(pointer, checked.error().message);
 }
 
-// The text with a digit, which fits into names and ports, in the place of each placeholder.
-std::string Imagined(std::string_view text) {
-  std::string imagined;
-  while (true) {
-    const size_t open = text.find(kPlaceholder);
-    imagined += text.substr(0, open);
-    const size_t close = open == std::string_view::npos ? open : text.find("}}", open);
-    if (close == std::string_view::npos) return imagined;
-    imagined += '1';
-    text.remove_prefix(close + 2);
-  }
+// A template as it is rendered, with a digit in the place of each placeholder: it fits into names
+// and ports.
+struct ImaginedText {
+  std::string text = {};
+  std::optional<size_t> first = {};  // where the first placeholder was
+  bool names_secret = false;
+};
+
+// Of a text that is not closed, the part before that, which ValidateTemplates refuses.
+ImaginedText Imagine(std::string_view text) {
+  ImaginedText imagined;
+  const Status scanned = ScanTemplate(
+      text, [&](std::string_view part) { imagined.text += part; },
+      [&](std::string_view name) {
+        if (!imagined.first) imagined.first = imagined.text.size();
+        imagined.text += '1';
+        imagined.names_secret = imagined.names_secret || !SecretPlaceholder(name).empty();
+        return Status();
+      });
+  static_cast<void>(scanned.ok());
+  return imagined;
 }
 
 // A template is checked again once it is rendered.
 void CheckSendable(const std::string& pointer, const std::string& url, Mistakes& mistakes) {
-  const size_t placeholder = url.find(kPlaceholder);
-  const bool decides = placeholder < url.find_first_of("/?#", url.find("://") + 3);
+  const ImaginedText imagined = Imagine(url);
+  const size_t host_end = imagined.text.find_first_of("/?#", imagined.text.find("://") + 3);
+  const bool decides = imagined.first && *imagined.first < host_end;
   // An address may be inserted between the brackets.
   if (decides && url.find('[') != std::string::npos) return;
-  const auto sent = SendableUrl(decides ? Imagined(url) : url);
+  const auto sent = SendableUrl(imagined.text);
   if (!sent.ok()) return mistakes.Note(pointer, sent.error().message);
-  if (placeholder != std::string::npos || sent->size() <= kHttpUrlBytesMax) return;
+  if (imagined.first || sent->size() <= kHttpUrlBytesMax) return;
   mistakes.Note(pointer, fmt::format("has {} bytes when it is percent-encoded; at most {} are sent",
                                      sent->size(), kHttpUrlBytesMax));
-}
-
-bool NamesSecret(std::string_view text) {
-  for (size_t open = text.find(kPlaceholder); open != text.npos;
-       open = text.find(kPlaceholder, open + 1)) {
-    std::string_view inner = text.substr(open + kPlaceholder.size());
-    inner.remove_prefix(std::min(inner.find_first_not_of(' '), inner.size()));
-    if (inner.starts_with("secrets.")) return true;
-  }
-  return false;
 }
 
 void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
@@ -119,7 +120,7 @@ void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
   if (certificate.empty()) return;
   if (!mistakes.CheckText(pointer, certificate, kHttpHeaderBytesMax)) return;
   // The key would be stored in clear.
-  if (certificate.find("PRIVATE KEY-") != std::string::npos || !NamesSecret(certificate)) {
+  if (certificate.find("PRIVATE KEY-") != std::string::npos || !Imagine(certificate).names_secret) {
     mistakes.Note(pointer,
                   "must name the secret with the PEM of the certificate and its key, such "
                   "as {{secrets.CLIENT_PEM}}");
@@ -127,10 +128,11 @@ void CheckCertificate(const std::string& certificate, Mistakes& mistakes) {
 }
 
 void CheckHost(const std::string& pointer, const std::string& value, Mistakes& mistakes) {
-  if (NamesSecret(value)) {
+  const ImaginedText imagined = Imagine(value);
+  if (imagined.names_secret) {
     return mistakes.Note(pointer, "names a secret, which no host is");
   }
-  const Status host = CheckHostHeader(Imagined(value));
+  const Status host = CheckHostHeader(imagined.text);
   if (!host.ok()) mistakes.Note(pointer, host.error().message);
 }
 

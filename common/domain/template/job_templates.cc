@@ -40,6 +40,34 @@ bool HasFireDate(const WorkflowNode& node) {
   });
 }
 
+constexpr WallTime kSampleFire = FromUnixMicros(1'700'000'000'000'000);  // in 2023
+
+bool IsDigits(std::string_view text) {
+  return text.find_first_not_of("0123456789 \t\r\n") == std::string_view::npos;
+}
+
+Status CheckTotalName(std::string_view name) {
+  const std::string_view shown = name.substr(0, kPlaceholderShownMax);
+  if (name.starts_with("shard_")) {
+    return TemplateError(fmt::format("'{}' is not known before the run has its shards", shown));
+  }
+  if (name.starts_with("nodes.") || name.starts_with("workflow.")) {
+    return TemplateError(
+        fmt::format("'{}' is known to the workflow only; write {{{{params.n}}}} here, and give the "
+                    "node the parameter n with this placeholder",
+                    shown));
+  }
+  bool number = name != "run_id" && name != "fire_time" && !name.starts_with("trigger.");
+  if (IsFireDate(name)) {
+    // Whether a date is a number is up to its format, and the same on all days.
+    CARILLON_ASSIGN_OR_RETURN(const FireDate date, ParseFireDate(name));
+    const auto sample = FormatFireDate(date, kSampleFire, "UTC");
+    number = !sample.ok() || IsDigits(*sample);
+  }
+  if (number) return {};
+  return TemplateError(fmt::format("'{}' is not a whole number", shown));
+}
+
 }  // namespace
 
 std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
@@ -66,6 +94,21 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
     found.push_back({job.http->poll->url, TemplatePlace::kUrl, "/http/poll/url"});
   }
   return found;
+}
+
+Status CheckTotal(std::string_view text) {
+  bool placeholder = false;
+  bool digits = true;
+  const auto literal = [&digits](std::string_view part) { digits = digits && IsDigits(part); };
+  CARILLON_TRY(ScanTemplate(text, literal, [&placeholder](std::string_view name) {
+    placeholder = true;
+    return CheckTotalName(name);
+  }));
+  if (!placeholder) {
+    return TemplateError("it has no placeholder such as {{params.n}}; {{{{ is a literal {{");
+  }
+  if (digits) return {};
+  return TemplateError("only digits may stand beside a placeholder of a whole number");
 }
 
 bool UsesFireDate(const JobDefinition& job) {

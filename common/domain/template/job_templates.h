@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/result.h"
 #include "common/domain/job/job.h"
 
 namespace carillon {
@@ -19,6 +20,9 @@ struct JobTemplate {
 };
 // In the order in which their errors are reported. Without the parameters of a workflow's nodes.
 std::vector<JobTemplate> TemplatesOf(const JobDefinition& job);
+
+// kInvalid: a text of kTotal that becomes a whole number at no fire.
+Status CheckTotal(std::string_view text);
 
 // True if a text of the job, or a parameter of a node, has the local date of the fire.
 bool UsesFireDate(const JobDefinition& job);

@@ -222,18 +222,6 @@ Status CheckSecret(std::string_view name, Place place) {
                   name.substr(0, kPlaceholderShownMax)));
 }
 
-Status CheckTotalName(std::string_view name) {
-  if (name.starts_with("shard_")) {
-    return Invalid(fmt::format("'{}' is not known before the run has its shards",
-                               name.substr(0, kPlaceholderShownMax)));
-  }
-  if (!name.starts_with("nodes.") && !name.starts_with("workflow.")) return {};
-  return Invalid(
-      fmt::format("'{}' is known to the workflow only; write {{{{params.n}}}} here, and give the "
-                  "node the parameter n with this placeholder",
-                  name.substr(0, kPlaceholderShownMax)));
-}
-
 bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
   return std::all_of(job.schedules.begin(), job.schedules.end(), [&](const ScheduleSpec& schedule) {
     return schedule.parameters.contains(parameter);
@@ -242,7 +230,6 @@ bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
 
 // Checks a placeholder as far as the definition alone allows.
 Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
-  if (place == Place::kTotal) CARILLON_TRY(CheckTotalName(name));
   static const Variables known = BuiltIns(CarillonVariables({}), std::nullopt);
   if (known.contains(std::string(name))) return {};
   if (IsFireDate(name)) {
@@ -272,9 +259,13 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
 }
 
 Status CheckTemplate(const JobDefinition& job, const JobTemplate& one) {
-  const Status status = Scan(one.text, kSkipText, [&](std::string_view name) {
-    return CheckPlaceholder(job, name, one.place);
-  });
+  Status status;
+  if (one.place == Place::kTotal && !one.text.empty()) status = CheckTotal(one.text);
+  if (status.ok()) {
+    status = Scan(one.text, kSkipText, [&](std::string_view name) {
+      return CheckPlaceholder(job, name, one.place);
+    });
+  }
   if (status.ok()) return {};
   return Error{ErrorCode::kInvalid, status.error().message, one.pointer};
 }

@@ -129,6 +129,22 @@ TEST(HttpRequestTest, AValueDoesNotLeaveItsPlaceInThePath) {
           .ok());
 }
 
+// Braces that stand for themselves are no placeholder, of which only a run could say what it is.
+TEST(HttpRequestTest, LiteralBracesAreCheckedAsTheyAreSent) {
+  for (const std::string url : {"http://a{{{{b", "http://a{{{{b/x", "http://a{{{{[b",
+                                "http://{{{{8", "http://a/{{{{", "http://a/{{{{b}}}}"}) {
+    const bool sent = Rendered({.url = url}).ok();
+    EXPECT_EQ(Pointer({.url = url}), sent ? "" : "/http/url") << url;
+    EXPECT_EQ(sent, url.starts_with("http://a/")) << url;
+  }
+  const std::string longer = "http://a/{{{{" + std::string(kHttpUrlBytesMax / 2, ' ');
+  EXPECT_FALSE(Rendered({.url = longer}).ok());
+  EXPECT_EQ(Pointer({.url = longer}), "/http/url") << "too long once it is percent-encoded";
+  EXPECT_EQ(Pointer({.url = "http://a", .headers = {{"host", "a{{{{b"}}}), "/http/headers/host");
+  EXPECT_EQ(Pointer({.url = "http://a", .client_certificate = "{{{{secrets.PEM}}"}),
+            "/http/client_certificate");
+}
+
 TEST(HttpRequestTest, MistakesOfPollsAndCertificates) {
   const auto poll = [](HttpPoll value) { return Pointer({.url = "http://a", .poll = value}); };
   EXPECT_EQ(poll({}), "");
