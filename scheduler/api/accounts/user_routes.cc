@@ -65,8 +65,7 @@ Outcome<UserRecord> ReadUser(const Call& call) {
   return *user;
 }
 
-Outcome<UserRecord> ReadAtVersion(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+Outcome<UserRecord> ReadAtVersion(const Call& call, const EntityTags& wanted) {
   CARILLON_ASSIGN_OR_RETURN(UserRecord user, ReadUser(call));
   if (!wanted.MatchesStrongly(VersionTag(user.version))) return StaleVersion(call, user);
   return user;
@@ -176,26 +175,32 @@ Reply PatchUser(const Call& call) {
                                                         {"display_name", "role", "shares",
                                                          "disabled", "password", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
-  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
-  CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
-  NotePatch(call, user, wanted);
-  if (wanted == user) return UserResponse(call, 200, user);
-  const auto changed = call.stores.auth.UpdateUser(wanted, call.services.authenticator.Wall());
-  if (!changed.ok()) return Refused(call, changed.error());
-  call.services.authenticator.ForgetUser(user.user_id);
-  // A new password is usually set because the user failed to sign in with the old one. So the
-  // failures are forgotten.
-  if (wanted.password_hash != user.password_hash) call.services.sign_in.Forgive(user.name);
-  return UserResponse(call, 200, *changed);
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
+  return WriteMatching(tags, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call, tags));
+    CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
+    NotePatch(call, user, wanted);
+    if (wanted == user) return UserResponse(call, 200, user);
+    const auto changed = call.stores.auth.UpdateUser(wanted, call.services.authenticator.Wall());
+    if (!changed.ok()) return Refused(call, changed.error());
+    call.services.authenticator.ForgetUser(user.user_id);
+    // A new password is usually set because the user failed to sign in with the old one. So the
+    // failures are forgotten.
+    if (wanted.password_hash != user.password_hash) call.services.sign_in.Forgive(user.name);
+    return UserResponse(call, 200, *changed);
+  });
 }
 
 Reply DeleteUser(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
-  const Status deleted = call.stores.auth.DeleteUser(user.user_id, user.version);
-  if (!deleted.ok()) return Refused(call, deleted.error());
-  call.services.authenticator.ForgetUser(user.user_id);
-  call.note.reason = user.name;
-  return HttpResponse{.status = 204};
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
+  return WriteMatching(tags, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call, tags));
+    const Status deleted = call.stores.auth.DeleteUser(user.user_id, user.version);
+    if (!deleted.ok()) return Refused(call, deleted.error());
+    call.services.authenticator.ForgetUser(user.user_id);
+    call.note.reason = user.name;
+    return HttpResponse{.status = 204};
+  });
 }
 
 }  // namespace carillon::scheduler

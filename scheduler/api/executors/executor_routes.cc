@@ -199,24 +199,26 @@ Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are required.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.stores.executors.GetExecutor(id));
-  if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
-  const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
-  const auto changed =
-      RetryIfUnknown([&] { return call.stores.executors.SetExecutorLabels(edit); });
-  if (IsUnknown(changed)) {
-    return OutcomeUnknown(
-        "It is unknown whether the labels were stored. GET the executor before retrying.",
-        changed.error());
-  }
-  if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.stores.executors.GetExecutor(id));
-    return StaleExecutor(call, now);
-  }
-  if (!changed.ok()) return changed.error();
-  NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});
-  call.api.nudge_executors();
-  return ExecutorResponse(call, *changed);
+  return WriteMatching(wanted, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.stores.executors.GetExecutor(id));
+    if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
+    const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
+    const auto changed =
+        RetryIfUnknown([&] { return call.stores.executors.SetExecutorLabels(edit); });
+    if (IsUnknown(changed)) {
+      return OutcomeUnknown(
+          "It is unknown whether the labels were stored. GET the executor before retrying.",
+          changed.error());
+    }
+    if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
+      CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.stores.executors.GetExecutor(id));
+      return StaleExecutor(call, now);
+    }
+    if (!changed.ok()) return changed.error();
+    NoteChanges(call, {{"labels", before.labels}}, {{"labels", labels}});
+    call.api.nudge_executors();
+    return ExecutorResponse(call, *changed);
+  });
 }
 
 Reply EnableExecutor(const Call& call) {

@@ -100,4 +100,18 @@ std::optional<EntityTags> ReadTags(const HttpRequest& request, std::string_view 
 Outcome<EntityTags> RequireIfMatch(const HttpRequest& request);
 std::string VersionTag(int64_t version);
 
+inline constexpr int kAnyVersionTries = 10;
+// Calls `write`, which reads an object, compares its version with `wanted` and changes it. Any
+// version matches "*", so a change of another request in between is no reason for its 412: `write`
+// is called again.
+template <typename Write>
+Reply WriteMatching(const EntityTags& wanted, const Write& write) {
+  Reply reply = write();
+  for (int tries = 1; wanted.any && tries < kAnyVersionTries; ++tries) {
+    if (reply.ok() || reply.error().status != 412) break;
+    reply = write();
+  }
+  return reply;
+}
+
 }  // namespace carillon::scheduler

@@ -299,17 +299,17 @@ Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   ResolveRelativeTimes(body, now);
-  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(body,
-                                                                [&](Mistakes* further) {
-                                                                  return carillon::ParseReplacement(
-                                                                      base.job, body, further);
-                                                                }),
-                                                     id));
-  JobDefinition& definition = parsed.definition;
-  if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
-  if (!body.contains("namespace")) definition.name_space = base.job.definition.name_space;
-  return WriteDefinition(call, base, definition, now);
+  return WriteMatching(wanted, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+    const auto parse = [&](Mistakes* further) {
+      return carillon::ParseReplacement(base.job, body, further);
+    };
+    CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(body, parse), id));
+    JobDefinition& definition = parsed.definition;
+    if (definition.user_id.empty()) definition.user_id = base.job.definition.user_id;
+    if (!body.contains("namespace")) definition.name_space = base.job.definition.name_space;
+    return WriteDefinition(call, base, definition, now);
+  });
 }
 
 Reply PatchJobFields(const Call& call) {
@@ -319,16 +319,16 @@ Reply PatchJobFields(const Call& call) {
   if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch must be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   ResolveRelativeTimes(patch, now);
-  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  if (!base.readable) return Unreadable(id, base.job.version);
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(patch,
-                                                                [&](Mistakes* further) {
-                                                                  return carillon::PatchJob(
-                                                                      base.job, patch, further);
-                                                                }),
-                                                     id));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
-  return WriteDefinition(call, base, parsed.definition, now);
+  return WriteMatching(wanted, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+    if (!base.readable) return Unreadable(id, base.job.version);
+    const auto parse = [&](Mistakes* further) {
+      return carillon::PatchJob(base.job, patch, further);
+    };
+    CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed(patch, parse), id));
+    if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+    return WriteDefinition(call, base, parsed.definition, now);
+  });
 }
 
 Reply DeleteJob(const Call& call) {
@@ -337,9 +337,11 @@ Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"force"}));
   CARILLON_ASSIGN_OR_RETURN(const bool force, query.Flag("force"));
-  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_TRY(Remove(call, base, now, force));
-  return HttpResponse{.status = 204};
+  return WriteMatching(wanted, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+    CARILLON_TRY(Remove(call, base, now, force));
+    return HttpResponse{.status = 204};
+  });
 }
 
 Reply PauseJob(const Call& call) { return ChangeState(call, &JobStore::PauseJob); }

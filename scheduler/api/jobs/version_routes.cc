@@ -138,10 +138,12 @@ Reply RevertJob(const Call& call) {
                             NumberMember(body, "version", {.low = 1, .high = INT64_MAX - 1}));
   if (!number) return InvalidField("/version", "missing", "The version to revert to is required.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, *number));
-  CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition, DefinitionToRevertTo(version, base));
-  return WriteDefinition(call, base, definition, now);
+  return WriteMatching(wanted, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
+    CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, *number));
+    CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition, DefinitionToRevertTo(version, base));
+    return WriteDefinition(call, base, definition, now);
+  });
 }
 
 }  // namespace carillon::scheduler

@@ -61,8 +61,7 @@ Problem StaleVersion(const Call& call, const SecretRecord& secret) {
   return problem;
 }
 
-Outcome<StoredSecret> ReadAtVersion(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
+Outcome<StoredSecret> ReadAtVersion(const Call& call, const EntityTags& wanted) {
   CARILLON_ASSIGN_OR_RETURN(StoredSecret secret, ReadSecret(call));
   if (!wanted.MatchesStrongly(VersionTag(secret.record.version))) {
     return StaleVersion(call, secret.record);
@@ -222,33 +221,39 @@ Reply UpdateSecret(const Call& call) {
       ReadObject(call.request, Body::kRequired, {"value", "description", "shared", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const auto value, ReadValue(body));
-  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call));
-  StoredSecret wanted = secret;
-  if (body.contains("description")) {
-    CARILLON_ASSIGN_OR_RETURN(wanted.record.description,
-                              TextMember(body, "description", kDescriptionCharactersMax));
-  }
-  CARILLON_ASSIGN_OR_RETURN(wanted.record.shared, ReadShared(call, body, secret.record.shared));
-  if (value) {
-    CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
-    wanted.value = keys->Seal(secret.record.name, *value);
-  }
-  json told = ForTheAudit(wanted.record);
-  if (value) told["value"] = "***";
-  if (told == ForTheAudit(secret.record)) return SecretResponse(call, 200, secret.record);
-  NoteChanges(call, ForTheAudit(secret.record), told);
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto updated = call.stores.secrets.UpdateSecret(wanted, now);
-  if (!updated.ok()) return Refused(call, updated.error());
-  return SecretResponse(call, 200, *updated);
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
+  return WriteMatching(tags, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call, tags));
+    StoredSecret wanted = secret;
+    if (body.contains("description")) {
+      CARILLON_ASSIGN_OR_RETURN(wanted.record.description,
+                                TextMember(body, "description", kDescriptionCharactersMax));
+    }
+    CARILLON_ASSIGN_OR_RETURN(wanted.record.shared, ReadShared(call, body, secret.record.shared));
+    if (value) {
+      CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
+      wanted.value = keys->Seal(secret.record.name, *value);
+    }
+    json told = ForTheAudit(wanted.record);
+    if (value) told["value"] = "***";
+    NoteChanges(call, ForTheAudit(secret.record), told);
+    if (told == ForTheAudit(secret.record)) return SecretResponse(call, 200, secret.record);
+    CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+    const auto updated = call.stores.secrets.UpdateSecret(wanted, now);
+    if (!updated.ok()) return Refused(call, updated.error());
+    return SecretResponse(call, 200, *updated);
+  });
 }
 
 Reply DeleteSecret(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call));
-  const Status deleted =
-      call.stores.secrets.DeleteSecret(secret.record.name, secret.record.version);
-  if (!deleted.ok()) return Refused(call, deleted.error());
-  return HttpResponse{.status = 204};
+  CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
+  return WriteMatching(tags, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call, tags));
+    const Status deleted =
+        call.stores.secrets.DeleteSecret(secret.record.name, secret.record.version);
+    if (!deleted.ok()) return Refused(call, deleted.error());
+    return HttpResponse{.status = 204};
+  });
 }
 
 Reply RewrapSecrets(const Call& call) {

@@ -220,17 +220,19 @@ Reply GetConfig(const Call& call) {
 Reply ChangeConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json settings, ReadSettingsMember(call));
-  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
-  if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
-  CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
-  if (wanted == stored.values && InForce(call, stored)) return ConfigResponse(call, stored);
-  NoteChanges(call, stored.values, wanted);
-  CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
-  if (!changed) {
-    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.stores.settings.ReadSettings());
-    return StaleVersion(call, current);
-  }
-  return ConfigResponse(call, *changed);
+  return WriteMatching(tags, [&]() -> Reply {
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
+    if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
+    CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
+    NoteChanges(call, stored.values, wanted);
+    if (wanted == stored.values && InForce(call, stored)) return ConfigResponse(call, stored);
+    CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
+    if (!changed) {
+      CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.stores.settings.ReadSettings());
+      return StaleVersion(call, current);
+    }
+    return ConfigResponse(call, *changed);
+  });
 }
 
 }  // namespace carillon::scheduler
