@@ -65,6 +65,7 @@ class LogReader {
     for (;;) {
       const std::string before = offset_;
       CARILLON_TRY(ReadPart());
+      if (IsElsewhere()) return ExitCode::kDone;
       if (complete_ || offset_.empty()) return ExitCode::kDone;
       if (offset_ != before) continue;
       // The log has no end yet. If the attempt has ended, its last lines may still be on their way
@@ -111,6 +112,7 @@ class LogReader {
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());
+    if (IsElsewhere()) return true;
     if (!over) return false;
     if (!over_since_) over_since_ = Now();
     // An empty offset means that the server has no log, only the output. The output has
@@ -120,6 +122,22 @@ class LogReader {
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
     if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
     return true;
+  }
+
+  // True for a run without a log of its own; says which runs have one.
+  bool IsElsewhere() {
+    if (elsewhere_ == "shards") {
+      session_.Say(fmt::format(
+          "This run fans out, and each of its parts has its own log: `carillon run logs {0} "
+          "--shard 0`. `carillon run shards {0}` lists them.",
+          flags_.run_id));
+    } else if (elsewhere_ == "nodes") {
+      session_.Say(fmt::format(
+          "This is the run of a workflow, and each of its nodes has its own log: `carillon run "
+          "nodes {} -o wide` lists their runs.",
+          flags_.run_id));
+    }
+    return !elsewhere_.empty();
   }
 
   Outcome<bool> NextAttempt() {
@@ -144,6 +162,7 @@ class LogReader {
     const bool lines = flags_.times || since_ || session_.Print().form() != Form::kTable;
     if (lines) request.headers.emplace_back("Accept", "application/x-ndjson");
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse log, session_.Call(request));
+    elsewhere_ = HeaderOf(log, "x-log-in");
     const std::string last = HeaderOf(log, "x-log-last-seq");
     if (last.empty()) {
       if (HeaderOf(log, "x-log-removed") == "true") {
@@ -217,10 +236,28 @@ class LogReader {
   // The position after the last printed entry, as sent by the server.
   std::string offset_;
   bool complete_ = false;
+  std::string elsewhere_;  // the kind of runs that have the log; empty = this one
   bool output_printed_ = false;
   SteadyTime heard_;
   std::optional<SteadyTime> over_since_;
 };
+
+Outcome<std::string> RunOfShard(Session& session, const LogFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const ApiResponse answer,
+      session.Call({.path = "/api/runs/" + Escape(flags.run_id) + "/shards"}));
+  const json shards =
+      answer.body.is_object() ? answer.body.value("shards", json::array()) : json::array();
+  for (const json& shard : shards) {
+    if (!shard.is_object() || shard.value("index", json()) != json(flags.shard)) continue;
+    return shard.value("run_id", std::string());
+  }
+  return Failure{.exit = ExitCode::kNotFound,
+                 .message =
+                     fmt::format("run {} has no shard {}; they count from 0, and there are {}",
+                                 flags.run_id, flags.shard, shards.size()),
+                 .code = "not_found"};
+}
 
 }  // namespace
 
@@ -228,6 +265,8 @@ void AddLogFlags(CLI::App* verb, LogFlags& flags) {
   verb->add_option("run", flags.run_id, "Run ID")->required();
   verb->add_option("--attempt", flags.attempt, "Attempt number (default: the latest)")
       ->check(CLI::PositiveNumber);
+  verb->add_option("--shard", flags.shard, "Part of a run that fans out: its index, from 0 on")
+      ->check(CLI::NonNegativeNumber);
   verb->add_option("--tail", flags.tail, "Start with the last N lines")
       ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
   verb->add_option("--since", flags.since, "Only lines since: RFC 3339, or 5m for 5 minutes ago");
@@ -238,7 +277,11 @@ void AddLogFlags(CLI::App* verb, LogFlags& flags) {
   verb->add_flag("-t,--timestamps", flags.times, "Print the time and stream of each line");
 }
 
-Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags) {
+Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& given) {
+  LogFlags flags = given;
+  if (flags.shard >= 0) {
+    CARILLON_ASSIGN_OR_RETURN(flags.run_id, RunOfShard(session, flags));
+  }
   std::optional<WallTime> since;
   if (!flags.since.empty()) {
     CARILLON_ASSIGN_OR_RETURN(since, ParseWhen(flags.since, session.host().clock.Wall()));

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/parts/run_part.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
@@ -179,6 +180,13 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
+// The runs that have the logs of a run which has none of its own, because it runs nothing itself;
+// empty if it does.
+std::string_view LogsAreIn(const RunDetail& run) {
+  if (IsInParts(run.row)) return "shards";
+  return run.job_type == JobType::kWorkflow ? "nodes" : "";
+}
+
 // Answers with the wanted part of the log. If there is no log, answers with the output.
 Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
               const AttemptResult& result) {
@@ -236,6 +244,10 @@ Reply RunLogs(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);
+  const std::string_view elsewhere = response.body.empty() ? LogsAreIn(run) : "";
+  if (!elsewhere.empty() && extent.last_seq == 0 && !run.kept) {
+    response.headers.emplace_back("X-Log-In", elsewhere);
+  }
   if (run.kept && extent.last_seq == 0) response.headers.emplace_back("X-Log-Removed", "true");
   if (!range) return response;
   const std::string& text = response.body;

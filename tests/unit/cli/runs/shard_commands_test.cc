@@ -50,6 +50,26 @@ TEST_F(ShardCommandsTest, AnAnswerWithoutPartsIsAnEmptyTable) {
   }
 }
 
+TEST_F(ShardCommandsTest, LogsOfARunThatFansOutAreThoseOfItsParts) {
+  const HttpResponse elsewhere{.headers = {{"content-type", "text/plain; charset=utf-8"},
+                                           {"x-log-in", "shards"}}};
+  server_.answers["GET http://a/api/runs/R1/logs"].emplace_back(elsewhere);
+  server_.answers["GET http://a/api/runs/R1/logs?attempt=1"].emplace_back(elsewhere);
+  Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"state", "RUNNING"}, {"attempt", 1}});
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"run", "logs", "R1"}, {"run", "logs", "R1", "-f"}}) {
+    EXPECT_EQ(Run(arguments), 0) << err();
+    EXPECT_EQ(out(), "");
+    EXPECT_NE(err().find("carillon run logs R1 --shard 0"), std::string::npos) << err();
+  }
+  Answer("GET /api/runs/R1/shards", RunShards());
+  AnswerText("GET /api/runs/R3/logs", "of part 1\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--shard", "1"}), 0) << err();
+  EXPECT_EQ(out(), "of part 1\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--shard", "2"}), 3);
+  EXPECT_NE(err().find("there are 2"), std::string::npos) << err();
+}
+
 TEST_F(ShardCommandsTest, ARetryNamesItsParts) {
   Answer("POST /api/runs/R1/retry", {{"run_id", "R1"}, {"state", "RUNNING"}}, 202);
   for (const auto& [flag, sent] :

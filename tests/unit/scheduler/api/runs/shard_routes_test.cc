@@ -53,6 +53,19 @@ class ShardRoutesTest : public ApiEnv {
   }
 };
 
+TEST_F(ShardRoutesTest, TheLogIsThatOfTheParts) {
+  const std::string run_id = Begun();
+  Finish(Part(run_id, 1), {.state = RunState::kFailed, .output = "of part 1"});
+  const Answer own = Get("/api/runs/" + run_id + "/logs");
+  EXPECT_EQ(own.status, 200);
+  EXPECT_EQ(own.text, "");
+  EXPECT_EQ(own.header("x-log-in"), "shards");
+  const Answer part = Get("/api/runs/" + Part(run_id, 1) + "/logs");
+  EXPECT_EQ(part.text, "of part 1");
+  EXPECT_EQ(part.header("x-log-in"), "");
+  EXPECT_EQ(Get("/api/runs/" + Part(run_id, 0) + "/logs").header("x-log-in"), "");
+}
+
 TEST_F(ShardRoutesTest, ARunSaysHowManyOfItsPartsAreInWhichState) {
   const std::string run_id = Begun();
   Finish(Part(run_id, 1), {.state = RunState::kFailed, .exit_code = 3});

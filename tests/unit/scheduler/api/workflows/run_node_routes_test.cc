@@ -36,6 +36,7 @@ TEST_F(RunNodeRoutesTest, ShowsWhatRunsAndWhatWaits) {
   EXPECT_EQ(audit["after"][0]["verdict"], "open");
   EXPECT_EQ(audit["failure"], false);
 
+  EXPECT_EQ(Get("/api/runs/" + run_ + "/logs").header("x-log-in"), "nodes");
   const json own = Get("/api/runs/" + load.value("run_id", "")).body();
   EXPECT_EQ(own["workflow_run_id"], run_);
   EXPECT_EQ(own["node"], "load");
