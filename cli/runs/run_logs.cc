@@ -252,11 +252,11 @@ Outcome<std::string> RunOfShard(Session& session, const LogFlags& flags) {
     if (!shard.is_object() || shard.value("index", json()) != json(flags.shard)) continue;
     return shard.value("run_id", std::string());
   }
-  return Failure{.exit = ExitCode::kNotFound,
-                 .message =
-                     fmt::format("run {} has no shard {}; they count from 0, and there are {}",
-                                 flags.run_id, flags.shard, shards.size()),
-                 .code = "not_found"};
+  return Failure{
+      .exit = ExitCode::kNotFound,
+      .message = fmt::format("run {} has no shard {}; they count from 0, and there are {}",
+                             flags.run_id, flags.shard, shards.size()),
+      .code = "not_found"};
 }
 
 }  // namespace

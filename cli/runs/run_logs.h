@@ -11,7 +11,7 @@ struct LogFlags {
   int attempt = 0;   // 0 = the last attempt; --follow then continues with retries
   int64_t tail = 0;  // number of last entries to show; 0 = all
   std::string stream = "all";
-  std::string since;  // empty = from the beginning
+  std::string since;   // empty = from the beginning
   int64_t shard = -1;  // of a run that fans out; -1 = the run itself
   bool follow = false;
   bool times = false;

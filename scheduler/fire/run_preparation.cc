@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "scheduler/fire/firing_plan.h"
+#include "scheduler/fire/task_builder.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -12,6 +13,16 @@ constexpr size_t kDefinitionsPerRead = 200;
 constexpr size_t kDefinitionReadsPerStep = 8;
 constexpr Duration kStoreRetry = 200ms;
 constexpr Duration kParametersRetry = 2s;
+
+// True if no executor is asked when the run begins, or ends without parts because of the number
+// that its total becomes.
+bool NeedsNoExecutor(const PendingRun& run, const Definition& definition) {
+  if (RunnerOf(definition.job().type) == Runner::kScheduler) return true;
+  if (run.key.shard > 0) return false;
+  if (definition.job().broadcast) return true;
+  const auto places = PlacesByTemplate(run, definition);
+  return places && !places->refusal.empty();
+}
 
 }  // namespace
 
@@ -89,16 +100,14 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
   GoOn(tracked, now);
 }
 
-// A workflow or a broadcast needs no executor. Whether its run begins or is refused,
-// the run leaves the memory soon: if it stays due in the store, the sweep offers it again. While
-// the cluster is paused it stays due like all other runs, however late it is: what is late is
-// decided when the pause ends. A broadcast also waits for the bus. Neither need wait to be shed:
-// the nodes or parts would wait, and none of them may be shed.
+// A workflow or a broadcast needs no executor, nor does a fire without parts. Whether its run
+// begins or is refused, it leaves the memory soon: if it stays due in the store, the sweep offers
+// it again. While the cluster is paused it stays due like all other runs, however late it is: what
+// is late is decided when the pause ends. A broadcast also waits for the bus. Nobody need wait to
+// be shed: the nodes or parts would wait, and none of them may be shed.
 void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
-  const JobDefinition& job = tracked.definition->job();
   const bool is_part = tracked.run.key.shard > 0;
-  const bool is_workflow = RunnerOf(job.type) == Runner::kScheduler;
-  if (!is_workflow && (is_part || !job.broadcast)) return places_.EnterLane(tracked, now);
+  if (!NeedsNoExecutor(tracked.run, *tracked.definition)) return places_.EnterLane(tracked, now);
   if (ports_.settings.paused()) return places_.Settle(tracked, now);
   // Its job became a workflow after the fire had begun.
   if (is_part) return skips_.Skip(tracked, reason::kEdited, now);
@@ -109,7 +118,8 @@ void RunPreparation::GoOn(TrackedRun& tracked, SteadyTime now) {
         DecideFiring(tracked.run, *tracked.definition, {.now = *cluster_now, .other_runs = 0});
     if (!skip.empty()) return skips_.Skip(tracked, skip, now);
   }
-  if (!is_workflow && !ports_.bus_answers()) return places_.Settle(tracked, now);
+  const bool waits = tracked.definition->job().broadcast && !ports_.bus_answers();
+  if (waits) return places_.Settle(tracked, now);
   ports_.begin_workflow(tracked.run, *tracked.definition);
   places_.Settle(tracked, now);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/load_shedding.h"
 #include "scheduler/fire/run_places.h"
 #include "scheduler/fire/run_skips.h"
 

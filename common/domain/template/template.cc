@@ -262,9 +262,8 @@ Status CheckTemplate(const JobDefinition& job, const JobTemplate& one) {
   Status status;
   if (one.place == Place::kTotal && !one.text.empty()) status = CheckTotal(one.text);
   if (status.ok()) {
-    status = Scan(one.text, kSkipText, [&](std::string_view name) {
-      return CheckPlaceholder(job, name, one.place);
-    });
+    status = Scan(one.text, kSkipText,
+                  [&](std::string_view name) { return CheckPlaceholder(job, name, one.place); });
   }
   if (status.ok()) return {};
   return Error{ErrorCode::kInvalid, status.error().message, one.pointer};

@@ -51,8 +51,8 @@ TEST_F(ShardCommandsTest, AnAnswerWithoutPartsIsAnEmptyTable) {
 }
 
 TEST_F(ShardCommandsTest, LogsOfARunThatFansOutAreThoseOfItsParts) {
-  const HttpResponse elsewhere{.headers = {{"content-type", "text/plain; charset=utf-8"},
-                                           {"x-log-in", "shards"}}};
+  const HttpResponse elsewhere{
+      .headers = {{"content-type", "text/plain; charset=utf-8"}, {"x-log-in", "shards"}}};
   server_.answers["GET http://a/api/runs/R1/logs"].emplace_back(elsewhere);
   server_.answers["GET http://a/api/runs/R1/logs?attempt=1"].emplace_back(elsewhere);
   Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"state", "RUNNING"}, {"attempt", 1}});

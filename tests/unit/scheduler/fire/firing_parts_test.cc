@@ -1,4 +1,6 @@
 // The firing loop, with fires that are done in parts.
+#include <set>
+
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -207,6 +209,21 @@ TEST_F(FiringPartsTest, FiresWaitUntilAnExecutorClaims) {
   Tell(RunEvent::What::kClaimed, plain[0].key);
   Pass(1s);
   EXPECT_EQ(begun_.size(), 2u);
+}
+
+TEST_F(FiringPartsTest, AFireWithoutPartsWaitsForNoExecutor) {
+  const auto asked = [this](const std::string& id, const ParameterValue& n) {
+    JobDefinition job;
+    job.shards = Shards{.total_from = "{{params.n}}"};
+    job.parameters["n"] = n;
+    return Pending(Shell(id, job), 1ms);
+  };
+  const PendingRun none = asked("none", int64_t{0});
+  const PendingRun rubbish = asked("rubbish", std::string("many"));
+  Feed({none, asked("three", int64_t{3}), rubbish});
+  Step(10ms);
+  EXPECT_EQ(std::set<RunKey>(begun_.begin(), begun_.end()),
+            (std::set<RunKey>{none.key, rubbish.key}));
 }
 
 // Otherwise all fires of an outage would run at once when the executors return.

@@ -79,18 +79,19 @@ TEST(FanOutTest, TheTemplateOfATotalIsChecked) {
     EXPECT_EQ(status.error().pointer, "/shards/total") << text;
   }
   // What would be refused at each fire.
-  for (const std::string text : {"{{{{8", "{{{{8}}", "{{{{params.n}}}}", "{{params.n}} parts",
-                                 "-{{params.n}}", "{{params.n}}{{{{", "{{run_id}}", "{{fire_time}}",
-                                 "{{fire_date}}", "{{fire_date - 1d}}", "{{fire_date | %Y-%m}}",
-                                 "{{fire_time.local}}", "{{trigger.state}}"}) {
+  for (const std::string text :
+       {"{{{{8", "{{{{8}}", "{{{{params.n}}}}", "{{params.n}} parts", "-{{params.n}}",
+        "{{params.n}}{{{{", "{{run_id}}", "{{fire_time}}", "{{fire_date}}", "{{fire_date - 1d}}",
+        "{{fire_date | %Y-%m}}", "{{fire_time.local}}", "{{trigger.state}}"}) {
     JobDefinition wrong = Sharded({.total_from = text});
     wrong.parameters["n"] = int64_t{3};
     const Status status = ValidateTemplates(wrong);
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(status.error().pointer, "/shards/total") << text;
   }
-  for (const std::string text : {"{{params.n}}", " {{ params.n }}\n", "{{params.n}}0", "1{{attempt}}",
-                                 "{{fire_date | %d}}", "{{fire_date + 1w | %H%M}}"}) {
+  for (const std::string text :
+       {"{{params.n}}", " {{ params.n }}\n", "{{params.n}}0", "1{{attempt}}", "{{fire_date | %d}}",
+        "{{fire_date + 1w | %H%M}}"}) {
     JobDefinition right = Sharded({.total_from = text});
     right.parameters["n"] = int64_t{3};
     const Status status = ValidateTemplates(right);

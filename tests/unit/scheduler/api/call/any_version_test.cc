@@ -29,22 +29,17 @@ class AnyVersionTest : public PeopleEnv {
     json body;
   };
   std::vector<Case> Cases() {
-    return {{"ReplaceJob", "PATCH", "/api/jobs/a", {{"priority", 7}}},
-            {"ReplaceJob", "PUT", "/api/jobs/a", JobBody({{"priority", 8}})},
-            {"ReplaceJob", "POST", "/api/jobs/a/revert", {{"version", 1}}},
-            {"SetExecutorLabels",
-             "PATCH",
-             "/api/executors/executor-1",
-             {{"labels", {{"zone", "a"}}}}},
-            {"UpdateSecret", "PUT", "/api/secrets/db", {{"description", "of the ledger"}}},
-            {"UpdateUser", "PATCH", "/api/users/user-anna", {{"display_name", "Anna"}}},
-            {"WriteSettings",
-             "PUT",
-             "/api/system/config",
-             {{"settings", {{"retention_days", "31"}}}}},
-            {"DeleteUser", "DELETE", "/api/users/user-anna", nullptr},
-            {"DeleteSecret", "DELETE", "/api/secrets/db", nullptr},
-            {"DeleteJob", "DELETE", "/api/jobs/a", nullptr}};
+    return {
+        {"ReplaceJob", "PATCH", "/api/jobs/a", {{"priority", 7}}},
+        {"ReplaceJob", "PUT", "/api/jobs/a", JobBody({{"priority", 8}})},
+        {"ReplaceJob", "POST", "/api/jobs/a/revert", {{"version", 1}}},
+        {"SetExecutorLabels", "PATCH", "/api/executors/executor-1", {{"labels", {{"zone", "a"}}}}},
+        {"UpdateSecret", "PUT", "/api/secrets/db", {{"description", "of the ledger"}}},
+        {"UpdateUser", "PATCH", "/api/users/user-anna", {{"display_name", "Anna"}}},
+        {"WriteSettings", "PUT", "/api/system/config", {{"settings", {{"retention_days", "31"}}}}},
+        {"DeleteUser", "DELETE", "/api/users/user-anna", nullptr},
+        {"DeleteSecret", "DELETE", "/api/secrets/db", nullptr},
+        {"DeleteJob", "DELETE", "/api/jobs/a", nullptr}};
   }
   Answer Try(const Case& one, const std::string& tag) {
     return Send(one.method, one.path, one.body.is_null() ? "" : one.body.dump(),
@@ -55,8 +50,8 @@ class AnyVersionTest : public PeopleEnv {
 TEST_F(AnyVersionTest, AWriteInBetweenIsNoReasonToRefuse) {
   for (const Case& one : Cases()) {
     SCOPED_TRACE(std::string(one.method) + " " + one.path);
-    const std::string tag = Get(one.path == "/api/jobs/a/revert" ? "/api/jobs/a" : one.path)
-                                .header("etag");
+    const std::string tag =
+        Get(one.path == "/api/jobs/a/revert" ? "/api/jobs/a" : one.path).header("etag");
     ASSERT_FALSE(tag.empty());
     faults_.plan.Arm(one.operation, ErrorCode::kConflict);
     EXPECT_EQ(Try(one, tag).status, 412) << "that version is gone";
