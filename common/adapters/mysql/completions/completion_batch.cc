@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/dependencies/dependent_runs.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
+#include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/run_rows/run_rows.h"
 
 namespace carillon::mysql {
@@ -58,17 +59,6 @@ class Moves {
  private:
   JsonRows rows_;
 };
-
-Status DeleteCompletions(Session& session, const std::vector<RunCompletion>& ends) {
-  JsonRows ids;
-  for (const RunCompletion& end : ends) ids.Begin().Add(end.id);
-  CARILLON_TRY(
-      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
-                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
-                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
-                      {ids.Take()}));
-  return {};
-}
 
 Params ParamsOf(const std::vector<SegmentId>& segments, size_t limit) {
   Params params;
@@ -172,7 +162,9 @@ Result<std::vector<CompletionEffect>> ApplyCompletions(Session& session,
   }
   CARILLON_TRY(moves.Write(session));
   CARILLON_TRY(StartDependents(session, ends, dependents, jobs, now, &effects));
-  CARILLON_TRY(DeleteCompletions(session, ends));
+  std::vector<uint64_t> done;
+  for (const RunCompletion& end : ends) done.push_back(end.id);
+  CARILLON_TRY(DeleteCompletions(session, done));
   return effects;
 }
 

@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
+#include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/parts/fire_end.h"
@@ -135,17 +136,9 @@ Status CancelAgain(Session& session, const RunRow& own, const FireEndRules& rule
 }
 
 Status DeleteTold(Session& session, const std::vector<FireLook>& fires) {
-  JsonRows ids;
-  for (const FireLook& fire : fires) {
-    for (const uint64_t id : fire.told) ids.Begin().Add(id);
-  }
-  if (ids.empty()) return {};
-  CARILLON_TRY(
-      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
-                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
-                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
-                      {ids.Take()}));
-  return {};
+  std::vector<uint64_t> ids;
+  for (const FireLook& fire : fires) ids.insert(ids.end(), fire.told.begin(), fire.told.end());
+  return DeleteCompletions(session, ids);
 }
 
 }  // namespace

@@ -28,4 +28,16 @@ void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
   }
 }
 
+Status DeleteCompletions(Session& session, const std::vector<uint64_t>& ids) {
+  if (ids.empty()) return {};
+  JsonRows rows;
+  for (const uint64_t id : ids) rows.Begin().Add(id);
+  CARILLON_TRY(
+      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
+                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+                      {rows.Take()}));
+  return {};
+}
+
 }  // namespace carillon::mysql

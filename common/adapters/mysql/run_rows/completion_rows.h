@@ -1,9 +1,12 @@
-// New rows of run_completions.
+// Rows of run_completions.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/session.h"
 #include "common/domain/run/completion.h"
 
 namespace carillon::mysql {
@@ -12,5 +15,7 @@ namespace carillon::mysql {
 // `row` has its final state already; `ended` is the time that is stored with it.
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows);
 extern const std::string kInsertCompletions;
+
+Status DeleteCompletions(Session& session, const std::vector<uint64_t>& ids);
 
 }  // namespace carillon::mysql

@@ -244,18 +244,6 @@ Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now) {
   return {};
 }
 
-Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids) {
-  if (ids.empty()) return {};
-  JsonRows rows;
-  for (const uint64_t id : ids) rows.Begin().Add(id);
-  CARILLON_TRY(
-      session.Execute("DELETE c FROM JSON_TABLE(" CARILLON_JSON
-                      ", '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
-                      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
-                      {rows.Take()}));
-  return {};
-}
-
 Result<RunKey> OutermostOf(Session& session, const RunKey& own) {
   RunKey outer = own;
   for (int depth = 0; depth < kWorkflowDepthMax; ++depth) {

@@ -68,7 +68,6 @@ Result<std::set<RunKey>> WithProcessesLeft(Session& session, const std::vector<R
 
 // Adds a wake-up that tells of no node's end.
 Status WriteWakeUp(Session& session, const WorkflowRow& row, WallTime now);
-Status DeleteWakeUps(Session& session, const std::vector<uint64_t>& ids);
 
 // Follows the workflow runs outwards: the own run of the outermost one that has `own` as a node,
 // directly or not; `own` itself if it is no node.

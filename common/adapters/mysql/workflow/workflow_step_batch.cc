@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
+#include "common/adapters/mysql/run_rows/completion_rows.h"
 #include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/adapters/mysql/workflow/workflow_rows.h"
@@ -336,7 +337,7 @@ Result<StepEffect> StepNodes(Session& session, const StepRequest& request, const
       CARILLON_TRY(WriteStep(session, facts, rules, &effect));
     }
   }
-  CARILLON_TRY(DeleteWakeUps(session, request.wake_ups));
+  CARILLON_TRY(DeleteCompletions(session, request.wake_ups));
   return effect;
 }
 
