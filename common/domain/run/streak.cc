@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/failpoint.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon {
@@ -24,8 +23,7 @@ Streak CountStreak(const std::vector<StreakRun>& newest_first, const StreakRule&
       streak.ended = true;
       break;
     }
-    const bool counts = IsInStreak(run.kind) || failpoint::Broken("streak.by_hand");
-    if (run.def_version != rule.version || !counts || IsBackground(run.flags) ||
+    if (run.def_version != rule.version || !IsInStreak(run.kind) || IsBackground(run.flags) ||
         run.key.shard != 0) {
       continue;
     }
