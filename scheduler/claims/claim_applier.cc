@@ -76,8 +76,11 @@ SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
   const SteadyTime next_early = TakeEarly(now);
   if (arrivals_.empty()) return std::min(next_early, now + kIdle);
-  if (gathered_ < options_.full_rows && now < pace_.next()) return pace_.next();
+  // Early claims have waited for their time already, which is that of the next start of a group.
+  const SteadyTime next = has_early_ ? pace_.soonest() : pace_.next();
+  if (gathered_ < options_.full_rows && now < next) return std::min(next, next_early);
   pace_.Began(now, gathered_, ports_.assigned.Members());
+  has_early_ = false;
   std::vector<Item> items;
   size_t taken = 0;
   while (taken < arrivals_.size()) {
@@ -121,6 +124,7 @@ SteadyTime ClaimApplier::TakeEarly(SteadyTime now) {
     return true;
   });
   gathered_ += ready.size();
+  has_early_ = has_early_ || !ready.empty();
   arrivals_.insert(arrivals_.begin(), std::make_move_iterator(ready.begin()),
                    std::make_move_iterator(ready.end()));
   return next;

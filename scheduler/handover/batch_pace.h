@@ -31,6 +31,8 @@ class BatchPace {
   }
   // Before this time no further batch begins, unless it is full.
   SteadyTime next() const { return began_ + interval_; }
+  // The same for items that must not wait for those of other members.
+  SteadyTime soonest() const { return began_ + base_; }
 
  private:
   static constexpr double kBusyRate = 500;  // items a second, of all members

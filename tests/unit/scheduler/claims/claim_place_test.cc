@@ -198,6 +198,9 @@ TEST_F(ClaimApplierTest, AClaimBeforeTheTimeOfItsSlotWaitsForIt) {
   const StoredJob job = CreateJob("job", definition);
   const RunRow first = Execute(job);
   const RunRow second = Execute(job);
+  const StoredJob other = CreateNoop("other");
+  std::vector<ClaimRequest> others;
+  for (uint64_t token = 10; token < 30; ++token) others.push_back(ClaimOf(Execute(other), token));
   ClaimApplier applier = Make();
   Ask({ClaimOf(first, 1)});
   Ask({ClaimOf(second, 2)});
@@ -227,6 +230,17 @@ TEST_F(ClaimApplierTest, AClaimBeforeTheTimeOfItsSlotWaitsForIt) {
   EXPECT_TRUE(Events().empty());
   EXPECT_GE(wake, cool);
   EXPECT_LE(wake, cool + 1ms);
+  // Under load, three members collect for longer; it does not wait for that.
+  assigned_.members = 3;
+  for (const Duration before : {8ms, 4ms}) {
+    clock_.Advance(wake - before - clock_.Steady());
+    Ask({others.end() - 10, others.end()});
+    others.resize(others.size() - 10);
+    applier.Step(clock_.Steady());
+    EXPECT_EQ(Answers().size(), 10u);
+  }
+  EXPECT_EQ(applier.Step(clock_.Steady()), wake);
+  Events();
   clock_.Advance(wake - clock_.Steady() - 1us);
   applier.Step(clock_.Steady());
   EXPECT_TRUE(Answers().empty());

@@ -33,6 +33,11 @@ TEST_F(BatchPaceTest, MembersUnderLoadTakeTheIntervalsOfEachOther) {
   EXPECT_EQ(After(5ms, 100, 9), 20ms);  // not longer than four
 }
 
+TEST_F(BatchPaceTest, SomeItemsWaitForTheBaseIntervalOnly) {
+  EXPECT_EQ(After(5ms, 20, 3), 15ms);
+  EXPECT_EQ(pace_.soonest(), now_ + 5ms);
+}
+
 TEST_F(BatchPaceTest, MembersWithoutLoadStayQuick) {
   EXPECT_EQ(After(10ms, 2, 2), 5ms);  // 200 a second each
   EXPECT_EQ(After(1s, 100, 4), 5ms);  // a burst after a rest: 400 in the last second
