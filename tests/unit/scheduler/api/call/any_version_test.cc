@@ -13,7 +13,7 @@ class AnyVersionTest : public PeopleEnv {
     AddExecutor("executor-1");
     Create({{"job_id", "a"}});
     EXPECT_EQ(Patch("/api/jobs/a", {{"priority", 1}}, "*").status, 200);
-    EXPECT_EQ(Post("/api/secrets", {{"name", "db"}, {"value", "v"}}).status, 201);
+    EXPECT_EQ(Post("/api/secrets", {{"name", "db"}, {"value", "a long enough value"}}).status, 201);
     AddUser("anna", "user");
   }
 
