@@ -76,7 +76,6 @@ SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
   const SteadyTime next_early = TakeEarly(now);
   if (arrivals_.empty()) return std::min(next_early, now + kIdle);
-  // Early claims have waited for their time already, which is that of the next start of a group.
   const SteadyTime next = has_early_ ? pace_.soonest() : pace_.next();
   if (gathered_ < options_.full_rows && now < next) return std::min(next, next_early);
   pace_.Began(now, gathered_, ports_.assigned.Members());

@@ -134,7 +134,7 @@ class ClaimApplier final : public Stepper {
   std::deque<std::pair<SteadyTime, ClaimToken>> spent_until_;
   std::vector<ClaimArrival> arrivals_;
   std::vector<EarlyClaim> early_;
-  bool has_early_ = false;  // some of `arrivals_` were early claims
+  bool has_early_ = false;  // some of `arrivals_` have waited for their time already
   size_t gathered_ = 0;
   BatchPace pace_;
 };
