@@ -36,7 +36,7 @@ class BatchPace {
 
  private:
   static constexpr double kBusyRate = 500;  // items a second, of all members
-  static constexpr int kLongest = 4;         // base intervals; an item may wait so long
+  static constexpr int kLongest = 4;        // base intervals; an item may wait so long
 
   const Duration base_;
   Duration interval_ = base_;
