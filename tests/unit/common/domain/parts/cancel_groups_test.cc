@@ -31,7 +31,7 @@ TEST(CancelGroups, AFireIsNotDividedAndTheLatestComesFirst) {
   std::vector<RunKey> open;
   AddFire(1, 1'000, open);
   AddFire(2, 600, open);
-  AddFire(3, 399, open);
+  AddFire(3, 398, open);
   AddFire(4, 600, open);
   EXPECT_EQ(GroupsToCancel(open), (Groups{{OwnAt(3), OwnAt(4)}, {OwnAt(2)}, {OwnAt(1)}}));
 }
