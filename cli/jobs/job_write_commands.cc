@@ -81,8 +81,8 @@ Outcome<ExitCode> EditByFile(Session& session, const WriteArguments& arguments) 
 
 Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const std::string tag, BaseTag(session, arguments, json::object()));
-  CARILLON_ASSIGN_OR_RETURN(json patch, ApplyJobFlags(arguments.flags, json::object(),
-                                                      FlagsBody::kPatch));
+  CARILLON_ASSIGN_OR_RETURN(json patch,
+                            ApplyJobFlags(arguments.flags, json::object(), FlagsBody::kPatch));
   if (arguments.resume) patch["enabled"] = true;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.method = "PATCH",
                                                                  .path = JobPath(arguments.id),
