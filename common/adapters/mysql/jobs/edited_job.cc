@@ -124,7 +124,7 @@ Status KeepRemovedParameters(Session& session, EditedJob& edited, const WriteCon
   return KeepParameters(session, keys, kept);
 }
 
-// What WriteRuns has collected and not written yet, beside what its writer has.
+// The rows that WriteRuns has collected and not written yet, beside those of its writer.
 struct PendingRows {
   std::vector<RunKey> erased = {};
   JsonRows stamped = {};
