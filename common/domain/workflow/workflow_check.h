@@ -75,6 +75,7 @@ struct WorkflowJob {
   std::set<std::string> parameters = {};             // those of the job and of its rules
   std::optional<std::vector<JobId>> node_jobs = {};  // of a workflow: the jobs of its nodes
   std::optional<JobType> type = {};                  // nullopt: not known yet
+  std::string_view fan_out = {};                     // the field by which its runs fan out; or ""
 };
 
 class WorkflowLookup {
@@ -88,5 +89,17 @@ class WorkflowLookup {
 // yet. Looks up each job once. An error is that of the lookup.
 Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, const JobId& self,
                                            WorkflowLookup& lookup);
+
+// What the runs of a job can give to later nodes. The parts of a run that fans out keep theirs.
+struct NodeGifts {
+  bool outputs = false;
+  bool exit_code = false;
+};
+NodeGifts GiftsOf(JobType type, bool fans_out);
+
+// A part of a sentence, "node 'b' asks for outputs of node 'a'", if a node whose job is `job` is
+// asked for what is true in `gifts`; else "".
+std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
+                       const NodeGifts& gifts);
 
 }  // namespace carillon

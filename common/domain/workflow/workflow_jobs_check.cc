@@ -16,6 +16,42 @@ namespace {
 
 constexpr size_t kPathMax = kWorkflowDepthMax + 1;
 
+// What a parameter or a condition of a node needs of an upstream node.
+struct SourceNeed {
+  WorkflowMistake mistake = WorkflowMistake::kBadTemplate;  // if it can never be there
+  std::string place = {};                                   // below the node: "after/0/if"
+  std::string node = {};
+  NodeGifts gifts = {};
+};
+
+// A place may have several.
+std::vector<SourceNeed> SourceNeedsOf(const WorkflowNode& node) {
+  std::vector<SourceNeed> needs;
+  for (const auto& [name, value] : node.parameters) {
+    const auto expressions = ExpressionsOf(value);
+    if (!expressions.ok()) continue;
+    for (const NodeExpression& one : *expressions) {
+      using Kind = NodeExpression::Kind;
+      needs.push_back({.mistake = WorkflowMistake::kBadTemplate,
+                       .place = "parameters/" + EscapePointer(name),
+                       .node = one.node,
+                       .gifts = {.outputs = one.kind == Kind::kOutput,
+                                 .exit_code = one.kind == Kind::kExitCode}});
+    }
+  }
+  for (size_t edge = 0; edge < node.after.size(); ++edge) {
+    if (node.after[edge].condition.empty()) continue;
+    const auto condition = Condition::Parse(node.after[edge].condition);
+    if (!condition.ok()) continue;
+    needs.push_back({.mistake = WorkflowMistake::kBadCondition,
+                     .place = fmt::format("after/{}/if", edge),
+                     .node = node.after[edge].node,
+                     .gifts = {.outputs = condition->AsksForOutputs(),
+                               .exit_code = condition->AsksForExitCode()}});
+  }
+  return needs;
+}
+
 // The jobs of a workflow's nodes, and of the workflows among them, level by level.
 class JobsChecker {
  public:
@@ -60,8 +96,7 @@ class JobsChecker {
                        node.job.value(), AsciiUpper(name)));
     }
     CheckCase(i, **job);
-    CARILLON_TRY(CheckParameterSources(i));
-    CARILLON_TRY(CheckConditionSources(i));
+    CARILLON_TRY(CheckSources(i));
     CARILLON_TRY(CheckGiven(i));
     path_ = {self_, node.job};
     CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
@@ -88,51 +123,37 @@ class JobsChecker {
   }
 
   // A node of which no run has outputs, or an exit code, can never give one to this node.
-  Status CheckParameterSources(size_t i) {
-    for (const auto& [name, value] : workflow_.nodes[i].parameters) {
-      const auto expressions = ExpressionsOf(value);
-      if (!expressions.ok()) continue;
-      for (const NodeExpression& one : *expressions) {
-        using Kind = NodeExpression::Kind;
-        CARILLON_ASSIGN_OR_RETURN(
-            const std::string missing,
-            MissingFrom(one.node, one.kind == Kind::kOutput, one.kind == Kind::kExitCode));
-        if (missing.empty()) continue;
-        Note(WorkflowMistake::kBadTemplate, i, "parameters/" + EscapePointer(name), missing);
-        break;
-      }
-    }
-    return {};
-  }
-
-  Status CheckConditionSources(size_t i) {
-    const std::vector<WorkflowEdge>& after = workflow_.nodes[i].after;
-    for (size_t edge = 0; edge < after.size(); ++edge) {
-      if (after[edge].condition.empty()) continue;
-      const auto condition = Condition::Parse(after[edge].condition);
-      if (!condition.ok()) continue;
-      CARILLON_ASSIGN_OR_RETURN(
-          const std::string missing,
-          MissingFrom(after[edge].node, condition->AsksForOutputs(), condition->AsksForExitCode()));
+  Status CheckSources(size_t i) {
+    std::string noted;
+    for (const SourceNeed& need : SourceNeedsOf(workflow_.nodes[i])) {
+      if (need.place == noted) continue;
+      CARILLON_ASSIGN_OR_RETURN(const std::string missing, MissingFrom(need));
       if (missing.empty()) continue;
-      Note(WorkflowMistake::kBadCondition, i, fmt::format("after/{}/if", edge), missing);
+      noted = need.place;
+      Note(need.mistake, i, need.place, missing);
     }
     return {};
   }
 
-  // A sentence if the runs of the node's job never have what is asked for; else "". Says nothing of
+  // A sentence if the runs of the node's job never have what is needed; else "". Says nothing of
   // a job that the writer may not know of.
-  Result<std::string> MissingFrom(const std::string& id, bool outputs, bool exit_code) {
+  Result<std::string> MissingFrom(const SourceNeed& need) {
+    const auto& [outputs, exit_code] = need.gifts;
     if (!outputs && !exit_code) return std::string();
-    const auto node = std::ranges::find(workflow_.nodes, id, &WorkflowNode::id);
+    const auto node = std::ranges::find(workflow_.nodes, need.node, &WorkflowNode::id);
     if (node == workflow_.nodes.end() || node->job == self_) return std::string();
-    CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(node->job));
-    if (!*job || !(*job)->visible || !(*job)->type) return std::string();
-    const JobType type = *(*job)->type;
-    const bool lacks_outputs = outputs && !MayHaveOutputs(type);
-    if (!lacks_outputs && (!exit_code || MayHaveExitCode(type))) return std::string();
-    return fmt::format("node '{}' has no {}, because its job '{}' is of type {}", id,
-                       lacks_outputs ? "outputs" : "exit code", node->job.value(), Name(type));
+    CARILLON_ASSIGN_OR_RETURN(const Found* found, Find(node->job));
+    if (!*found || !(*found)->visible || !(*found)->type) return std::string();
+    const WorkflowJob& job = **found;
+    const NodeGifts gifts = GiftsOf(*job.type, !job.fan_out.empty());
+    const bool lacks_outputs = outputs && !gifts.outputs;
+    if (!lacks_outputs && (!exit_code || gifts.exit_code)) return std::string();
+    const std::string because =
+        job.fan_out.empty()
+            ? fmt::format("is of type {}", Name(*job.type))
+            : fmt::format("has {}, and each part of a run keeps its own", job.fan_out);
+    return fmt::format("node '{}' has no {}, because its job '{}' {}", need.node,
+                       lacks_outputs ? "outputs" : "exit code", node->job.value(), because);
   }
 
   // The parameters of a node that is a workflow reach the jobs of its nodes, and theirs.
@@ -215,6 +236,30 @@ class JobsChecker {
 Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, const JobId& self,
                                            WorkflowLookup& lookup) {
   return JobsChecker(workflow, self, lookup).Check();
+}
+
+NodeGifts GiftsOf(JobType type, bool fans_out) {
+  return {.outputs = !fans_out && MayHaveOutputs(type),
+          .exit_code = !fans_out && MayHaveExitCode(type)};
+}
+
+std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
+                       const NodeGifts& gifts) {
+  const auto has_job = [&](const SourceNeed& need) {
+    return std::ranges::any_of(workflow.nodes, [&](const WorkflowNode& node) {
+      return node.id == need.node && node.job == job;
+    });
+  };
+  for (const WorkflowNode& node : workflow.nodes) {
+    for (const SourceNeed& need : SourceNeedsOf(node)) {
+      const bool outputs = need.gifts.outputs && gifts.outputs;
+      if (!outputs && !(need.gifts.exit_code && gifts.exit_code)) continue;
+      if (!has_job(need)) continue;
+      return fmt::format("node '{}' asks for {} of node '{}'", node.id,
+                         outputs ? "outputs" : "the exit code", need.node);
+    }
+  }
+  return {};
 }
 
 }  // namespace carillon

@@ -51,6 +51,9 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream, MissingUpstream(call, before, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.node_problems,
                             FindNodeProblems(call, id, before, definition, coming));
+  if (before != nullptr) {
+    CARILLON_ASSIGN_OR_RETURN(facts.lost_gifts, FindLostGifts(call, id, *before, definition));
+  }
   return facts;
 }
 

@@ -121,6 +121,10 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
     return DependencyProblem(UnknownUpstream(at, JobId(definition.schedules.at(at).upstream)));
   }
   if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
+  const JobDefinition* stored = DefinitionOf(before);
+  if (!facts.lost_gifts.empty() && stored != nullptr) {
+    return LostGiftsProblem(facts.lost_gifts, *stored, definition);
+  }
   return true;
 }
 

@@ -1,10 +1,13 @@
 #include "scheduler/api/workflows/node_job_check.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "common/domain/job/fan_out.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/command_parameters.h"
 #include "common/wire/json/job/workflow_json.h"
@@ -23,10 +26,16 @@ bool MayRun(const Call& call, const JobAccessScope& job) {
   return reach == Reach::kAll || (reach == Reach::kOwn && MayAct(call.caller, job));
 }
 
+std::string_view FanOutOf(const JobDefinition& definition) {
+  if (!FansOut(definition)) return {};
+  return definition.shards ? "shards" : "broadcast";
+}
+
 WorkflowJob SeenBy(const Call& call, const JobDefinition& definition) {
   WorkflowJob job{.may_run = MayRun(call, ScopeOf(definition)),
                   .command_parameters = CommandParameters(definition),
-                  .type = definition.type};
+                  .type = definition.type,
+                  .fan_out = FanOutOf(definition)};
   for (const auto& [name, value] : definition.parameters) job.parameters.insert(name);
   for (const auto& [name, rule] : definition.parameter_rules) job.parameters.insert(name);
   if (definition.workflow) job.node_jobs = NodeJobsOf(definition);
@@ -112,6 +121,47 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
   if (!definition.workflow || StaysAsItIs(before, definition)) return WorkflowProblems();
   NodeJobs jobs(call, *definition.workflow, coming);
   return CheckWorkflowJobs(*definition.workflow, self, jobs);
+}
+
+Result<std::string> FindLostGifts(const Call& call, const JobId& id, const JobDefinition& before,
+                                  const JobDefinition& definition) {
+  const NodeGifts gave = GiftsOf(before.type, FansOut(before));
+  const NodeGifts gives = GiftsOf(definition.type, FansOut(definition));
+  const NodeGifts lost{.outputs = gave.outputs && !gives.outputs,
+                       .exit_code = gave.exit_code && !gives.exit_code};
+  if (!lost.outputs && !lost.exit_code) return std::string();
+  CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
+  std::set<JobId> workflows;
+  for (const JobDependency& one : known.downstream) {
+    if (one.kind == DependencyKind::kNode) workflows.insert(one.job_id);
+  }
+  for (auto next = workflows.begin(); next != workflows.end();) {
+    JobKeys keys;
+    for (; next != workflows.end() && keys.ids.size() < kReadTogether; ++next) {
+      keys.ids.push_back(*next);
+    }
+    CARILLON_ASSIGN_OR_RETURN(const FoundJobs found, call.stores.jobs.FindJobs(keys));
+    for (const StoredJob& job : found.jobs) {
+      if (!job.definition.workflow) continue;
+      const std::string asked = AskedOfJob(*job.definition.workflow, id, lost);
+      if (asked.empty()) continue;
+      return fmt::format("In workflow {}, {}, which runs this job", job.job_id.value(), asked);
+    }
+  }
+  return std::string();
+}
+
+Problem LostGiftsProblem(const std::string& lost, const JobDefinition& before,
+                         const JobDefinition& definition) {
+  const bool by_parts = FansOut(definition) && !FansOut(before);
+  const std::string field(by_parts ? FanOutOf(definition) : "type");
+  const std::string detail =
+      fmt::format("{}. With {} there would be none: change the workflow first.", lost,
+                  by_parts ? field : "this type");
+  return Problem{.status = 409,
+                 .code = "in_use",
+                 .detail = detail,
+                 .errors = {{"/" + field, "in_use", detail}}};
 }
 
 Problem NodeJobProblem(const WorkflowProblems& found) {

@@ -225,6 +225,44 @@ TEST(WorkflowJobsCheckTest, NoParameterDiffersOnlyByCaseFromOneOfTheJob) {
   EXPECT_EQ(ProblemText(*problems), "bad_field /nodes/0/parameters/day");
 }
 
+// The parts of a run keep their outputs and exit codes.
+TEST(WorkflowJobsCheckTest, ANodeThatFansOutGivesItsStateOnly) {
+  for (const std::string_view field : {"shards", "broadcast"}) {
+    KnownJobs known;
+    known.jobs["source"] = {.type = JobType::kShell, .fan_out = field};
+    known.jobs["show"] = {.type = JobType::kShell};
+    WorkflowNode next = Runs("b", "show");
+    next.after = {{.node = "a", .on = EdgeOn::kDone, .condition = "exit_code == 3"}};
+    next.parameters = {{"out", std::string("{{nodes.a.outputs.y}} {{nodes.a.outputs.z}}")},
+                       {"state", std::string("{{nodes.a.state}}")}};
+    const WorkflowDefinition workflow{.nodes = {Runs("a", "source"), next}};
+    const auto problems = CheckWorkflowJobs(workflow, JobId("self"), known);
+    ASSERT_TRUE(problems.ok());
+    EXPECT_EQ(ProblemText(*problems),
+              "bad_template /nodes/1/parameters/out, bad_condition /nodes/1/after/0/if");
+    EXPECT_EQ(problems->front().message, "node 'a' has no outputs, because its job 'source' has " +
+                                             std::string(field) +
+                                             ", and each part of a run keeps its own");
+    known.jobs["source"].fan_out = {};
+    EXPECT_TRUE(CheckWorkflowJobs(workflow, JobId("self"), known)->empty());
+  }
+}
+
+TEST(WorkflowJobsCheckTest, WhatAJobIsAskedForIsFound) {
+  WorkflowNode next = Runs("b", "show");
+  next.after = {{.node = "a", .on = EdgeOn::kDone, .condition = "exit_code == 3"}};
+  next.parameters = {{"state", std::string("{{nodes.a.state}}")}};
+  WorkflowDefinition workflow{.nodes = {Runs("a", "source"), next}};
+  const auto asked = [&](const char* job, const NodeGifts& gifts) {
+    return AskedOfJob(workflow, JobId(job), gifts);
+  };
+  EXPECT_EQ(asked("source", {.exit_code = true}), "node 'b' asks for the exit code of node 'a'");
+  EXPECT_EQ(asked("source", {.outputs = true}), "");
+  EXPECT_EQ(asked("show", {.outputs = true, .exit_code = true}), "");
+  workflow.nodes[1].parameters["out"] = std::string("{{nodes.a.outputs.y}}");
+  EXPECT_EQ(asked("source", {.outputs = true}), "node 'b' asks for outputs of node 'a'");
+}
+
 TEST(WorkflowJobsCheckTest, ANodeGivesOnlyWhatItsTypeCanHave) {
   struct Case {
     JobType type;

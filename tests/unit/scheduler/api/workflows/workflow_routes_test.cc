@@ -107,6 +107,55 @@ TEST_F(WorkflowRoutesTest, OutputsOfANestedWorkflowAreRefused) {
   EXPECT_EQ(Coded(refused.body()["errors"]), coded);
 }
 
+TEST_F(WorkflowRoutesTest, OutputsOfAJobThatFansOutAreRefused) {
+  FinishUpgrade();
+  MakeJob("load", {{"shards", {{"total", 2}}}});
+  MakeJob("show");
+  const json nodes = json::parse(R"([
+    {"id": "i", "job": "load"},
+    {"id": "b", "job": "show", "after": ["i"], "parameters": {"v": "{{nodes.i.outputs.branch}}"}},
+    {"id": "c", "job": "show", "after": [{"node": "i", "if": "exit_code == 0"}]}])");
+  const Answer refused = Post("/api/jobs", WorkflowBody("outer", nodes));
+  EXPECT_EQ(refused.status, 422) << refused.text;
+  EXPECT_EQ(Coded(refused.body()["errors"]),
+            json::parse(R"([["bad_template", "/workflow/nodes/1/parameters/v"],
+                            ["bad_condition", "/workflow/nodes/2/after/0/if"]])"));
+}
+
+// Also by the job's own edits, whatever takes them away.
+TEST_F(WorkflowRoutesTest, OutputsThatAWorkflowAsksForStay) {
+  FinishUpgrade();
+  for (const char* id : {"load", "show"}) MakeJob(id);
+  MakeWorkflow("outer", json::parse(R"([
+    {"id": "i", "job": "load"},
+    {"id": "b", "job": "show", "after": ["i"], "parameters": {"v": "{{nodes.i.outputs.x}}"}}])"));
+  const auto patch = [this](const std::string& id, const json& changes) {
+    return Send("PATCH", "/api/jobs/" + id, changes.dump(), {{"If-Match", "*"}});
+  };
+  const json shards = {{"shards", {{"total", 2}}}};
+  const json broadcast = {{"broadcast", json::object()}};
+  const json noop = {{"type", "noop"}, {"command", ""}};
+  const std::map<std::string, json> cases = {
+      {"/shards", shards}, {"/broadcast", broadcast}, {"/type", noop}};
+  for (const auto& [pointer, changes] : cases) {
+    const Answer refused = patch("load", changes);
+    EXPECT_EQ(refused.status, 409) << refused.text;
+    EXPECT_EQ(refused.code(), "in_use");
+    EXPECT_EQ(refused.pointer(), pointer);
+    EXPECT_NE(refused.text.find("In workflow outer, node 'b' asks for outputs of node 'i'"),
+              std::string::npos)
+        << refused.text;
+    const std::string alone = "alone-" + pointer.substr(1);
+    MakeJob(alone);
+    EXPECT_EQ(patch(alone, changes).status, 200);
+  }
+  EXPECT_EQ(patch("show", shards).status, 200) << "nobody asks for its outputs";
+  EXPECT_EQ(patch("load", {{"priority", 3}}).status, 200);
+  const json plain = json::parse(R"({"workflow": {"nodes": [{"id": "i", "job": "load"}]}})");
+  EXPECT_EQ(patch("outer", plain).status, 200);
+  EXPECT_EQ(patch("load", shards).status, 200);
+}
+
 TEST_F(WorkflowRoutesTest, ValidateRefusesWhatIsNoQuestion) {
   EXPECT_EQ(Post("/api/workflows/validate", json::object()).status, 400);
   EXPECT_EQ(Post("/api/workflows/validate", {{"workflow", nullptr}, {"colour", 1}}).status, 400);
