@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/failpoint.h"
+#include "common/domain/parts/run_part.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -177,7 +178,8 @@ int64_t LeaseTable::OtherRuns(JobNo job, const RunKey& key) const {
   MutexLock lock(mu_);
   const auto count = runs_of_job_.find(job);
   if (count == runs_of_job_.end()) return 0;
-  return count->second - static_cast<int64_t>(key.shard == 0 ? leases_.count(key) : 0);
+  const RunKey own = OwnRunOf(key);
+  return count->second - static_cast<int64_t>(leases_.count(own) + parts_.count(own));
 }
 
 size_t LeaseTable::size() const {
@@ -185,18 +187,29 @@ size_t LeaseTable::size() const {
   return leases_.size();
 }
 
+// The own run of a fire in parts has no lease: its parts stand for it, all together once.
 void LeaseTable::PutLocked(Lease lease) {
-  const auto [at, fresh] = leases_.try_emplace(lease.held.key);
-  if (fresh && lease.held.key.shard == 0) ++runs_of_job_[lease.held.job_no];
+  const RunKey& key = lease.held.key;
+  const auto [at, fresh] = leases_.try_emplace(key);
+  if (fresh && (!IsPart(key) || ++parts_[OwnRunOf(key)] == 1)) ++runs_of_job_[lease.held.job_no];
   at->second = std::move(lease);
 }
 
 LeaseTable::Leases::iterator LeaseTable::RemoveLocked(Leases::iterator at) {
-  if (at->second.held.key.shard == 0) {
-    const auto count = runs_of_job_.find(at->second.held.job_no);
-    if (count != runs_of_job_.end() && --count->second <= 0) runs_of_job_.erase(count);
+  const HeldAttempt& held = at->second.held;
+  if (!IsPart(held.key)) {
+    RemoveRunLocked(held.job_no);
+  } else if (const auto parts = parts_.find(OwnRunOf(held.key));
+             parts != parts_.end() && --parts->second <= 0) {
+    parts_.erase(parts);
+    RemoveRunLocked(held.job_no);
   }
   return leases_.erase(at);
+}
+
+void LeaseTable::RemoveRunLocked(JobNo job) {
+  const auto count = runs_of_job_.find(job);
+  if (count != runs_of_job_.end() && --count->second <= 0) runs_of_job_.erase(count);
 }
 
 void LeaseTable::ForgetOldLossesLocked(SteadyTime now) {

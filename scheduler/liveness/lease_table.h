@@ -99,8 +99,8 @@ class LeaseTable {
   // The last holder of the attempt; nullopt when unknown.
   std::optional<LeaseHolder> HolderOf(const RunKey& key, ClaimToken token) const;
   bool Knows(const RunKey& key) const;
-  // Number of other runs of the job that have a lease here. This is a first check for the overlap
-  // rule; the claim decides.
+  // Number of other runs of the job that have a lease here, themselves or for any of their parts.
+  // This is a first check for the overlap rule; the claim decides.
   int64_t OtherRuns(JobNo job, const RunKey& key) const;
   size_t size() const;
 
@@ -117,6 +117,7 @@ class LeaseTable {
   Grant JudgeLocked(const GrantItem& item, const OwnedView& view) const REQUIRES(mu_);
   void PutLocked(Lease lease) REQUIRES(mu_);
   Leases::iterator RemoveLocked(Leases::iterator at) REQUIRES(mu_);
+  void RemoveRunLocked(JobNo job) REQUIRES(mu_);
   void ForgetOldLossesLocked(SteadyTime now) REQUIRES(mu_);
 
   const LeaseOptions options_;
@@ -124,6 +125,7 @@ class LeaseTable {
   mutable Mutex mu_;
   Leases leases_ GUARDED_BY(mu_);
   std::unordered_map<JobNo, int> runs_of_job_ GUARDED_BY(mu_);
+  std::unordered_map<RunKey, int> parts_ GUARDED_BY(mu_);  // leases, by the key of the own run
   std::set<ClaimToken> lost_ GUARDED_BY(mu_);  // tokens declared lost
   // The time at which each token of `lost_` is forgotten; ascending.
   std::deque<std::pair<SteadyTime, ClaimToken>> lost_until_ GUARDED_BY(mu_);

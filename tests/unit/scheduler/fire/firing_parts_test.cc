@@ -58,6 +58,16 @@ class FiringPartsTest : public FiringLoopTest {
     part.flags = run_flag::kPart;
     return part;
   }
+  // An executor runs the part.
+  void LetPartRun(const PendingRun& own, uint32_t shard) {
+    const HeldAttempt held{.key = PartOf(own, shard).key,
+                           .segment = own.segment,
+                           .job_no = own.job_no,
+                           .attempt = 1,
+                           .token = {9, ++tokens_}};
+    leases_.GrantAll({ExecutorId("x1"), Incarnation("e1")}, {{held, EpochOf(own.segment)}},
+                     clock_.Steady());
+  }
   void SayNotBegun(const RunKey& own) {
     events_.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = own}}});
   }
@@ -79,6 +89,7 @@ class FiringPartsTest : public FiringLoopTest {
   }
 
   std::vector<RunKey> begun_;
+  uint64_t tokens_ = 0;
 };
 
 TEST_F(FiringPartsTest, AFireIsHandedOverAndItsPartsAreSent) {
@@ -224,6 +235,44 @@ TEST_F(FiringPartsTest, AFireWithoutPartsWaitsForNoExecutor) {
   Step(10ms);
   EXPECT_EQ(std::set<RunKey>(begun_.begin(), begun_.end()),
             (std::set<RunKey>{none.key, rubbish.key}));
+}
+
+// As of a job without parts. Else it would start late, when the other one leaves room.
+TEST_F(FiringPartsTest, AFireIsSkippedWhileThePartsOfAnotherFillTheExecutors) {
+  JobDefinition job = InParts();
+  job.overlap_policy = OverlapPolicy::kSkip;
+  const StoredJob stored = Shell("a", job);
+  BeatWithShards("x1", 0);
+  const PendingRun first = Pending(stored, 1ms);
+  for (const uint32_t shard : {1u, 2u}) LetPartRun(first, shard);
+  const PendingRun second = Pending(stored, 1ms);
+  const PendingRun other = Pending(Shell("b", job), 2ms);
+  Feed({second, other});
+  Step(10ms);
+  const std::vector<SkipRequest> skips = Skips();
+  ASSERT_EQ(skips.size(), 1u);
+  EXPECT_EQ(skips[0].key, second.key);
+  EXPECT_EQ(skips[0].reason, reason::kOverlap);
+  EXPECT_TRUE(begun_.empty());
+}
+
+TEST_F(FiringPartsTest, FiresInPartsOverlapAsOftenAsTheJobAllows) {
+  JobDefinition job = InParts();
+  job.overlap_policy = OverlapPolicy::kSkip;
+  job.max_running = 2;
+  const StoredJob stored = Shell("a", job);
+  BeatWithShards("x1", 4);
+  const PendingRun first = Pending(stored, 1ms);
+  for (const uint32_t shard : {1u, 2u, 3u}) LetPartRun(first, shard);
+  const PendingRun second = Pending(stored, 1ms);
+  Feed({second});
+  Step(10ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{second.key}) << "the three parts are one fire";
+  LetPartRun(second, 1);
+  Feed({Pending(stored, 1ms)});
+  Step(10ms);
+  EXPECT_EQ(Skips().size(), 1u);
+  EXPECT_EQ(begun_.size(), 1u);
 }
 
 // Otherwise all fires of an outage would run at once when the executors return.

@@ -148,6 +148,25 @@ TEST_F(LeaseTableTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
   EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(2).key), 0);
 }
 
+// The own run of such a fire has no lease.
+TEST_F(LeaseTableTest, AFireInPartsCountsOnceWhileOneOfThemRuns) {
+  const auto part = [](uint64_t fire, uint32_t shard) {
+    HeldAttempt held = Held(fire, 10 * fire + shard);
+    held.key.shard = shard;
+    return held;
+  };
+  for (const HeldAttempt& one : {part(1, 1), part(1, 2), part(2, 1), part(1, 1)}) Grant(one);
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(3).key), 2);
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(1).key), 1);
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), part(1, 3).key), 1) << "its sisters are no other fire";
+  leases_.Erase({part(1, 2)});
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(3).key), 2);
+  leases_.Erase({part(1, 1)});
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(3).key), 1);
+  leases_.Erase({part(2, 1), part(2, 1)});
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(3).key), 0);
+}
+
 TEST_F(LeaseTableTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {
   LeaseTable small({.leases_max = 1}, table_);
   const Epoch epoch = EpochOf(SegmentId(0));
