@@ -214,6 +214,14 @@ void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
   }
 }
 
+// True if the total becomes a number, which has no limit.
+bool FixesTotal(const json& patch) {
+  const auto shards = patch.find("shards");
+  if (shards == patch.end() || !shards->is_object() || shards->contains("max")) return false;
+  const auto total = shards->find("total");
+  return total != shards->end() && total->is_number();
+}
+
 // Returns the first mistake, and moves the others to `further`.
 Error FirstOf(Mistakes mistakes, Mistakes* further) {
   if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
@@ -301,6 +309,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
     known.erase(name);
   }
   merged.merge_patch(known);
+  if (FixesTotal(known)) merged["shards"].erase("max");
   // In a merge patch, null removes a field. These three fields are set to their defaults instead,
   // because ReconcileCron treats an absent field as one that the client did not send.
   const auto reset = [&](const char* name, json fallback) {

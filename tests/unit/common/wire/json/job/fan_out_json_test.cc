@@ -100,6 +100,28 @@ TEST(FanOutJsonTest, WhatMeansSomethingByBeingThereNeedsAValue) {
   EXPECT_EQ(fails_at(request), "/http");
 }
 
+// A number has no limit, which the person has not given.
+TEST(FanOutJsonTest, APatchThatFixesTheTotalTakesItsLimitBack) {
+  for (const Shards& before : {Shards{.total = 4}, Shards{.alive = true, .max = 20},
+                               Shards{.max = 20, .total_from = "{{params.n}}"}}) {
+    JobDefinition definition{.name = "a", .command = "true", .shards = before};
+    const StoredJob job{.job_id = JobId("a"), .definition = definition};
+    const auto fixed = PatchJob(job, {{"shards", {{"total", 6}}}});
+    ASSERT_TRUE(fixed.ok()) << fixed.error().message;
+    EXPECT_EQ(fixed->definition.shards, Shards{.total = 6});
+    const auto both = PatchJob(job, {{"shards", {{"total", 6}, {"max", 9}}}});
+    ASSERT_FALSE(both.ok());
+    EXPECT_EQ(both.error().pointer, "/shards/max");
+  }
+  const StoredJob alive{.job_id = JobId("a"),
+                        .definition = {.name = "a",
+                                       .command = "true",
+                                       .shards = Shards{.alive = true, .max = 20}}};
+  const auto kept = PatchJob(alive, {{"shards", {{"total", "{{attempt}}"}}}});
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_EQ(kept->definition.shards->max, 20);
+}
+
 TEST(FanOutJsonTest, NamesTheOffendingField) {
   EXPECT_EQ(ShardsFail({{"total", 4}}), "ok");
   for (const json& wrong : {json(8), json("alive"), json::array()}) {
