@@ -7,6 +7,7 @@
 
 #include "common/domain/job/fan_out.h"
 #include "common/domain/parts/run_part.h"
+#include "common/domain/run/reasons.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
@@ -37,10 +38,24 @@ json PartToJson(const RunPart& part) {
           {"ended_at", TimeOfPart(part.ended)}};
 }
 
+// True for a run that has ended without parts, and without an executor.
+bool EndedBeforeItBegan(const RunDetail& run) {
+  const bool ran = IsPart(run.row.key) || IsInParts(run.row) || !run.row.executor.empty();
+  return IsFinal(run.row.state) && !ran && run.job_type != JobType::kWorkflow;
+}
+
+bool HadZeroShards(const RunDetail& run) {
+  return EndedBeforeItBegan(run) && run.result.reason == reason::kZeroShards;
+}
+
 Problem NoShards(const RunDetail& run) {
   std::string detail =
       fmt::format("Run {} does not fan out, or has not begun.", EncodeRunId(run.row.key));
-  if (run.kept) {
+  if (EndedBeforeItBegan(run)) {
+    detail = fmt::format("Run {} has no shards: it was {} before it began, {}.",
+                         EncodeRunId(run.row.key), Name(run.row.state),
+                         run.result.reason.empty() ? "without a reason" : run.result.reason);
+  } else if (run.kept) {
     detail = fmt::format("Run {} is older than the retention: its parts are no longer stored.",
                          EncodeRunId(run.row.key));
   } else if (IsPart(run.row.key)) {
@@ -56,9 +71,12 @@ Reply GetRunShards(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(key));
-  if (run.kept || !IsInParts(run.row)) return NoShards(run);
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunPart> parts, call.stores.runs.ListParts(key));
-  if (parts.empty()) return NoShards(run);  // its day is gone
+  std::vector<RunPart> parts;
+  if (!HadZeroShards(run)) {
+    if (run.kept || !IsInParts(run.row)) return NoShards(run);
+    CARILLON_ASSIGN_OR_RETURN(parts, call.stores.runs.ListParts(key));
+    if (parts.empty()) return NoShards(run);  // its day is gone
+  }
   json shards = json::array();
   for (const RunPart& part : parts) shards.push_back(PartToJson(part));
   return JsonResponse(200, {{"run_id", EncodeRunId(key)},

@@ -59,7 +59,7 @@ export const enProblems = {
   'problem.unknown_job': 'The job starts after a job that does not exist.',
   'problem.not_a_workflow': 'This job is not a workflow.',
   'problem.no_nodes': 'This run is not of a workflow, or has not begun.',
-  'problem.no_shards': 'This run does not fan out, or has not begun.',
+  'problem.no_shards': 'This run has no shards, or has not begun.',
   'problem.overlap': 'Another run of the job is active.',
   'problem.not_skippable': 'This node cannot be skipped now. Only one that waits or has failed can.',
   'problem.still_open': 'Some of these nodes have not ended, or their processes may still be running.',

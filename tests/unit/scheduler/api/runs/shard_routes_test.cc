@@ -1,4 +1,5 @@
 // The parts of a run that fans out: its counts, /shards, lists with parts, and the retry of parts.
+#include "common/domain/parts/fan_out_places.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -19,18 +20,22 @@ class ShardRoutesTest : public ApiEnv {
                .segments = {segment}})
         ->fence;
   }
-  // The run of a job with three shards, which has begun.
-  std::string Begun(json changes = json::object()) {
-    changes["shards"] = {{"total", 3}};
-    std::string run_id = Execute(Create(changes).value("job_id", ""));
+  void Begin(const std::string& run_id, std::optional<Places> rendered = {}) {
     const RunRow row = stores_.runs.GetRun(*DecodeRunId(run_id))->row;
     const auto begun = stores_.workflows.BeginParts({{.key = row.key,
                                                       .segment = row.segment,
                                                       .job_no = row.job_no,
                                                       .attempt = row.attempt,
-                                                      .def_version = row.def_version}},
+                                                      .def_version = row.def_version},
+                                                     std::move(rendered)},
                                                     FenceOf(row.segment), clock_.Wall());
     EXPECT_TRUE(begun.ok() && begun->verdict == ClaimVerdict::kAccepted);
+  }
+  // The run of a job with three shards, which has begun.
+  std::string Begun(json changes = json::object()) {
+    changes["shards"] = {{"total", 3}};
+    std::string run_id = Execute(Create(changes).value("job_id", ""));
+    Begin(run_id);
     return run_id;
   }
   json Shards(const std::string& run_id) { return Get("/api/runs/" + run_id + "/shards").body(); }
@@ -129,6 +134,28 @@ TEST_F(ShardRoutesTest, ARunWithoutPartsHasNoShards) {
   EXPECT_FALSE(Get("/api/runs/" + plain).body().contains("shard_total"));
   const std::string none = EncodeRunId({.fire = clock_.Wall(), .schedule_id = {}});
   EXPECT_EQ(Get("/api/runs/" + none + "/shards").status, 404);
+}
+
+TEST_F(ShardRoutesTest, ARunThatEndedBeforeItBeganSaysWhy) {
+  json changes = json::object();
+  changes["shards"] = {{"total", "{{params.n}}"}};
+  changes["parameters"] = {{"n", 3}};
+  const std::string job_id = Create(changes).value("job_id", "");
+  const std::string zero = Execute(job_id);
+  Begin(zero, RenderedPlaces("0", 1'000));
+  const Answer none = Get("/api/runs/" + zero + "/shards");
+  ASSERT_EQ(none.status, 200) << none.text;
+  EXPECT_EQ(none.body()["state"], "COMPLETED");
+  EXPECT_EQ(none.body()["shard_total"], 0);
+  EXPECT_EQ(none.body()["shards"], json::array());
+
+  const std::string many = Execute(job_id);
+  Begin(many, RenderedPlaces("many", 1'000));
+  const Answer bad = Get("/api/runs/" + many + "/shards");
+  EXPECT_EQ(bad.status, 422);
+  EXPECT_NE(bad.body().value("detail", "").find("it was FAILED before it began, bad_shard_total"),
+            std::string::npos)
+      << bad.text;
 }
 
 // Its job has lost its shards, and its workflow has run it again.
