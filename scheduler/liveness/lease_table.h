@@ -126,7 +126,7 @@ class LeaseTable {
   Leases leases_ GUARDED_BY(mu_);
   std::unordered_map<JobNo, int> runs_of_job_ GUARDED_BY(mu_);
   std::unordered_map<RunKey, int> parts_ GUARDED_BY(mu_);  // leases, by the key of the own run
-  std::set<ClaimToken> lost_ GUARDED_BY(mu_);  // tokens declared lost
+  std::set<ClaimToken> lost_ GUARDED_BY(mu_);              // tokens declared lost
   // The time at which each token of `lost_` is forgotten; ascending.
   std::deque<std::pair<SteadyTime, ClaimToken>> lost_until_ GUARDED_BY(mu_);
 };

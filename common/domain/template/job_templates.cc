@@ -42,11 +42,28 @@ bool HasFireDate(const WorkflowNode& node) {
 
 constexpr WallTime kSampleFire = FromUnixMicros(1'700'000'000'000'000);  // in 2023
 
+// True for digits, if there are any, with blanks around them.
 bool IsDigits(std::string_view text) {
-  return text.find_first_not_of("0123456789 \t\r\n") == std::string_view::npos;
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return true;
+  text = text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Status CheckTotalName(std::string_view name) {
+// False if none of the values that the rule of the parameter allows is a number.
+bool MayBeNumber(const JobDefinition& job, std::string_view parameter) {
+  const auto found = job.parameter_rules.find(std::string(parameter));
+  if (found == job.parameter_rules.end()) return true;
+  const ParameterRule& rule = found->second;
+  if (rule.type == ParameterType::kBoolean) return false;
+  return rule.choices.empty() || std::ranges::any_of(rule.choices, [](const auto& choice) {
+           return IsDigits(ParameterText(choice));
+         });
+}
+
+// A text that the placeholder of a total may become; a digit if only a run knows it.
+Result<std::string> SampleInTotal(const JobDefinition& job, std::string_view name) {
   const std::string_view shown = name.substr(0, kPlaceholderShownMax);
   if (name.starts_with("shard_")) {
     return TemplateError(fmt::format("'{}' is not known before the run has its shards", shown));
@@ -57,14 +74,19 @@ Status CheckTotalName(std::string_view name) {
                     "node the parameter n with this placeholder",
                     shown));
   }
-  bool number = name != "run_id" && name != "fire_time" && !name.starts_with("trigger.");
-  if (IsFireDate(name)) {
+  std::string sample = "1";
+  bool number =
+      name != "run_id" && name != "job_id" && name != "fire_time" && !name.starts_with("trigger.");
+  if (name.starts_with(kParameterPrefix)) {
+    number = MayBeNumber(job, name.substr(kParameterPrefix.size()));
+  } else if (IsFireDate(name)) {
     // Whether a date is a number is up to its format, and the same on all days.
     CARILLON_ASSIGN_OR_RETURN(const FireDate date, ParseFireDate(name));
-    const auto sample = FormatFireDate(date, kSampleFire, "UTC");
-    number = !sample.ok() || IsDigits(*sample);
+    const auto formatted = FormatFireDate(date, kSampleFire, "UTC");
+    if (formatted.ok()) sample = *formatted;
+    number = IsDigits(sample);
   }
-  if (number) return {};
+  if (number) return sample;
   return TemplateError(fmt::format("'{}' is not a whole number", shown));
 }
 
@@ -96,19 +118,23 @@ std::vector<JobTemplate> TemplatesOf(const JobDefinition& job) {
   return found;
 }
 
-Status CheckTotal(std::string_view text) {
+Status CheckTotal(const JobDefinition& job, std::string_view text) {
   bool placeholder = false;
-  bool digits = true;
-  const auto literal = [&digits](std::string_view part) { digits = digits && IsDigits(part); };
-  CARILLON_TRY(ScanTemplate(text, literal, [&placeholder](std::string_view name) {
+  std::string sample;
+  const auto literal = [&sample](std::string_view part) { sample += part; };
+  CARILLON_TRY(ScanTemplate(text, literal, [&](std::string_view name) -> Status {
     placeholder = true;
-    return CheckTotalName(name);
+    CARILLON_ASSIGN_OR_RETURN(const std::string value, SampleInTotal(job, name));
+    sample += value;
+    return {};
   }));
   if (!placeholder) {
     return TemplateError("it has no placeholder such as {{params.n}}; {{{{ is a literal {{");
   }
-  if (digits) return {};
-  return TemplateError("only digits may stand beside a placeholder of a whole number");
+  if (IsDigits(sample)) return {};
+  return TemplateError(
+      "it becomes no whole number: only digits may stand beside a placeholder, and blanks around "
+      "them all");
 }
 
 bool UsesFireDate(const JobDefinition& job) {

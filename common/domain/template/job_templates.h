@@ -22,7 +22,7 @@ struct JobTemplate {
 std::vector<JobTemplate> TemplatesOf(const JobDefinition& job);
 
 // kInvalid: a text of kTotal that becomes a whole number at no fire.
-Status CheckTotal(std::string_view text);
+Status CheckTotal(const JobDefinition& job, std::string_view text);
 
 // True if a text of the job, or a parameter of a node, has the local date of the fire.
 bool UsesFireDate(const JobDefinition& job);

@@ -260,7 +260,7 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
 
 Status CheckTemplate(const JobDefinition& job, const JobTemplate& one) {
   Status status;
-  if (one.place == Place::kTotal && !one.text.empty()) status = CheckTotal(one.text);
+  if (one.place == Place::kTotal && !one.text.empty()) status = CheckTotal(job, one.text);
   if (status.ok()) {
     status = Scan(one.text, kSkipText,
                   [&](std::string_view name) { return CheckPlaceholder(job, name, one.place); });

@@ -82,7 +82,9 @@ TEST(FanOutTest, TheTemplateOfATotalIsChecked) {
   for (const std::string text :
        {"{{{{8", "{{{{8}}", "{{{{params.n}}}}", "{{params.n}} parts", "-{{params.n}}",
         "{{params.n}}{{{{", "{{run_id}}", "{{fire_time}}", "{{fire_date}}", "{{fire_date - 1d}}",
-        "{{fire_date | %Y-%m}}", "{{fire_time.local}}", "{{trigger.state}}"}) {
+        "{{fire_date | %Y-%m}}", "{{fire_time.local}}", "{{trigger.state}}", "{{job_id}}",
+        "{{params.n}} {{params.n}}", "1 {{params.n}}", "{{fire_date | %H %M}}",
+        "{{trigger.run_id}}", "alive:{{params.n}}"}) {
     JobDefinition wrong = Sharded({.total_from = text});
     wrong.parameters["n"] = int64_t{3};
     const Status status = ValidateTemplates(wrong);
@@ -100,6 +102,20 @@ TEST(FanOutTest, TheTemplateOfATotalIsChecked) {
   const Status node = ValidateTemplates(Sharded({.total_from = "{{nodes.list.outputs.n}}"}));
   EXPECT_NE(node.error().message.find("write {{params.n}} here"), std::string::npos)
       << node.error().message;
+}
+
+TEST(FanOutTest, ATotalIsAParameterThatMayBeANumber) {
+  const auto fits = [](const ParameterRule& rule) {
+    JobDefinition job = Sharded({.total_from = "{{params.n}}"});
+    job.parameter_rules["n"] = rule;
+    return ValidateTemplates(job).ok();
+  };
+  using enum ParameterType;
+  for (const auto type : {kString, kInteger, kNumber}) EXPECT_TRUE(fits({.type = type}));
+  EXPECT_FALSE(fits({.type = kBoolean}));
+  EXPECT_TRUE(fits({.choices = {std::string("all"), std::string("8")}}));
+  EXPECT_FALSE(fits({.choices = {std::string("all"), std::string("none")}}));
+  EXPECT_TRUE(fits({.type = kInteger, .choices = {int64_t{4}, int64_t{8}}}));
 }
 
 TEST(FanOutTest, WhatCannotBeCombinedIsRefused) {

@@ -113,10 +113,9 @@ TEST(FanOutJsonTest, APatchThatFixesTheTotalTakesItsLimitBack) {
     ASSERT_FALSE(both.ok());
     EXPECT_EQ(both.error().pointer, "/shards/max");
   }
-  const StoredJob alive{.job_id = JobId("a"),
-                        .definition = {.name = "a",
-                                       .command = "true",
-                                       .shards = Shards{.alive = true, .max = 20}}};
+  const StoredJob alive{
+      .job_id = JobId("a"),
+      .definition = {.name = "a", .command = "true", .shards = Shards{.alive = true, .max = 20}}};
   const auto kept = PatchJob(alive, {{"shards", {{"total", "{{attempt}}"}}}});
   ASSERT_TRUE(kept.ok()) << kept.error().message;
   EXPECT_EQ(kept->definition.shards->max, 20);
