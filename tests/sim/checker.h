@@ -156,6 +156,7 @@ class Checker : public WardenObserver {
   void FollowGroup(const RunRow& before, const RunRow& after);
   void CheckGroupLimit(const RunRow& row);
   void CheckGroupTime(const std::string& name, int64_t limit, const RunRow& row);
+  void NoteStartInGroup(const RunRow& before, const RunRow& after);
   const std::string& GroupOf(const RunRow& row) const;
   void LeaveGroupQueue(const RunKey& key);
   void CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what);
@@ -186,7 +187,7 @@ class Checker : public WardenObserver {
   std::map<std::string, int64_t> limits_;  // of groups, as acknowledged
   struct GroupTime {
     Duration per{};
-    std::vector<WallTime> claims = {};
+    std::map<ClaimToken, WallTime> starts = {};  // by attempt; the claim until it has ended
   };
   std::map<std::string, GroupTime> group_times_;
   std::map<std::string, std::set<GroupPlace>> group_queues_;

@@ -93,27 +93,45 @@ int64_t Checker::GroupHeld(const std::string& name) const {
   });
 }
 
-// A raised time holds at once, for the slots as they are then: claims that others followed in the
+// A raised time holds at once, for the slots as they are then: starts that others followed in the
 // same slots do not count any more. Those within the old time had slots of their own.
 void Checker::GroupAcknowledged(const std::string& name, int64_t limit, Duration per) {
   limits_[name] = limit;
   GroupTime& time = group_times_[name];
-  if (per > time.per && !time.claims.empty()) {
-    const WallTime newest = *std::max_element(time.claims.begin(), time.claims.end());
-    std::erase_if(time.claims, [&](WallTime claim) { return claim <= newest - time.per; });
+  if (per > time.per && !time.starts.empty()) {
+    WallTime newest{};
+    for (const auto& [token, start] : time.starts) newest = std::max(newest, start);
+    std::erase_if(time.starts, [&](const auto& one) { return one.second <= newest - time.per; });
   }
   time.per = per;
 }
 
-// No window of the group's time has more claims than the limit, which an edit may have lowered.
+// The slot of an attempt that has ended cools from its start, if its host has told one. A host's
+// clock may be ahead, and the member's be slightly behind: it counts at most until then.
+void Checker::NoteStartInGroup(const RunRow& before, const RunRow& after) {
+  constexpr Duration kBehind = 100ms;
+  if (!IsActive(before) || IsActive(after)) return;
+  const memory::RunEntry& entry = *ports_.tables.FindRun(after.key);
+  WallTime told = IsFinal(after.state) ? entry.result.started : WallTime{};
+  for (const RunAttempt& ended : entry.attempts) {
+    if (ended.attempt == before.attempt) told = ended.result.started;
+  }
+  for (auto& [name, time] : group_times_) {
+    const auto start = time.starts.find(before.claim_token);
+    if (start == time.starts.end()) continue;
+    start->second = std::max(start->second, std::min(told, ports_.now() - kBehind));
+  }
+}
+
+// No window of the group's time has more starts than the limit, which an edit may have lowered.
 void Checker::CheckGroupTime(const std::string& name, int64_t limit, const RunRow& row) {
   GroupTime& time = group_times_[name];
-  time.claims.push_back(row.claimed);
+  time.starts[row.claim_token] = row.claimed;
   if (time.per == Duration{}) return;
-  const auto within = std::count_if(time.claims.begin(), time.claims.end(),
-                                    [&](WallTime claim) { return claim > row.claimed - time.per; });
+  const auto within = std::ranges::count_if(
+      time.starts, [&](const auto& one) { return one.second > row.claimed - time.per; });
   if (within > limit) {
-    Fail("groups time", fmt::format("{} is one of {} claims in {} ms in group {}, limit {}",
+    Fail("groups time", fmt::format("{} is one of {} starts in {} ms in group {}, limit {}",
                                     Describe(row), within, time.per / 1ms, name, limit));
   }
 }
@@ -142,6 +160,7 @@ void Checker::LeaveGroupQueue(const RunKey& key) {
 
 // A run gets a slot only if fewer runs go before it in the queue than slots are free.
 void Checker::FollowGroup(const RunRow& before, const RunRow& after) {
+  NoteStartInGroup(before, after);
   const bool waited = WaitsForGroup(after.key);
   LeaveGroupQueue(after.key);
   const bool waits = after.state == RunState::kPending && after.due == kQueued;

@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/queue/slot_start.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/skip.h"
@@ -133,9 +134,22 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
   tables.gaps[++tables.last_gap_id] = {schedule_id, job_no, range};
 }
 
+namespace {
+
+void ChargeSlot(MemoryTables& tables, const RunRow& row, const AttemptResult& result, WallTime now)
+    REQUIRES(tables.mu) {
+  GroupEntry* const group = tables.FindGroup(row.group);
+  if (group == nullptr || !group->holders.contains(row.key)) return;
+  WallTime& given = group->given.at(group->holders.at(row.key));
+  given = std::max(given, StartInSlot(row.state, result, now));
+}
+
+}  // namespace
+
 Status WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
                    const AttemptResult& result, WallTime now, Reopener by) {
   CARILLON_TRY(CheckReopening(entry.row, change.state, by));
+  if (change.state != RunState::kHeld) ChargeSlot(tables, entry.row, result, now);
   const int attempts = entry.row.attempt;
   // The run was final and is now reopened or ends differently, so the dead letter of its old
   // end is wrong.

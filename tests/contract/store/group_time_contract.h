@@ -291,6 +291,101 @@ TYPED_TEST(GroupTimeContract, ARetryIsAStartLikeAnyOther) {
   EXPECT_EQ(s.Admit(kT0 + 2h), std::vector<RunKey>{tried});
 }
 
+// The report of an attempt whose process started at `started`, by the clock of its host.
+inline ResultReport StartedAt(WallTime started, ResultReport report) {
+  report.result.started = started;
+  return report;
+}
+
+TYPED_TEST(GroupTimeContract, ASlotCoolsFromTheStartOfItsProcess) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  const RunRow row = s.Get(s.Started(job, kT0 + 1s)).row;
+  const RunKey waits = s.Queued(job, kT0 + 1100ms);
+  const ResultReport report = StartedAt(kT0 + 1300ms, s.ReportOf(row, RunState::kCompleted));
+  EXPECT_TRUE(s.Apply(report, s.fence, kT0 + 1400ms).freed_slot);
+  const WallTime cool = kT0 + 11'300ms;
+  EXPECT_EQ(s.Detail(kT0 + 2s).group.next_cool, cool);
+  EXPECT_EQ(s.v(s.groups.ListGroups(kT0 + 2s)).front().next_cool, cool);
+  EXPECT_EQ(s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10, kT0 + 2s)).next_cool, cool);
+  EXPECT_EQ(s.Admit(cool - kGroupAhead - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(cool - kGroupAhead), std::vector<RunKey>{waits});
+  EXPECT_EQ(s.Get(waits).row.due, cool - kGroupLead);
+  EXPECT_EQ(s.Offer(job, waits, cool - 1us).not_before, cool);
+  s.ExpectOffer(job, waits, cool, ClaimVerdict::kAccepted);
+  EXPECT_EQ(s.Apply(report, s.fence, kT0 + 20s).freed_slot, false);
+  EXPECT_EQ(s.Holders(), std::vector<RunKey>{waits});
+}
+
+TYPED_TEST(GroupTimeContract, AStartCountsNeitherBeforeItsClaimNorAfterItsEnd) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 10s, kT0);
+  const StoredJob job = s.Create("a", s.Grouped());
+  WallTime now = kT0;
+  struct Case {
+    WallTime started;
+    Duration counts;  // after the claim
+  };
+  for (const Case& one : {Case{kT0 + 48h, 400ms}, Case{kT0 - 1h, 0ms}, Case{WallTime{}, 0ms}}) {
+    now += 1min;
+    const RunRow row = s.Get(s.Started(job, now)).row;
+    s.Apply(StartedAt(one.started, s.ReportOf(row, RunState::kCompleted)), s.fence, now + 400ms);
+    EXPECT_EQ(s.Detail(now + 1s).group.next_cool, now + one.counts + 10s);
+  }
+}
+
+TYPED_TEST(GroupTimeContract, ARetryWaitsFromTheStartOfTheAttemptBefore) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 2h, kT0);
+  JobDefinition definition = s.Grouped();
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  const RunKey tried = s.Started(job, kT0 + 1s);
+  s.Apply(StartedAt(kT0 + 3s, s.ReportOf(s.Get(tried).row, RunState::kFailed)), s.fence, kT0 + 4s);
+  s.ExpectOffer(job, tried, kT0 + 1h, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.Admit(kT0 + 2h + 2s - 1us), std::vector<RunKey>{});
+  EXPECT_EQ(s.Admit(kT0 + 2h + 2s), std::vector<RunKey>{tried});
+}
+
+TYPED_TEST(GroupTimeContract, TheSlotOfALostAttemptCoolsFromItsClaim) {
+  GroupDriver s = this->group_driver();
+  s.Limit(1, 1min, kT0);
+  for (const OnLost on_lost : {OnLost::kRetry, OnLost::kHold}) {
+    JobDefinition definition = s.Grouped();
+    definition.on_lost = on_lost;
+    const bool held = on_lost == OnLost::kHold;
+    const StoredJob job = s.Create(held ? "held" : "lost", definition);
+    const WallTime claimed = held ? kT0 + 1h : kT0 + 1s;
+    const RunRow row = s.Get(s.Started(job, claimed)).row;
+    s.Lose(row, s.fence, claimed + 30s);
+    EXPECT_EQ(s.Detail(claimed + 31s).group.running, held ? 1 : 0);
+    // A HELD run has its slot until its host tells the end.
+    s.Apply(StartedAt(claimed + 20s, s.ReportOf(row, RunState::kCompleted)), s.fence,
+            claimed + 32s);
+    EXPECT_EQ(s.Detail(claimed + 33s).group.next_cool, claimed + (held ? 80s : 60s));
+  }
+}
+
+// It is another slot than that of the attempt whose success is told so late.
+TYPED_TEST(GroupTimeContract, ALateSuccessLeavesTheReservedSlotOfItsRetryAsItIs) {
+  GroupDriver s = this->group_driver();
+  s.Limit(2, 2h, kT0);
+  JobDefinition definition = s.Grouped();
+  definition.retry_count = 1;
+  const StoredJob job = s.Create("a", definition);
+  const RunRow row = s.Get(s.Started(job, kT0 + 1s)).row;
+  s.Lose(row, s.fence, kT0 + 30s);
+  s.Limit(0, kT0 + 31s);
+  s.ExpectOffer(job, row.key, kT0 + 1h, ClaimVerdict::kEnqueued);
+  s.Limit(2, kT0 + 1h);
+  EXPECT_EQ(s.Admit(kT0 + 1h), std::vector<RunKey>{row.key});
+  const ResultReport late = StartedAt(kT0 + 20s, s.ReportOf(row, RunState::kCompleted));
+  EXPECT_EQ(s.Apply(late, s.fence, kT0 + 1h + 1s).state, RunState::kCompleted);
+  EXPECT_EQ(s.Detail(kT0 + 1h + 2s).group.running, 0);
+  EXPECT_EQ(s.Detail(kT0 + 1h + 2s).group.cooling, 1);
+}
+
 TYPED_TEST(GroupTimeContract, AGroupWithoutATimeNeverWakesAnybody) {
   GroupDriver s = this->group_driver();
   s.Limit(1);

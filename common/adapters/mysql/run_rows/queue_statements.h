@@ -36,7 +36,7 @@ inline const std::string kSlotsFreed =
     " STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) ON t.job_no = k.j "
     "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
 
-// granted_us is 0 for a slot that a claim has taken, and given_us the time of its last claim.
+// granted_us is 0 for a slot that a claim has taken; given_us becomes the time of the claim.
 inline const std::string kGroupSlotsTaken =
     "UPDATE " +
     KeyedRuns(
@@ -48,10 +48,13 @@ inline const std::string kGroupSlotsTaken =
     "WHERE t.fire_us = 0 OR (t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h)";
 
 // A slot of another run is left alone: a look may have freed it, and another run may have taken it.
+// w: StartInSlot.
 inline const std::string kGroupSlotsFreed =
-    "UPDATE " + KeyedRuns("g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]'") +
+    "UPDATE " +
+    KeyedRuns("g INT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]', w BIGINT PATH '$[5]'") +
     " STRAIGHT_JOIN group_slots t FORCE INDEX (PRIMARY) ON t.group_no = k.g AND t.slot_no = k.n "
-    "SET t.fire_us = 0, t.schedule_id = 0, t.shard = 0, t.granted_us = 0 "
+    "SET t.fire_us = 0, t.schedule_id = 0, t.shard = 0, t.granted_us = 0, "
+    "t.given_us = GREATEST(t.given_us, k.w) "
     "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
 
 // A member of a version without queues ends a queued run without deleting its row, which the run

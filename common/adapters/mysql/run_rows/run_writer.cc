@@ -10,6 +10,7 @@
 #include "common/adapters/mysql/run_rows/queue_statements.h"
 #include "common/adapters/mysql/run_rows/run_statements.h"
 #include "common/base/failpoint.h"
+#include "common/domain/queue/slot_start.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/skip.h"
 #include "common/domain/workflow/node_key.h"
@@ -96,9 +97,13 @@ void RunWriter::TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot, Wall
   group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(0).Add(now);
 }
 
-void RunWriter::FreeGroupSlot(StoredRun& run) {
+void RunWriter::FreeGroupSlot(StoredRun& run, WallTime started) {
   if (run.group_slot != 0) {
-    group_slots_freed_.Begin().Add(run.row.key).Add(run.row.group.value()).Add(run.group_slot);
+    group_slots_freed_.Begin()
+        .Add(run.row.key)
+        .Add(run.row.group.value())
+        .Add(run.group_slot)
+        .Add(started);
   }
   run.row.group = {};
   run.group_slot = 0;
@@ -162,6 +167,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   CARILLON_TRY(CheckOutput(run.row.key, result));
   const Before before(run.row);
   const RunState from = before.state;
+  const WallTime started = StartInSlot(from, result, now);
   RunRow& row = run.row;
   Unqueue(run);
   // The run was final and is reopened or gets another end, so the dead letter of its old end no
@@ -195,7 +201,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     row.cancel_requested.reset();
   }
   if (change.state == RunState::kPending) {
-    if (!failpoint::Broken("group.free_on_retry")) FreeGroupSlot(run);
+    if (!failpoint::Broken("group.free_on_retry")) FreeGroupSlot(run, started);
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
@@ -223,7 +229,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   }
   if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
   Free(run);
-  FreeGroupSlot(run);
+  FreeGroupSlot(run, started);
   return AddFinal(run, before, result, change.reason);
 }
 

@@ -45,8 +45,8 @@ class RunWriter {
   Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime due);
   // Before Claim: the attempt holds this slot of the group, which is free or reserved for the run.
   void TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
-  // Frees the slot that the run holds of a group, if it holds one.
-  void FreeGroupSlot(StoredRun& run);
+  // Frees the slot that the run holds of a group, if it holds one. `started`: StartInSlot.
+  void FreeGroupSlot(StoredRun& run, WallTime started = {});
   // Applies a decision of run_state.h; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
   // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped

@@ -20,7 +20,7 @@ namespace carillon::mysql {
 
 struct FreeSlot {
   uint32_t slot = 0;
-  WallTime given = {};  // when a claim last took it
+  WallTime given = {};  // since when it cools: the last start in it, or its claim
 };
 
 struct LockedGroup {
