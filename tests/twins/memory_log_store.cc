@@ -49,7 +49,7 @@ Result<std::vector<LogChunk>> MemoryLogStore::ReadLog(const RunKey& key, int att
 Result<LogExtent> MemoryLogStore::GetLogExtent(const RunKey& key, int attempt) {
   MutexLock lock(tables_.mu);
   const auto log = tables_.logs.find({key, attempt});
-  if (log == tables_.logs.end()) return LogExtent{};
+  if (log == tables_.logs.end() || log->second.empty()) return LogExtent{};
   const LogChunk& chunk = log->second.rbegin()->second;
   LogExtent extent{.last_seq = chunk.first_seq + chunk.count - 1, .complete = chunk.last};
   for (const auto& [first_seq, stored] : log->second) extent.entries += stored.count;

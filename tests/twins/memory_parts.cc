@@ -1,6 +1,8 @@
 #include "tests/twins/memory_parts.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
+#include "common/domain/parts/new_part.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "tests/twins/memory_claims.h"
@@ -35,21 +38,42 @@ std::vector<FanOutHost> HostsOf(const MemoryTables& tables) REQUIRES(tables.mu) 
   return hosts;
 }
 
+// The last attempt of a part that the fire has lost (ResizeParts); 0 = none.
+int KnownAttempt(const MemoryTables& tables, const RunKey& part) REQUIRES(tables.mu) {
+  const auto next = tables.logs.upper_bound({part, std::numeric_limits<int>::max()});
+  if (next == tables.logs.begin()) return 0;
+  const auto& [run, attempt] = std::prev(next)->first;
+  return run == part ? attempt : 0;
+}
+
 void InsertPart(MemoryTables& tables, const RunRow& own, const Places& places, uint32_t shard,
                 WallTime now) REQUIRES(tables.mu) {
   RunKey key = own.key;
   key.shard = shard;
-  RunRow row{.key = key,
-             .job_no = own.job_no,
-             .segment = own.segment,
-             .kind = RunKind::kShard,
-             .due = now,
-             .priority = own.priority,
-             .def_version = own.def_version,
-             .shard_total = static_cast<uint32_t>(places.total),
-             .flags = FlagsOfPart(own)};
+  RunRow row = NewPart(own, shard, places.total, KnownAttempt(tables, key), now);
   if (!places.hosts.empty()) row.pinned_executor = places.hosts[shard - 1];
   tables.PutRun({.row = std::move(row), .planned = now});
+}
+
+// Prepares the parts of an earlier begin for one with another number, which may be 0. Returns the
+// keys of those that stay. Of the others the numbers of the attempts stay with the logs.
+std::vector<RunKey> ResizeParts(MemoryTables& tables, const std::vector<RunKey>& before,
+                                size_t total) REQUIRES(tables.mu) {
+  std::vector<RunKey> stay;
+  for (const RunKey& key : before) {
+    if (total != before.size()) tables.saved.erase(key);
+    RunEntry part = *tables.FindRun(key);
+    if (key.shard <= total) {
+      part.row.shard_total = static_cast<uint32_t>(total);
+      part.row.pinned_executor = {};  // the job may have been a broadcast
+      tables.PutRun(std::move(part));
+      stay.push_back(key);
+    } else if (IsFinal(part.row.state)) {
+      tables.logs.try_emplace({key, part.row.attempt});
+      tables.EraseRun(key);
+    }
+  }
+  return stay;
 }
 
 void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKey>& parts,
@@ -147,19 +171,25 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   RunEntry own = *tables.FindRun(request.key);
   const std::vector<RunKey> before = PartsOf(tables, request.key);
   size_t total = before.size();
-  if (before.empty()) {
+  if (!before.empty() && !parts.rendered) {
+    BeginAgain(tables, own.row, before, now);
+  } else {
     const Places places =
         parts.rendered ? *parts.rendered : PlacesOf(version->second, HostsOf(tables), now);
-    if (!places.refusal.empty()) {
+    total = places.refusal.empty() ? places.total : 0;
+    const std::vector<RunKey> stay = ResizeParts(tables, before, total);
+    if (total == 0) {
+      own.row.flags &= ~run_flag::kParts;
+      own.row.shard_total = 1;
+      if (!before.empty()) tables.PutRun(std::move(own));
       EndWithoutParts(tables, request.key, places, now, &reply);
       return reply;
     }
-    total = places.total;
+    BeginAgain(tables, own.row, stay, now);
     for (uint32_t shard = 1; shard <= total; ++shard) {
+      if (tables.FindRun({request.key.fire, request.key.schedule_id, shard}) != nullptr) continue;
       InsertPart(tables, own.row, places, shard, now);
     }
-  } else {
-    BeginAgain(tables, own.row, before, now);
   }
   own.row.flags |= run_flag::kParts;
   own.row.shard_total = static_cast<uint32_t>(total);

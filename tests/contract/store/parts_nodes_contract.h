@@ -230,6 +230,36 @@ TYPED_TEST(PartsNodesContract, ABackfillThatRunsAFireAgainRunsAllItsParts) {
   s.ExpectCounts({.rerun = 1, .succeeded = 1});
 }
 
+TYPED_TEST(PartsNodesContract, ABackfillThatRunsAFireAgainRendersItsTotal) {
+  BackfillDriver s(this->handle());
+  JobDefinition sharded = this->Sharded(s.Every(1h), 1);
+  sharded.shards->total_from = "{{params.n}}";
+  s.Make(sharded);
+  const auto begin = [&](const RunRow& own, size_t total, WallTime now) {
+    const PartsRequest request{this->ToBegin(own, sharded), FixedPlaces(total)};
+    EXPECT_EQ(s.v(s.workflows.BeginParts(request, s.fence, now)).verdict, ClaimVerdict::kAccepted);
+    const RunRow begun = s.Get(own.key).row;
+    EXPECT_TRUE(IsInParts(begun));
+    EXPECT_EQ(begun.shard_total, total);
+    EXPECT_EQ(this->States(s, begun), std::vector<RunState>(total, RunState::kPending));
+    return begun;
+  };
+  s.Begin(s.Terms(0, 1));
+  const RunRow own = begin(s.Step(s.kNow).due.at(0), 3, s.kNow);
+  this->EndAll(s, own, s.fence, s.kNow, RunState::kFailed);
+  s.Step(s.kNow);
+  BackfillTerms terms = s.Terms(0, 1);
+  terms.rerun = BackfillRerun::kFailed;
+  s.Begin(terms);
+  const BackfillEffect effect = s.Step(s.kNow + 1h);
+  ASSERT_EQ(effect.due.size(), 1u);
+  const RunRow again = begin(effect.due[0], 5, s.kNow + 1h);
+  EXPECT_EQ(again.key, own.key);
+  this->EndAll(s, again, s.fence, s.kNow + 1h);
+  s.Step(s.kNow + 1h);
+  s.ExpectCounts({.rerun = 1, .succeeded = 1});
+}
+
 TYPED_TEST(PartsNodesContract, ACancelOfABackfillEndsWithTheLastPart) {
   BackfillDriver s(this->handle());
   const JobDefinition sharded = this->Sharded(s.Every(1h), 2);

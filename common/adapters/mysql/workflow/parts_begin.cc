@@ -1,5 +1,7 @@
 #include "common/adapters/mysql/workflow/parts_begin.h"
 
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/parts/fan_out_places.h"
 #include "common/domain/parts/fire_end.h"
+#include "common/domain/parts/new_part.h"
 
 namespace carillon::mysql {
 namespace {
@@ -58,32 +61,62 @@ Result<Places> PlacesAtBegin(Session& session, const PartsRequest& request,
   return PlacesOf(job, hosts, now);
 }
 
-Status InsertParts(Session& session, const RunRow& own, const Places& places, WallTime now) {
+// The last attempts of parts that the fire had at an earlier begin, by shard.
+Result<std::map<uint32_t, int>> KnownAttempts(Session& session, const RunRow& own) {
+  std::map<uint32_t, int> known;
+  if (own.attempt == 1) return known;
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT a.shard, MAX(a.attempt) FROM run_attempts a FORCE INDEX "
+                               "(PRIMARY) WHERE a.fire_us = ? AND a.schedule_id = ? AND a.shard > "
+                               "0 GROUP BY a.shard",
+                               {ToUnixMicros(own.key.fire), own.key.schedule_id.value()}));
+  while (rows.Next()) {
+    known[static_cast<uint32_t>(rows.Unsigned(1))] = static_cast<int>(rows.Int(2));
+  }
+  return known;
+}
+
+// Those of the fire's parts that it does not have yet.
+Status InsertParts(Session& session, const RunRow& own, const Places& places,
+                   const std::set<uint32_t>& present, WallTime now) {
   // 1 is PENDING.
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, flags, planned_us, shard_total, pinned_executor) "
-      "SELECT ?, ?, k.h, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, k.x FROM JSON_TABLE(" CARILLON_JSON
+      "state, priority, due_us, def_version, planned_us, shard_total, pinned_executor, attempt, "
+      "flags) SELECT ?, ?, k.h, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, k.x, k.a, k.l FROM "
+      "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (h INT UNSIGNED PATH '$[0]', x VARCHAR(255) CHARACTER SET ascii "
-      "COLLATE ascii_bin PATH '$[1]')) k";
+      "COLLATE ascii_bin PATH '$[1]', a INT PATH '$[2]', l INT UNSIGNED PATH '$[3]')) k";
+  CARILLON_ASSIGN_OR_RETURN(auto known, KnownAttempts(session, own));
   JsonRows rows;
   for (size_t i = 0; i < places.total; ++i) {
-    rows.Begin().Add(uint64_t{i + 1}).Add(places.hosts.empty() ? "" : places.hosts[i].value());
+    const auto shard = static_cast<uint32_t>(i + 1);
+    if (present.contains(shard)) continue;
+    const RunRow part = NewPart(own, shard, places.total, known[shard], now);
+    rows.Begin()
+        .Add(shard)
+        .Add(places.hosts.empty() ? "" : places.hosts[i].value())
+        .Add(part.attempt)
+        .Add(part.flags);
   }
+  if (rows.empty()) return {};
   const uint64_t segment = own.segment.value();
   CARILLON_TRY(session.Execute(
-      statement, {ToUnixMicros(own.key.fire), own.key.schedule_id.value(), own.job_no.value(),
-                  segment, segment, int64_t{NumberOf(RunKind::kShard)}, int64_t{own.priority},
-                  ToUnixMicros(now), own.def_version, uint64_t{FlagsOfPart(own)}, ToUnixMicros(now),
-                  uint64_t{places.total}, rows.Take()}));
+      statement,
+      {ToUnixMicros(own.key.fire), own.key.schedule_id.value(), own.job_no.value(), segment,
+       segment, int64_t{NumberOf(RunKind::kShard)}, int64_t{own.priority}, ToUnixMicros(now),
+       own.def_version, ToUnixMicros(now), uint64_t{places.total}, rows.Take()}));
   return {};
 }
 
-// The row of the own run is locked.
+// The row of the own run is locked. A total of 0: it has no parts.
 Status MarkBegun(Session& session, const RunKey& own, size_t total) {
-  static const std::string statement = UpdateRuns(
-      "n INT UNSIGNED PATH '$[3]'",
-      fmt::format("r.flags = r.flags | {}, r.shard_total = k.n", run_flag::kParts), "TRUE");
+  static const std::string statement =
+      UpdateRuns("n INT UNSIGNED PATH '$[3]'",
+                 fmt::format("r.flags = IF(k.n, r.flags | {0}, r.flags & ~{0}), r.shard_total = "
+                             "GREATEST(k.n, 1)",
+                             run_flag::kParts),
+                 "TRUE");
   JsonRows rows;
   rows.Begin().Add(own).Add(uint64_t{total});
   CARILLON_TRY(session.Execute(statement, {rows.Take()}));
@@ -125,6 +158,46 @@ Status BeginAgain(Session& session, const RunRow& own, const std::vector<RunKey>
   return writer.Flush();
 }
 
+// Prepares the parts of an earlier begin for one with another number, which may be 0. Returns the
+// keys of those that stay. The attempts of the others stay, too, with their logs: a part that comes
+// back goes on from their numbers (NewPart).
+Result<std::vector<RunKey>> ResizeParts(Session& session, const RunKey& own,
+                                        const std::vector<RunKey>& before, size_t total,
+                                        Incarnations& incarnations) {
+  // No late end comes between the record and the delete.
+  if (const auto locked = LockRuns(session, before, incarnations); !locked.ok()) {
+    return locked.error();
+  }
+  std::vector<RunKey> stay;
+  std::vector<RunKey> go;
+  for (const RunKey& key : before) (key.shard <= total ? stay : go).push_back(key);
+  const int64_t fire = ToUnixMicros(own.fire);
+  const uint64_t schedule = own.schedule_id.value();
+  if (!go.empty()) {
+    CARILLON_TRY(RecordEndedAttempts(session, go));
+    CARILLON_TRY(
+        session.Execute("DELETE FROM job_runs WHERE fire_us = ? AND schedule_id = ? AND "
+                        "shard > 0 AND shard > ? AND open_segment IS NULL",
+                        {fire, schedule, uint64_t{total}}));
+  }
+  if (total == before.size()) return stay;
+  // A checkpoint is of the share that a part had.
+  CARILLON_TRY(session.Execute(
+      "DELETE FROM run_checkpoints WHERE fire_us = ? AND schedule_id = ? AND shard > 0",
+      {fire, schedule}));
+  return stay;
+}
+
+// The job may have been a broadcast at the earlier begin.
+Status MarkParts(Session& session, const RunKey& own, size_t total) {
+  if (total == 0) return {};
+  CARILLON_TRY(session.Execute(
+      "UPDATE job_runs SET shard_total = ?, pinned_executor = '' WHERE fire_us = ? AND schedule_id "
+      "= ? AND shard > 0",
+      {uint64_t{total}, ToUnixMicros(own.fire), own.schedule_id.value()}));
+  return {};
+}
+
 Result<ClaimReply> ClaimOwn(Session& session, const ClaimRequest& request,
                             const ClaimRules& rules) {
   CARILLON_ASSIGN_OR_RETURN(const auto replies,
@@ -141,6 +214,32 @@ Status EndWithoutParts(Session& session, StoredRun& own, const Places& places, W
   reply->ended = own.row.state;
   reply->completed = IsAwaited(own.row);
   return writer.Flush();
+}
+
+struct FireToPlace {
+  const PartsRequest& request;
+  const JobDefinition& job;
+  const std::vector<RunKey>& before;  // the parts of an earlier begin
+};
+
+// Gives the fire the parts of its places, or ends it if these are refused.
+Status PlaceFire(Session& session, StoredRun& own, const FireToPlace& fire, const ClaimRules& rules,
+                 PartsReply* reply) {
+  CARILLON_ASSIGN_OR_RETURN(const Places places,
+                            PlacesAtBegin(session, fire.request, fire.job, rules.now));
+  const size_t total = places.refusal.empty() ? places.total : 0;
+  const RunKey key = own.row.key;
+  std::set<uint32_t> present;
+  if (!fire.before.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> stay,
+                              ResizeParts(session, key, fire.before, total, rules.incarnations));
+    for (const RunKey& part : stay) present.insert(part.shard);
+    CARILLON_TRY(MarkParts(session, key, total));
+    CARILLON_TRY(BeginAgain(session, own.row, stay, rules));
+  }
+  CARILLON_TRY(MarkBegun(session, key, total));
+  if (total == 0) return EndWithoutParts(session, own, places, rules.now, reply);
+  return InsertParts(session, own.row, places, present, rules.now);
 }
 
 }  // namespace
@@ -165,19 +264,15 @@ Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {request.key}, rules.incarnations));
   StoredRun& own = runs.at(request.key);
   CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> before, KeysOfParts(session, request.key));
-  size_t total = before.size();
-  if (before.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(const Places places, PlacesAtBegin(session, parts, job, rules.now));
-    if (!places.refusal.empty()) {
-      CARILLON_TRY(EndWithoutParts(session, own, places, rules.now, &reply));
-      return reply;
-    }
-    CARILLON_TRY(InsertParts(session, own.row, places, rules.now));
-    total = places.total;
-  } else {
+  // What depends on hosts, or is fixed, is decided once.
+  const bool again = !before.empty() && !parts.rendered;
+  if (again) {
     CARILLON_TRY(BeginAgain(session, own.row, before, rules));
+    CARILLON_TRY(MarkBegun(session, request.key, before.size()));
+  } else {
+    CARILLON_TRY(PlaceFire(session, own, {parts, job, before}, rules, &reply));
+    if (reply.ended) return reply;
   }
-  CARILLON_TRY(MarkBegun(session, request.key, total));
   reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
   return reply;
 }

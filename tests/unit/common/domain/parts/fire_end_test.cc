@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/parts/new_part.h"
+
 namespace carillon::fire_end_test {
 namespace {
 
@@ -178,6 +180,36 @@ TEST(FireEndTest, ALateResultReplacesLost) {
   plain = Own(kLost);
   plain.executor = ExecutorId("x");
   EXPECT_FALSE(DecideFireEnd(plain, false, {.state = kCompleted}));
+}
+
+TEST(NewPartTest, ItIsAsItsFire) {
+  RunRow own = Own(kRunning);
+  own.attempt = 4;
+  own.priority = 5;
+  own.def_version = 9;
+  own.flags |= run_flag::kBackground;
+  const RunRow part = NewPart(own, 2, 3, 0, kFire + 1s);
+  EXPECT_EQ(part.key, (RunKey{own.key.fire, own.key.schedule_id, 2}));
+  EXPECT_EQ(part.kind, RunKind::kShard);
+  EXPECT_EQ(part.state, kPending);
+  EXPECT_EQ(part.attempt, 1);
+  EXPECT_EQ(part.due, kFire + 1s);
+  EXPECT_EQ(part.priority, 5);
+  EXPECT_EQ(part.def_version, 9);
+  EXPECT_EQ(part.shard_total, 3u);
+  EXPECT_EQ(part.flags, run_flag::kPart | run_flag::kBackground);
+}
+
+TEST(NewPartTest, OneThatComesBackIsNotTriedYet) {
+  const RunRow part = NewPart(Own(kRunning), 2, 3, 6, kFire);
+  EXPECT_EQ(part.attempt, 7);
+  EXPECT_TRUE(IsFirstTry(part));
+}
+
+TEST(NewPartTest, NoNumberOfAttemptsTouchesOtherFlags) {
+  const RunRow part = NewPart(Own(kRunning), 2, 3, 1'000, kFire);
+  EXPECT_EQ(part.attempt, 1'001);
+  EXPECT_EQ(part.flags & ~run_flag::kReturns, FlagsOfPart(Own(kRunning)));
 }
 
 }  // namespace
