@@ -5,9 +5,19 @@
 #include <algorithm>
 #include <array>
 
+#include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon {
+namespace {
+
+// Its parts make their own attempts, so only a person gives another to such a run. It may have
+// succeeded before, which nothing here tells: what follows it counts, as after a success.
+bool IsFireRetriedByHand(const StreakRun& run) {
+  return (run.flags & run_flag::kParts) != 0 && !IsFirstTry(run);
+}
+
+}  // namespace
 
 bool IsFaultOfHost(std::string_view reason) {
   constexpr std::array kReasons = {
@@ -27,7 +37,7 @@ Streak CountStreak(const std::vector<StreakRun>& newest_first, const StreakRule&
         run.key.shard != 0) {
       continue;
     }
-    if (run.state == RunState::kCompleted) {
+    if (run.state == RunState::kCompleted || IsFireRetriedByHand(run)) {
       streak.ended = true;
       break;
     }

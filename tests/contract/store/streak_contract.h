@@ -1,12 +1,12 @@
 // The contract of StreakStore: which runs count for pause_after_failures, and how it pauses a job.
 #pragma once
 
-#include "tests/contract/store/store_driver.h"
+#include "tests/contract/store/fire_driver.h"
 
 namespace carillon::test {
 
 template <typename Factory>
-class StreakContract : public StoreContract<Factory> {
+class StreakContract : public FireContract<Factory> {
  protected:
   static JobDefinition Hourly(int64_t pause_after_failures = 3) {
     JobDefinition job = StoreDriver::Every(1h);
@@ -26,6 +26,14 @@ class StreakContract : public StoreContract<Factory> {
   }
   void Fail(StoreDriver& s, int first, int last) {
     for (int hour = first; hour <= last; ++hour) End(s, hour, RunState::kFailed);
+  }
+  // The same for a fire in two parts, of which the second ends so.
+  RunRow EndFire(StoreDriver& s, const JobDefinition& job, int hour, RunState state) {
+    s.Plan(At(hour), fence_, At(hour));
+    const RunRow own = this->Begin(s, s.OnlyPending(At(hour)), job, fence_, At(hour));
+    this->EndPart(s, own, 0, RunState::kCompleted, fence_, At(hour) + 1s);
+    this->EndPart(s, own, 1, state, fence_, At(hour) + 1s);
+    return this->Look(s, own, fence_, At(hour) + 1s);
   }
   static std::vector<FailingJob> Failing(StoreDriver& s, WallTime since = kT0) {
     return s.v(s.streaks.ScanFailing(s.All(), since, std::nullopt, 100));
@@ -186,6 +194,29 @@ TYPED_TEST(StreakContract, ARetryByHandOfAnOlderFireDoesNotCount) {
   s.Apply(s.ReportOf(again, RunState::kFailed, this->At(1) + 6s), this->fence_, this->At(1) + 6s);
   EXPECT_EQ(this->FailuresAt(s, 1), 0);
   EXPECT_FALSE(s.v(this->Pause(s, this->OnlyFailing(s), this->At(1) + 7s)));
+}
+
+// The fire has succeeded, and runs again because a person wants it to.
+TYPED_TEST(StreakContract, ARetryOfPartsOfAFireThatSucceededDoesNotCount) {
+  StoreDriver s = this->driver();
+  this->fence_ = s.Take();
+  const JobDefinition definition = this->Sharded(this->Hourly(2), 2);
+  s.Create("j", definition);
+  this->EndFire(s, definition, 1, RunState::kFailed);
+  const RunRow own = this->EndFire(s, definition, 2, RunState::kCompleted);
+  ASSERT_EQ(own.state, RunState::kCompleted);
+  this->EndFire(s, definition, 3, RunState::kFailed);
+  EXPECT_EQ(this->FailuresAt(s, 3), 1);
+  const PartChoice first{.which = PartChoice::Which::kNamed, .indexes = {0}};
+  const WallTime now = this->At(3) + 2s;
+  const RunDetail again = s.v(s.runs.RetryRun({.key = own.key, .parts = first}, {.now = now}));
+  ASSERT_EQ(again.row.state, RunState::kRunning);
+  EXPECT_EQ(this->FailuresAt(s, 3), 1) << "while it runs";
+  EXPECT_FALSE(s.v(this->Pause(s, this->OnlyFailing(s), now)));
+  this->EndPart(s, own, 0, RunState::kFailed, this->fence_, now);
+  EXPECT_EQ(this->Look(s, own, this->fence_, now).state, RunState::kFailed);
+  EXPECT_EQ(this->FailuresAt(s, 3), 1) << "after it has failed";
+  EXPECT_FALSE(s.v(this->Pause(s, this->OnlyFailing(s), now)));
 }
 
 TYPED_TEST(StreakContract, ASuccessBetweenTheCountAndThePauseSavesTheJob) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/domain/run/returns.h"
+
 namespace carillon {
 namespace {
 
@@ -76,6 +78,22 @@ TEST(StreakTest, OnlyRunsThatTheSchedulerStartsByItselfCount) {
   StreakRun part = Failed(4);
   part.key.shard = 2;
   EXPECT_EQ(CountStreak({part, Failed(2)}, kRule).failures, 1);
+}
+
+TEST(StreakTest, AFireInPartsThatAPersonRunsAgainEndsIt) {
+  for (const RunState state :
+       {RunState::kRunning, RunState::kFailed, RunState::kTimedOut, RunState::kCancelled}) {
+    StreakRun fire = RunAt(3, state);
+    fire.flags = run_flag::kParts;
+    const int64_t counted = CountStreak({Failed(4), fire, Failed(2)}, kRule).failures;
+    EXPECT_GE(counted, 2) << Name(state);
+    fire.attempt = 2;
+    const Streak streak = CountStreak({Failed(4), fire, Failed(2)}, kRule);
+    EXPECT_EQ(streak.failures, 1) << Name(state);
+    EXPECT_TRUE(streak.ended) << Name(state);
+    fire.flags |= kOneReturn;  // given back before it began
+    EXPECT_EQ(CountStreak({Failed(4), fire, Failed(2)}, kRule).failures, counted) << Name(state);
+  }
 }
 
 TEST(StreakTest, OnlyThePresentVersionCounts) {
