@@ -90,16 +90,17 @@ class WorkflowLookup {
 Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, const JobId& self,
                                            WorkflowLookup& lookup);
 
-// What the runs of a job can give to later nodes. The parts of a run that fans out keep theirs.
-struct NodeGifts {
+// The kinds of results that the runs of a job can hand to later nodes. The parts of a run that fans
+// out keep theirs.
+struct NodeResults {
   bool outputs = false;
   bool exit_code = false;
 };
-NodeGifts GiftsOf(JobType type, bool fans_out);
+NodeResults ResultsOf(JobType type, bool fans_out);
 
 // A part of a sentence, "node 'b' asks for outputs of node 'a'", if a node whose job is `job` is
-// asked for what is true in `gifts`; else "".
+// asked for what is true in `results`; else "".
 std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
-                       const NodeGifts& gifts);
+                       const NodeResults& results);
 
 }  // namespace carillon

@@ -16,12 +16,12 @@ namespace {
 
 constexpr size_t kPathMax = kWorkflowDepthMax + 1;
 
-// What a parameter or a condition of a node needs of an upstream node.
+// A result of an upstream node that a parameter or a condition of a node needs.
 struct SourceNeed {
   WorkflowMistake mistake = WorkflowMistake::kBadTemplate;  // if it can never be there
   std::string place = {};                                   // below the node: "after/0/if"
   std::string node = {};
-  NodeGifts gifts = {};
+  NodeResults results = {};
 };
 
 // A place may have several.
@@ -35,8 +35,8 @@ std::vector<SourceNeed> SourceNeedsOf(const WorkflowNode& node) {
       needs.push_back({.mistake = WorkflowMistake::kBadTemplate,
                        .place = "parameters/" + EscapePointer(name),
                        .node = one.node,
-                       .gifts = {.outputs = one.kind == Kind::kOutput,
-                                 .exit_code = one.kind == Kind::kExitCode}});
+                       .results = {.outputs = one.kind == Kind::kOutput,
+                                   .exit_code = one.kind == Kind::kExitCode}});
     }
   }
   for (size_t edge = 0; edge < node.after.size(); ++edge) {
@@ -46,8 +46,8 @@ std::vector<SourceNeed> SourceNeedsOf(const WorkflowNode& node) {
     needs.push_back({.mistake = WorkflowMistake::kBadCondition,
                      .place = fmt::format("after/{}/if", edge),
                      .node = node.after[edge].node,
-                     .gifts = {.outputs = condition->AsksForOutputs(),
-                               .exit_code = condition->AsksForExitCode()}});
+                     .results = {.outputs = condition->AsksForOutputs(),
+                                 .exit_code = condition->AsksForExitCode()}});
   }
   return needs;
 }
@@ -138,16 +138,16 @@ class JobsChecker {
   // A sentence if the runs of the node's job never have what is needed; else "". Says nothing of
   // a job that the writer may not know of.
   Result<std::string> MissingFrom(const SourceNeed& need) {
-    const auto& [outputs, exit_code] = need.gifts;
+    const auto& [outputs, exit_code] = need.results;
     if (!outputs && !exit_code) return std::string();
     const auto node = std::ranges::find(workflow_.nodes, need.node, &WorkflowNode::id);
     if (node == workflow_.nodes.end() || node->job == self_) return std::string();
     CARILLON_ASSIGN_OR_RETURN(const Found* found, Find(node->job));
     if (!*found || !(*found)->visible || !(*found)->type) return std::string();
     const WorkflowJob& job = **found;
-    const NodeGifts gifts = GiftsOf(*job.type, !job.fan_out.empty());
-    const bool lacks_outputs = outputs && !gifts.outputs;
-    if (!lacks_outputs && (!exit_code || gifts.exit_code)) return std::string();
+    const NodeResults results = ResultsOf(*job.type, !job.fan_out.empty());
+    const bool lacks_outputs = outputs && !results.outputs;
+    if (!lacks_outputs && (!exit_code || results.exit_code)) return std::string();
     const std::string because =
         job.fan_out.empty()
             ? fmt::format("is of type {}", Name(*job.type))
@@ -238,13 +238,13 @@ Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, c
   return JobsChecker(workflow, self, lookup).Check();
 }
 
-NodeGifts GiftsOf(JobType type, bool fans_out) {
+NodeResults ResultsOf(JobType type, bool fans_out) {
   return {.outputs = !fans_out && MayHaveOutputs(type),
           .exit_code = !fans_out && MayHaveExitCode(type)};
 }
 
 std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
-                       const NodeGifts& gifts) {
+                       const NodeResults& results) {
   const auto has_job = [&](const SourceNeed& need) {
     return std::ranges::any_of(workflow.nodes, [&](const WorkflowNode& node) {
       return node.id == need.node && node.job == job;
@@ -252,8 +252,8 @@ std::string AskedOfJob(const WorkflowDefinition& workflow, const JobId& job,
   };
   for (const WorkflowNode& node : workflow.nodes) {
     for (const SourceNeed& need : SourceNeedsOf(node)) {
-      const bool outputs = need.gifts.outputs && gifts.outputs;
-      if (!outputs && !(need.gifts.exit_code && gifts.exit_code)) continue;
+      const bool outputs = need.results.outputs && results.outputs;
+      if (!outputs && !(need.results.exit_code && results.exit_code)) continue;
       if (!has_job(need)) continue;
       return fmt::format("node '{}' asks for {} of node '{}'", node.id,
                          outputs ? "outputs" : "the exit code", need.node);

@@ -17,7 +17,7 @@ struct EditFacts {
   std::vector<StoredSecret> secrets = {};        // the named ones that exist
   std::optional<size_t> missing_upstream = {};   // a schedule whose upstream job does not exist
   WorkflowProblems node_problems = {};           // of the jobs that its nodes run
-  std::string lost_gifts = {};                   // FindLostGifts
+  std::string lost_results = {};                 // FindLostResults
 };
 
 // `before` is the stored definition, or null. What it names already is not looked up again: it may

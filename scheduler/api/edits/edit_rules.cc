@@ -122,8 +122,8 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
   }
   if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
   const JobDefinition* stored = DefinitionOf(before);
-  if (!facts.lost_gifts.empty() && stored != nullptr) {
-    return LostGiftsProblem(facts.lost_gifts, *stored, definition);
+  if (!facts.lost_results.empty() && stored != nullptr) {
+    return LostResultsProblem(facts.lost_results, *stored, definition);
   }
   return true;
 }

@@ -123,12 +123,12 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
   return CheckWorkflowJobs(*definition.workflow, self, jobs);
 }
 
-Result<std::string> FindLostGifts(const Call& call, const JobId& id, const JobDefinition& before,
-                                  const JobDefinition& definition) {
-  const NodeGifts gave = GiftsOf(before.type, FansOut(before));
-  const NodeGifts gives = GiftsOf(definition.type, FansOut(definition));
-  const NodeGifts lost{.outputs = gave.outputs && !gives.outputs,
-                       .exit_code = gave.exit_code && !gives.exit_code};
+Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
+                                    const JobDefinition& definition) {
+  const NodeResults gave = ResultsOf(before.type, FansOut(before));
+  const NodeResults gives = ResultsOf(definition.type, FansOut(definition));
+  const NodeResults lost{.outputs = gave.outputs && !gives.outputs,
+                         .exit_code = gave.exit_code && !gives.exit_code};
   if (!lost.outputs && !lost.exit_code) return std::string();
   CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
   std::set<JobId> workflows;
@@ -151,8 +151,8 @@ Result<std::string> FindLostGifts(const Call& call, const JobId& id, const JobDe
   return std::string();
 }
 
-Problem LostGiftsProblem(const std::string& lost, const JobDefinition& before,
-                         const JobDefinition& definition) {
+Problem LostResultsProblem(const std::string& lost, const JobDefinition& before,
+                           const JobDefinition& definition) {
   const bool by_parts = FansOut(definition) && !FansOut(before);
   const std::string field(by_parts ? FanOutOf(definition) : "type");
   const std::string detail =

@@ -43,11 +43,11 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
                                           const ComingJobs& coming);
 // A sentence without its full stop, if a workflow asks a node with this job for an output or an
 // exit code that its runs had before and would have no more; else "".
-Result<std::string> FindLostGifts(const Call& call, const JobId& id, const JobDefinition& before,
-                                  const JobDefinition& definition);
+Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
+                                    const JobDefinition& definition);
 // 409 in_use. Not for an empty text.
-Problem LostGiftsProblem(const std::string& lost, const JobDefinition& before,
-                         const JobDefinition& definition);
+Problem LostResultsProblem(const std::string& lost, const JobDefinition& before,
+                           const JobDefinition& definition);
 // 422 with the codes of Name(WorkflowMistake) and pointers below /workflow. Not for an empty list.
 Problem NodeJobProblem(const WorkflowProblems& found);
 Outcome<bool> CheckNodeJobs(const Call& call, const JobId& self, const JobDefinition& definition);

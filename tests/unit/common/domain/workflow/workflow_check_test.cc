@@ -253,8 +253,8 @@ TEST(WorkflowJobsCheckTest, WhatAJobIsAskedForIsFound) {
   next.after = {{.node = "a", .on = EdgeOn::kDone, .condition = "exit_code == 3"}};
   next.parameters = {{"state", std::string("{{nodes.a.state}}")}};
   WorkflowDefinition workflow{.nodes = {Runs("a", "source"), next}};
-  const auto asked = [&](const char* job, const NodeGifts& gifts) {
-    return AskedOfJob(workflow, JobId(job), gifts);
+  const auto asked = [&](const char* job, const NodeResults& results) {
+    return AskedOfJob(workflow, JobId(job), results);
   };
   EXPECT_EQ(asked("source", {.exit_code = true}), "node 'b' asks for the exit code of node 'a'");
   EXPECT_EQ(asked("source", {.outputs = true}), "");
