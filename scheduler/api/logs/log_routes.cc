@@ -6,6 +6,7 @@
 
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run_id.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/sse_response.h"
@@ -181,10 +182,12 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
 }
 
 // The runs that have the logs of a run which has none of its own, because it runs nothing itself;
-// empty if it does.
-std::string_view LogsAreIn(const RunDetail& run) {
+// empty if it does, has not begun, or the store does not tell. Its job may have another type now.
+std::string_view LogsAreIn(const Call& call, const RunDetail& run) {
   if (IsInParts(run.row)) return "shards";
-  return run.job_type == JobType::kWorkflow ? "nodes" : "";
+  if (IsRunningWorkflow(run.row)) return "nodes";
+  if (!run.row.executor.empty()) return "";
+  return call.stores.workflows.GetWorkflowRun(run.row.key).ok() ? "nodes" : "";
 }
 
 // Answers with the wanted part of the log. If there is no log, answers with the output.
@@ -244,9 +247,9 @@ Reply RunLogs(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(HttpResponse response, ReadLog(call, wanted, extent, *result));
   if (!tag.empty()) response.headers.emplace_back("ETag", tag);
-  const std::string_view elsewhere = response.body.empty() ? LogsAreIn(run) : "";
-  if (!elsewhere.empty() && extent.last_seq == 0 && !run.kept) {
-    response.headers.emplace_back("X-Log-In", elsewhere);
+  if (response.body.empty() && extent.last_seq == 0 && !run.kept) {
+    const std::string_view elsewhere = LogsAreIn(call, run);
+    if (!elsewhere.empty()) response.headers.emplace_back("X-Log-In", elsewhere);
   }
   if (run.kept && extent.last_seq == 0) response.headers.emplace_back("X-Log-Removed", "true");
   if (!range) return response;

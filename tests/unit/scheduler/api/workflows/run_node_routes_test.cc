@@ -45,6 +45,33 @@ TEST_F(RunNodeRoutesTest, ShowsWhatRunsAndWhatWaits) {
   EXPECT_EQ(Get("/api/runs?kind=workflow&job_id=load").body()["items"].size(), 1u);
 }
 
+// The type that a job has now says nothing about a run from before.
+TEST_F(RunNodeRoutesTest, OnlyARunThatBeganAsAWorkflowHasItsLogsInNodes) {
+  const auto told = [this](const std::string& run) {
+    return Get("/api/runs/" + run + "/logs").header("x-log-in");
+  };
+  const auto change = [this](const std::string& job, const json& changes) {
+    const Answer changed = Send("PATCH", "/api/jobs/" + job, changes.dump(), {{"If-Match", "*"}});
+    EXPECT_EQ(changed.status, 200) << changed.text;
+  };
+  const std::string waits = Execute("sales");
+  EXPECT_EQ(told(waits), "");
+  ASSERT_EQ(Post("/api/runs/" + waits + "/cancel").status, 202);
+  EXPECT_EQ(told(waits), "");
+
+  MakeJob("solo");
+  const std::string silent = Execute("solo");
+  Finish(silent, {.state = RunState::kCompleted});
+  const json nodes = json::parse(R"([{"id": "load", "job": "load"}])");
+  change("solo", {{"type", "workflow"}, {"command", ""}, {"workflow", {{"nodes", nodes}}}});
+  EXPECT_EQ(told(silent), "");
+
+  End(run_, "load", RunState::kFailed, 1);
+  ASSERT_EQ(Nodes(run_)["state"], "FAILED");
+  change("sales", {{"type", "shell"}, {"command", "true"}, {"workflow", nullptr}});
+  EXPECT_EQ(told(run_), "nodes");
+}
+
 TEST_F(RunNodeRoutesTest, AFailureAndItsRepairAreTold) {
   End(run_, "load", RunState::kCompleted, 0);
   End(run_, "audit", RunState::kFailed, 3);
