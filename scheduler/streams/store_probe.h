@@ -20,7 +20,8 @@ struct StoreView {
   std::vector<SegmentRecord> segments;
   std::vector<ExecutorRecord> executors;
   RunCounts counts;
-  LetterBacklog letters = {};
+  // nullopt: none are published, or it could not be read. The rest of the view holds without it.
+  std::optional<LetterBacklog> letters = {};
 };
 
 struct StoreSnapshot {

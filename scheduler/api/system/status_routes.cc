@@ -108,12 +108,13 @@ json DescribeOverload(const std::optional<Overload>& overload) {
           {"shed", overload->shed}};
 }
 
-json DescribeLetters(const Call& call, const LetterBacklog& letters) {
+json DescribeLetters(const Call& call, const std::optional<LetterBacklog>& letters) {
+  if (!letters) return nullptr;
   const auto now = call.api.cluster_now();
-  if (letters.waiting == 0 || !now.ok() || *now - letters.oldest < kLettersLateAfter) {
+  if (letters->waiting == 0 || !now.ok() || *now - letters->oldest < kLettersLateAfter) {
     return nullptr;
   }
-  return {{"count", letters.waiting}, {"since", FormatRfc3339(letters.oldest)}};
+  return {{"count", letters->waiting}, {"since", FormatRfc3339(letters->oldest)}};
 }
 
 json DescribeTrust(const StoreTrust& trust) {

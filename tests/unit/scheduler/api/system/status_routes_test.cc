@@ -223,6 +223,17 @@ TEST_F(SystemRoutesTest, StatusSaysThatDeadLettersAreNotPublished) {
   EXPECT_TRUE(told().is_null());
 }
 
+TEST_F(SystemRoutesTest, StatusIsToldWithoutTheLettersThatCannotBeCounted) {
+  config_ = config::Load({.flags = {{"dead_letters.topic", "letters", "--set"}}}).value();
+  Serve("");
+  faults_.plan.ArmAlways("GetBacklog", Fault::kUnavailable);
+  const json status = Get("/api/system/status").body();
+  EXPECT_TRUE(status["store_reachable"].get<bool>());
+  EXPECT_EQ(status["segments"].size(), 64u);
+  EXPECT_EQ(status["runs_pending"], 0);
+  EXPECT_TRUE(status["unpublished_letters"].is_null());
+}
+
 TEST_F(SystemRoutesTest, StatusSaysNothingOfLettersWithoutATopic) {
   const std::string job_id = Create().value("job_id", "");
   ASSERT_TRUE(stores_.letters.BeginPublishing(clock_.Wall()).ok());
