@@ -11,12 +11,13 @@ const run = (more: object = {}) => ({ run_id: 'r1', attempt: 1, state: 'RUNNING'
 const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 let reads: number;
 
-// Shows the shards of `first`. The server answers in `state()` with `n` shards of the run that is asked for.
-async function show(n: number, state = () => 'RUNNING', first = run()) {
+// Shows the shards of `first`. The server answers that the run which is asked for is in `state()`, and its `n` shards
+// are in `shard()`.
+async function show(n: number, state = () => 'RUNNING', first = run(), shard = () => 'COMPLETED') {
   vi.stubGlobal('fetch', (url: string) => {
     reads += 1;
     const run_id = /runs\/(\w+)\//.exec(url)![1];
-    const shards = Array.from({ length: n }, (_, index) => ({ index }));
+    const shards = Array.from({ length: n }, (_, index) => ({ index, state: shard() }));
     return Promise.resolve(Response.json({ run_id, state: state(), shards }));
   });
   const wrapper = ({ children }: { children: ReactNode }) => (
@@ -67,6 +68,24 @@ it('the end of a run and its next attempt are read at once, and nothing after th
   rerender({ of: run({ state, attempt: 2 }) });
   await pass(10);
   expect(reads).toBe(3);
+});
+
+it('after the end LOST shards are read less often, until a late report has come for each', async () => {
+  let shard = 'LOST';
+  const { result } = await show(
+    200,
+    () => 'FAILED',
+    run({ state: 'FAILED' }),
+    () => shard,
+  );
+  await pass(9900);
+  expect(reads).toBe(1);
+  shard = 'COMPLETED';
+  await pass(200);
+  expect(reads).toBe(2);
+  expect(result.current.data?.shards[0]?.state).toBe('COMPLETED');
+  await pass(60_000);
+  expect(reads).toBe(2);
 });
 
 it('the shards of one run are never shown as those of another', async () => {
