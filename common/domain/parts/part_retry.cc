@@ -68,7 +68,8 @@ Result<std::vector<size_t>> Chosen(const RunRow& own, const std::vector<PartOfFi
   }
   if (positions.empty()) {
     return CannotRetry(own, fmt::format("is {} and has no shard that has failed; to run shards "
-                                        "again nevertheless, name them in shards, or all",
+                                        "again nevertheless, send \"shards\": \"all\" or a list of "
+                                        "indexes",
                                         Name(own.state)));
   }
   return positions;

@@ -25,9 +25,12 @@ bool MayRetryAlone(const RunRow& row, bool deleted, WallTime now) {
   return DecideRetryByHand(row, job, Overlap::kConfirmed, now).ok();
 }
 
-// A part that was SKIPPED has done nothing yet, so that its retry is one of the work.
-bool MayRetryPart(const RunRow& row, bool deleted, WallTime now) {
-  return (row.state == RunState::kSkipped && !deleted) || MayRetryAlone(row, deleted, now);
+// Together with its own run, which begins again if it has ended. A part that was SKIPPED has done
+// nothing yet, so that its retry is one of the work.
+bool MayRetryPart(const Call& call, const RunRow& row, bool deleted, WallTime now) {
+  if (row.state != RunState::kSkipped && !MayRetryAlone(row, deleted, now)) return false;
+  const auto own = call.stores.runs.GetRun(OwnRunOf(row.key));
+  return own.ok() && MayRetryParts(call, *own, deleted);
 }
 
 bool IsNested(const RunRow& own) { return NodePlaceOf(own.key).has_value(); }
@@ -128,11 +131,11 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   }
   // That of a node is retried as a whole, by its workflow.
   if (!run.node && IsRetriedByParts(run.row)) {
-    Keep(actions, "retry", MayRetryParts(run.row, place.deleted));
+    Keep(actions, "retry", MayRetryParts(call, run, place.deleted));
     return actions;
   }
   if (IsPart(run.row.key)) {
-    Keep(actions, "retry", MayRetryPart(run.row, place.deleted, now));
+    Keep(actions, "retry", MayRetryPart(call, run.row, place.deleted, now));
     return actions;
   }
   Keep(actions, "retry",

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/domain/job/fan_out.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/reasons.h"
+#include "common/domain/run/run_kind.h"
+#include "common/domain/run/run_state.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
@@ -63,6 +66,16 @@ Problem NoShards(const RunDetail& run) {
                          EncodeRunId(run.row.key), EncodeRunId(OwnRunOf(run.row.key)));
   }
   return {.status = 422, .code = "no_shards", .detail = std::move(detail)};
+}
+
+// False if the job has certainly lost the schedule of the run.
+bool MayHaveSchedule(const Call& call, const RunDetail& run) {
+  if (!IsOfAFire(run.row.kind)) return true;  // of a person, without a schedule
+  const auto job = call.stores.jobs.GetJob(run.job_id);
+  if (!job.ok() || !job->problem.empty()) return true;
+  return std::ranges::any_of(job->schedules, [&](const StoredSchedule& schedule) {
+    return schedule.schedule_id == run.row.key.schedule_id;
+  });
 }
 
 }  // namespace
@@ -124,8 +137,12 @@ Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call, const std::vecto
   return shown;
 }
 
-bool MayRetryParts(const RunRow& own, bool deleted) {
-  return !deleted && (IsFinal(own.state) || !own.cancel_requested);
+bool MayRetryParts(const Call& call, const RunDetail& own, bool job_deleted) {
+  if (job_deleted || own.job_type == JobType::kWorkflow) return false;
+  if (!IsFinal(own.row.state)) {
+    return own.row.state == RunState::kRunning && !own.row.cancel_requested;
+  }
+  return !NeedsSchedule(own.row) || MayHaveSchedule(call, own);
 }
 
 }  // namespace carillon::scheduler

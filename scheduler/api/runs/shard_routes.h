@@ -24,7 +24,8 @@ bool HasCounts(const RunDetail& run);
 Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
                                                         const std::vector<RunKey>& owns);
 
-// True if a retry of this run may repeat parts of it.
-bool MayRetryParts(const RunRow& own, bool deleted);
+// True if a retry may repeat parts of this own run, as far as that can be said beforehand: only the
+// retry itself asks for the slot of the job and for the rights of the people behind the run.
+bool MayRetryParts(const Call& call, const RunDetail& own, bool job_deleted);
 
 }  // namespace carillon::scheduler

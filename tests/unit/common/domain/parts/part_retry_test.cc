@@ -104,7 +104,7 @@ TEST(PartRetry, NothingHasFailed) {
     const auto plan = PlanOfParts(RunState::kCancelled, {part});
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.code(), ErrorCode::kConflict);
-    EXPECT_NE(plan.error().message.find("name them in shards"), std::string::npos);
+    EXPECT_NE(plan.error().message.find("send \"shards\": \"all\""), std::string::npos);
   }
 }
 
