@@ -168,6 +168,14 @@ TEST_F(SystemCommandsTest, StatusSaysThatDeadLettersAreNotPublished) {
   EXPECT_EQ(OutJson()["unpublished_letters"]["count"], 12);
 }
 
+TEST_F(SystemCommandsTest, StatusSaysThatMoreDeadLettersMayWaitThanAreCounted) {
+  Answer("GET /api/system/status",
+         {{"leader", "m1"},
+          {"unpublished_letters", {{"count", 10'000}, {"since", "2026-03-01T00:00:00.000000Z"}}}});
+  EXPECT_EQ(Run({"system", "status"}), 0);
+  EXPECT_NE(out().find("at least 10000 since 2026-03-01"), std::string::npos) << out();
+}
+
 TEST_F(SystemCommandsTest, ApiPrintsTheAnswerWhateverItIs) {
   Answer("GET /api/gaps?job_id=j", {{"items", json::array()}});
   EXPECT_EQ(Run({"api", "get", "/api/gaps?job_id=j"}), 0);

@@ -277,6 +277,12 @@ describe('the attention card', () => {
     expect(within(row).getByRole('link').getAttribute('href')).toBe('/admin/dead-letters');
   });
 
+  it('the attention card says that more dead letters may wait than are counted', async () => {
+    const letters = { count: 10_000, since: '2026-03-01T02:00:00Z' };
+    open({ failing: { items: [], next_page_token: null, total: 0 }, letters });
+    await screen.findByText(/: 10,000\+ wait/);
+  });
+
   it('the attention card names jobs that cannot be planned and counts the others', async () => {
     const unplanned = Array.from({ length: 8 }, (_, i) => ({
       job_id: 'job-' + i,

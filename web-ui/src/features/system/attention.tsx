@@ -18,6 +18,7 @@ import { dayBefore } from '../../lib/day_before';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
+const LETTERS_COUNTED_MAX = 10_000; // by the scheduler
 const UNPLANNED_MAX = 100; // the server names no more
 // Gaps are a problem only for these reasons. A gap that a pause has caused is not a problem.
 const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
@@ -102,10 +103,13 @@ export default function Attention({
         </Link>
       ),
     });
-  if (status.unpublished_letters)
+  const letters = status.unpublished_letters?.count;
+  if (letters)
     matters.push({
       key: 'letters',
-      text: t('overview.letters', { n: count(status.unpublished_letters.count, language) }),
+      text: t('overview.letters', {
+        n: count(letters, language) + (letters < LETTERS_COUNTED_MAX ? '' : '+'),
+      }),
       link: (
         <Link to="/admin/dead-letters" className="link">
           {see}
