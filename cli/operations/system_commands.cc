@@ -69,10 +69,9 @@ void SayLetters(json& status) {
   if (!letters.is_object()) return;
   constexpr int64_t kCountedMax = 10'000;  // by the scheduler
   const int64_t count = letters.value("count", int64_t{0});
-  status["unpublished_letters"] =
-      fmt::format("{}{} since {} are not in dead_letters.topic; the log of the leader says why",
-                  count < kCountedMax ? "" : "at least ", count,
-                  letters.value("since", std::string()));
+  status["unpublished_letters"] = fmt::format(
+      "{}{} since {} are not in dead_letters.topic; the log of the leader says why",
+      count < kCountedMax ? "" : "at least ", count, letters.value("since", std::string()));
 }
 
 // Prints the status. A table shows the number of members and segments instead of the lists.

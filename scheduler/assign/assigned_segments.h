@@ -11,8 +11,8 @@ class AssignedSegments {
   // True if the assignment gives the segment to this member, even if the member has not taken it
   // yet. Thread-safe.
   virtual bool Wants(SegmentId segment) const = 0;
-  // How many members share the segments by the assignment, this one included; at least 1.
-  // Thread-safe.
+  // The number of members that share the segments by the assignment, this one included; at least
+  // 1. Thread-safe.
   virtual int Members() const { return 1; }
 };
 

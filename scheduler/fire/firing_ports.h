@@ -42,7 +42,7 @@ struct FiringPorts {
   // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
   std::function<void(const PendingRun&, const Definition&)> begin_workflow =
       [](const PendingRun&, const Definition&) {};
-  // How many members share the segments, this one included.
+  // The number of members that share the segments, this one included.
   std::function<int()> members = [] { return 1; };
   // False while the bus is known to be away. What was begun then would wait for it in parts.
   std::function<bool()> bus_answers = [] { return true; };

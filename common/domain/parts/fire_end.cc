@@ -43,7 +43,7 @@ RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
     return std::ranges::any_of(parts, [&](const PartEnd& part) { return FateOf(part) == fate; });
   };
   if (parts.empty()) return RunState::kFailed;
-  // Whoever ended it does not want what follows a failure, whatever had failed before.
+  // A caller who cancels wants no reactions to a failure, even if a part had failed before.
   if (cancel_requested) return RunState::kCancelled;
   if (any(PartFate::kFailed)) return RunState::kFailed;
   if (any(PartFate::kTimedOut)) return RunState::kTimedOut;

@@ -54,7 +54,7 @@ TYPED_TEST(PartsControlContract, ACancelOfTheFireIsOneOfAllItsParts) {
   EXPECT_EQ(this->Letters(s), 0);
 }
 
-// He who cancelled it does not want what starts after a failure.
+// A caller who cancels does not want the jobs that start after a failure.
 TYPED_TEST(PartsControlContract, ACancelledFireIsNotFailedByAPartOfBefore) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
@@ -77,7 +77,7 @@ TYPED_TEST(PartsControlContract, ACancelledFireIsNotFailedByAPartOfBefore) {
       ends, [](const RunCompletion& end) { return end.target != CompletionTarget::kDependents; });
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_TRUE(s.v(s.completions.Apply(ends, fence, kT0 + 5s)).at(0).started.empty());
-  // What has failed and what was cancelled can be retried together.
+  // The failed part and the cancelled ones can be retried together.
   EXPECT_OK(s.runs.RetryRun({.key = own.key}, {.now = kT0 + 6s}));
   EXPECT_EQ(this->States(s, own), std::vector<RunState>(3, RunState::kPending));
 }
@@ -251,7 +251,7 @@ TYPED_TEST(PartsControlContract, ACompletedFireRunsNamedPartsAgain) {
   EXPECT_EQ(this->Letters(s), 1);
 }
 
-// Its parameters were kept for nobody when the schedule went.
+// An edit that removes a schedule drops the parameters of runs that have completed.
 TYPED_TEST(PartsControlContract, ACompletedFireNeedsItsScheduleToRunAgain) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -80,7 +80,7 @@ TEST_F(MemberLettersTest, TheLeaderPublishesDeadLettersAndSoDoesTheNext) {
   EXPECT_EQ(TakeLetters(), std::vector{later});
 }
 
-// Whatever happens to their topic, and however many wait for it.
+// Tasks do not wait for letters, even if the topic is away and many letters wait for it.
 TEST_F(MemberLettersTest, LettersHaveAProducerOfTheirOwnAndTasksGoOn) {
   WaitingProducer away;
   TestMember member(world_, "m1", "i1", WithTopic(), &away);

@@ -78,7 +78,7 @@ TEST(FanOutTest, TheTemplateOfATotalIsChecked) {
     ASSERT_FALSE(status.ok()) << text;
     EXPECT_EQ(status.error().pointer, "/shards/total") << text;
   }
-  // What would be refused at each fire.
+  // Totals that would be refused at each fire.
   for (const std::string text :
        {"{{{{8", "{{{{8}}", "{{{{params.n}}}}", "{{params.n}} parts", "-{{params.n}}",
         "{{params.n}}{{{{", "{{run_id}}", "{{fire_time}}", "{{fire_date}}", "{{fire_date - 1d}}",
