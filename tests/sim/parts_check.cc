@@ -34,6 +34,7 @@ struct FireOutcome {
 // itself is noticed.
 FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool cancelled) {
   size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, deleted = 0, passed_over = 0, away = 0;
+  size_t too_old = 0;    // of those passed over, without an attempt
   bool unknown = false;  // a process may still run
   for (const memory::RunEntry* part : parts) {
     const std::string& why = part->result.reason;
@@ -50,6 +51,7 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
           ++deleted;
         } else if (why != "host_down") {
           ++passed_over;
+          if (first && why == "queue_timeout") ++too_old;
         } else {
           ++(first ? away : failed);
         }
@@ -58,6 +60,7 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
     }
   }
   if (cancelled) return {RunState::kCancelled, unknown ? "outcome_unknown" : "cancelled"};
+  if (too_old > 0 && too_old == parts.size()) return {RunState::kSkipped, "queue_timeout"};
   if (failed + timed_out + lost > 0) {
     if (unknown) return {RunState::kFailed, "executor_lost"};
     if (failed > 0) return {RunState::kFailed, "shard_failed"};

@@ -38,6 +38,14 @@ bool AnyFailed(const std::vector<PartEnd>& parts) {
   return std::ranges::any_of(parts, [](const PartEnd& part) { return IsFailure(FateOf(part)); });
 }
 
+// As of a run without parts, nothing has begun: there was no time for it.
+bool AllTooOld(const std::vector<PartEnd>& parts) {
+  return !parts.empty() && std::ranges::all_of(parts, [](const PartEnd& part) {
+    return part.state == RunState::kSkipped && part.first_try &&
+           part.reason == reason::kQueueTimeout;
+  });
+}
+
 RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
   const auto any = [&](PartFate fate) {
     return std::ranges::any_of(parts, [&](const PartEnd& part) { return FateOf(part) == fate; });
@@ -45,6 +53,7 @@ RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
   if (parts.empty()) return RunState::kFailed;
   // A caller who cancels wants no reactions to a failure, even if a part had failed before.
   if (cancel_requested) return RunState::kCancelled;
+  if (AllTooOld(parts)) return RunState::kSkipped;
   if (any(PartFate::kFailed)) return RunState::kFailed;
   if (any(PartFate::kTimedOut)) return RunState::kTimedOut;
   if (any(PartFate::kLost)) return RunState::kLost;
@@ -154,7 +163,9 @@ std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& ow
           may_still_run ? reason::kOutcomeUnknown : ReasonOfCancel(parts, cancel_requested);
       if (AnyFailed(parts)) end.error = FailuresOf(parts);
       break;
-    case RunState::kSkipped: end.reason = reason::kHostDown; break;
+    case RunState::kSkipped:
+      end.reason = AllTooOld(parts) ? reason::kQueueTimeout : reason::kHostDown;
+      break;
     default: break;
   }
   return end;

@@ -59,9 +59,10 @@ struct FireEnd {
 //                            FAILED
 //   LOST                     a part is, and no other has failed
 //   CANCELLED                a part is, or its job was deleted
-//   FAILED                   a part was skipped otherwise
-//   SKIPPED                  all hosts were down; those that were before the first attempt count
-//                            as nothing otherwise
+//   FAILED                   some parts were skipped otherwise
+//   SKIPPED                  all parts were, by queue_timeout before the first attempt; or all hosts
+//                            were down; those that were before the first attempt count as nothing
+//                            otherwise
 //   COMPLETED                otherwise
 std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& own);
 

@@ -102,6 +102,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/parts_control_contract.h"
 #include "tests/contract/store/parts_nodes_contract.h"
 #include "tests/contract/store/parts_readers_contract.h"
+#include "tests/contract/store/parts_skips_contract.h"
 #include "tests/contract/store/parts_total_contract.h"
 #include "tests/contract/store/plain_contract.h"
 #include "tests/contract/store/plan_contract.h"

@@ -25,6 +25,8 @@ const PartEnd kGone = Part(kLost, reason::kExecutorLost);
 const PartEnd kStopped = Part(kCancelled, reason::kCancelRequested);
 const PartEnd kRemoved = Part(kSkipped, reason::kDeleted);
 const PartEnd kOld = Part(kSkipped, reason::kQueueTimeout);
+const PartEnd kOldAgain = Part(kSkipped, reason::kQueueTimeout, false);
+const PartEnd kShut = Part(kSkipped, reason::kForbidden);
 const PartEnd kDown = Part(kSkipped, reason::kHostDown);
 const PartEnd kDownAgain = Part(kSkipped, reason::kHostDown, false);
 const PartEnd kGivenUp = Part(kFailed, reason::kExecutorLost);
@@ -61,6 +63,12 @@ TEST(FireEndTest, TheTable) {
       {{kLate, kGone, kOld}, kCancelled, reason::kCancelRequested, true},
       {{kBad, kGivenUp}, kCancelled, reason::kOutcomeUnknown, true},
       {{kOk, kOld}, kFailed, reason::kShardFailed},
+      {{kOld, kOld}, kSkipped, reason::kQueueTimeout},
+      {{kOld}, kCancelled, reason::kCancelRequested, true},
+      {{kOld, kOldAgain}, kFailed, reason::kShardFailed},
+      {{kOld, kDown}, kFailed, reason::kShardFailed},
+      {{kOld, kShut}, kFailed, reason::kShardFailed},
+      {{kShut, kShut}, kFailed, reason::kShardFailed},
       {{kOk, kDown}, kCompleted, ""},
       {{kDown, kDown}, kSkipped, reason::kHostDown},
       {{kDown, kDown}, kCancelled, reason::kCancelRequested, true},
