@@ -48,12 +48,21 @@ bool MissesItsHost(const PendingRun& run, const JobDefinition& job, const Firing
          facts.now - run.due > wait;
 }
 
+// True for a part whose executor an edit of the job, or of its labels, has taken out.
+bool HasLostItsHost(const PendingRun& run, const JobDefinition& job, const FiringFacts& facts) {
+  if (!IsBoundPart(run)) return false;
+  const bool elsewhere =
+      !job.executor_id.empty() && ExecutorId(job.executor_id) != run.extras->pinned_executor;
+  return elsewhere || facts.host_left;
+}
+
 }  // namespace
 
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
                               const FiringFacts& facts) {
   const JobDefinition& job = definition.job();
   const Duration queue_timeout = std::chrono::seconds(job.queue_timeout_s);
+  if (HasLostItsHost(run, job, facts)) return reason::kNoExecutor;
   if (MissesItsHost(run, job, facts)) return reason::kHostDown;
   // Until then the part waits for its host, which is no time in a queue.
   if (!facts.host_down_for && MayExpire(run.kind, run.flags) && queue_timeout > Duration::zero() &&

@@ -22,6 +22,7 @@ struct FiringFacts {
   // For so long the executor to which the part of a fire is bound could not have taken it. nullopt:
   // it can, or that is not known.
   std::optional<Duration> host_down_for = {};
+  bool host_left = false;  // this executor does not match the selector of the job any more
 };
 
 inline constexpr Duration kShedFiresAgain = 1h;
@@ -31,7 +32,8 @@ inline constexpr Duration kShedFiresAgain = 1h;
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
                               const FiringFacts& facts);
 
-// True for the part of a broadcast: no other executor may run it.
+// True for the part of a broadcast: no other executor may run it, and this one only while it
+// matches the job.
 inline bool IsBoundPart(const PendingRun& run) {
   return run.key.shard > 0 && run.extras != nullptr && !run.extras->pinned_executor.empty();
 }

@@ -50,6 +50,10 @@ struct FiringPorts {
   // as far as is known.
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for =
       [](const PendingRun&, const Definition&) { return std::nullopt; };
+  // True if that executor does not match the selector of the job any more, by what was read after
+  // this time; false: it does, or nobody knows.
+  std::function<bool(const PendingRun&, const Definition&, SteadyTime)> host_left =
+      [](const PendingRun&, const Definition&, SteadyTime) { return false; };
 };
 
 struct FiringOptions {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
 #include "common/domain/run/run_kind.h"
@@ -23,6 +25,12 @@ constexpr size_t kMovesLookedAt = 200;
 // Long enough for the runs that wait to show whether the executors claim again.
 constexpr Duration kBeginsAnyway = 30s;
 constexpr size_t kElsewhereMax = 1'000;  // selectors whose candidates are kept
+
+std::string SkipError(const TrackedRun& tracked, std::string_view why) {
+  if (why != reason::kNoExecutor) return {};
+  return fmt::format("executor {} does not match the job any more",
+                     tracked.run.extras->pinned_executor.value());
+}
 
 }  // namespace
 
@@ -176,7 +184,7 @@ void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, Stea
     const bool may_be_shed = tracked->run.priority < lane.shed_below;
     if (!may_be_shed && !AgesOut(tracked->run, *tracked->definition)) continue;
     const std::string_view why = Judge(*tracked, lane, cluster_now);
-    if (!why.empty()) skips_.Skip(*tracked, why, now);
+    if (!why.empty()) skips_.Skip(*tracked, why, now, SkipError(*tracked, why));
   }
 }
 
@@ -191,6 +199,7 @@ std::string_view LaneDispatch::Judge(const TrackedRun& tracked, const ReadyLanes
                     .shed_after = OverloadMeter::kCalm};
   if (IsBoundPart(tracked.run)) {
     facts.host_down_for = ports_.host_down_for(tracked.run, *tracked.definition);
+    facts.host_left = ports_.host_left(tracked.run, *tracked.definition, tracked.since);
   }
   return DecideFiring(tracked.run, *tracked.definition, facts);
 }
@@ -237,7 +246,7 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
   TrackedRun& tracked = *places_.runs().Find(lane.heap.Top().key);
   const std::string_view why = Judge(tracked, lane, cluster_now);
   if (!why.empty()) {
-    skips_.Skip(tracked, why, now);
+    skips_.Skip(tracked, why, now, SkipError(tracked, why));
     return false;
   }
   const bool selects = !key.selector.empty();

@@ -1,13 +1,14 @@
 #include "scheduler/fire/ready_lanes.h"
 
 #include "common/domain/job/fan_out.h"
+#include "scheduler/fire/firing_plan.h"
 
 namespace carillon::scheduler {
 namespace {
 
 constexpr size_t kStaleEntriesMax = 4096;  // per lane, beyond twice the number of ready runs
 
-// If an executor was named for this run, the constraints of its job do not apply.
+// If a person has named an executor for this run, the constraints of its job do not apply.
 ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
   ReadyLanes::Key key{.slots = tracked.slots,
@@ -16,8 +17,8 @@ ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
                       .needs = tracked.definition->NeedsOf(tracked.run.key),
                       .begins = tracked.run.key.shard == 0 && FansOut(job)};
   if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
-  if (!key.pinned.empty()) return key;
-  key.pinned = ExecutorId(job.executor_id);
+  if (!key.pinned.empty() && !IsBoundPart(tracked.run)) return key;
+  if (key.pinned.empty()) key.pinned = ExecutorId(job.executor_id);
   key.selector = job.executor_selector;
   return key;
 }

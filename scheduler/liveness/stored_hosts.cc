@@ -50,6 +50,7 @@ std::shared_ptr<const StoredHosts::Host> StoredHosts::Follow(
   const auto is_old = [&](const auto& entry) { return now - entry.second > kKept; };
   const bool same = host != nullptr && host->takes == takes &&
                     host->features == abilities.features && host->handlers == abilities.handlers &&
+                    host->labels == record.labels &&
                     std::none_of(host->gone.begin(), host->gone.end(), is_old);
   if (same) return host;
   auto next = std::make_shared<Host>(
@@ -64,6 +65,7 @@ std::shared_ptr<const StoredHosts::Host> StoredHosts::Follow(
   next->takes = takes;
   next->features = abilities.features;
   next->handlers = abilities.handlers;
+  next->labels = record.labels;
   return next;
 }
 
@@ -91,6 +93,14 @@ std::optional<Duration> StoredHosts::UnableFor(const ExecutorId& id, Features ne
   }
   if (!since) return std::nullopt;
   return now - *since;
+}
+
+bool StoredHosts::Excludes(const Selector& selector, const ExecutorId& id, SteadyTime since,
+                           SteadyTime now) {
+  const std::shared_ptr<const List> list = Current();
+  if (list == nullptr || now > list->until || list->published <= since) return false;
+  const auto found = list->hosts.find(id);
+  return found != list->hosts.end() && !selector.Matches(found->second->labels);
 }
 
 }  // namespace carillon::scheduler

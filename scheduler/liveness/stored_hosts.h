@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
+#include "common/domain/selector.h"
 #include "common/ports/store/executor_store.h"
 
 namespace carillon::scheduler {
@@ -33,6 +34,9 @@ class StoredHosts {
   // whether it can.
   std::optional<Duration> UnableFor(const ExecutorId& id, Features needs,
                                     const std::string& handler, SteadyTime now);
+  // True if the executor does not match, by a list that was read after `since`. False: it does, or
+  // nobody knows: an older list may lack labels that were set before the job asked for them.
+  bool Excludes(const Selector& selector, const ExecutorId& id, SteadyTime since, SteadyTime now);
 
  private:
   struct Host {
@@ -41,6 +45,7 @@ class StoredHosts {
     Features features = {};
     SteadyTime features_since{};
     std::set<std::string> handlers = {};
+    std::map<std::string, std::string> labels = {};
     SteadyTime first{};                           // list with it
     std::map<std::string, SteadyTime> gone = {};  // handlers that it had
   };

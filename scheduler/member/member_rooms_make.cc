@@ -202,6 +202,13 @@ FiringLoop Member::Rooms::MakeFiring() {
              return registry.stored_hosts().UnableFor(
                  run.extras->pinned_executor, definition.NeedsOf(run.key), definition.job().handler,
                  ports.clock.Steady());
+           },
+       .host_left =
+           [this](const PendingRun& run, const Definition& definition, SteadyTime since) {
+             const Selector* selector = definition.selector();
+             return selector != nullptr &&
+                    registry.stored_hosts().Excludes(*selector, run.extras->pinned_executor, since,
+                                                     ports.clock.Steady());
            }},
       {.self = options.self.id,
        .capacity = options.wheel_capacity,

@@ -9,9 +9,12 @@ using Index = ExecutorCredits::Index;
 
 std::optional<Index> Pinned(const ExecutorCredits& credits, const RouteRequest& request) {
   const Index at = credits.Find(request.pinned);
-  const bool may = at != ExecutorCredits::kNone && credits.Available(at, request.slots) > 0 &&
-                   (credits.HasAll(at, request.needs) || failpoint::Broken("route.features"));
-  return may ? std::optional(at) : std::nullopt;
+  if (at == ExecutorCredits::kNone || credits.Available(at, request.slots) <= 0) {
+    return std::nullopt;
+  }
+  const bool may = credits.HasAll(at, request.needs) || failpoint::Broken("route.features");
+  const bool matches = request.selector == nullptr || credits.Matches(at, *request.selector);
+  return may && matches ? std::optional(at) : std::nullopt;
 }
 
 // The first open and able executor from `from` on, in a circle; not `avoid`.

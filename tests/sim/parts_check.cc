@@ -34,7 +34,8 @@ struct FireOutcome {
 // itself is noticed.
 FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool cancelled) {
   size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, deleted = 0, passed_over = 0, away = 0;
-  size_t too_old = 0;    // of those passed over, without an attempt
+  size_t too_old = 0;  // of those passed over, without an attempt
+  size_t left = 0;     // their hosts do not match any more
   bool unknown = false;  // a process may still run
   for (const memory::RunEntry* part : parts) {
     const std::string& why = part->result.reason;
@@ -49,6 +50,8 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
       case RunState::kSkipped:
         if (why == "deleted") {
           ++deleted;
+        } else if (why == "no_executor") {
+          ++left;
         } else if (why != "host_down") {
           ++passed_over;
           if (first && why == "queue_timeout") ++too_old;
@@ -71,7 +74,9 @@ FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool ca
   }
   if (deleted > 0) return {RunState::kCancelled, "deleted"};
   if (passed_over > 0) return {RunState::kFailed, "shard_failed"};
-  if (away == parts.size()) return {RunState::kSkipped, "host_down"};
+  if (away + left == parts.size()) {
+    return {RunState::kSkipped, away > 0 ? "host_down" : "no_executor"};
+  }
   return {};
 }
 

@@ -25,6 +25,8 @@ PartFate FateOf(const PartEnd& part) {
     default: return PartFate::kDone;
   }
   if (part.reason == reason::kDeleted) return PartFate::kCancelled;
+  // Whatever had failed there, its host does not belong to the job any more.
+  if (part.reason == reason::kNoExecutor) return PartFate::kNothing;
   if (part.reason != reason::kHostDown) return PartFate::kSkipped;
   return part.first_try ? PartFate::kNothing : PartFate::kFailed;
 }
@@ -60,6 +62,13 @@ RunState StateOf(const std::vector<PartEnd>& parts, bool cancel_requested) {
   if (any(PartFate::kCancelled)) return RunState::kCancelled;
   if (any(PartFate::kSkipped)) return RunState::kFailed;
   return any(PartFate::kDone) ? RunState::kCompleted : RunState::kSkipped;
+}
+
+std::string_view ReasonOfSkip(const std::vector<PartEnd>& parts) {
+  if (AllTooOld(parts)) return reason::kQueueTimeout;
+  const bool down = std::ranges::any_of(
+      parts, [](const PartEnd& part) { return part.reason == reason::kHostDown; });
+  return down ? reason::kHostDown : reason::kNoExecutor;
 }
 
 std::string_view ReasonOfCancel(const std::vector<PartEnd>& parts, bool cancel_requested) {
@@ -164,7 +173,10 @@ std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& ow
       if (AnyFailed(parts)) end.error = FailuresOf(parts);
       break;
     case RunState::kSkipped:
-      end.reason = AllTooOld(parts) ? reason::kQueueTimeout : reason::kHostDown;
+      end.reason = ReasonOfSkip(parts);
+      if (end.reason == reason::kNoExecutor) {
+        end.error = "none of the executors of its parts matches the job any more";
+      }
       break;
     default: break;
   }

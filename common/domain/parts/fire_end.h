@@ -60,9 +60,9 @@ struct FireEnd {
 //   LOST                     a part is, and no other has failed
 //   CANCELLED                a part is, or its job was deleted
 //   FAILED                   some parts were skipped otherwise
-//   SKIPPED                  all parts were, by queue_timeout before the first attempt; or all hosts
-//                            were down; those that were before the first attempt count as nothing
-//                            otherwise
+//   SKIPPED                  all parts were, by queue_timeout before the first attempt; or all
+//                            hosts were down, or match the job no more. Those that do not match,
+//                            or were down before the first attempt, count as nothing otherwise
 //   COMPLETED                otherwise
 std::optional<FireEnd> EndOf(const std::vector<PartEnd>& parts, const RunRow& own);
 

@@ -26,7 +26,9 @@ bool HasFailed(const PartOfFire& part) {
     case RunState::kLost:
     case RunState::kCancelled:
     case RunState::kHeld: return true;
-    case RunState::kSkipped: return part.reason != reason::kHostDown || !IsFirstTry(part.row);
+    case RunState::kSkipped:
+      if (part.reason == reason::kNoExecutor) return false;
+      return part.reason != reason::kHostDown || !IsFirstTry(part.row);
     default: return false;
   }
 }

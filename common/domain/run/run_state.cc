@@ -162,9 +162,13 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   // A workflow run begins without an executor, so none can be the wrong one. Its job may have been
   // of another type when a user chose the executor.
   const bool pinned = !row->pinned_executor.empty() && !request.executor.empty();
-  if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
+  if (pinned && row->pinned_executor != request.executor) {
     return refuse(ClaimReason::kWrongExecutor);
   }
+  // A person who names an executor overrules the job. The begin of a fire, which binds its parts,
+  // has only done what the job said then.
+  const bool overruled = pinned && row->key.shard == 0;
+  if (request.elsewhere && !overruled) return refuse(ClaimReason::kWrongExecutor);
   // Before the slots: it would wait for one in vain.
   if (!facts.refusal.empty()) return {ClaimVerdict::kSkipped, ClaimReason::kForbidden};
   constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};

@@ -188,6 +188,38 @@ TEST_F(ClaimPlaceTest, APartNeedsNoSlotButAnExecutorThatKnowsParts) {
   EXPECT_EQ(ClaimOnce(Row(key), 2).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
+// The begin of its fire has bound it to an executor that matched then.
+TEST_F(ClaimPlaceTest, APartOfABroadcastIsForItsHostOnlyWhileThatMatches) {
+  ASSERT_TRUE(stores_.executors
+                  .RegisterExecutor({.id = kHolder.executor,
+                                     .incarnation = kHolder.incarnation,
+                                     .labels = {{"zone", "a"}},
+                                     .last_heartbeat = clock_.Wall(),
+                                     .registered = clock_.Wall()})
+                  .ok());
+  JobDefinition definition;
+  definition.command = "true";
+  definition.executor_selector = "zone=a";
+  definition.broadcast = Broadcast{};
+  const RunRow own = Execute(CreateJob("job", definition));
+  ClaimRequest begin = ClaimOf(own, 0);
+  begin.token = {};
+  begin.executor = {};
+  begin.incarnation = {};
+  ASSERT_TRUE(stores_.workflows
+                  .BeginParts({begin}, table_.View()->FenceFor({own.segment}), clock_.Wall())
+                  .ok());
+  RunKey key = own.key;
+  key.shard = 1;
+  ASSERT_EQ(Row(key).pinned_executor, kHolder.executor);
+  Know({{"zone", "b"}});
+  Beat({Feature::kShards});
+  EXPECT_EQ(ClaimOnce(Row(key)).at(0).reason, ClaimReason::kWrongExecutor);
+  EXPECT_EQ(Row(key).state, RunState::kPending);
+  executors_.Refresh({{.id = kHolder.executor, .labels = {{"zone", "a"}}}});
+  EXPECT_EQ(ClaimOnce(Row(key), 2).at(0).verdict, ClaimVerdict::kAccepted);
+}
+
 // The run was dispatched before its slot of the group is given again. Its executor hears nothing
 // until the claim is accepted, at that time.
 TEST_F(ClaimApplierTest, AClaimBeforeTheTimeOfItsSlotWaitsForIt) {

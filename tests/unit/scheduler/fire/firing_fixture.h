@@ -47,7 +47,11 @@ class FiringLoopTest : public test::RoomTest {
                                      const Definition& job) { begin_workflow_(run, job.job()); },
             .bus_answers = [this] { return bus_answers_; },
             .host_down_for = [this](const PendingRun& run,
-                                    const Definition& job) { return host_down_for_(run, job); }},
+                                    const Definition& job) { return host_down_for_(run, job); },
+            .host_left =
+                [this](const PendingRun&, const Definition&, SteadyTime since) {
+                  return hosts_read_ > since;
+                }},
         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
@@ -118,6 +122,8 @@ class FiringLoopTest : public test::RoomTest {
       [](const PendingRun&, const JobDefinition&) {};
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for_ =
       [](const PendingRun&, const Definition&) { return std::nullopt; };
+  // When executors that do not match were read; they are those of all bound parts.
+  SteadyTime hosts_read_{};
   std::unique_ptr<FiringLoop> loop_;
 };
 

@@ -113,6 +113,27 @@ TEST_F(StoredHostsTest, AnOldListSaysNothingAndTheNextOneIsTheFirst) {
   EXPECT_EQ(Unable("a"), 20s);
 }
 
+TEST_F(StoredHostsTest, AListExcludesWhomItShowsWithOtherLabelsIfItIsNewEnough) {
+  const Selector selector = Selector::Parse("zone=a").value();
+  const auto excludes = [&](const std::string& id, SteadyTime since) {
+    return hosts_.Excludes(selector, ExecutorId(id), since, now_);
+  };
+  EXPECT_FALSE(excludes("a", kNow - 1h)) << "no list";
+  std::vector<ExecutorRecord> all = {Host("a")};
+  Pass(2s, all);
+  EXPECT_TRUE(excludes("a", now_ - 1us));
+  EXPECT_FALSE(excludes("a", now_)) << "it may have got the label before";
+  EXPECT_FALSE(excludes("b", now_ - 1us)) << "it is not in the list";
+  all[0].labels = {{"zone", "a"}};
+  Pass(2s, all);
+  EXPECT_FALSE(excludes("a", kNow));
+  all[0].labels = {{"zone", "b"}};
+  Pass(2s, all);
+  EXPECT_TRUE(excludes("a", kNow));
+  now_ += 5s;
+  EXPECT_FALSE(excludes("a", kNow)) << "the list is old";
+}
+
 // Thousands are compared, and the loops that ask must not wait for that.
 TEST_F(StoredHostsTest, TheLastListAnswersUntilTheNextOneIsCompared) {
   std::vector<ExecutorRecord> all = {Host("a")};

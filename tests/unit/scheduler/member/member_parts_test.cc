@@ -162,5 +162,60 @@ TEST_F(MemberPartsTest, ABroadcastDoesNotWaitForAHostThatIsDown) {
   EXPECT_EQ(Get(run->key).row.state, RunState::kCompleted);
 }
 
+TEST_F(MemberPartsTest, APartThatWaitsForItsHostObeysAnEditOfTheSelector) {
+  TestMember member(world_);
+  TestExecutor one(world_, "x1");
+  TestExecutor two(world_, "x2");
+  Start(member);
+  one.Register();
+  two.Register();
+  Run(20ms);
+  int free_of_two = 0;
+  std::vector<HeldAttempt> accepted;
+  std::vector<HeldAttempt> accepted_by_two;
+  SteadyTime beat{};
+  each_step_ = [&] {
+    if (world_.clock.Steady() - beat >= 1s) {
+      beat = world_.clock.Steady();
+      one.BeatAbout(4, WithShards(), accepted);
+      two.BeatAbout(free_of_two, WithShards());
+    }
+    const std::vector<TaskMessage> tasks = one.TakeTasks();
+    if (!tasks.empty()) one.Claim(tasks);
+    for (HeldAttempt& held : one.TakeAccepted()) accepted.push_back(std::move(held));
+    const std::vector<TaskMessage> more = two.TakeTasks();
+    if (!more.empty()) two.Claim(more);
+    for (HeldAttempt& held : two.TakeAccepted()) accepted_by_two.push_back(std::move(held));
+  };
+  Run(6s, 20ms);  // what the executors can do is in the store
+  JobDefinition job;
+  job.name = "all";
+  job.command = "true";
+  job.broadcast = Broadcast{};
+  const StoredJob stored = world_.CreateJob("all", job);
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("all")}, {.now = world_.now()});
+  ASSERT_TRUE(run.ok());
+  member.member().Nudge({run->job_no, run->segment, run->key});
+  Run(1s, 20ms);
+  ASSERT_EQ(accepted.size(), 1u);
+  one.Report(accepted);
+  accepted.clear();
+  RunKey part = run->key;
+  part.shard = 2;
+  EXPECT_EQ(Get(part).row.pinned_executor, ExecutorId("x2"));
+  EXPECT_EQ(Get(part).row.state, RunState::kPending);
+
+  job.executor_selector = "zone=nowhere";
+  ASSERT_TRUE(world_.stores.jobs
+                  .ReplaceJob(stored.job_id, stored.version, job, {.now = world_.now()})
+                  .ok());
+  free_of_two = 4;
+  Run(20s, 20ms);
+  EXPECT_EQ(Get(part).row.state, RunState::kSkipped);
+  EXPECT_EQ(Get(part).result.reason, reason::kNoExecutor);
+  EXPECT_EQ(Get(run->key).row.state, RunState::kCompleted);
+  EXPECT_TRUE(accepted_by_two.empty());
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -13,9 +13,13 @@ export function countsOf(shards: readonly RunShard[]): [state: string, count: nu
   return [...known, ...newer].map((state) => [state, counts.get(state)!]);
 }
 
-// True if a retry of what failed has anything to do. Hosts that were down at the first attempt do not count.
+// True if a retry of what failed has anything to do. Hosts that do not match any more, or were down at the first
+// attempt, do not count.
 export const anyFailed = (shards: readonly RunShard[]): boolean =>
-  shards.some(({ state, reason, attempt }) => FAILURES.has(state) && (reason !== 'host_down' || attempt > 1));
+  shards.some(
+    ({ state, reason, attempt }) =>
+      FAILURES.has(state) && reason !== 'no_executor' && (reason !== 'host_down' || attempt > 1),
+  );
 
 // The position to which `key` leads from `at`, among `count` cells in rows of `columns`; undefined if the key
 // does not move.

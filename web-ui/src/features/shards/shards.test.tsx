@@ -227,6 +227,7 @@ describe('values of shards', () => {
   it('a part whose host was down at its first attempt has not failed', () => {
     expect(anyFailed([PARTS[0]!, PARTS[3]!])).toBe(false);
     expect(anyFailed([{ ...PARTS[3]!, attempt: 2 }])).toBe(true);
+    expect(anyFailed([{ ...PARTS[3]!, attempt: 2, reason: 'no_executor' }])).toBe(false);
     expect(anyFailed([PARTS[1]!])).toBe(true);
   });
 

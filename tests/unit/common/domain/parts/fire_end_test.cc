@@ -29,6 +29,8 @@ const PartEnd kOldAgain = Part(kSkipped, reason::kQueueTimeout, false);
 const PartEnd kShut = Part(kSkipped, reason::kForbidden);
 const PartEnd kDown = Part(kSkipped, reason::kHostDown);
 const PartEnd kDownAgain = Part(kSkipped, reason::kHostDown, false);
+const PartEnd kLeft = Part(kSkipped, reason::kNoExecutor);
+const PartEnd kLeftLater = Part(kSkipped, reason::kNoExecutor, false);
 const PartEnd kGivenUp = Part(kFailed, reason::kExecutorLost);
 const PartEnd kUnknown = Part(kCancelled, reason::kOutcomeUnknown);
 
@@ -74,6 +76,12 @@ TEST(FireEndTest, TheTable) {
       {{kDown, kDown}, kCancelled, reason::kCancelRequested, true},
       {{kOk, kDownAgain}, kFailed, reason::kShardFailed},
       {{kDown, kDownAgain, kLate}, kFailed, reason::kShardFailed},
+      {{kOk, kLeft, kLeftLater}, kCompleted, ""},
+      {{kOk, kLeft, kBad}, kFailed, reason::kShardFailed},
+      {{kLeft, kLeftLater}, kSkipped, reason::kNoExecutor},
+      {{kLeft, kDown}, kSkipped, reason::kHostDown},
+      {{kLeft, kDownAgain}, kFailed, reason::kShardFailed},
+      {{kLeft, kOld}, kFailed, reason::kShardFailed},
       {{kOk, kGivenUp}, kFailed, reason::kExecutorLost},
       {{kBad, kGivenUp}, kFailed, reason::kExecutorLost},
       {{kOk, kUnknown}, kCancelled, reason::kOutcomeUnknown},

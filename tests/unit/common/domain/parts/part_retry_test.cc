@@ -100,7 +100,9 @@ TEST(PartRetry, AHostThatWasDownAgainHasFailed) {
 
 TEST(PartRetry, NothingHasFailed) {
   for (const PartOfFire& part :
-       {PartIn(0, RunState::kCompleted), PartIn(0, RunState::kSkipped, "host_down")}) {
+       {PartIn(0, RunState::kCompleted), PartIn(0, RunState::kSkipped, "host_down"),
+        PartIn(0, RunState::kSkipped, "no_executor"),
+        PartIn(0, RunState::kSkipped, "no_executor", 2)}) {
     const auto plan = PlanOfParts(RunState::kCancelled, {part});
     ASSERT_FALSE(plan.ok());
     EXPECT_EQ(plan.code(), ErrorCode::kConflict);

@@ -124,6 +124,8 @@ TEST_F(RunStateTest, APinOfTheRunGoesBeforeWhatItsJobSays) {
   request.elsewhere = true;
   row.pinned_executor = request.executor;
   EXPECT_EQ(DecideClaim(&row, request, {.now = kNow}).verdict, ClaimVerdict::kAccepted);
+  row.key.shard = 1;  // a begin has bound it to an executor that matched then
+  EXPECT_EQ(DecideClaim(&row, request, {.now = kNow}).reason, ClaimReason::kWrongExecutor);
 }
 
 TEST_F(RunStateTest, ClaimWithTheSameTokenIsAcceptedAgain) {
