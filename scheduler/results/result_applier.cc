@@ -5,6 +5,8 @@
 
 #include "common/base/failpoint.h"
 #include "common/base/log.h"
+#include "common/domain/parts/run_part.h"
+#include "common/domain/workflow/node_key.h"
 #include "common/wire/messages/record_sender.h"
 #include "scheduler/assign/bisect.h"
 
@@ -63,6 +65,10 @@ HostWord WordOnHost(const AttemptResult& result) {
                             result.reason == reason::kBadDefinition;
   return says_nothing ? HostWord::kNothing : HostWord::kWorks;
 }
+
+// Parts and nodes have the fire of the run that they belong to, and are due when the work before
+// them has been done.
+bool IsDueAtItsFire(const RunKey& key) { return !IsPart(key) && !NodePlaceOf(key); }
 
 std::string_view CauseOf(const AttemptResult& result, const RunEffect& effect) {
   if (effect.given_back) return "not_started";
@@ -406,7 +412,8 @@ void ResultApplier::Observe(const ResultReport& report, const RunEffect& effect)
   if (effect.verdict != ResultVerdict::kApplied) return;
   const AttemptResult& result = report.result;
   if (result.started != WallTime{}) {
-    if (report.attempt == 1 && !ports_.backfilled(report.key)) {
+    const bool shows_lateness = report.attempt == 1 && IsDueAtItsFire(report.key);
+    if (shows_lateness && !ports_.backfilled(report.key)) {
       observed_.lateness.Observe(
           std::chrono::duration<double>(result.started - report.key.fire).count());
     }

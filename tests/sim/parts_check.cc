@@ -34,8 +34,8 @@ struct FireOutcome {
 // itself is noticed.
 FireOutcome OutcomeOf(const std::vector<const memory::RunEntry*>& parts, bool cancelled) {
   size_t failed = 0, timed_out = 0, lost = 0, stopped = 0, deleted = 0, passed_over = 0, away = 0;
-  size_t too_old = 0;  // of those passed over, without an attempt
-  size_t left = 0;     // their hosts do not match any more
+  size_t too_old = 0;    // of those passed over, without an attempt
+  size_t left = 0;       // their hosts do not match any more
   bool unknown = false;  // a process may still run
   for (const memory::RunEntry* part : parts) {
     const std::string& why = part->result.reason;

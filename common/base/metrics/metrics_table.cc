@@ -21,7 +21,8 @@ const std::vector<MetricSpec>& MetricTable() {
        "not_started, which "
        "counts as no retry."},
       {"carillon_fire_lateness_seconds", kHistogram, "",
-       "Start time minus fire time of first attempts; includes jitter."},
+       "Start time minus fire time of first attempts, except those of shards and nodes; includes "
+       "jitter."},
       {"carillon_dispatch_delay_seconds", kHistogram, "",
        "Time at which a task is published minus the due time of its run."},
       {"carillon_run_duration_seconds", kHistogram, "", "Duration of attempts."},

@@ -206,9 +206,9 @@ TEST_F(ClaimPlaceTest, APartOfABroadcastIsForItsHostOnlyWhileThatMatches) {
   begin.token = {};
   begin.executor = {};
   begin.incarnation = {};
-  ASSERT_TRUE(stores_.workflows
-                  .BeginParts({begin}, table_.View()->FenceFor({own.segment}), clock_.Wall())
-                  .ok());
+  ASSERT_TRUE(
+      stores_.workflows.BeginParts({begin}, table_.View()->FenceFor({own.segment}), clock_.Wall())
+          .ok());
   RunKey key = own.key;
   key.shard = 1;
   ASSERT_EQ(Row(key).pinned_executor, kHolder.executor);

@@ -48,10 +48,8 @@ class FiringLoopTest : public test::RoomTest {
             .bus_answers = [this] { return bus_answers_; },
             .host_down_for = [this](const PendingRun& run,
                                     const Definition& job) { return host_down_for_(run, job); },
-            .host_left =
-                [this](const PendingRun&, const Definition&, SteadyTime since) {
-                  return hosts_read_ > since;
-                }},
+            .host_left = [this](const PendingRun&, const Definition&,
+                                SteadyTime since) { return hosts_read_ > since; }},
         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,

@@ -206,9 +206,9 @@ TEST_F(MemberPartsTest, APartThatWaitsForItsHostObeysAnEditOfTheSelector) {
   EXPECT_EQ(Get(part).row.state, RunState::kPending);
 
   job.executor_selector = "zone=nowhere";
-  ASSERT_TRUE(world_.stores.jobs
-                  .ReplaceJob(stored.job_id, stored.version, job, {.now = world_.now()})
-                  .ok());
+  ASSERT_TRUE(
+      world_.stores.jobs.ReplaceJob(stored.job_id, stored.version, job, {.now = world_.now()})
+          .ok());
   free_of_two = 4;
   Run(20s, 20ms);
   EXPECT_EQ(Get(part).row.state, RunState::kSkipped);

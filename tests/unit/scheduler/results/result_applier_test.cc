@@ -34,6 +34,35 @@ TEST_F(ResultApplierTest, RepeatedResultChangesNothingAndIsAcknowledgedAgain) {
   EXPECT_EQ(Uncommitted(), 0u);
 }
 
+// It is due when its fire begins, which may be long after that was due.
+TEST_F(ResultApplierTest, TheStartOfAPartIsNotTheLatenessOfAFire) {
+  const StoredJob job = CreateNoop("job");
+  const HeldAttempt own = Start(job, 1);
+  RunKey key = own.key;
+  key.shard = 1;
+  ASSERT_TRUE(stores_.firing
+                  .Plan({.runs = {{.key = key,
+                                   .job_no = job.job_no,
+                                   .segment = job.segment,
+                                   .kind = RunKind::kShard,
+                                   .due = clock_.Wall(),
+                                   .def_version = job.version,
+                                   .flags = run_flag::kPart,
+                                   .shard_total = 1}}},
+                        table_.View()->FenceFor({job.segment}), clock_.Wall())
+                  .ok());
+  ResultApplier applier = Make();
+  Send({Message(Claim(Row(key), 2))});
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(Row(key).state, RunState::kCompleted);
+  const Histogram& lateness = metrics_.histogram("carillon_fire_lateness_seconds");
+  EXPECT_EQ(lateness.Read().cumulative.back(), 0u);
+  Send({Message(own)});
+  clock_.Advance(1s);
+  applier.Step(clock_.Steady());
+  EXPECT_EQ(lateness.Read().cumulative.back(), 1u);
+}
+
 TEST_F(ResultApplierTest, ResultThatChangesNothingEndsNoRunInMemory) {
   const StoredJob job = CreateNoop("job");
   const RunRow planned = Execute(job);
