@@ -195,8 +195,7 @@ FiringLoop Member::Rooms::MakeFiring() {
              }
            },
        .members = [this] { return assignment.Members(); },
-       .bus_answers =
-           [this] { return ports.results.Look().contact != BusHealth::Contact::kSilent; },
+       .bus_answers = [this] { return gauges.BusAnswers(); },
        .host_down_for =
            [this](const PendingRun& run, const Definition& definition) {
              return registry.stored_hosts().UnableFor(

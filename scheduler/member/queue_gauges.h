@@ -1,8 +1,9 @@
 // Publishes how full the queues between the rooms are, and how far the member lags behind the bus.
 //
-// Threads  One loop calls Step; Depths and Topics are thread-safe.
+// Threads  One loop calls Step; the other functions that are const are thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -32,6 +33,14 @@ class QueueGauges final : public Stepper {
     std::map<std::string, BusHealth> topics;
     for (const auto& [topic, consumer] : consumers_) topics[topic] = consumer->Look();
     return topics;
+  }
+  // False while all topics are silent. One is silent as soon as a partition of it is, e.g. one
+  // without a leader, and the others go on without that partition.
+  bool BusAnswers() const {
+    return consumers_.empty() ||
+           std::any_of(consumers_.begin(), consumers_.end(), [](const auto& entry) {
+             return entry.second->Look().contact != BusHealth::Contact::kSilent;
+           });
   }
   std::vector<QueueDepth> Depths() const {
     std::vector<QueueDepth> depths;

@@ -44,6 +44,25 @@ inline JobDefinition NoopEverySecond(WallTime start) {
   return job;
 }
 
+// A consumer that a test can make silent.
+class HealthConsumer final : public BusConsumer {
+ public:
+  explicit HealthConsumer(std::unique_ptr<BusConsumer> inner) : inner_(std::move(inner)) {}
+  Result<std::vector<ReceivedRecord>> Poll(size_t max) override { return inner_->Poll(max); }
+  Status Commit(const std::vector<ReceivedRecord>& handled) override {
+    return inner_->Commit(handled);
+  }
+  void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
+  BusHealth Look() override {
+    return silent ? BusHealth{.contact = BusHealth::Contact::kSilent} : inner_->Look();
+  }
+
+  bool silent = false;
+
+ private:
+  const std::unique_ptr<BusConsumer> inner_;
+};
+
 class TestMember {
  public:
   explicit TestMember(MemberWorld& world, const std::string& id = "m1",
@@ -64,8 +83,8 @@ class TestMember {
                                .schema = world.stores.schema,
                                .guard = guard_,
                                .producer = *producer_,
-                               .results = *results_,
-                               .logs = *logs_,
+                               .results = results_,
+                               .logs = logs_,
                                .hub = *hub_,
                                .coordinator = *coordinator_,
                                .signer = world.signer,
@@ -82,14 +101,16 @@ class TestMember {
   scheduler::Member& member() { return *member_; }
   Metrics& metrics() { return metrics_; }
   LiveSettings& settings() { return settings_; }
+  HealthConsumer& results() { return results_; }
+  HealthConsumer& logs() { return logs_; }
 
  private:
   MemberWorld& world_;
   Metrics metrics_;
   LiveSettings settings_;
   std::unique_ptr<BusProducer> producer_;
-  std::unique_ptr<BusConsumer> results_;
-  std::unique_ptr<BusConsumer> logs_;
+  HealthConsumer results_;
+  HealthConsumer logs_;
   std::unique_ptr<ExecutorHub> hub_;
   std::unique_ptr<Coordinator> coordinator_;
   scheduler::StoreGuard guard_;

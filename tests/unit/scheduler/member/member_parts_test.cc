@@ -120,6 +120,39 @@ TEST_F(MemberPartsTest, AFireIsDoneInPartsAndTheNextOneWaitsForIt) {
   EXPECT_EQ(tasks[8].key.fire, first.fire + 4s);
 }
 
+// One partition without a leader makes a topic silent; the others take what runs need.
+TEST_F(MemberPartsTest, AFireWaitsForTheBusButNotForEachOfItsPartitions) {
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register(8);
+  Run(20ms);
+  executor.BeatAbout(8, WithShards());
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.overlap_policy = OverlapPolicy::kAllow;
+  job.shards = Shards{.total = 2};
+  world_.CreateJob("parts", job);
+  const auto execute = [&] {
+    const auto run =
+        world_.stores.runs.ExecuteJob({.job_id = JobId("parts")}, {.now = world_.now()});
+    EXPECT_TRUE(run.ok());
+    member.member().Nudge({run->job_no, run->segment, run->key});
+    Run(1s, 10ms);
+    return run->key;
+  };
+  member.results().silent = true;
+  EXPECT_EQ(Get(execute()).row.state, RunState::kRunning);
+  executor.BeatAbout(8, WithShards());
+  member.logs().silent = true;
+  const RunKey later = execute();
+  EXPECT_EQ(Get(later).row.state, RunState::kPending) << "the whole bus is silent";
+  executor.BeatAbout(8, WithShards());
+  member.logs().silent = false;
+  Run(1s, 10ms);
+  EXPECT_EQ(Get(later).row.state, RunState::kRunning);
+}
+
 TEST_F(MemberPartsTest, ABroadcastDoesNotWaitForAHostThatIsDown) {
   TestMember member(world_);
   TestExecutor one(world_, "x1");
