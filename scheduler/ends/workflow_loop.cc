@@ -104,8 +104,8 @@ void WorkflowLoop::Begin(const Look& look, const DueWorkflow& due) {
   const PendingRun& run = due.run;
   const bool holds = look.view->Holds(run.segment, run.epoch);
   if (due.fans_out) {
-    if (!holds || !BeginParts(look, due)) ports_.not_begun(run.key);
-    return;
+    const bool begun = holds && BeginParts(look, due);
+    return begun ? ports_.begun(run.key) : ports_.not_begun(run.key);
   }
   if (!holds) return;
   const ClaimRequest request = RequestOf(due);

@@ -50,6 +50,8 @@ class WorkflowLoop final : public Stepper {
     OwnerPorts owner;
     WorkflowStore& store;
     const UpgradeWatch& upgrade;
+    // The parts of the fire are due, as far as is known.
+    std::function<void(const RunKey&)> begun = [](const RunKey&) {};
     // The fire has not begun, or has no parts.
     std::function<void(const RunKey&)> not_begun = [](const RunKey&) {};
   };

@@ -6,10 +6,21 @@ namespace carillon::scheduler {
 
 void BegunFires::Begin(const PendingRun& own, ExecutorCredits::Index executor, SlotClass slots,
                        SteadyTime now) {
-  Begun& begun = begun_[own.key];
-  GiveBack(begun);
-  begun = {.at = now, .due = own.due, .executor = executor, .slots = slots};
+  NotBegun(own.key);
+  begun_[own.key] = {.at = now, .due = own.due, .executor = executor, .slots = slots};
+  ++unanswered_;
   credits_.Published(executor, slots);
+}
+
+void BegunFires::HasBegun(const RunKey& own, SteadyTime now) {
+  const auto found = begun_.find(own);
+  if (found == begun_.end()) return;
+  Answer(found->second);
+  found->second.at = now;
+}
+
+void BegunFires::Answer(Begun& begun) {
+  if (!std::exchange(begun.answered, true)) --unanswered_;
 }
 
 void BegunFires::GiveBack(Begun& begun) {
@@ -21,6 +32,7 @@ void BegunFires::NotBegun(const RunKey& own) {
   const auto found = begun_.find(own);
   if (found == begun_.end()) return;
   GiveBack(found->second);
+  Answer(found->second);
   begun_.erase(found);
 }
 
@@ -32,13 +44,18 @@ std::optional<WallTime> BegunFires::Follow(const RunKey& part) {
 }
 
 void BegunFires::Expire(SteadyTime now, Duration kept) {
-  for (auto& [own, begun] : begun_) {
-    if (now - begun.at >= kept) GiveBack(begun);
+  for (auto at = begun_.begin(); at != begun_.end();) {
+    Begun& begun = at->second;
+    const Duration passed = now - begun.at;
+    const bool waits = !begun.answered && passed < kAnswered;
+    if (!waits && passed >= kept) GiveBack(begun);
+    if (waits || passed < kKnown || begun.executor != ExecutorCredits::kNone) {
+      ++at;
+      continue;
+    }
+    Answer(begun);
+    at = begun_.erase(at);
   }
-  std::erase_if(begun_, [&](const auto& entry) {
-    const Begun& begun = entry.second;
-    return begun.executor == ExecutorCredits::kNone && now - begun.at >= kKnown;
-  });
 }
 
 }  // namespace carillon::scheduler

@@ -5,7 +5,7 @@
 // Place    Step 5 of docs/life-of-a-run.md, a part of run_places.
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   A room is given back once: for the first part, if the fire has not begun, or when it has
-//          been kept for too long.
+//          been kept for too long since the begin. The begin itself may wait in line for a while.
 #pragma once
 
 #include <map>
@@ -18,32 +18,43 @@ namespace carillon::scheduler {
 
 class BegunFires {
  public:
-  static constexpr Duration kKnown = 10s;  // longer than its parts need to be read
+  static constexpr Duration kKnown = 10s;  // since the begin; longer than parts need to be read
+  // The fires that are handed over and have neither begun nor been refused. Their begins are
+  // transactions one after the other, so that more of them would only wait there.
+  static constexpr size_t kUnansweredMax = 200;
+  static constexpr Duration kAnswered = 1min;  // longer than so many begins take
 
   explicit BegunFires(ExecutorCredits& credits) : credits_(credits) {}
 
   // Takes the room, of which there must be some.
   void Begin(const PendingRun& own, ExecutorCredits::Index executor, SlotClass slots,
              SteadyTime now);
+  // False while too many fires wait for their begin.
+  bool MayBegin() const { return unanswered_ < kUnansweredMax; }
+  // The fire has begun, as far as is known, and its parts are due.
+  void HasBegun(const RunKey& own, SteadyTime now);
   // The fire has not begun, or has no parts.
   void NotBegun(const RunKey& own);
   // A part of the fire is ready. Returns when the fire was due, if that is known: its parts go
   // before what became due later, also before fires that have not begun.
   std::optional<WallTime> Follow(const RunKey& part);
-  // Gives back the rooms that were kept for `kept`.
+  // Gives back the rooms that were kept for `kept` since the begin, or for kAnswered without one.
   void Expire(SteadyTime now, Duration kept);
 
  private:
   struct Begun {
-    SteadyTime at;
+    SteadyTime at;  // of the begin, or before it of the hand-over
     WallTime due;
+    bool answered = false;
     ExecutorCredits::Index executor = ExecutorCredits::kNone;  // kNone: the room was given back
     SlotClass slots = SlotClass::kProcess;
   };
   void GiveBack(Begun& begun);
+  void Answer(Begun& begun);
 
   ExecutorCredits& credits_;
   std::map<RunKey, Begun> begun_;  // by the key of the own run
+  size_t unanswered_ = 0;          // of them
 };
 
 }  // namespace carillon::scheduler

@@ -163,6 +163,7 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
 }
 
 void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
+  if (event.what == RunEvent::What::kBegun) return places_.begun().HasBegun(event.key, now);
   if (event.what == RunEvent::What::kNotBegun) return places_.begun().NotBegun(event.key);
   TrackedRun* tracked = places_.runs().Find(event.key);
   if (tracked == nullptr) return;
@@ -170,6 +171,7 @@ void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, 
   if (tracked->run.attempt != event.attempt) return;
   switch (event.what) {
     case RunEvent::What::kGone:
+    case RunEvent::What::kBegun:
     case RunEvent::What::kNotBegun: return;
     case RunEvent::What::kClaimed: return HandleClaimed(*tracked, executor, now);
     case RunEvent::What::kRefused:

@@ -312,7 +312,7 @@ bool LaneDispatch::BeginTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& 
 bool LaneDispatch::MayBegin(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                             ExecutorCredits::Index picked, SteadyTime now) {
   auto& [key, lane] = best;
-  if (!ports_.bus_answers()) return false;
+  if (!ports_.bus_answers() || !places_.begun().MayBegin()) return false;
   const ExecutorCredits& credits = places_.credits();
   const bool claims =
       !credits.Silent(picked) || lane.candidates.all().Any([&, slots = key.slots](size_t at) {

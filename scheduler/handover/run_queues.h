@@ -59,7 +59,8 @@ struct RunEvent {
     // The store does not have the run as PENDING: forget it unless it was claimed. Its attempt is
     // not known.
     kGone,
-    kNotBegun,  // the fire that was handed over has no parts now, and may have none later
+    kBegun,     // the parts of the fire that was handed over are due, as far as is known
+    kNotBegun,  // it has no parts now, and may have none later
   };
   What what = What::kClaimed;
   RunKey key;
@@ -68,7 +69,7 @@ struct RunEvent {
 };
 
 struct RunEvents {
-  ExecutorId executor = {};  // the executor that sent the claim; empty for the last three
+  ExecutorId executor = {};  // the executor that sent the claim; empty for the last four
   std::vector<RunEvent> events;
 };
 

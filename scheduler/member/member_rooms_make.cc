@@ -118,9 +118,14 @@ WorkflowLoop Member::Rooms::MakeWorkflows() {
   return WorkflowLoop({.owner = ForOwner(),
                        .store = ports.stores.workflows,
                        .upgrade = upgrade,
-                       .not_begun = [this](const RunKey& key) {
-                         events.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = key}}});
-                       }});
+                       .begun =
+                           [this](const RunKey& key) {
+                             events.Push({{}, {{.what = RunEvent::What::kBegun, .key = key}}});
+                           },
+                       .not_begun =
+                           [this](const RunKey& key) {
+                             events.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = key}}});
+                           }});
 }
 
 PauseWatch Member::Rooms::MakePauses() {

@@ -132,6 +132,7 @@ class WorkflowLoopTest : public test::RoomTest {
 
   int freed_ = 0;
   std::vector<ChangedWork> started_;
+  std::vector<RunKey> begun_;
   std::vector<RunKey> not_begun_;
   OddWorkflows store_{stores_.workflows, faults_.plan};
   int failed_steps_ = 0;
@@ -141,6 +142,7 @@ class WorkflowLoopTest : public test::RoomTest {
   WorkflowLoop loop_{{.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
                       .store = store_,
                       .upgrade = upgrade_,
+                      .begun = [this](const RunKey& key) { begun_.push_back(key); },
                       .not_begun = [this](const RunKey& key) { not_begun_.push_back(key); }}};
 };
 
@@ -357,9 +359,11 @@ TEST_F(WorkflowLoopTest, AFireInPartsBegins) {
   part.shard = 1;
   EXPECT_EQ(started_[0].run, part);
   EXPECT_EQ(metrics_.counter("carillon_workflow_begins_total", "accepted").value(), 1u);
+  EXPECT_EQ(begun_, std::vector<RunKey>{due.run.key});
   EXPECT_TRUE(not_begun_.empty());
   ASSERT_TRUE(loop_.Add(in_parts).ok());
   Step();
+  EXPECT_EQ(begun_.size(), 1u);
   EXPECT_EQ(not_begun_, std::vector<RunKey>{due.run.key}) << "it has begun before";
 }
 

@@ -68,6 +68,9 @@ class FiringPartsTest : public FiringLoopTest {
     leases_.GrantAll({ExecutorId("x1"), Incarnation("e1")}, {{held, EpochOf(own.segment)}},
                      clock_.Steady());
   }
+  void SayBegun(const RunKey& own) {
+    events_.Push({{}, {{.what = RunEvent::What::kBegun, .key = own}}});
+  }
   void SayNotBegun(const RunKey& own) {
     events_.Push({{}, {{.what = RunEvent::What::kNotBegun, .key = own}}});
   }
@@ -167,16 +170,47 @@ TEST_F(FiringPartsTest, AFireThatDoesNotBeginGivesItsRoomBack) {
 
 TEST_F(FiringPartsTest, ARoomIsNotKeptForEver) {
   BeatWithShards("x1", 1);
-  Fires(Shell("a", InParts()), 2);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 2);
   Step(10ms);
-  Step(4s);
+  Pass(20s, 1);
+  EXPECT_EQ(begun_.size(), 1u) << "its begin waits in line";
+  SayBegun(fires[0].key);
+  Pass(4s, 1);
   EXPECT_EQ(begun_.size(), 1u);
-  Step(2s);
+  Pass(3s, 1);
   EXPECT_EQ(begun_.size(), 2u);
-  Step(6s);
+  Pass(54s, 1);
   Feed({Pending(Shell("plain"), 1ms)});
   Step(10ms);
+  EXPECT_TRUE(Tasks().empty());
+  Pass(7s, 1);
+  EXPECT_EQ(Tasks().size(), 1u) << "the answer to the second one was lost";
+}
+
+TEST_F(FiringPartsTest, PartsFollowAFireWhoseBeginHasWaitedInLine) {
+  BeatWithShards("x1", 1);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 3);
+  Step(10ms);
+  Pass(20s, 1);
+  SayBegun(fires[0].key);
+  Pass(4s, 1);
+  Feed({PartOf(fires[0], 1)});
+  Step(10ms);
   EXPECT_EQ(Tasks().size(), 1u);
+  EXPECT_EQ(begun_, std::vector<RunKey>{fires[0].key});
+}
+
+TEST_F(FiringPartsTest, AFewFiresAtATimeWaitForTheirBegin) {
+  BeatWithShards("x1", 1'000);
+  Fires(Shell("a", InParts()), 300);
+  for (int i = 0; i < 5; ++i) Step(100ms);
+  ASSERT_EQ(begun_.size(), 200u);
+  SayBegun(begun_[0]);
+  SayBegun(begun_[0]);
+  SayNotBegun(begun_[1]);
+  SayNotBegun(begun_[1]);
+  for (int i = 0; i < 5; ++i) Step(100ms);
+  EXPECT_EQ(begun_.size(), 202u);
 }
 
 TEST_F(FiringPartsTest, NothingBeginsWhileTheBusIsAway) {
