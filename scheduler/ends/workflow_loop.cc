@@ -126,7 +126,8 @@ bool WorkflowLoop::BeginParts(const Look& look, const DueWorkflow& due) {
                                  {claim.segment}, [&](const Fence& fence, WallTime cluster_now) {
                                    return ports_.store.BeginParts(request, fence, cluster_now);
                                  });
-  if (!reply.ok()) return false;
+  // A begin that was not answered may have taken effect. The sweep then finds its parts.
+  if (!reply.ok()) return reply.code() == ErrorCode::kTimeout;
   CountBegin(reply->verdict, reply->reason);
   // All parts have the fire of this one, so the sweep finds them together.
   if (reply->due) ports_.owner.signals.due.Raise({claim.job_no, claim.segment, *reply->due});

@@ -73,7 +73,7 @@ class WorkflowLoop final : public Stepper {
   void BeginSome(const Look& look);
   void Begin(const Look& look, const DueWorkflow& due);
   ClaimRequest RequestOf(const DueWorkflow& due) const;
-  // True if its parts are due now.
+  // True if its parts are due now, as far as is known.
   bool BeginParts(const Look& look, const DueWorkflow& due);
   void CountBegin(ClaimVerdict verdict, ClaimReason reason);
   // Returns true if there may be more wake-ups.

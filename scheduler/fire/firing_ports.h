@@ -40,8 +40,9 @@ struct FiringPorts {
   const LiveSettings& settings;
   const MemberSignals& signals;
   // Takes a due run of a workflow, or of a job that fans out, with the definition of its job.
-  std::function<void(const PendingRun&, const Definition&)> begin_workflow =
-      [](const PendingRun&, const Definition&) {};
+  // Returns false if too many wait already.
+  std::function<bool(const PendingRun&, const Definition&)> begin_workflow =
+      [](const PendingRun&, const Definition&) { return true; };
   // The number of members that share the segments, this one included.
   std::function<int()> members = [] { return 1; };
   // False while the bus is known to be away. What was begun then would wait for it in parts.

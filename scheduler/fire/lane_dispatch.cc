@@ -267,6 +267,7 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
                     .place = place},
                    lane.candidates);
   if (!executor) {
+    if (lane.unclaimed_since && !AwaitsClaims(key, lane)) lane.unclaimed_since.reset();
     places_.lanes().Block(best);
     return false;
   }
@@ -296,13 +297,12 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
 bool LaneDispatch::BeginTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                             TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now) {
   auto& [key, lane] = best;
-  if (!MayBegin(best, executor, now)) {
+  if (!MayBegin(best, executor, now) || !ports_.begin_workflow(tracked.run, *tracked.definition)) {
     places_.lanes().Block(best);
     return false;
   }
   lane.heap.Pop();
   places_.begun().Begin(tracked.run, executor, key.slots, now);
-  ports_.begin_workflow(tracked.run, *tracked.definition);
   places_.Settle(tracked, now);
   return true;
 }
@@ -326,6 +326,17 @@ bool LaneDispatch::MayBegin(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& 
   if (now - *lane.unclaimed_since < kBeginsAnyway) return false;
   lane.unclaimed_since = now;
   return true;
+}
+
+// While silent executors have no room, because runs that wait for them are tried, fires go on
+// waiting for the claims. If the executors are away, or another one works, that wait is over.
+bool LaneDispatch::AwaitsClaims(const ReadyLanes::Key& key, const ReadyLanes::Lane& lane) const {
+  if (IsServed(key, lane)) return false;
+  const ExecutorCredits& credits = places_.credits();
+  const auto offers = [&](size_t at) { return credits.Offers(at, key.slots); };
+  if (key.pinned.empty()) return lane.candidates.all().Any(offers);
+  const ExecutorCredits::Index at = credits.Find(key.pinned);
+  return at != ExecutorCredits::kNone && offers(at);
 }
 
 void LaneDispatch::TakeBack(const std::vector<RunKey>& refused, SteadyTime now) {

@@ -66,6 +66,7 @@ class LaneDispatch {
                 ExecutorCredits::Index executor, SteadyTime now);
   bool MayBegin(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                 ExecutorCredits::Index picked, SteadyTime now);
+  bool AwaitsClaims(const ReadyLanes::Key& key, const ReadyLanes::Lane& lane) const;
   void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
 
   const FiringPorts& ports_;

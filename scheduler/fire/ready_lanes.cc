@@ -50,6 +50,7 @@ std::pair<const ReadyLanes::Key, ReadyLanes::Lane>* ReadyLanes::Best() {
     while (!heap.empty() && runs_.Find(heap.Top().key, heap.Top().stamp) == nullptr) heap.Pop();
     if (heap.empty()) {
       Unplace(lane);
+      lane.second.unclaimed_since.reset();
       // Else a lane would remain for each executor or selector ever used.
       if (!lane.first.AnyExecutor()) lanes_.erase(lane.first);
       continue;

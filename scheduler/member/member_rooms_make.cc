@@ -193,11 +193,13 @@ FiringLoop Member::Rooms::MakeFiring() {
              const Duration late_after = FansOut(job) ? LateLimit(claim) : Duration{};
              DueWorkflow due = ToDue(run, job, late_after);
              due.rendered = PlacesByTemplate(run, definition);
-             if (workflows.Add(std::move(due)).ok()) {
+             const bool taken = workflows.Add(std::move(due)).ok();
+             if (taken) {
                WakeOf("workflow").Wake();
              } else {
                ports.metrics.counter("carillon_queue_rejections_total", "workflow").Add();
              }
+             return taken;
            },
        .members = [this] { return assignment.Members(); },
        .bus_answers = [this] { return gauges.BusAnswers(); },

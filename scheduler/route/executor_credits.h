@@ -127,10 +127,12 @@ class ExecutorCredits {
     const Room& room = RoomAt(index, slots);
     return Unused(room) + room.published <= 0;
   }
-  // True if the executor works on tasks of this kind, whether or not it has room now.
-  bool Serves(Index index, SlotClass slots) const {
-    return executors_[index].usable && !Silent(index) && RoomAt(index, slots).offered;
+  // True if the executor would take tasks of this kind, whether or not it has room now.
+  bool Offers(Index index, SlotClass slots) const {
+    return executors_[index].usable && RoomAt(index, slots).offered;
   }
+  // True if it also works on them.
+  bool Serves(Index index, SlotClass slots) const { return Offers(index, slots) && !Silent(index); }
   // The label `weight`, 1 to 100; 1 without one.
   int Weight(Index index) const { return executors_[index].weight; }
   // The load of the host and the share of its slots in use, by its weight; kLast is added if its

@@ -367,6 +367,26 @@ TEST_F(WorkflowLoopTest, AFireInPartsBegins) {
   EXPECT_EQ(not_begun_, std::vector<RunKey>{due.run.key}) << "it has begun before";
 }
 
+TEST_F(WorkflowLoopTest, AFireWhoseBeginIsNotAnsweredMayHaveBegun) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.shards = Shards{.total = 3};
+  const StoredJob stored = CreateJob("a", job);
+  const DueWorkflow away = ToDue(Due(stored).run, job, {});
+  const DueWorkflow unanswered = ToDue(Due(stored).run, job, {});
+  faults_.plan.Arm("BeginParts", test::Fault::kUnavailable);
+  ASSERT_TRUE(loop_.Add(away).ok());
+  Step();
+  EXPECT_EQ(not_begun_, std::vector<RunKey>{away.run.key}) << "nothing was done";
+  EXPECT_TRUE(begun_.empty());
+  faults_.plan.Arm("BeginParts", test::Fault::kTimeoutAfter);
+  ASSERT_TRUE(loop_.Add(unanswered).ok());
+  Step();
+  EXPECT_EQ(StateOf(unanswered.run.key), RunState::kRunning);
+  EXPECT_EQ(begun_, std::vector<RunKey>{unanswered.run.key});
+  EXPECT_EQ(not_begun_.size(), 1u);
+}
+
 // All executors may be known to the store by old heartbeats only.
 TEST_F(WorkflowLoopTest, AYoungMemberDoesNotCountHosts) {
   JobDefinition job;

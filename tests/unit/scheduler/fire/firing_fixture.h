@@ -43,8 +43,11 @@ class FiringLoopTest : public test::RoomTest {
             .metrics = metrics_,
             .settings = settings_,
             .signals = signals_,
-            .begin_workflow = [this](const PendingRun& run,
-                                     const Definition& job) { begin_workflow_(run, job.job()); },
+            .begin_workflow =
+                [this](const PendingRun& run, const Definition& job) {
+                  if (takes_begins_) begin_workflow_(run, job.job());
+                  return takes_begins_;
+                },
             .bus_answers = [this] { return bus_answers_; },
             .host_down_for = [this](const PendingRun& run,
                                     const Definition& job) { return host_down_for_(run, job); },
@@ -116,6 +119,7 @@ class FiringLoopTest : public test::RoomTest {
   uint64_t schedules_ = 100;
   int looks_ = 0;
   bool bus_answers_ = true;
+  bool takes_begins_ = true;
   std::function<void(const PendingRun&, const JobDefinition&)> begin_workflow_ =
       [](const PendingRun&, const JobDefinition&) {};
   std::function<std::optional<Duration>(const PendingRun&, const Definition&)> host_down_for_ =

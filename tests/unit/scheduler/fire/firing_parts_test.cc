@@ -83,6 +83,24 @@ class FiringPartsTest : public FiringLoopTest {
     }
   }
 
+  // Makes x1 claim nothing. Afterwards none of the runs that have found out waits any more.
+  std::vector<PendingRun> MakeSilent(int free_slots = 4) {
+    JobDefinition light;
+    light.type = JobType::kNoop;
+    std::vector<PendingRun> plain;
+    for (int i = 0; i < ExecutorCredits::kSilentAfter; ++i) {
+      plain.push_back(Pending(CreateJob("silent" + std::to_string(++silent_runs_), light), 1ms));
+    }
+    BeatWithShards("x1", free_slots);
+    Feed(plain);
+    Pass(7s, free_slots);
+    EXPECT_TRUE(executors_.Find(ExecutorId("x1"))->claims_nothing);
+    for (const PendingRun& run : plain) {
+      events_.Push({{}, {{.what = RunEvent::What::kGone, .key = run.key}}});
+    }
+    return plain;
+  }
+
   void DownSince(SteadyTime since, const std::string& host) {
     host_down_for_ = [this, since, host](const PendingRun& run,
                                          const Definition&) -> std::optional<Duration> {
@@ -91,6 +109,7 @@ class FiringPartsTest : public FiringLoopTest {
     };
   }
 
+  int silent_runs_ = 0;
   std::vector<RunKey> begun_;
   uint64_t tokens_ = 0;
 };
@@ -237,16 +256,8 @@ TEST_F(FiringPartsTest, NothingBeginsWhileTheBusIsAway) {
 
 // The executor is heard, and claims nothing: perhaps it does not reach the bus.
 TEST_F(FiringPartsTest, FiresWaitUntilAnExecutorClaims) {
-  BeatWithShards("x1");
-  const std::vector<PendingRun> plain = {Pending(Shell("a"), 1ms), Pending(Shell("b"), 1ms),
-                                         Pending(Shell("c"), 1ms)};
-  Feed(plain);
-  Pass(7s);
-  ASSERT_TRUE(executors_.Find(ExecutorId("x1"))->claims_nothing);
+  const std::vector<PendingRun> plain = MakeSilent();
   Fires(Shell("d", InParts()), 2);
-  for (const PendingRun& run : plain) {
-    events_.Push({{}, {{.what = RunEvent::What::kGone, .key = run.key}}});
-  }
   Pass(20s);
   EXPECT_TRUE(begun_.empty());
   Pass(20s);
@@ -254,6 +265,47 @@ TEST_F(FiringPartsTest, FiresWaitUntilAnExecutorClaims) {
   Tell(RunEvent::What::kClaimed, plain[0].key);
   Pass(1s);
   EXPECT_EQ(begun_.size(), 2u);
+}
+
+// Fires that find the executors silent wait anew, however long others waited before.
+TEST_F(FiringPartsTest, TheWaitForAClaimEndsWithTheFires) {
+  JobDefinition job = InParts();
+  job.queue_timeout_s = 20;
+  MakeSilent();
+  Feed({Pending(Shell("d", job), 1ms)});
+  Pass(40s);
+  EXPECT_TRUE(begun_.empty());
+  EXPECT_EQ(Skips().size(), 1u) << "it grows old before it may begin anyway";
+  Fires(Shell("e", InParts()), 1);
+  Pass(25s);
+  EXPECT_TRUE(begun_.empty());
+  Pass(10s);
+  EXPECT_EQ(begun_.size(), 1u);
+}
+
+TEST_F(FiringPartsTest, TheWaitForAClaimEndsWhenTheExecutorWorks) {
+  const std::vector<PendingRun> plain = MakeSilent();
+  Fires(Shell("d", InParts()), 1);
+  Pass(20s);
+  Tell(RunEvent::What::kClaimed, plain[0].key);
+  Pass(3s, 0);  // it is busy
+  MakeSilent(0);
+  Pass(15s);
+  EXPECT_TRUE(begun_.empty());
+}
+
+TEST_F(FiringPartsTest, AFireThatIsNotTakenForItsBeginWaitsOnAndTakesNoRoom) {
+  takes_begins_ = false;
+  BeatWithShards("x1", 1);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 1);
+  Pass(3s, 1);
+  Feed({Pending(Shell("plain"), 1ms)});
+  Pass(1s, 1);
+  EXPECT_EQ(Tasks().size(), 1u);
+  takes_begins_ = true;
+  BeatWithShards("x2", 1);
+  Step(200ms);
+  EXPECT_EQ(begun_, std::vector<RunKey>{fires[0].key});
 }
 
 TEST_F(FiringPartsTest, AFireWithoutPartsWaitsForNoExecutor) {
