@@ -81,9 +81,12 @@ SteadyTime LateBus::Step(SteadyTime now) {
   const Status tried = Try(kAnswer);
   misfits_ = tried.ok() ? 0 : misfits_ + 1;
   if (misfits_ == 1) log::Warn("kafka", "{}", tried.error().message);
-  if (misfits_ >= kMisfitsMax) {
+  if (misfits_ < kMisfitsMax) return now + kTryAgain;
+  if (ports_.required) {
     MutexLock lock(mu_);
     failure_ = tried;
+  } else if (misfits_ == kMisfitsMax) {
+    log::Error("kafka", "{}; it is tried again every second", tried.error().message);
   }
   return now + kTryAgain;
 }

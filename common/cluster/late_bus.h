@@ -56,6 +56,8 @@ class LateBus final : public Stepper {
     // Checks that the topics are as required, within `limit`; kUnavailable: no answer.
     std::function<Status(Duration limit)> check_topics;
     std::function<Result<std::unique_ptr<BusProducer>>()> open_producer;
+    // False: the daemon goes on without this bus, so the tries never end.
+    bool required = true;
   };
   explicit LateBus(Ports ports) : ports_(std::move(ports)) {}
 
@@ -68,6 +70,7 @@ class LateBus final : public Stepper {
   Status Open();
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe. Returns an error if the daemon cannot continue, e.g. because topics are wrong.
+  // Always ok if the bus is not required.
   Status failure() const;
   bool opened() const { return opened_; }
 

@@ -57,8 +57,10 @@ class LettersTopicCheck {
       if (std::exchange(told_, error) != error) log::Warn("letters", "{}", error);
       return ready;
     }
-    if (++misfits_ < kMisfitsMax) return ready;
-    log::Error("letters", "{}; dead letters are sent to it all the same", error);
+    if (misfits_ < kMisfitsMax && ++misfits_ < kMisfitsMax) return ready;
+    if (std::exchange(told_, error) != error) {
+      log::Error("letters", "{}; dead letters are sent to it all the same", error);
+    }
     return {};
   }
 
@@ -251,7 +253,8 @@ Status ClusterScheduler::Parts::OpenLetters(const config::Config& config) {
   options.queue_bytes_max = kLettersQueuedBytesMax;
   letters = std::make_unique<cluster::LateBus>(cluster::LateBus::Ports{
       .check_topics = LettersTopicCheck(config),
-      .open_producer = [this, options] { return kafka::NewProducer(options, metrics); }});
+      .open_producer = [this, options] { return kafka::NewProducer(options, metrics); },
+      .required = false});
   return {};
 }
 

@@ -110,6 +110,26 @@ TEST_F(LateBusTest, TopicsThatDoNotFitEndTheDaemonAlsoLater) {
   EXPECT_FALSE(bus_.opened());
 }
 
+TEST(OptionalLateBus, IsTriedForEver) {
+  Status opens(ErrorCode::kInvalid, "the file of the certificate cannot be read");
+  int sent = 0;
+  LateBus bus({.check_topics = [](Duration) { return Status(); },
+               .open_producer = [&]() -> Result<std::unique_ptr<BusProducer>> {
+                 if (!opens.ok()) return opens.error();
+                 return std::unique_ptr<BusProducer>(std::make_unique<FakeProducer>(sent));
+               },
+               .required = false});
+  const SteadyTime now{1s};
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(bus.Step(now), now + 1s);
+  EXPECT_TRUE(bus.failure().ok());
+  EXPECT_FALSE(bus.opened());
+  opens = {};
+  bus.Step(now);
+  EXPECT_TRUE(bus.opened());
+  EXPECT_TRUE(bus.producer().Send("t", 1, {}).ok());
+  EXPECT_EQ(sent, 1);
+}
+
 TEST_F(LateBusTest, TopicsThatFitAfterAWhileEndNothing) {
   topics_ = {ErrorCode::kUnavailable, "no broker answers"};
   ASSERT_TRUE(bus_.Open().ok());
