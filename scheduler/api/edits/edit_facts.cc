@@ -52,7 +52,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   CARILLON_ASSIGN_OR_RETURN(facts.node_problems,
                             FindNodeProblems(call, id, before, definition, coming));
   if (before != nullptr) {
-    CARILLON_ASSIGN_OR_RETURN(facts.lost_results, FindLostResults(call, id, *before, definition));
+    CARILLON_ASSIGN_OR_RETURN(facts.lost_results,
+                              FindLostResults(call, id, *before, definition, coming));
   }
   return facts;
 }

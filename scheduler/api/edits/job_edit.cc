@@ -295,10 +295,11 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
 }
 
 Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
-                                   const JobDefinition& definition, WallTime now) {
+                                   const JobDefinition& definition, WallTime now,
+                                   const ComingJobs& coming) {
   const StoredJob& job = base.job;
   if (base.readable && definition == job.definition) return job;
-  CARILLON_TRY(CheckEdit(call, job.job_id, &base, definition));
+  CARILLON_TRY(CheckEdit(call, job.job_id, &base, definition, coming));
   AuditedWrite write(call, now);
   auto written = write.Count(
       call.stores.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));

@@ -49,7 +49,8 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
                                            WallTime now);
 // If the definition is the same as before, nothing is written and the version does not change.
 Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
-                                   const JobDefinition& definition, WallTime now);
+                                   const JobDefinition& definition, WallTime now,
+                                   const ComingJobs& coming = {});
 // 409 has_dependents: other jobs start after this one; with `force`, they stay and start no more.
 Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now, bool force = false);
 

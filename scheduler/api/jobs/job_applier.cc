@@ -19,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kPruneBatch = 500;
 constexpr int kUnnamedAttempts = 5;  // generated ids to try
 
 Problem Item(int status, std::string code, std::string pointer, std::string detail) {
@@ -38,13 +37,6 @@ std::string TextOf(const json& document, const char* name) {
 json TextOrNull(const json& document, const char* name) {
   const std::string text = TextOf(document, name);
   return text.empty() ? json(nullptr) : json(text);
-}
-
-// The version that a document requires, like an If-Match; nullopt: none.
-Outcome<std::optional<int64_t>> VersionOf(const json& document) {
-  const auto found = document.find("version");
-  if (found == document.end() || found->is_null()) return std::optional<int64_t>();
-  return NumberMember(document, "version", {.low = 1, .high = INT64_MAX - 1});
 }
 
 bool IsStoreDown(const Problem& problem) { return problem.status >= 503; }
@@ -66,7 +58,7 @@ Problem NotTried() {
 }  // namespace
 
 Outcome<json> JobApplier::Apply(const json& documents) {
-  FindAmbiguous(documents);
+  Index(documents);
   const std::vector<size_t> order = UpstreamFirst(documents);
   for (size_t first = 0; first < order.size(); first += kJobsCreatedMax) {
     const size_t end = std::min(first + kJobsCreatedMax, order.size());
@@ -93,16 +85,19 @@ Outcome<json> JobApplier::Apply(const json& documents) {
 
 // Finds documents without a job_id that have the same name and namespace as another document. Which
 // job each of them describes would depend on the jobs that already exist.
-void JobApplier::FindAmbiguous(const json& documents) {
+void JobApplier::Index(const json& documents) {
+  listed_ = &documents;
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
+    index_.AddId(TextOf(documents[i], "job_id"), i);
     const std::string name = TextOf(documents[i], "name");
     if (!name.empty()) by_name[{NamespaceOf(documents[i]), name}].push_back(i);
   }
   for (const auto& [name, indices] : by_name) {
-    if (indices.size() < 2) continue;
     for (const size_t i : indices) {
-      if (!documents[i].contains("job_id")) ambiguous_.insert(i);
+      if (documents[i].contains("job_id")) continue;
+      if (indices.size() > 1) ambiguous_.insert(i);
+      if (indices.size() == 1) index_.AddName(name, i);
     }
   }
 }
@@ -246,7 +241,7 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   fate.warnings = WarningsAbout(call_, id, definition, now_);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), documented_));
+    CARILLON_TRY(CheckEdit(call_, id, nullptr, WithoutDocumented(definition), Coming()));
     return fate;
   }
   StoreUpstream(definition);
@@ -367,7 +362,7 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, job.job_id, &base, WithoutDocumented(definition), documented_));
+    CARILLON_TRY(CheckEdit(call_, job.job_id, &base, WithoutDocumented(definition), Coming()));
     return fate;
   }
   // Jobs of earlier documents are stored first, so that the order of the list is kept.
@@ -375,7 +370,7 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
   if (store_down_) return NotTried();
   call_.note.changes_json.clear();
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
-                            StoreDefinition(call_, base, definition, now_));
+                            StoreDefinition(call_, base, definition, now_, Coming()));
   known_.Forget(job.job_id, job.definition);
   known_.Forget(job.job_id, definition);
   RecordAudit(call_, RecordOf("job.apply", job.job_id, call_.note.changes_json));
@@ -388,8 +383,14 @@ Outcome<JobApplier::Applied> JobApplier::Change(const JobBase& base,
 void JobApplier::Prune() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;
+  const auto unlisted = FindUnlisted(call_, options_, documented_);
+  if (!unlisted.ok()) {
+    if (!store_down_) store_down_ = ToProblem(unlisted.error());
+    return Add(nullptr, nullptr, nullptr, ToProblem(unlisted.error()));
+  }
+  prune_complete_ = unlisted->complete;
   size_t tried = 0;
-  for (const StoredJob& job : DependentsFirst(FindUnlisted())) {
+  for (const StoredJob& job : DependentsFirst(unlisted->jobs)) {
     if (tried++ == kPrunedMax) {
       prune_complete_ = false;
       return;
@@ -400,34 +401,6 @@ void JobApplier::Prune() {
     prune_complete_ = false;
     if (IsStoreDown(fate.error())) return;
   }
-}
-
-// The jobs to be deleted. prune_complete_ tells whether these are all.
-std::vector<StoredJob> JobApplier::FindUnlisted() {
-  std::vector<StoredJob> unlisted;
-  JobFilter filter{.limit = kPruneBatch};
-  if (options_.name_space) filter.namespaces = {*options_.name_space};
-  // Shared jobs are deleted only if the request names their namespace. Otherwise a new share would
-  // make existing pipelines of the user delete more jobs than before.
-  if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
-  for (size_t seen = 0; seen < kPruneScanMax;) {
-    const auto page = call_.stores.jobs.ListJobs(filter);
-    if (!page.ok()) {
-      if (!store_down_) store_down_ = ToProblem(page.error());
-      Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
-      return {};
-    }
-    for (const StoredJob& job : page->jobs) {
-      const bool listed = documented_.contains(job.job_id.value());
-      if (listed || !options_.prune->Matches(job.definition.labels)) continue;
-      if (MayChange({.job = job})) unlisted.push_back(OutlineOf(job));
-    }
-    filter.after = PlaceAfter(*page, filter);
-    prune_complete_ = !filter.after;
-    if (!filter.after) break;
-    seen += page->jobs.size();
-  }
-  return unlisted;
 }
 
 Outcome<JobApplier::Applied> JobApplier::PruneOne(const StoredJob& job) {
@@ -443,6 +416,34 @@ Outcome<JobApplier::Applied> JobApplier::PruneOne(const StoredJob& job) {
   }
   pruned_.insert(job.job_id);
   return Applied{.result = "pruned", .id = job.job_id, .version = job.version};
+}
+
+ComingJobs JobApplier::Coming() const {
+  return {.stored = options_.dry_run ? &documented_ : nullptr,
+          .after = [this](const StoredJob& job) { return After(job); }};
+}
+
+// A document that will be refused, as far as that is known, changes nothing. Nothing is pruned if
+// one is refused.
+std::optional<JobDefinition> JobApplier::After(const StoredJob& job) const {
+  const std::optional<size_t> index = index_.Find(job);
+  if (!index) {
+    const bool refused = !ambiguous_.empty() || std::ranges::any_of(fates_, [](const auto& fate) {
+      return !fate.second.ok();
+    });
+    if (!refused && IsToPrune(call_, options_, job)) return std::nullopt;
+    return job.definition;
+  }
+  const JobBase base{.job = job};
+  if (options_.only_new || !MayChange(base)) return job.definition;
+  const auto fate = fates_.find(*index);
+  const bool tried = fate != fates_.end() && (!fate->second.ok() || !options_.dry_run);
+  if (tried) return job.definition;
+  const json& document = (*listed_)[*index];
+  const auto version = VersionOf(document);
+  if (!version.ok() || (*version && **version != job.version)) return job.definition;
+  auto definition = Read(document, &base);
+  return definition.ok() ? std::move(definition).value() : job.definition;
 }
 
 bool JobApplier::MayChange(const JobBase& base) const {

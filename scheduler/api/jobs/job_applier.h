@@ -19,24 +19,15 @@
 
 #include "common/domain/selector.h"
 #include "scheduler/api/edits/job_edit.h"
+#include "scheduler/api/jobs/apply_effects.h"
 #include "scheduler/api/jobs/known_jobs.h"
 
 namespace carillon::scheduler {
 
 inline constexpr size_t kApplyItemsMax = 500;
-inline constexpr size_t kPrunedMax = 500;         // jobs that one request tries to delete
-inline constexpr size_t kPruneScanMax = 100'000;  // jobs examined by one request
+inline constexpr size_t kPrunedMax = 500;  // jobs that one request tries to delete
 // Maximum size of the changes of all items in an answer; items beyond it are shown without changes.
 inline constexpr size_t kChangesBytesMax = 4u << 20;
-
-struct ApplyOptions {
-  bool dry_run = false;
-  bool only_new = false;  // jobs that exist stay as they are; not together with `prune`
-  std::optional<Selector> prune = {};  // nullopt: nothing is deleted
-  // The namespace of documents that name none, and the only one in which to prune. nullopt: such
-  // documents belong to `default`, and all namespaces are pruned.
-  std::optional<std::string> name_space = {};
-};
 
 class JobApplier {
  public:
@@ -64,7 +55,10 @@ class JobApplier {
     NewJob job;
   };
 
-  void FindAmbiguous(const nlohmann::json& documents);
+  void Index(const nlohmann::json& documents);
+  ComingJobs Coming() const;
+  // The definition that a stored job has after the request; nullopt: it will be pruned.
+  std::optional<JobDefinition> After(const StoredJob& job) const;
   // `piece` are indexes of documents.
   void LookUp(const nlohmann::json& documents, const std::vector<size_t>& piece);
   // Applies a document. A job that has to be created is only queued; the returned result is then
@@ -90,7 +84,6 @@ class JobApplier {
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
   Outcome<Applied> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();
-  std::vector<StoredJob> FindUnlisted();
   Outcome<Applied> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
   // `index` is the position of the document in the list; null for a pruned job.
@@ -103,9 +96,11 @@ class JobApplier {
   const ApplyOptions options_;
   const WallTime now_;
   std::optional<Problem> store_down_;
-  std::set<std::string> documented_;  // ids of jobs with a document; they are not pruned
-  std::set<size_t> ambiguous_;        // indexes of documents that are ambiguous (FindAmbiguous)
-  KnownJobs known_;                   // of the current piece
+  std::set<std::string> documented_;        // ids of jobs with a document; they are not pruned
+  std::set<size_t> ambiguous_;              // indexes of documents that are ambiguous (Index)
+  const nlohmann::json* listed_ = nullptr;  // the documents
+  DocumentIndex index_;
+  KnownJobs known_;  // of the current piece
   std::vector<Queued> queued_;
   std::set<JobId>
       named_;  // jobs after which a job with a document starts, or that it runs as nodes

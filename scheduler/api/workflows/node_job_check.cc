@@ -98,7 +98,8 @@ Status NodeJobs::Read() {
       if (found.taken.contains(id)) {
         CARILLON_ASSIGN_OR_RETURN(job, ReadHead(id));
       }
-      if (!job && coming_.contains(id.value())) job = WorkflowJob{};
+      if (!job && coming_.stored != nullptr && coming_.stored->contains(id.value()))
+        job = WorkflowJob{};
       known_.emplace(id, std::move(job));
     }
   }
@@ -124,7 +125,7 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
 }
 
 Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
-                                    const JobDefinition& definition) {
+                                    const JobDefinition& definition, const ComingJobs& coming) {
   const NodeResults gave = ResultsOf(before.type, FansOut(before));
   const NodeResults gives = ResultsOf(definition.type, FansOut(definition));
   const NodeResults lost{.outputs = gave.outputs && !gives.outputs,
@@ -142,8 +143,9 @@ Result<std::string> FindLostResults(const Call& call, const JobId& id, const Job
     }
     CARILLON_ASSIGN_OR_RETURN(const FoundJobs found, call.stores.jobs.FindJobs(keys));
     for (const StoredJob& job : found.jobs) {
-      if (!job.definition.workflow) continue;
-      const std::string asked = AskedOfJob(*job.definition.workflow, id, lost);
+      const auto later = coming.after ? coming.after(job) : std::optional(job.definition);
+      if (!later || !later->workflow) continue;
+      const std::string asked = AskedOfJob(*later->workflow, id, lost);
       if (asked.empty()) continue;
       return fmt::format("In workflow {}, {}, which runs this job", job.job_id.value(), asked);
     }

@@ -2,7 +2,9 @@
 // that its nodes run.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -11,8 +13,15 @@
 
 namespace carillon::scheduler {
 
-// Jobs that the same request creates, by id. They are not in the store yet.
-using ComingJobs = std::set<std::string>;
+// The other jobs of a request that writes several.
+struct ComingJobs {
+  // Only in a dry run, in which no job is stored before the workflows that run it: ids of jobs that
+  // would be there by now. Otherwise null.
+  const std::set<std::string>* stored = nullptr;
+  // The definition that a job of the store has after the request, also if it stays as it is;
+  // nullopt: the request deletes it. An empty function: no other job changes.
+  std::function<std::optional<JobDefinition>(const StoredJob&)> after = {};
+};
 
 // The jobs of a workflow's nodes, with the rights of the caller. Reads all jobs of a level
 // together. `call` and `coming` must outlive it.
@@ -42,9 +51,10 @@ Result<WorkflowProblems> FindNodeProblems(const Call& call, const JobId& self,
                                           const JobDefinition& definition,
                                           const ComingJobs& coming);
 // A sentence without its full stop, if a workflow asks a node with this job for an output or an
-// exit code that its runs had before and would have no more; else "".
+// exit code that its runs had before and would have no more; else "". Judges each workflow by the
+// definition that it has after the request.
 Result<std::string> FindLostResults(const Call& call, const JobId& id, const JobDefinition& before,
-                                    const JobDefinition& definition);
+                                    const JobDefinition& definition, const ComingJobs& coming);
 // 409 in_use. Not for an empty text.
 Problem LostResultsProblem(const std::string& lost, const JobDefinition& before,
                            const JobDefinition& definition);
