@@ -90,7 +90,10 @@ Status NodeJobs::Read() {
     }
     CARILLON_ASSIGN_OR_RETURN(const FoundJobs found, call_.stores.jobs.FindJobs(keys));
     for (const StoredJob& job : found.jobs) {
-      known_.emplace(job.job_id, SeenBy(call_, job.definition));
+      std::optional<JobDefinition> later;
+      if (coming_.stored != nullptr && coming_.after) later = coming_.after(job);
+      // A job that would be deleted is still there while the workflow is written.
+      known_.emplace(job.job_id, SeenBy(call_, later ? *later : job.definition));
     }
     for (const JobId& id : keys.ids) {
       if (known_.contains(id)) continue;

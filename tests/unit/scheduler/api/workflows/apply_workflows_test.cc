@@ -99,5 +99,27 @@ TEST_F(ApplyWorkflowsTest, AWorkflowThatIsPrunedAsksForNothing) {
   EXPECT_EQ(Get("/api/jobs/outer").status, 404);
 }
 
+TEST_F(ApplyWorkflowsTest, ADryRunJudgesTheJobsOfNodesByTheirDocuments) {
+  Store({Sharded(), Silent()});
+  const std::vector<json> plain = {Document("load"), Asking()};
+  EXPECT_EQ(Apply({Asking()}, kDryRun), "bad_template");
+  EXPECT_EQ(Apply(plain, std::string(kDryRun) + "&only_new=true"), "unchanged unchanged");
+  json inner = Asking();
+  inner["job_id"] = "another";
+  inner["name"] = "Another";
+  for (const std::string query : {"only_new=true&dry_run=true", "only_new=true"}) {
+    EXPECT_EQ(Apply({Document("load"), inner}, query), "unchanged bad_template");
+  }
+  EXPECT_EQ(Apply(plain, kDryRun), "updated updated");
+  EXPECT_EQ(Apply(plain), "updated updated");
+}
+
+TEST_F(ApplyWorkflowsTest, ADryRunTellsTheSameOfDocumentsThatContradictEachOther) {
+  Store({Document("load"), Silent()});
+  for (const std::string query : {"dry_run=true", ""}) {
+    EXPECT_EQ(Apply({Sharded(), Asking()}, query), "in_use updated");
+  }
+}
+
 }  // namespace
 }  // namespace carillon::test
