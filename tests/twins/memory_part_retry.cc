@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "common/domain/parts/fire_end.h"
+#include "common/domain/parts/lost_facts.h"
 #include "common/domain/run/dependents.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "tests/twins/memory_backers.h"
 #include "tests/twins/memory_claims.h"
 #include "tests/twins/memory_parts.h"
@@ -50,6 +52,21 @@ RunPart ToPart(const RunEntry& entry) {
           .ended = entry.result.ended};
 }
 
+Status AskLostFacts(const RunEntry& run, const JobEntry& job) {
+  const RunRow& row = run.row;
+  if (!AsksLostFacts(row) || row.def_version == job.version) return {};
+  RunOfVersion lost{.now = &job.definition, .of_schedule = row.key.schedule_id != job.manual};
+  if (auto given = GivenFromText(run.parameters_json); given.ok()) lost.given = std::move(*given);
+  const auto then = job.versions.find(row.def_version);
+  if (then != job.versions.end() && !job.unreadable.contains(row.def_version)) {
+    lost.then = &then->second;
+  }
+  for (size_t i = 0; i < std::min(job.schedules.size(), job.definition.schedules.size()); ++i) {
+    if (job.schedules[i] == row.key.schedule_id) lost.schedule = &job.definition.schedules[i];
+  }
+  return CheckLostFacts(row, lost);
+}
+
 Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& choice,
                   const WriteContext& context) {
   RunEntry fire = *tables.FindRun(own);
@@ -62,10 +79,7 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   CARILLON_ASSIGN_OR_RETURN(
       const std::vector<PartRetry> plan,
       PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
-  const bool has_schedule =
-      own.schedule_id == job.manual ||
-      std::ranges::find(job.schedules, own.schedule_id) != job.schedules.end();
-  if (NeedsSchedule(fire.row) && !has_schedule) return ScheduleIsGone(fire.row);
+  CARILLON_TRY(AskLostFacts(fire, job));
   if ((fire.row.flags & run_flag::kOnBehalf) != 0) {
     const std::string refusal = RefusalOf(BackersOfRun(tables, fire), job.definition);
     if (!refusal.empty()) return ForbiddenForFire(fire.row, refusal);

@@ -9,6 +9,8 @@
 namespace carillon::memory {
 
 RunPart ToPart(const RunEntry& entry);
+// kConflict as CheckLostFacts.
+Status AskLostFacts(const RunEntry& run, const JobEntry& job);
 // Plans and writes a retry of parts: PlanPartRetry, and the next attempt of a fire that has ended.
 Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& choice,
                   const WriteContext& context) REQUIRES(tables.mu);

@@ -178,14 +178,8 @@ Error IsWorkflowNow(const RunRow& own) {
   return CannotRetry(own, "has shards, but its job is a workflow now; run the job instead");
 }
 
-bool NeedsSchedule(const RunRow& own) {
+bool AsksLostFacts(const RunRow& own) {
   return own.state == RunState::kCompleted || own.state == RunState::kSkipped;
-}
-
-Error ScheduleIsGone(const RunRow& own) {
-  return CannotRetry(own, fmt::format("is {}, and its job has lost the schedule and with it the "
-                                      "parameters of the run; run the job instead",
-                                      Name(own.state)));
 }
 
 Error ForbiddenForFire(const RunRow& own, std::string_view refusal) {

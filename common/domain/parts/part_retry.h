@@ -71,11 +71,9 @@ Error RetriedByWorkflow(const RunKey& own);
 // The error for a fire whose job has become a workflow, which its parts could not run.
 Error IsWorkflowNow(const RunRow& own);
 
-// True if the retry of this own run needs that its schedule exists: the parameters of a schedule
-// that an edit removes are kept for runs that have failed, and not for those that have not.
-bool NeedsSchedule(const RunRow& own);
-// The error if it is gone.
-Error ScheduleIsGone(const RunRow& own);
+// True if the retry of this own run must ask what it has lost (lost_facts.h): an edit keeps facts
+// with runs that have failed, and not with those that have not.
+bool AsksLostFacts(const RunRow& own);
 
 // The error if somebody behind the fire may not run its job now: `refusal` is RefusalOf them. The
 // begin of a fire asks, and a retry does not begin it again.

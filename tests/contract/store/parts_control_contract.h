@@ -251,12 +251,15 @@ TYPED_TEST(PartsControlContract, ACompletedFireRunsNamedPartsAgain) {
   EXPECT_EQ(this->Letters(s), 1);
 }
 
-// An edit that removes a schedule drops the parameters of runs that have completed.
-TYPED_TEST(PartsControlContract, ACompletedFireNeedsItsScheduleToRunAgain) {
+// Nobody kept its parameters when the schedule went, nor its time zone when the job moved.
+TYPED_TEST(PartsControlContract, ACompletedFireIsNotRunAgainWithOtherFacts) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
-  const JobDefinition sharded = this->Sharded(s.Every(10s), 1);
-  const StoredJob job = s.Create("a", sharded);
+  JobDefinition sharded = this->Sharded(s.Every(10s), 1);
+  sharded.time_zone = "Europe/Berlin";
+  sharded.command = "echo {{fire_date}}";
+  sharded.schedules[0].parameters = {{"t", std::string("north")}};
+  StoredJob job = s.Create("a", sharded);
   s.Plan(kT0 + 10s, fence);
   const std::vector<RunRow> planned = s.Pending(kT0 + 10s);
   ASSERT_EQ(planned.size(), 1u);
@@ -269,11 +272,24 @@ TYPED_TEST(PartsControlContract, ACompletedFireNeedsItsScheduleToRunAgain) {
     return s.runs.RetryRun({.key = own.key, .parts = PartChoice{.which = TestFixture::Which::kAll}},
                            {.now = now});
   };
+  const auto edit = [&](const JobDefinition& definition, WallTime now) {
+    const WriteContext context{.now = now, .keep_zones = true};
+    job = s.v(s.jobs.ReplaceJob(job.job_id, job.version, definition, context));
+  };
   end(kT0 + 11s);
   EXPECT_OK(retry(kT0 + 12s));
   end(kT0 + 13s);
-  s.Replace(job, this->Sharded(s.Manual(), 1), kT0 + 14s);
-  EXPECT_CODE(retry(kT0 + 15s), ErrorCode::kConflict);
+  JobDefinition edited = sharded;
+  edited.time_zone = "UTC";
+  edit(edited, kT0 + 14s);
+  EXPECT_CODE(retry(kT0 + 14s), ErrorCode::kConflict);
+  edited.command = "true";
+  edit(edited, kT0 + 15s);
+  EXPECT_OK(retry(kT0 + 15s));  // nobody asks for the date
+  end(kT0 + 16s);
+  edited.schedules.clear();
+  edit(edited, kT0 + 17s);
+  EXPECT_CODE(retry(kT0 + 17s), ErrorCode::kConflict);
   EXPECT_EQ(s.Get(own.key).row.state, RunState::kCompleted);
 }
 

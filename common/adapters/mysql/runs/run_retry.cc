@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/adapters/mysql/access/run_backers.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/job_rows/request_keys.h"
@@ -14,8 +16,10 @@
 #include "common/adapters/mysql/slots/job_slots.h"
 #include "common/adapters/mysql/workflow/workflow_control.h"
 #include "common/domain/parts/fire_end.h"
+#include "common/domain/parts/lost_facts.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/workflow/node_key.h"
+#include "common/wire/json/job/given_parameters.h"
 
 namespace carillon::mysql {
 namespace {
@@ -57,15 +61,39 @@ Result<std::optional<int64_t>> SlotForFire(Session& session, const StoredRun& ow
   return taken.Lowest(rules.max_running);
 }
 
-// Under the lock of the job, which an edit of its schedules takes, too.
-Status AskSchedule(Session& session, const RunRow& own, const StoredJobRow& job) {
-  const ScheduleId id = own.key.schedule_id;
-  if (!NeedsSchedule(own) || id == job.manual_schedule) return {};
+// The parameters that are stored with the run. Those that cannot be read fail its attempt.
+Result<RenderedParameters> ReadGiven(Session& session, const RunKey& key) {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT 1 FROM job_schedules s FORCE INDEX (PRIMARY) WHERE "
-                               "s.schedule_id = ? AND s.job_no = ?",
-                               {id.value(), job.job_no.value()}));
-  return rows.Next() ? Status() : Status(ScheduleIsGone(own));
+      Rows rows,
+      session.Query(fmt::format("SELECT r.parameters FROM job_runs r FORCE INDEX (PRIMARY) WHERE "
+                                "{}",
+                                kIsRun),
+                    ParamsOf(key)));
+  if (!rows.Next()) return RenderedParameters();
+  auto given = GivenFromText(rows.Text(1));
+  return given.ok() ? std::move(*given) : RenderedParameters();
+}
+
+// Under the lock of the job, which an edit of it takes, too.
+Status AskLostFacts(Session& session, const RunRow& own, const StoredJobRow& job) {
+  if (!AsksLostFacts(own) || own.def_version == job.version) return {};
+  RunOfVersion run{.now = &job.definition,
+                   .of_schedule = own.key.schedule_id != job.manual_schedule};
+  CARILLON_ASSIGN_OR_RETURN(run.given, ReadGiven(session, own.key));
+  CARILLON_ASSIGN_OR_RETURN(
+      const std::vector<JobVersionRecord> records,
+      ReadDefinitions(session, {{job.job_no, own.def_version}, {job.job_no, job.version}}));
+  for (const JobVersionRecord& record : records) {
+    if (record.version == own.def_version && record.readable) run.then = &record.definition;
+    if (record.version != job.version) continue;
+    const auto id = std::ranges::find(record.schedule_ids, own.key.schedule_id);
+    const auto position = static_cast<size_t>(id - record.schedule_ids.begin());
+    const std::vector<ScheduleSpec>& schedules = record.definition.schedules;
+    if (position < std::min(record.schedule_ids.size(), schedules.size())) {
+      run.schedule = &schedules[position];
+    }
+  }
+  return CheckLostFacts(own, run);
 }
 
 // The rights of those behind the fire, as its begin asks them.
@@ -91,7 +119,7 @@ Status RetryFire(Session& session, StoredRun& own, const StoredJobRow& stored,
   CARILLON_ASSIGN_OR_RETURN(
       std::vector<PartRetry> plan,
       PlanPartRetry(own.row, rows, choice, job, context.overlap(), context.now));
-  CARILLON_TRY(AskSchedule(session, own.row, stored));
+  CARILLON_TRY(AskLostFacts(session, own.row, stored));
   CARILLON_TRY(AskRights(session, own.row));
   std::vector<RunKey> ended;
   for (PartRetry& again : plan) {

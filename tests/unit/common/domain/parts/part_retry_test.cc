@@ -135,13 +135,13 @@ TEST(PartRetry, APartThatHasSucceededIsRetriedByItsIndexAlone) {
   EXPECT_TRUE(PlanOfParts(RunState::kFailed, SomePartsFailed(), ChoiceOf(key, std::nullopt)).ok());
 }
 
-TEST(PartRetry, OfARunThatHasNotFailedNeedsItsSchedule) {
+TEST(PartRetry, OfARunThatHasNotFailedAsksWhatItLost) {
   for (const RunState state : {RunState::kCompleted, RunState::kSkipped}) {
-    EXPECT_TRUE(NeedsSchedule(OwnRunIn(state))) << Name(state);
+    EXPECT_TRUE(AsksLostFacts(OwnRunIn(state))) << Name(state);
   }
   for (const RunState state : {RunState::kRunning, RunState::kFailed, RunState::kTimedOut,
                                RunState::kLost, RunState::kCancelled}) {
-    EXPECT_FALSE(NeedsSchedule(OwnRunIn(state))) << Name(state);
+    EXPECT_FALSE(AsksLostFacts(OwnRunIn(state))) << Name(state);
   }
 }
 
