@@ -52,9 +52,12 @@ RunPart ToPart(const RunEntry& entry) {
           .ended = entry.result.ended};
 }
 
-Status AskLostFacts(const RunEntry& run, const JobEntry& job) {
+Status AskLostFacts(const MemoryTables& tables, const RunEntry& run, const JobEntry& job) {
   const RunRow& row = run.row;
-  if (!AsksLostFacts(row) || row.def_version == job.version) return {};
+  if (!IsFinal(row.state) || row.def_version == job.version) return {};
+  for (const auto& [number, letter] : tables.dead_letters) {
+    if (letter.key == row.key) return {};
+  }
   RunOfVersion lost{.now = &job.definition, .of_schedule = row.key.schedule_id != job.manual};
   if (auto given = GivenFromText(run.parameters_json); given.ok()) lost.given = std::move(*given);
   const auto then = job.versions.find(row.def_version);
@@ -79,7 +82,7 @@ Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& cho
   CARILLON_ASSIGN_OR_RETURN(
       const std::vector<PartRetry> plan,
       PlanPartRetry(fire.row, parts, choice, rules, context.overlap(), context.now));
-  CARILLON_TRY(AskLostFacts(fire, job));
+  CARILLON_TRY(AskLostFacts(tables, fire, job));
   if ((fire.row.flags & run_flag::kOnBehalf) != 0) {
     const std::string refusal = RefusalOf(BackersOfRun(tables, fire), job.definition);
     if (!refusal.empty()) return ForbiddenForFire(fire.row, refusal);

@@ -9,8 +9,9 @@
 namespace carillon::memory {
 
 RunPart ToPart(const RunEntry& entry);
-// kConflict as CheckLostFacts.
-Status AskLostFacts(const RunEntry& run, const JobEntry& job);
+// Before a retry: kConflict as CheckLostFacts, unless an edit keeps facts with such a run.
+Status AskLostFacts(const MemoryTables& tables, const RunEntry& run, const JobEntry& job)
+    REQUIRES(tables.mu);
 // Plans and writes a retry of parts: PlanPartRetry, and the next attempt of a fire that has ended.
 Status RetryParts(MemoryTables& tables, const RunKey& own, const PartChoice& choice,
                   const WriteContext& context) REQUIRES(tables.mu);

@@ -153,6 +153,7 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   }
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                             DecideRetryByHand(row, job, context.overlap(), context.now));
+  CARILLON_TRY(AskLostFacts(tables_, *found, entry));
   AttemptResult ended = found->result;
   // A lost attempt stays LOST, because its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;

@@ -178,10 +178,6 @@ Error IsWorkflowNow(const RunRow& own) {
   return CannotRetry(own, "has shards, but its job is a workflow now; run the job instead");
 }
 
-bool AsksLostFacts(const RunRow& own) {
-  return own.state == RunState::kCompleted || own.state == RunState::kSkipped;
-}
-
 Error ForbiddenForFire(const RunRow& own, std::string_view refusal) {
   return CannotRetry(own, fmt::format("cannot run again: {}", refusal));
 }

@@ -71,10 +71,6 @@ Error RetriedByWorkflow(const RunKey& own);
 // The error for a fire whose job has become a workflow, which its parts could not run.
 Error IsWorkflowNow(const RunRow& own);
 
-// True if the retry of this own run must ask what it has lost (lost_facts.h): an edit keeps facts
-// with runs that have failed, and not with those that have not.
-bool AsksLostFacts(const RunRow& own);
-
 // The error if somebody behind the fire may not run its job now: `refusal` is RefusalOf them. The
 // begin of a fire asks, and a retry does not begin it again.
 Error ForbiddenForFire(const RunRow& own, std::string_view refusal);

@@ -94,6 +94,55 @@ TYPED_TEST(KeptParametersContract, FailedRunKeepsThemForARetryByHand) {
   EXPECT_EQ(s.RequestOf(failed.key), R"({"t":"north"})");
 }
 
+// Nothing is kept with a cancelled run, nor with one whose letter is gone.
+TYPED_TEST(KeptParametersContract, ARunThatKeptNothingIsNotRetriedWithoutItsSchedule) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.Tenant(0));
+  const RunRow failed = s.Failed(s.Planned(job, kT0 + 10s), kT0 + 10s);
+  for (const DeadLetter& letter : s.v(s.runs.ListDeadLetters({}))) {
+    ASSERT_OK(s.runs.DiscardDeadLetter(letter.id));
+  }
+  const RunRow cancelled = s.Planned(job, kT0 + 20s);
+  ASSERT_TRUE(s.v(s.runs.CancelRun(cancelled.key, {.now = kT0 + 21s})));
+  const RunRow open = s.Planned(job, kT0 + 30s);  // when the schedule goes
+  s.EditJitter(job, kT0 + 31s);
+  ASSERT_TRUE(s.v(s.runs.CancelRun(open.key, {.now = kT0 + 32s})));
+  for (const RunKey& key : {failed.key, cancelled.key}) {
+    const RunRow before = s.Get(key).row;
+    EXPECT_CODE(s.runs.RetryRun({.key = key}, {.now = kT0 + 33s}), ErrorCode::kConflict);
+    EXPECT_EQ(s.Get(key).row, before);
+  }
+  EXPECT_OK(s.runs.RetryRun({.key = open.key}, {.now = kT0 + 33s}));
+  EXPECT_EQ(s.RequestOf(open.key), R"({"t":"north"})");
+}
+
+TYPED_TEST(KeptParametersContract, ACancelledFireNeedsItsSchedule) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.Tenant(0);
+  definition.shards = Shards{.total = 2};
+  const StoredJob job = s.Create("job", definition);
+  const RunRow own = s.Planned(job, kT0 + 10s);
+  ClaimRequest request = s.ClaimOf(own, 1);
+  request.executor = {};
+  request.incarnation = {};
+  EXPECT_EQ(s.v(s.workflows.BeginParts({request}, s.fence, kT0 + 10s)).verdict,
+            ClaimVerdict::kAccepted);
+  const auto cancel = [&](WallTime now) {
+    ASSERT_TRUE(s.v(s.runs.CancelRun(own.key, {.now = now})));
+    ASSERT_OK(s.completions.EndFires(
+        {{.own = own.key, .segment = own.segment, .job_no = own.job_no}}, s.fence, now));
+    ASSERT_EQ(s.Get(own.key).row.state, RunState::kCancelled);
+  };
+  const PartChoice all{.which = PartChoice::Which::kAll};
+  cancel(kT0 + 11s);
+  EXPECT_OK(s.runs.RetryRun({.key = own.key, .parts = all}, {.now = kT0 + 12s}));
+  cancel(kT0 + 13s);
+  s.EditJitter(job, kT0 + 14s);
+  EXPECT_CODE(s.runs.RetryRun({.key = own.key, .parts = all}, {.now = kT0 + 15s}),
+              ErrorCode::kConflict);
+  EXPECT_EQ(s.Get(own.key).row.state, RunState::kCancelled);
+}
+
 // A fire may have 1,000 parts, which all read the request of their own run.
 TYPED_TEST(KeptParametersContract, AFireInPartsKeepsThemOnce) {
   KeptParametersDriver s = this->kept_driver();

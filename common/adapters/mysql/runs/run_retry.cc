@@ -61,6 +61,17 @@ Result<std::optional<int64_t>> SlotForFire(Session& session, const StoredRun& ow
   return taken.Lowest(rules.max_running);
 }
 
+// Edits keep facts with the runs that have a letter.
+Result<bool> HasDeadLetter(Session& session, const RunRow& run) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT 1 FROM dead_letters d FORCE INDEX (by_job) WHERE d.job_no = ? AND "
+                    "d.fire_us = ? AND d.schedule_id = ? AND d.shard = ? LIMIT 1",
+                    {run.job_no.value(), ToUnixMicros(run.key.fire), run.key.schedule_id.value(),
+                     uint64_t{run.key.shard}}));
+  return rows.Next();
+}
+
 // The parameters that are stored with the run. Those that cannot be read fail its attempt.
 Result<RenderedParameters> ReadGiven(Session& session, const RunKey& key) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -76,7 +87,9 @@ Result<RenderedParameters> ReadGiven(Session& session, const RunKey& key) {
 
 // Under the lock of the job, which an edit of it takes, too.
 Status AskLostFacts(Session& session, const RunRow& own, const StoredJobRow& job) {
-  if (!AsksLostFacts(own) || own.def_version == job.version) return {};
+  if (!IsFinal(own.state) || own.def_version == job.version) return {};
+  CARILLON_ASSIGN_OR_RETURN(const bool kept, HasDeadLetter(session, own));
+  if (kept) return {};
   RunOfVersion run{.now = &job.definition,
                    .of_schedule = own.key.schedule_id != job.manual_schedule};
   CARILLON_ASSIGN_OR_RETURN(run.given, ReadGiven(session, own.key));
@@ -174,6 +187,7 @@ Status RetryAlone(Session& session, const RetryRequest& request, const WriteCont
   CARILLON_ASSIGN_OR_RETURN(
       const RunChange change,
       DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
+  CARILLON_TRY(AskLostFacts(session, run.row, job));
   AttemptResult ended = now_is.result;
   // An attempt that was given up as lost is recorded as LOST, because its real end may still
   // be reported.

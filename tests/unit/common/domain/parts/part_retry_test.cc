@@ -135,16 +135,6 @@ TEST(PartRetry, APartThatHasSucceededIsRetriedByItsIndexAlone) {
   EXPECT_TRUE(PlanOfParts(RunState::kFailed, SomePartsFailed(), ChoiceOf(key, std::nullopt)).ok());
 }
 
-TEST(PartRetry, OfARunThatHasNotFailedAsksWhatItLost) {
-  for (const RunState state : {RunState::kCompleted, RunState::kSkipped}) {
-    EXPECT_TRUE(AsksLostFacts(OwnRunIn(state))) << Name(state);
-  }
-  for (const RunState state : {RunState::kRunning, RunState::kFailed, RunState::kTimedOut,
-                               RunState::kLost, RunState::kCancelled}) {
-    EXPECT_FALSE(AsksLostFacts(OwnRunIn(state))) << Name(state);
-  }
-}
-
 TEST(PartRetry, OfAnOpenFire) {
   std::vector<PartOfFire> parts = SomePartsFailed();
   parts[0].row.state = RunState::kRunning;
