@@ -121,6 +121,21 @@ TYPED_TEST(PartsControlContract, ACancelOfTheJobCountsFires) {
   }
 }
 
+// More rows than one transaction cancels.
+TYPED_TEST(PartsControlContract, ACancelOfAJobReachesRunningAndWaitingFires) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const StoredJob job = s.Create("a", this->Sharded(s.Manual(), 700));
+  const RunKey waits = s.Execute(job, kT0).key;
+  const RunRow first = this->BeginNow(s, job, fence, kT0 + 1s);
+  const RunRow second = this->BeginNow(s, job, fence, kT0 + 2s);
+  EXPECT_EQ(s.v(s.runs.CancelJobRuns(job.job_id, {.now = kT0 + 3s})), 3);
+  EXPECT_EQ(s.Get(waits).row.state, RunState::kCancelled);
+  for (const RunRow& own : {first, second}) {
+    EXPECT_EQ(this->States(s, own), std::vector<RunState>(700, RunState::kCancelled));
+  }
+}
+
 TYPED_TEST(PartsControlContract, APolicyThatEndsThePreviousRunEndsItsParts) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -1,8 +1,15 @@
 #include "common/adapters/mysql/runs/job_cancel.h"
 
+#include <set>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/adapters/mysql/run_rows/cancel_rows.h"
+#include "common/adapters/mysql/run_rows/keyed_runs.h"
 #include "common/adapters/mysql/run_rows/part_rows.h"
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/domain/parts/cancel_groups.h"
@@ -21,6 +28,28 @@ struct CancelledGroup {
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && IsPlannedAhead(row.kind) &&
          row.key.fire > now;
+}
+
+// The own runs that wait for a slot of their job or group, or ask for one as soon as they are due.
+Result<std::set<RunKey>> ReadWaiting(Session& session, const std::vector<RunKey>& open) {
+  static const std::string statement = fmt::format(
+      "SELECT r.fire_us, r.schedule_id FROM {} WHERE r.state = 'PENDING' AND "
+      "(r.due_us = {} OR r.slot_taken = 0)",
+      kKeysJoinRuns, ToUnixMicros(kQueued));
+  std::set<RunKey> waiting;
+  JsonRows wanted;
+  const auto read = [&]() -> Status {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+    while (rows.Next()) waiting.insert({rows.Time(1), ScheduleId(rows.Unsigned(2)), 0});
+    return {};
+  };
+  for (const RunKey& key : open) {
+    if (IsPart(key)) continue;
+    wanted.Begin().Add(key);
+    if (wanted.size() == kKeysPerStatement) CARILLON_TRY(read());
+  }
+  if (!wanted.empty()) CARILLON_TRY(read());
+  return waiting;
 }
 
 Result<CancelledGroup> CancelGroup(Session& session, const std::vector<RunKey>& group,
@@ -56,8 +85,12 @@ Result<int64_t> CancelRunsOf(Pool& pool, const JobId& id, const WriteContext& co
     CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockLiveJob(session, id, JobLock::kUpdate));
     CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open,
                               ReadOpenKeys(session, job.job_no, job.segment));
-    groups = GroupsToCancel(open);
+    groups = GroupsToCancel(open, {});
     if (groups.empty()) return CancelledGroup();
+    if (groups.size() > 1) {
+      CARILLON_ASSIGN_OR_RETURN(const std::set<RunKey> waiting, ReadWaiting(session, open));
+      groups = GroupsToCancel(open, waiting);
+    }
     return CancelGroup(session, groups.front(), context, incarnations);
   };
   int64_t count = 0;
