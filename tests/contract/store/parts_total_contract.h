@@ -246,7 +246,7 @@ TYPED_TEST(PartsContract, PartsOfABroadcastAreFreedByATotal) {
   const RunKey flow = s.Begun(s.CreateFlow(s.Flow({s.Node("a")})), kT0);
   const RunKey own = s.RowOf(flow, "a").key;
   EXPECT_EQ(s.BeginFire(own, kT0).verdict, ClaimVerdict::kAccepted);
-  s.SkipPart(own, 1, reason::kQueueTimeout, kT0 + 1s);
+  s.SkipPart(own, 1, reason::kEdited, kT0 + 1s);
   EXPECT_EQ(s.LookAt(own, kT0 + 1s).ended, RunState::kFailed);
   s.Steps(kT0 + 1s);
   s.Replace(job, PartsByTemplate(), kT0 + 2s);
