@@ -5,26 +5,26 @@
 namespace carillon {
 namespace {
 
-constexpr WallTime kNow = FromUnixMicros(1'000'000'000);
+constexpr WallTime kSlotNow = FromUnixMicros(1'000'000'000);
 
 WallTime StartOf(RunState from, WallTime told) {
-  return StartInSlot(from, {.started = told}, kNow);
+  return StartInSlot(from, {.started = told}, kSlotNow);
 }
 
 TEST(SlotStartTest, IsTheStartThatTheHostTells) {
-  EXPECT_EQ(StartOf(RunState::kRunning, kNow - 1s), kNow - 1s);
-  EXPECT_EQ(StartOf(RunState::kHeld, kNow - 1h), kNow - 1h);
+  EXPECT_EQ(StartOf(RunState::kRunning, kSlotNow - 1s), kSlotNow - 1s);
+  EXPECT_EQ(StartOf(RunState::kHeld, kSlotNow - 1h), kSlotNow - 1h);
 }
 
 TEST(SlotStartTest, IsNeverLaterThanNow) {
-  EXPECT_EQ(StartOf(RunState::kRunning, kNow + 1h), kNow);
+  EXPECT_EQ(StartOf(RunState::kRunning, kSlotNow + 1h), kSlotNow);
 }
 
 TEST(SlotStartTest, IsZeroWithoutAProcessInTheSlot) {
   EXPECT_EQ(StartOf(RunState::kRunning, WallTime{}), WallTime{});
   // Its slot was only reserved, or is another attempt's by now.
-  EXPECT_EQ(StartOf(RunState::kPending, kNow - 1s), WallTime{});
-  EXPECT_EQ(StartOf(RunState::kLost, kNow - 1s), WallTime{});
+  EXPECT_EQ(StartOf(RunState::kPending, kSlotNow - 1s), WallTime{});
+  EXPECT_EQ(StartOf(RunState::kLost, kSlotNow - 1s), WallTime{});
 }
 
 }  // namespace
