@@ -30,7 +30,7 @@ bool MayRetryAlone(const RunRow& row, bool deleted, WallTime now) {
 bool MayRetryPart(const Call& call, const RunRow& row, bool deleted, WallTime now) {
   if (row.state != RunState::kSkipped && !MayRetryAlone(row, deleted, now)) return false;
   const auto own = call.stores.runs.GetRun(OwnRunOf(row.key));
-  return own.ok() && MayRetryParts(call, *own, deleted);
+  return own.ok() && MayRetryParts(*own, deleted);
 }
 
 bool IsNested(const RunRow& own) { return NodePlaceOf(own.key).has_value(); }
@@ -131,7 +131,7 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   }
   // That of a node is retried as a whole, by its workflow.
   if (!run.node && IsRetriedByParts(run.row)) {
-    Keep(actions, "retry", MayRetryParts(call, run, place.deleted));
+    Keep(actions, "retry", MayRetryParts(run, place.deleted));
     return actions;
   }
   if (IsPart(run.row.key)) {

@@ -68,16 +68,6 @@ Problem NoShards(const RunDetail& run) {
   return {.status = 422, .code = "no_shards", .detail = std::move(detail)};
 }
 
-// False if the job has certainly lost the schedule of the run.
-bool MayHaveSchedule(const Call& call, const RunDetail& run) {
-  if (!IsOfAFire(run.row.kind)) return true;  // of a person, without a schedule
-  const auto job = call.stores.jobs.GetJob(run.job_id);
-  if (!job.ok() || !job->problem.empty()) return true;
-  return std::ranges::any_of(job->schedules, [&](const StoredSchedule& schedule) {
-    return schedule.schedule_id == run.row.key.schedule_id;
-  });
-}
-
 }  // namespace
 
 Reply GetRunShards(const Call& call) {
@@ -137,12 +127,10 @@ Outcome<std::map<RunKey, json>> CountsOfParts(const Call& call, const std::vecto
   return shown;
 }
 
-bool MayRetryParts(const Call& call, const RunDetail& own, bool job_deleted) {
+bool MayRetryParts(const RunDetail& own, bool job_deleted) {
   if (job_deleted || own.job_type == JobType::kWorkflow) return false;
-  if (!IsFinal(own.row.state)) {
-    return own.row.state == RunState::kRunning && !own.row.cancel_requested;
-  }
-  return !NeedsSchedule(own.row) || MayHaveSchedule(call, own);
+  if (IsFinal(own.row.state)) return true;
+  return own.row.state == RunState::kRunning && !own.row.cancel_requested;
 }
 
 }  // namespace carillon::scheduler

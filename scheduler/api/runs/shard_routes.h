@@ -26,6 +26,6 @@ Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
 
 // True if a retry may repeat parts of this own run, as far as that can be said beforehand: only the
 // retry itself asks for the slot of the job and for the rights of the people behind the run.
-bool MayRetryParts(const Call& call, const RunDetail& own, bool job_deleted);
+bool MayRetryParts(const RunDetail& own, bool job_deleted);
 
 }  // namespace carillon::scheduler

@@ -282,34 +282,6 @@ TEST_F(ShardRoutesTest, NoRetryIsOfferedForAPartOfAFireThatIsBeingCancelled) {
   EXPECT_EQ(Post(part + "/retry").status, 409);
 }
 
-TEST_F(ShardRoutesTest, NoRetryIsOfferedForACompletedFireWithoutItsSchedule) {
-  const json job = Create({{"shards", {{"total", 3}}}});
-  const std::string path = "/api/jobs/" + job.value("job_id", "");
-  const StoredJob stored = *stores_.jobs.GetJob(JobId(job.value("job_id", "")));
-  const RunKey key{.fire = clock_.Wall(), .schedule_id = stored.schedules.at(0).schedule_id};
-  ASSERT_TRUE(stores_.firing
-                  .Plan({.runs = {{.key = key,
-                                   .job_no = stored.job_no,
-                                   .segment = stored.segment,
-                                   .due = clock_.Wall(),
-                                   .def_version = stored.version}}},
-                        FenceOf(stored.segment), clock_.Wall())
-                  .ok());
-  const std::string run_id = EncodeRunId(key);
-  Begin(run_id);
-  for (size_t i = 0; i < 3; ++i) Finish(Part(run_id, i), {.exit_code = 0});
-  EndFire(run_id);
-  EXPECT_EQ(Get("/api/runs/" + run_id).body()["allowed_actions"], json({"execute", "retry"}));
-  const Answer edited =
-      Send("PUT", path, JobBody({{"shards", {{"total", 3}}}, {"cron_expression", nullptr}}).dump(),
-           {{"If-Match", "*"}});
-  ASSERT_EQ(edited.status, 200) << edited.text;
-  EXPECT_EQ(Get("/api/runs/" + run_id).body()["allowed_actions"], json({"execute"}));
-  const Answer refused = Post("/api/runs/" + run_id + "/retry", {{"shards", "all"}});
-  EXPECT_EQ(refused.status, 409);
-  EXPECT_NE(refused.text.find("lost the schedule"), std::string::npos) << refused.text;
-}
-
 TEST_F(ShardRoutesTest, ARetryNamesTheRunInItsWayAndChangesNothing) {
   const std::string run_id = Begun({{"overlap_policy", "skip"}});
   Fail(run_id);
