@@ -4,9 +4,11 @@
 Reads the JUnit file that ctest writes (`ctest --output-junit FILE`), and with --budget what cpu_time.py wrote about that
 run. The budget limits CPU time and not durations, because the tests of one tree take twice as long on a machine that has
 other guests. It is for a reference machine, on which the work of machine_speed.py takes REFERENCE_S while the tests run,
-and is multiplied by how much longer that work took during this run. Tests that wait too long fail by their own time limits.
+and is multiplied by how much longer that work took during this run. A run above it is reported and does not fail, because
+that work is one mix of many: where starting processes and fresh memory became three times as slow, it took 1.1 times as
+long. Tests that wait too long fail by their own time limits.
 
-Exit code 1: above the scaled budget by more than TOLERANCE, or a file is missing.
+Exit code 1: a file is missing.
 """
 import argparse
 import json
@@ -15,7 +17,7 @@ import xml.etree.ElementTree
 
 SLOWEST = 20
 # Not less, because the kernel's part of the tests and the work of machine_speed.py do not slow down alike; and below 2,
-# so that a tree whose tests take twice their budget fails everywhere.
+# so that a tree whose tests take twice their budget is told everywhere.
 TOLERANCE = 1.6
 # speed_s of cpu_time.py in the run by which the budget in ./dev was set.
 REFERENCE_S = 0.40
@@ -59,11 +61,10 @@ def main(arguments=None):
         return 0
     within, text = judge(measured, arguments.budget)
     print(text)
-    if within:
-        return 0
-    print(f"The tests take more than {TOLERANCE} times their budget. Make one cheaper, or move its full size to the long form\n"
-          "(CARILLON_TEST_LONG, label slow); the budget is in ./dev.", file=sys.stderr)
-    return 1
+    if not within:
+        print(f"The tests take more than {TOLERANCE} times their budget. Unless this machine was slow: make one cheaper, or\n"
+              "move its full size to the long form (CARILLON_TEST_LONG, label slow); the budget is in ./dev.", file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":

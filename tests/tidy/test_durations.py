@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the check of durations: the budget follows the speed of the machine during the run."""
+"""Tests of the report of durations: the budget follows the speed of the machine during the run."""
 import contextlib
 import io
 import json
@@ -33,16 +33,16 @@ def check(cpu_s, speed=1.0, budget=True):
 
 
 class DurationsTest(unittest.TestCase):
-    def test_a_run_near_its_budget_passes(self):
-        self.assertEqual(0, check(1599)[0])
+    def test_a_run_far_above_its_budget_is_told(self):
+        self.assertEqual("", check(1599)[2])
         code, out, err = check(1601)
-        self.assertEqual(1, code)
+        self.assertEqual(0, code, "the machine may be slow in what the work does not measure")
         self.assertIn("CPU time of all tests: 1601 s of a budget of 1000 s", out)
         self.assertIn("times their budget", err)
 
-    def test_without_a_budget_nothing_fails(self):
-        code, out, _ = check(99999, budget=False)
-        self.assertEqual(0, code)
+    def test_without_a_budget_nothing_is_told(self):
+        code, out, err = check(99999, budget=False)
+        self.assertEqual((0, ""), (code, err))
         self.assertLess(out.index("long"), out.index("quick"), "the slowest is first")
 
     def test_a_missing_file_fails(self):
@@ -50,15 +50,15 @@ class DurationsTest(unittest.TestCase):
             self.assertEqual(1, durations.main(["no-such-file.xml"]))
 
     def test_the_budget_of_a_slower_machine_is_higher(self):
-        code, out, _ = check(2300, speed=1.5)
-        self.assertEqual(0, code)
+        _, out, err = check(2300, speed=1.5)
+        self.assertEqual("", err)
         self.assertIn("1500 s: 1000 s on the reference machine, times 1.50", out)
-        self.assertEqual(1, check(2401, speed=1.5)[0])
+        self.assertIn("times their budget", check(2401, speed=1.5)[2])
 
-    def test_a_tree_that_doubles_its_tests_fails_on_every_machine(self):
+    def test_a_tree_that_doubles_its_tests_is_told_on_every_machine(self):
         for slower in (0.5, 1, 1.445, 4):
-            self.assertEqual(0, check(BUDGET_S * slower, speed=slower)[0])
-            self.assertEqual(1, check(BUDGET_S * slower * 2, speed=slower)[0], slower)
+            self.assertEqual("", check(BUDGET_S * slower, speed=slower)[2])
+            self.assertIn("times their budget", check(BUDGET_S * slower * 2, speed=slower)[2], slower)
 
 
 class CpuTimeTest(unittest.TestCase):

@@ -28,6 +28,7 @@ ROWS_MAX = 5_000
 # Twice the bound of a search, which reads its rows to find its end and again for the result. Each row is read with its
 # job and its version.
 SEARCHED_ROWS_MAX = 205_000
+ROWS_EXAMINED = re.compile(r"Rows_examined: (\d+)")
 assert RUNS > SEARCHED_ROWS_MAX, "every search would be within its bound"
 
 
@@ -190,14 +191,15 @@ INSERT INTO audit_log (at_us, actor, action, object_id, reason)
         ask()
         with open(self.log, encoding="utf-8", errors="replace") as log:
             blocks = re.split(r"(?m)^# User@Host", log.read())[1:]
-        return [Statement(block) for block in blocks]
+        # The server may be in the middle of its last block, and of one that the truncation has cut.
+        return [Statement(block) for block in blocks if ROWS_EXAMINED.search(block)]
 
 
 class Statement:
     """A statement: text; rows: the number of rows examined; plan: [(table, type, key, extra)]."""
 
     def __init__(self, block):
-        self.rows = int(re.search(r"Rows_examined: (\d+)", block)[1])
+        self.rows = int(ROWS_EXAMINED.search(block)[1])
         lines = [line[len("# explain: "):].split("\t") for line in block.splitlines()
                  if line.startswith("# explain: ")][1:]
         # The server may be in the middle of its last line. Such a block has no statement yet.
@@ -295,12 +297,14 @@ class HistoryTest(HistoryCase):
         self.assertGreater(letters, 5 * JOBS)
         statements = [s for s in self.history.statements(lambda: self.api.get("/api/failing-jobs"))
                       if "GROUP BY d.job_no" in s.text]
-        self.assertEqual(len(statements), 1)
-        grouped = [line for line in statements[0].plan if line[0] == "d"]
-        self.assertEqual([(kind, key) for _, kind, key, _ in grouped], [("range", "by_job")], statements[0].plan)
-        self.assertIn("Using index for group-by", grouped[0][3])
-        # Two rows for each job (the group and its last entry), then the job's row and the rows of two derived tables.
-        self.assertLessEqual(statements[0].rows, 8 * JOBS, statements[0].text)
+        # A client whose request takes long sends it again.
+        self.assertTrue(statements)
+        for statement in statements:
+            grouped = [line for line in statement.plan if line[0] == "d"]
+            self.assertEqual([(kind, key) for _, kind, key, _ in grouped], [("range", "by_job")], statement.plan)
+            self.assertIn("Using index for group-by", grouped[0][3])
+            # Two rows for each job (the group and its last entry), then the job's row and the rows of two derived tables.
+            self.assertLessEqual(statement.rows, 8 * JOBS, statement.text)
 
     def test_search_is_bounded(self):
         for path in SEARCHED:
