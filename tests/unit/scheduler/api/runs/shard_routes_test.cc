@@ -275,7 +275,7 @@ TEST_F(ShardRoutesTest, NoRetryIsOfferedForAPartOfAFireThatIsBeingCancelled) {
   {
     MutexLock lock(stores_.tables.mu);
     memory::RunEntry own = *stores_.tables.FindRun(*DecodeRunId(run_id));
-    own.row.cancel_requested = true;
+    own.row.cancel_requested = CancelMode::kGraceful;
     stores_.tables.PutRun(std::move(own));
   }
   EXPECT_EQ(Get(part).body()["allowed_actions"], json({"execute"}));
