@@ -170,6 +170,7 @@ JobDefinition Actor::NewDefinition() {
   if (profile_.lost_nodes) job.on_lost = OnLost::kFail;
   if (profile_.scripts) BecomeScript(job);
   FanOut(job);
+  FailInARow(job);
   return job;
 }
 

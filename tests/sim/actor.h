@@ -36,6 +36,7 @@ struct ActorProfile {
       false;           // with `workflows`: small ones, whose nodes' processes outlast their leases
   uint64_t seed = 0;   // of what is not drawn from the actor's generator
   bool parts = false;  // most jobs have shards or a broadcast
+  bool streaks = false;         // jobs are paused after failures, and many runs fail
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
@@ -90,6 +91,7 @@ class Actor {
   void BecomeWorkflow(JobDefinition& job, const std::vector<StoredJob>& others) const;
   void SkipSomeNode();
   void FanOut(JobDefinition& job) const;
+  void FailInARow(JobDefinition& job) const;
   void PreferFires(std::vector<RunRow>& open) const;
   void ChooseParts(const RunRow& row, RetryRequest& request) const;
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;

@@ -29,6 +29,7 @@ struct BrokenRule {
   bool parts = false;
   bool letters = false;
   bool quiet = false;
+  bool streaks = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -58,6 +59,7 @@ TEST_P(BrokenRuleTest, IsNoticed) {
                                             .lost_nodes = rule.lost_nodes,
                                             .parts = rule.parts,
                                             .letters = rule.letters,
+                                            .streaks = rule.streaks,
                                             .quiet = rule.quiet,
                                             .twin = rule.quiet});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
@@ -173,6 +175,11 @@ INSTANTIATE_TEST_SUITE_P(
                    .seeds_max = 40,
                    .first = 21,
                    .letters = true},
+        // pauses after failures: runs by hand count, and a job is looked at once in each version
+        BrokenRule{
+            .name = "streak.by_hand", .promise = "streaks", .seeds_max = 40, .streaks = true},
+        BrokenRule{
+            .name = "streak.seen_version", .promise = "streaks", .seeds_max = 40, .streaks = true},
         // quiet executors: silence judged by the usual interval, another process after the usual
         // wait, or by a heartbeat that another one has overtaken, few heartbeats although leases
         // depend on them

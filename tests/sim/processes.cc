@@ -40,13 +40,13 @@ test::CallFate AnswerLost(Effect effect) {
 bool CanBeLost(const test::StoreCall& call) { return call.is_fenced_write || call.name == "Take"; }
 
 // The ports of a member: those of which it only reads little have no faults.
-Stores WithFaults(const Stores& plain, test::FaultStores& faulty) {
+Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& streaks) {
   return {faulty.identity,  faulty.segments,     faulty.firing,     faulty.queues,
           plain.groups,     plain.jobs,          plain.runs,        plain.logs,
           plain.notices,    faulty.executors,    plain.idempotency, faulty.settings,
           plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
           plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
-          faulty.workflows, plain.checkpoints,   plain.streaks,     faulty.letters};
+          faulty.workflows, plain.checkpoints,   streaks,           faulty.letters};
 }
 
 }  // namespace
@@ -114,19 +114,20 @@ void SchedulerProcess::Create() {
   }
   if (world_.letters()) options.dead_letter_topic = LettersCheck::kTopic;
   member_ = std::make_unique<scheduler::Member>(
-      scheduler::MemberPorts{.clock = clock(),
-                             .stores = WithFaults(world_.store_ports, ports_->stores),
-                             .identity = ports_->stores.identity,
-                             .schema = world_.stores.schema,
-                             .guard = ports_->guard,
-                             .producer = ports_->producer,
-                             .results = ports_->results,
-                             .logs = ports_->logs,
-                             .hub = ports_->hub,
-                             .coordinator = *ports_->coordinator,
-                             .signer = ports_->signer,
-                             .metrics = *metrics_,
-                             .settings = ports_->settings},
+      scheduler::MemberPorts{
+          .clock = clock(),
+          .stores = WithFaults(world_.store_ports, ports_->stores, world_.streaks),
+          .identity = ports_->stores.identity,
+          .schema = world_.stores.schema,
+          .guard = ports_->guard,
+          .producer = ports_->producer,
+          .results = ports_->results,
+          .logs = ports_->logs,
+          .hub = ports_->hub,
+          .coordinator = *ports_->coordinator,
+          .signer = ports_->signer,
+          .metrics = *metrics_,
+          .settings = ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     // The executors here have no files, so there is nothing to save.

@@ -100,6 +100,11 @@ const Worlds kWorlds[] = {
     {.name = "DeadLettersReachTheirTopic",
      .options = {.letters = true},
      .least = {{"dead letters", &Outcome::letters, 2}, {"faults", &Outcome::faults, 5}}},
+    // A job is paused when so many of its runs have failed in a row, and never otherwise.
+    {.name = "JobsWhoseRunsFailAreSoonPaused",
+     .options = {.streaks = true},
+     .share = 10,
+     .least = {{"pauses after failures", &Outcome::pauses, 3}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

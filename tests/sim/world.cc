@@ -16,6 +16,8 @@ namespace {
 constexpr uint64_t kBoundsEvery = 500;  // steps
 constexpr Duration kSettle = 8s;        // from the end of the faults to the end of the schedules
 constexpr Duration kRestLook = 5s;
+// In worlds whose jobs are paused after failures, while their schedules still fire.
+constexpr Duration kFailsOn = 60s;
 
 uint32_t DrawSegments(Rng& rng) {
   static constexpr uint32_t kCounts[] = {1, 2, 4, 8};
@@ -275,6 +277,10 @@ void World::CheckFiresEnd() {
   if (wrong) checker.Fail("parts", *wrong);
 }
 
+void World::CheckStreaks() {
+  if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look(clock.Wall());
+}
+
 // Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first
 // process of each id stays.
 void World::CheckExecutors() {
@@ -311,6 +317,7 @@ void World::CheckBounds() {
   if (options_.guest != nullptr) return;
   CheckQueues();
   CheckFiresEnd();
+  CheckStreaks();
   if (options_.quiet && plan_.kills_nothing) CheckExecutors();
   if (!stores.DelaysAgree()) {
     checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");
@@ -341,6 +348,7 @@ Outcome World::Run() {
   profile.nested = options_.nested;
   profile.lost_nodes = options_.lost_nodes;
   profile.parts = options_.parts;
+  profile.streaks = options_.streaks;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
@@ -400,7 +408,7 @@ Outcome World::Run() {
   });
   After(3s, [this] { FaultTick(); });
   if (pauser_->acts()) After(3s, [this] { PauseTick(); });
-  if (backfiller_->acts()) After(4s, [this] { BackfillTick(); });
+  if (backfiller_->acts() && !options_.streaks) After(4s, [this] { BackfillTick(); });
   if (options_.guest != nullptr) After(2s, [this] { GuestTick(); });
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
@@ -413,6 +421,10 @@ void World::Rest(bool strict_misfire) {
   actor_->Calm();
   backfiller_->Calm();
   LastPause();
+  if (options_.streaks) {
+    calm_ = clock.Wall() + (AllContinue() - clock.Steady()) + kMembersBackAfter;
+    RunUntil(AllContinue() + kMembersBackAfter + kFailsOn);
+  }
   RunUntil(AllContinue() + kSettle);
   settled_ = clock.Wall();
   actor_->EndSchedules();
@@ -471,6 +483,7 @@ Outcome World::Report() const {
           .in_parts = checker.parts().begun(),
           .broadcasts = checker.parts().broadcasts(),
           .letters = letters_ ? letters_->published() : 0,
+          .pauses = streaks.pauses(),
           .faults = faults_seen_};
 }
 

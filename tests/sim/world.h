@@ -26,6 +26,7 @@
 #include "tests/sim/letters_check.h"
 #include "tests/sim/sim_process.h"
 #include "tests/sim/sim_warden.h"
+#include "tests/sim/streaks_check.h"
 #include "tests/sim/world_guest.h"
 #include "tests/support/fault_network.h"
 #include "tests/support/manual_clock.h"
@@ -52,6 +53,7 @@ struct WorldOptions {
   bool lost_nodes = false;
   bool parts = false;    // not with `workflows`: the fires of most jobs are done in parts
   bool letters = false;  // dead letters are published; members are killed, the bus is away
+  bool streaks = false;  // jobs are paused after failures; no backfills
   bool quiet = false;    // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;     // only with `hangs`: a second host has the name of the first executor
   bool trace = false;    // prints every event to stderr
@@ -75,6 +77,7 @@ struct Outcome {
   size_t in_parts = 0;    // fires that have begun in parts
   size_t broadcasts = 0;  // of them, on more than one host
   size_t letters = 0;     // that were published
+  size_t pauses = 0;      // of jobs after failures
   size_t faults = 0;
 };
 
@@ -121,6 +124,7 @@ class World {
   memory::MemorySwitchboard board;
   memory::MemoryEnsemble ensemble;
   Checker checker;
+  StreaksCheck streaks{store_ports, stores.tables, checker};
 
  private:
   static constexpr int kDepthMax = 3;
@@ -137,6 +141,7 @@ class World {
   void CheckQueues();
   void CheckGroupQueues();
   void CheckFiresEnd();
+  void CheckStreaks();
   void CheckExecutors();
   void CheckLetters();
   void Rest(bool strict_misfire);
@@ -191,6 +196,8 @@ class World {
   const WorldOptions options_;
   FaultPlan plan_;
   bool chaos_ = true;
+  // Since then faults and pauses are over, and all members are back.
+  std::optional<WallTime> calm_;
   // Since then faults and pauses are over, and all segments have owners again.
   std::optional<WallTime> settled_;
   size_t scheduler_count_ = 1;
