@@ -149,6 +149,7 @@ TEST_F(ShardRoutesTest, ARunThatEndedBeforeItBeganSaysWhy) {
   EXPECT_EQ(none.body()["shard_total"], 0);
   EXPECT_EQ(none.body()["shards"], json::array());
 
+  clock_.Advance(1s);
   const std::string many = Execute(job_id);
   Begin(many, RenderedPlaces("many", 1'000));
   const Answer bad = Get("/api/runs/" + many + "/shards");
