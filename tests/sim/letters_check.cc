@@ -4,17 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "scheduler/settings/new_fields.h"
-
 namespace carillon::sim {
 
 LettersCheck::LettersCheck(memory::MemoryStores& stores, memory::MemoryBus& bus)
-    : stores_(stores), topic_(bus.NewConsumer(kTopic, "outside")) {
-  MutexLock lock(stores_.tables.mu);
-  stores_.tables.schema = {.known = scheduler::kFanOutMigration,
-                           .applied = scheduler::kFanOutMigration,
-                           .finished = scheduler::kFanOutMigration};
-}
+    : stores_(stores), topic_(bus.NewConsumer(kTopic, "outside")) {}
 
 void LettersCheck::Read() {
   const auto records = topic_->Poll(SIZE_MAX);

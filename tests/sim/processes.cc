@@ -56,6 +56,7 @@ Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& s
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
       : stores(world.store_ports, self),
+        streaks(world.streaks, self),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -73,6 +74,7 @@ struct SchedulerProcess::Ports {
         signer(world.SignerOf(self.number_)) {}
 
   test::FaultStores stores;
+  test::FaultStreakStore streaks;
   test::FaultProducer producer;
   test::FaultConsumer results;
   test::FaultConsumer logs;
@@ -113,21 +115,23 @@ void SchedulerProcess::Create() {
     options.lease = kShortLease;
   }
   if (world_.letters()) options.dead_letter_topic = LettersCheck::kTopic;
+  // Elsewhere without faults, so that those worlds stay as they are.
+  StreakStore& streaks =
+      world_.pauses_after_failures() ? static_cast<StreakStore&>(ports_->streaks) : world_.streaks;
   member_ = std::make_unique<scheduler::Member>(
-      scheduler::MemberPorts{
-          .clock = clock(),
-          .stores = WithFaults(world_.store_ports, ports_->stores, world_.streaks),
-          .identity = ports_->stores.identity,
-          .schema = world_.stores.schema,
-          .guard = ports_->guard,
-          .producer = ports_->producer,
-          .results = ports_->results,
-          .logs = ports_->logs,
-          .hub = ports_->hub,
-          .coordinator = *ports_->coordinator,
-          .signer = ports_->signer,
-          .metrics = *metrics_,
-          .settings = ports_->settings},
+      scheduler::MemberPorts{.clock = clock(),
+                             .stores = WithFaults(world_.store_ports, ports_->stores, streaks),
+                             .identity = ports_->stores.identity,
+                             .schema = world_.stores.schema,
+                             .guard = ports_->guard,
+                             .producer = ports_->producer,
+                             .results = ports_->results,
+                             .logs = ports_->logs,
+                             .hub = ports_->hub,
+                             .coordinator = *ports_->coordinator,
+                             .signer = ports_->signer,
+                             .metrics = *metrics_,
+                             .settings = ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     // The executors here have no files, so there is nothing to save.

@@ -104,7 +104,7 @@ const Worlds kWorlds[] = {
     {.name = "JobsWhoseRunsFailAreSoonPaused",
      .options = {.streaks = true},
      .share = 10,
-     .least = {{"pauses after failures", &Outcome::pauses, 3}}},
+     .least = {{"pauses after failures", &Outcome::pauses, 1}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

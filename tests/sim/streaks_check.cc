@@ -46,7 +46,7 @@ bool StreaksCheck::IsFull(const memory::JobEntry& job) const {
   if (left == 0) return false;
   for (const auto& [key, run] : tables_.runs() | std::views::reverse) {
     const bool of_version = run.row.job_no == job.job_no && run.row.def_version == job.version &&
-                            key.fire >= job.updated;
+                            key.fire >= job.updated && key.fire <= clock_.Wall();
     if (!of_version) continue;
     if (IsScheduled(run.row) && IsRetriedByHand(run.row)) return false;
     if (!Counts(run)) continue;
@@ -76,7 +76,8 @@ Result<bool> StreaksCheck::PauseFailing(const FailingJob& job, const Fence& fenc
   return paused;
 }
 
-void StreaksCheck::Look(WallTime now) {
+void StreaksCheck::Look() {
+  const WallTime now = clock_.Wall();
   MutexLock lock(tables_.mu);
   std::map<JobNo, WallTime> full;
   for (const auto& [job_no, job] : tables_.jobs()) {

@@ -5,7 +5,8 @@
 // - Once faults are over, no job stays enabled for long although they have.
 //
 // Counted is a run that the scheduler started by itself for a fire of the version's own time, and
-// that has COMPLETED, or has FAILED or TIMED_OUT by no fault of its host.
+// that has COMPLETED, or has FAILED or TIMED_OUT by no fault of its host. Runs that a person has
+// started before their fires count from then on.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/ports/store/stores.h"
 #include "tests/sim/checker.h"
 #include "tests/twins/memory_tables.h"
@@ -23,8 +25,13 @@ class StreaksCheck final : public StreakStore {
  public:
   static constexpr Duration kPausedWithin = 10s;
 
-  StreaksCheck(const Stores& stores, memory::MemoryTables& tables, Checker& checker)
-      : store_(stores.streaks), jobs_(stores.jobs), tables_(tables), checker_(checker) {}
+  StreaksCheck(const Stores& stores, memory::MemoryTables& tables, Checker& checker,
+               const Clock& clock)
+      : store_(stores.streaks),
+        jobs_(stores.jobs),
+        tables_(tables),
+        checker_(checker),
+        clock_(clock) {}
 
   Result<std::vector<FailingJob>> ScanFailing(const std::vector<SegmentId>& segments,
                                               WallTime since, std::optional<JobNo> after,
@@ -38,7 +45,7 @@ class StreaksCheck final : public StreakStore {
                             const WriteContext& context) override;
 
   // Call it from time to time while nothing fails and nobody acts.
-  void Look(WallTime now);
+  void Look();
   size_t pauses() const { return pauses_; }
 
  private:
@@ -49,6 +56,7 @@ class StreaksCheck final : public StreakStore {
   JobStore& jobs_;
   memory::MemoryTables& tables_;
   Checker& checker_;
+  const Clock& clock_;
   std::map<JobNo, WallTime> full_since_;  // of enabled jobs
   size_t pauses_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "scheduler/letters/letter_publisher.h"
+#include "scheduler/settings/new_fields.h"
 #include "tests/sim/final_checks.h"
 #include "tests/sim/processes.h"
 
@@ -81,6 +82,12 @@ World::World(const WorldOptions& options)
   for (size_t i = 0; i < executors; ++i) {
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
+  }
+  if (options.letters || options.streaks) {
+    MutexLock lock(stores.tables.mu);
+    stores.tables.schema = {.known = scheduler::kFanOutMigration,
+                            .applied = scheduler::kFanOutMigration,
+                            .finished = scheduler::kFanOutMigration};
   }
   if (options.letters) letters_ = std::make_unique<LettersCheck>(stores, bus);
   if (options.twin) {
@@ -278,7 +285,7 @@ void World::CheckFiresEnd() {
 }
 
 void World::CheckStreaks() {
-  if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look(clock.Wall());
+  if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look();
 }
 
 // Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first

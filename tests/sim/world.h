@@ -105,6 +105,7 @@ class World {
   const FaultPlan& faults() const { return plan_; }
   bool quiet() const { return options_.quiet; }
   bool letters() const { return options_.letters; }
+  bool pauses_after_failures() const { return options_.streaks; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
   bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
@@ -124,7 +125,7 @@ class World {
   memory::MemorySwitchboard board;
   memory::MemoryEnsemble ensemble;
   Checker checker;
-  StreaksCheck streaks{store_ports, stores.tables, checker};
+  StreaksCheck streaks{store_ports, stores.tables, checker, clock};
 
  private:
   static constexpr int kDepthMax = 3;
