@@ -97,13 +97,13 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"admit.reserve", "P8 queue order", 400}, BrokenRule{"wait.delete", "queues", 40},
         BrokenRule{"misfire.from_fire", "queues", 200},
         // groups: claims by an old limit, no regard for the queue, a slot that a retry keeps
-        BrokenRule{"group.limit_lock", "groups limit", 200},
-        BrokenRule{"group.queued_before", "groups order", 200},
-        BrokenRule{"group.free_on_retry", "groups slots", 200},
-        BrokenRule{"group.cooling", "groups time", 200},     // slots are given again at once
-        BrokenRule{"group.from_claim", "groups time", 400},  // long before the process starts
-        BrokenRule{"plan.next_after_now", "P1", 40},         // fires in a stall are lost
-        BrokenRule{"sweep.lower_bound", "P1", 40},           // old rows are never seen
+        BrokenRule{"group.limit_lock", "groups limit", 200, 3},
+        BrokenRule{"group.queued_before", "groups order", 200, 3},
+        BrokenRule{"group.free_on_retry", "groups slots", 200, 13},
+        BrokenRule{"group.cooling", "groups time", 200, 3},     // slots are given again at once
+        BrokenRule{"group.from_claim", "groups time", 400, 3},  // long before the process starts
+        BrokenRule{"plan.next_after_now", "P1", 40},            // fires in a stall are lost
+        BrokenRule{"sweep.lower_bound", "P1", 40},              // old rows are never seen
         // an attempt that never began ends its run
         BrokenRule{"run.given_back", "P1 given back", 400, 65},
         // planning by the calendars that were read first
