@@ -158,7 +158,14 @@ Result<json> RetryBody(const RunArguments& arguments) {
   if (!arguments.shards.empty()) {
     CARILLON_ASSIGN_OR_RETURN(body["shards"], ShardsToRetry(arguments.shards));
   }
-  if (arguments.dry_run) body["dry_run"] = true;
+  if (arguments.dry_run) {
+    if (!arguments.shards.empty()) {
+      return {ErrorCode::kInvalid,
+              "--dry-run shows the nodes of a workflow run and cannot be combined with --shards; "
+              "`carillon run shards RUN` lists the parts and their states"};
+    }
+    body["dry_run"] = true;
+  }
   return body;
 }
 
@@ -312,7 +319,8 @@ void AddRunCommands(CLI::App& app, Session& session) {
       ->add_option("--shards", a->shards,
                    "Of a run that fans out: failed (default), all, or indexes, comma-separated")
       ->check(NotEmpty);
-  retry->add_flag("--dry-run", a->dry_run, "Show the nodes, without changing anything");
+  retry->add_flag("--dry-run", a->dry_run,
+                  "Of a workflow run: show the nodes, without changing anything");
   for (CLI::App* added : {cancel, retry}) {
     added->add_option("--reason", a->reason, "Reason, kept in the audit log");
     added->add_flag(

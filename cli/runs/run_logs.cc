@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "cli/runs/run_wait.h"
+#include "common/domain/run/reasons.h"
 #include "common/domain/run/run.h"
 
 namespace carillon::cli {
@@ -15,9 +17,15 @@ namespace {
 using nlohmann::json;
 
 constexpr Duration kFollowEvery = 250ms;
+constexpr Duration kFollowOthersEvery = 1s;  // a run whose log is in those of other runs
 // The last parts of a log may arrive in the database until this long after the end of the attempt.
 // The server waits equally long.
 constexpr Duration kPieceGrace = 10s;
+
+std::string MemberText(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
 
 std::string HeaderOf(const ApiResponse& response, std::string_view name) {
   for (const auto& [key, value] : response.headers) {
@@ -66,7 +74,13 @@ class LogReader {
       const std::string before = offset_;
       CARILLON_TRY(ReadPart());
       if (IsElsewhere()) return ExitCode::kDone;
-      if (complete_ || offset_.empty()) return ExitCode::kDone;
+      if (complete_) return ExitCode::kDone;
+      if (offset_.empty()) {
+        if (printed_) return ExitCode::kDone;
+        CARILLON_TRY(IsOver());
+        SayWhyEmpty();
+        return ExitCode::kDone;
+      }
       if (offset_ != before) continue;
       // The log has no end yet. If the attempt has ended, its last lines may still be on their way
       // to the database.
@@ -87,7 +101,7 @@ class LogReader {
       } else if (done.error().exit != ExitCode::kUnreachable || Now() - heard_ >= kPatience) {
         return done.error();
       }
-      session_.host().wait(kFollowEvery);
+      session_.host().wait(elsewhere_.empty() ? kFollowEvery : kFollowOthersEvery);
     }
   }
 
@@ -97,22 +111,43 @@ class LogReader {
   Outcome<bool> IsOver() {
     CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
                               session_.Call({.path = "/api/runs/" + Escape(flags_.run_id)}));
-    const json& body = run.body.is_object() ? run.body : json::object();
-    const auto state = ParseRunState(body.value("state", ""));
+    run_ = run.body.is_object() ? run.body : json::object();
+    const auto state = ParseRunState(MemberText(run_, "state"));
     if (!state.ok())
       return Failure{.message = "unexpected answer from the server: no state",
                      .code = "bad_answer"};
-    latest_ = body.value("attempt", 1);
+    state_ = *state;
+    latest_ = run_.value("attempt", 1);
     if (attempt_ == 0) attempt_ = latest_;
-    return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
+    return latest_ > attempt_ || HasEnded();
+  }
+
+  bool HasEnded() const { return IsFinal(state_) || state_ == RunState::kHeld; }
+
+  // Says why nothing was printed, if nothing has run. A run that did may have printed nothing.
+  void SayWhyEmpty() {
+    if (printed_ || removed_ || latest_ > attempt_) return;
+    const std::string reason = MemberText(run_, "reason");
+    if (state_ == RunState::kPending) {
+      session_.Say(fmt::format("This run is PENDING; its attempt {} has not begun.", attempt_));
+    } else if (state_ == RunState::kCompleted && reason == reason::kZeroShards) {
+      session_.Say("This run had no shards, and so has no log.");
+    } else if (IsFinal(state_) && MemberText(run_, "executor_id").empty() &&
+               MemberText(run_, "claimed_at").empty()) {
+      session_.Say(fmt::format("This run was {} before it began{}, and so has no log.",
+                               Name(state_), reason.empty() ? "" : " (" + reason + ")"));
+    }
   }
 
   // Prints what is new. True if there is nothing more to follow. The run is read before its log: if
   // the run has ended, the log is then read after the end and misses nothing that has arrived.
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
-    CARILLON_TRY(ReadPart());
-    if (IsElsewhere()) return true;
+    if (elsewhere_.empty()) {
+      CARILLON_TRY(ReadPart());
+    }
+    if (IsElsewhere()) return flags_.attempt > 0 ? over : HasEnded();
+    if (state_ == RunState::kPending && !std::exchange(said_waits_, true)) SayWhyEmpty();
     if (!over) return false;
     if (!over_since_) over_since_ = Now();
     // An empty offset means that the server has no log, only the output. The output has
@@ -121,11 +156,13 @@ class LogReader {
     if (!complete_ && !offset_.empty())
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
     if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
+    SayWhyEmpty();
     return true;
   }
 
-  // True for a run without a log of its own; says which runs have one.
+  // True for a run without a log of its own; says once which runs have one.
   bool IsElsewhere() {
+    if (elsewhere_.empty() || std::exchange(said_where_, true)) return !elsewhere_.empty();
     if (elsewhere_ == "shards") {
       session_.Say(fmt::format(
           "This run fans out, and each of its parts has its own log: `carillon run logs {0} "
@@ -137,7 +174,7 @@ class LogReader {
           "nodes {} -o wide` lists their runs.",
           flags_.run_id));
     }
-    return !elsewhere_.empty();
+    return true;
   }
 
   Outcome<bool> NextAttempt() {
@@ -165,7 +202,8 @@ class LogReader {
     elsewhere_ = HeaderOf(log, "x-log-in");
     const std::string last = HeaderOf(log, "x-log-last-seq");
     if (last.empty()) {
-      if (HeaderOf(log, "x-log-removed") == "true") {
+      removed_ = HeaderOf(log, "x-log-removed") == "true";
+      if (removed_) {
         session_.Say("The log of this run was removed by the retention; this is its last output.");
       }
       return PrintOutput(log.text, lines);
@@ -210,6 +248,7 @@ class LogReader {
   void Print(const std::string& text, bool lines) {
     std::ostream& out = session_.host().out;
     const bool as_it_is = session_.Print().form() != Form::kTable;
+    printed_ = printed_ || !text.empty();
     if (!lines || (as_it_is && !since_)) {
       out << Shown(text) << std::flush;
       return;
@@ -233,11 +272,17 @@ class LogReader {
   int attempt_;
   // The number of the latest attempt when the run was last read.
   int latest_ = 0;
+  json run_ = json::object();  // as it was last read
+  RunState state_ = RunState::kPending;
   // The position after the last printed entry, as sent by the server.
   std::string offset_;
   bool complete_ = false;
   std::string elsewhere_;  // the kind of runs that have the log; empty = this one
   bool output_printed_ = false;
+  bool printed_ = false;  // anything, of any attempt
+  bool removed_ = false;  // by the retention
+  bool said_where_ = false;
+  bool said_waits_ = false;
   SteadyTime heard_;
   std::optional<SteadyTime> over_since_;
 };

@@ -120,16 +120,35 @@ Outcome<RetryBody> ReadRetry(const Call& call) {
 }
 
 Problem NoNodes(const RunKey& key) {
-  return {
-      .status = 422,
-      .code = "no_nodes",
-      .detail = fmt::format("Run {} is not of a workflow, or has not begun.", EncodeRunId(key))};
+  return {.status = 422,
+          .code = "no_nodes",
+          .detail = fmt::format("Workflow run {} has not begun.", EncodeRunId(key))};
+}
+
+Problem NotOfWorkflow(const RunDetail& run) {
+  const std::string id = EncodeRunId(run.row.key);
+  std::string detail = fmt::format(
+      "Run {} is not of a workflow: from, skip and dry_run are about the nodes of one.", id);
+  if (IsInParts(run.row)) detail += fmt::format(" GET /api/runs/{}/shards lists its parts.", id);
+  return {.status = 422, .code = "no_nodes", .detail = std::move(detail)};
 }
 
 Problem ExplainRetry(const Error& error) {
   Problem problem = ToProblem(error);
   if (NamesOpenNodes(error)) problem.code = "still_open";
   if (NamesHolder(error)) problem.code = "overlap";
+  return problem;
+}
+
+// The run's state alone would not say that no choice of parts helps.
+Problem ExplainRetryOf(const RunDetail& run, const Error& error) {
+  Problem problem = ExplainRetry(error);
+  if (error.code == ErrorCode::kConflict && !run.node && HadZeroShards(run)) {
+    problem.detail = fmt::format(
+        "Run {} had no shards when it began, so it has nothing to run again. Execute its job "
+        "instead; a backfill with \"rerun\": \"all\" begins a run of a schedule anew.",
+        EncodeRunId(run.row.key));
+  }
   return problem;
 }
 
@@ -179,7 +198,7 @@ Reply RetryRun(const Call& call) {
                         fmt::format("Must be left out: run {} is itself a part, of run {}.",
                                     EncodeRunId(key), EncodeRunId(OwnRunOf(key))));
   }
-  if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NoNodes(key);
+  if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NotOfWorkflow(before);
   CARILLON_TRY(CheckWorkflowOf(call, before));
   if (retry.dry_run) return Preview(call, key, retry.workflow);
   CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
@@ -193,7 +212,7 @@ Reply RetryRun(const Call& call) {
   }
   const auto retried = call.stores.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
-  if (retried.code() != ErrorCode::kTimeout) return ExplainRetry(retried.error());
+  if (retried.code() != ErrorCode::kTimeout) return ExplainRetryOf(before, retried.error());
   // With an Idempotency-Key, the client repeats the request to learn whether the retry took
   // effect. Without a key, the run's state is the best evidence, although another request may
   // have caused it.

@@ -47,10 +47,6 @@ bool EndedBeforeItBegan(const RunDetail& run) {
   return IsFinal(run.row.state) && !ran && run.job_type != JobType::kWorkflow;
 }
 
-bool HadZeroShards(const RunDetail& run) {
-  return EndedBeforeItBegan(run) && run.result.reason == reason::kZeroShards;
-}
-
 Problem NoShards(const RunDetail& run) {
   std::string detail =
       fmt::format("Run {} does not fan out, or has not begun.", EncodeRunId(run.row.key));
@@ -69,6 +65,10 @@ Problem NoShards(const RunDetail& run) {
 }
 
 }  // namespace
+
+bool HadZeroShards(const RunDetail& run) {
+  return EndedBeforeItBegan(run) && run.result.reason == reason::kZeroShards;
+}
 
 Reply GetRunShards(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));

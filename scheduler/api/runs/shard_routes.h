@@ -17,6 +17,9 @@ Reply GetRunShards(const Call& call);
 // The member `shards` of a retry: "failed", "all", or a list of indexes. nullopt if it is absent.
 Outcome<std::optional<PartChoice>> ReadPartChoice(const nlohmann::json& body);
 
+// True for a run that began with no parts, which is its success.
+bool HadZeroShards(const RunDetail& run);
+
 // True if the run has parts to be counted.
 bool HasCounts(const RunDetail& run);
 // The numbers of parts of each of these own runs by state, as members of objects; by run.

@@ -55,19 +55,76 @@ TEST_F(ShardCommandsTest, LogsOfARunThatFansOutAreThoseOfItsParts) {
       .headers = {{"content-type", "text/plain; charset=utf-8"}, {"x-log-in", "shards"}}};
   server_.answers["GET http://a/api/runs/R1/logs"].emplace_back(elsewhere);
   server_.answers["GET http://a/api/runs/R1/logs?attempt=1"].emplace_back(elsewhere);
-  Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"state", "RUNNING"}, {"attempt", 1}});
+  for (const char* state : {"RUNNING", "RUNNING", "FAILED"}) {
+    Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"state", state}, {"attempt", 1}});
+  }
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"run", "logs", "R1"}, {"run", "logs", "R1", "-f"}}) {
     EXPECT_EQ(Run(arguments), 0) << err();
     EXPECT_EQ(out(), "");
-    EXPECT_NE(err().find("carillon run logs R1 --shard 0"), std::string::npos) << err();
+    const size_t said = err().find("carillon run logs R1 --shard 0");
+    ASSERT_NE(said, std::string::npos) << err();
+    EXPECT_EQ(err().find("--shard 0", said + 30), std::string::npos) << "once: " << err();
   }
+  EXPECT_EQ(server_.answers["GET http://a/api/runs/R1"].size(), 1u) << "until it has ended";
   Answer("GET /api/runs/R1/shards", RunShards());
   AnswerText("GET /api/runs/R3/logs", "of part 1\n");
   EXPECT_EQ(Run({"run", "logs", "R1", "--shard", "1"}), 0) << err();
   EXPECT_EQ(out(), "of part 1\n");
   EXPECT_EQ(Run({"run", "logs", "R1", "--shard", "2"}), 3);
   EXPECT_NE(err().find("there are 2"), std::string::npos) << err();
+}
+
+TEST_F(ShardCommandsTest, AFollowedFireThatRunsAgainIsFollowedToItsEnd) {
+  const HttpResponse elsewhere{
+      .headers = {{"content-type", "text/plain; charset=utf-8"}, {"x-log-in", "shards"}}};
+  server_.answers["GET http://a/api/runs/R1/logs?attempt=1"].emplace_back(elsewhere);
+  for (const auto& [state, attempt] :
+       {std::pair{"RUNNING", 1}, {"RUNNING", 2}, {"RUNNING", 2}, {"COMPLETED", 2}}) {
+    Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"state", state}, {"attempt", attempt}});
+  }
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0) << err();
+  EXPECT_EQ(server_.answers["GET http://a/api/runs/R1"].size(), 1u);
+}
+
+TEST_F(ShardCommandsTest, ALogThatIsEmptySinceNothingRanSaysWhy) {
+  const auto said = [this](json run) {
+    server_.answers.clear();
+    run.update({{"run_id", "R1"}, {"attempt", 1}});
+    Answer("GET /api/runs/R1", run);
+    AnswerText("GET /api/runs/R1/logs", "");
+    EXPECT_EQ(Run({"run", "logs", "R1"}), 0) << err();
+    EXPECT_EQ(out(), "");
+    return err();
+  };
+  EXPECT_NE(said({{"state", "PENDING"}}).find("attempt 1 has not begun"), std::string::npos);
+  EXPECT_NE(said({{"state", "COMPLETED"}, {"reason", "zero_shards"}}).find("had no shards"),
+            std::string::npos);
+  EXPECT_NE(said({{"state", "SKIPPED"}, {"reason", "misfire"}})
+                .find("was SKIPPED before it began (misfire)"),
+            std::string::npos);
+  EXPECT_EQ(said({{"state", "COMPLETED"}, {"executor_id", "x"}}), "") << "it printed nothing";
+  EXPECT_EQ(said({{"state", "RUNNING"}, {"executor_id", "x"}}), "");
+}
+
+TEST_F(ShardCommandsTest, AFollowedRunThatWaitsSaysSoOnce) {
+  for (const char* state : {"PENDING", "PENDING", "COMPLETED"}) {
+    Answer("GET /api/runs/R1", RunShown(state));
+  }
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "");
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "");
+  AnswerText("GET /api/runs/R1/logs?attempt=1", "done\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "-f"}), 0) << err();
+  EXPECT_EQ(out(), "done\n");
+  const size_t said = err().find("PENDING");
+  ASSERT_NE(said, std::string::npos);
+  EXPECT_EQ(err().find("PENDING", said + 1), std::string::npos) << err();
+}
+
+TEST_F(ShardCommandsTest, PartsHaveNoDryRun) {
+  EXPECT_EQ(Run({"run", "retry", "R1", "--shards", "all", "--dry-run"}), 2);
+  EXPECT_NE(err().find("carillon run shards"), std::string::npos) << err();
+  EXPECT_TRUE(server_.requests.empty());
 }
 
 TEST_F(ShardCommandsTest, ARetryNamesItsParts) {

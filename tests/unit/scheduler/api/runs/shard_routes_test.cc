@@ -250,6 +250,31 @@ TEST_F(ShardRoutesTest, ChosenPartsAreRetriedAndTheChoiceIsChecked) {
   EXPECT_EQ(Post("/api/runs/" + plain + "/retry", {{"shards", "all"}}).status, 409);
 }
 
+TEST_F(ShardRoutesTest, ARunThatHadNoShardsSaysThatNoRetryHelps) {
+  json changes = json::object();
+  changes["shards"] = {{"total", "{{params.n}}"}};
+  changes["parameters"] = {{"n", 3}};
+  const std::string zero = Execute(Create(changes).value("job_id", ""));
+  Begin(zero, RenderedPlaces("0", 1'000));
+  for (const json& body :
+       {json::object(), json{{"shards", "all"}}, json{{"shards", json::array({0})}}}) {
+    const Answer answer = Post("/api/runs/" + zero + "/retry", body);
+    EXPECT_EQ(answer.status, 409) << body;
+    EXPECT_EQ(answer.code(), "conflict");
+    EXPECT_NE(answer.text.find("had no shards when it began"), std::string::npos) << answer.text;
+  }
+}
+
+TEST_F(ShardRoutesTest, APreviewIsOfNodesAlone) {
+  const std::string run_id = Begun();
+  const Answer answer =
+      Post("/api/runs/" + run_id + "/retry", {{"shards", "all"}, {"dry_run", true}});
+  EXPECT_EQ(answer.status, 422) << answer.text;
+  EXPECT_EQ(answer.code(), "no_nodes");
+  EXPECT_NE(answer.text.find("is not of a workflow: "), std::string::npos) << answer.text;
+  EXPECT_NE(answer.text.find("/shards lists its parts"), std::string::npos) << answer.text;
+}
+
 TEST_F(ShardRoutesTest, ARunThatHasSucceededRunsNamedPartsAgain) {
   const std::string run_id = Begun();
   for (size_t i = 0; i < 3; ++i) Finish(Part(run_id, i), {.exit_code = 0});
