@@ -59,8 +59,10 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   const auto writer = by_hand_ ? PartsCheck::Writer::kPerson : PartsCheck::Writer::kMember;
   if (const auto wrong = parts_.RunWritten(before, after, writer)) Fail("parts", *wrong);
   if (after == nullptr) {
-    // Only an edit, pause or delete may remove a run, and only before its first attempt.
-    if (before->state != RunState::kPending || before->attempt != 1) {
+    // Only an edit, pause or delete may remove a run, and only before its first attempt; and the
+    // begin of a fire parts of an earlier one.
+    const bool waits = before->state == RunState::kPending && before->attempt == 1;
+    if (!waits && !BeginsAgain(before->key)) {
       Fail("P1 no silent miss", "deleted: " + Describe(*before));
     }
     rows_.erase(before->key);
@@ -332,6 +334,7 @@ void Checker::CheckParameters(const AttemptName& name, const StartAttempt& start
 void Checker::CheckPlace(const AttemptName& name, const StartAttempt& start) {
   const auto row = rows_.find(name.first);
   if (start.env.empty() || row == rows_.end()) return;  // a request has none
+  if (row->second.attempt != name.second) return;       // another begin may have changed the total
   const bool part = IsPart(name.first);
   const std::string index = std::to_string(part ? IndexOfPart(name.first) : 0);
   const std::string total = std::to_string(part ? row->second.shard_total : 1);

@@ -121,8 +121,8 @@ std::optional<std::string> PartsCheck::RunWritten(const RunRow* before, const Ru
                                                   Writer writer) {
   const RunRow& row = after != nullptr ? *after : *before;
   const RunKey own = OwnRunOf(row.key);
-  if (begins_ && begins_->own != own) {
-    return "began and has no parts: run " + EncodeRunId(begins_->own);
+  if (begins_ && *begins_ != own) {
+    return "began and has no parts: run " + EncodeRunId(*begins_);
   }
   if (IsPart(row.key)) return PartWritten(before, after);
   if (after == nullptr) {
@@ -135,7 +135,7 @@ std::optional<std::string> PartsCheck::RunWritten(const RunRow* before, const Ru
   const JobDefinition* job = DefinitionOf(*after);
   const bool in_parts = job != nullptr && (job->shards || job->broadcast);
   if (claimed && after->executor.empty() && in_parts && writer == Writer::kMember) {
-    begins_ = Begin{.own = own, .parts = PartsOf(own).size()};
+    begins_ = own;
     return std::nullopt;
   }
   const bool ends = IsFinal(after->state) && after->state != before->state;
@@ -144,7 +144,10 @@ std::optional<std::string> PartsCheck::RunWritten(const RunRow* before, const Ru
 }
 
 std::optional<std::string> PartsCheck::PartWritten(const RunRow* before, const RunRow* after) {
-  if (after == nullptr) return "removed: " + Describe(*before);
+  if (after == nullptr) {
+    if (Begins(OwnRunOf(before->key)) && IsFinal(before->state)) return std::nullopt;
+    return "removed: " + Describe(*before);
+  }
   const RunKey key = OwnRunOf(after->key);
   const memory::RunEntry* own = tables_.FindRun(key);
   if (own == nullptr || after->kind != RunKind::kShard) return "of no fire: " + Describe(*after);
@@ -181,7 +184,8 @@ std::optional<std::string> PartsCheck::Claimed(const RunRow& part, const RunRow&
 }
 
 std::optional<std::string> PartsCheck::Begun(const RunRow& own) {
-  const Begin begin = *std::exchange(begins_, std::nullopt);
+  begins_.reset();
+  closed_.erase(own.key);
   const JobDefinition& job = *DefinitionOf(own);
   const auto parts = EntriesOf(own.key);
   const std::set<ExecutorId> hosts = HostsFor(job, own.claimed);
@@ -195,7 +199,6 @@ std::optional<std::string> PartsCheck::Begun(const RunRow& own) {
     const auto most = static_cast<size_t>(job.shards->alive ? job.shards->max : job.shards->total);
     total = job.shards->alive ? std::clamp(total, size_t{1}, most) : most;
   }
-  if (begin.parts > 0) total = begin.parts;
   if (parts.size() != total || own.shard_total != total || !RunsInParts(own)) {
     return fmt::format("began with {} parts of {}, and not {}: {}", parts.size(), own.shard_total,
                        total, Describe(own));
@@ -210,7 +213,7 @@ std::optional<std::string> PartsCheck::Begun(const RunRow& own) {
     if (!part.pinned_executor.empty()) bound.insert(part.pinned_executor);
   }
   const bool placed = bound == (job.broadcast ? hosts : std::set<ExecutorId>());
-  if (begin.parts == 0 && !placed) {
+  if (!placed) {
     return fmt::format("began on {} hosts of {}: {}", bound.size(), hosts.size(), Describe(own));
   }
   ++begun_;
@@ -244,7 +247,7 @@ std::optional<std::string> PartsCheck::EndedBefore(WallTime limit) const {
 std::optional<std::string> PartsCheck::AtRest() const {
   if (const auto open = EndedBefore(kNever)) return open;
   MutexLock lock(tables_.mu);
-  if (begins_) return "began and has no parts: run " + EncodeRunId(begins_->own);
+  if (begins_) return "began and has no parts: run " + EncodeRunId(*begins_);
   for (const auto& [key, entry] : tables_.runs()) {
     if (IsPart(key) || !IsLostInParts(entry.row)) continue;
     if (OutcomeOf(EntriesOf(key), false).state == RunState::kLost) continue;

@@ -3,8 +3,9 @@
 //
 // - A begin makes all parts of a fire, with one total, or none. The total is that of the
 //   definition, the number of hosts that are alive, or, for a broadcast, that of all hosts in the
-//   list, of which each has one part. A fire that begins once more has the parts that it had.
-// - No part is made, or made to wait or run again, outside of a fire that runs; none is removed.
+//   list, of which each has one part. So it is with a fire that begins once more.
+// - No part is made, or made to wait or run again, outside of a fire that runs; none is removed
+//   except by a begin.
 // - No part waits for a slot of its job, or runs on another host than the one that it is bound to.
 // - No part is claimed while its fire is being cancelled.
 // - An own run ends after its parts, and as they did. Later only a late result changes it, from
@@ -40,7 +41,7 @@ class PartsCheck {
   std::optional<std::string> RunWritten(const RunRow* before, const RunRow* after, Writer writer)
       REQUIRES(tables_.mu);
   // True inside the begin of this fire.
-  bool Begins(const RunKey& own) const { return begins_ && begins_->own == own; }
+  bool Begins(const RunKey& own) const { return begins_ == own; }
   std::vector<RunKey> PartsOf(const RunKey& own) const REQUIRES(tables_.mu);
   // An own run that is still RUNNING although its last part has ended before `limit`.
   std::optional<std::string> EndedBefore(WallTime limit) const;
@@ -50,11 +51,6 @@ class PartsCheck {
   size_t broadcasts() const { return broadcasts_; }  // of them, on more than one host
 
  private:
-  struct Begin {
-    RunKey own;
-    size_t parts = 0;  // of an earlier begin
-  };
-
   const JobDefinition* DefinitionOf(const RunRow& row) const REQUIRES(tables_.mu);
   std::set<ExecutorId> HostsFor(const JobDefinition& job, WallTime now) const REQUIRES(tables_.mu);
   std::optional<std::string> PartWritten(const RunRow* before, const RunRow* after)
@@ -66,7 +62,7 @@ class PartsCheck {
 
   memory::MemoryTables& tables_;
   const std::function<WallTime()> now_;
-  std::optional<Begin> begins_;
+  std::optional<RunKey> begins_;
   std::map<RunKey, WallTime> closed_;  // RUNNING own runs: when their last part ended
   size_t begun_ = 0;
   size_t broadcasts_ = 0;

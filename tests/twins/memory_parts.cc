@@ -38,7 +38,7 @@ std::vector<FanOutHost> HostsOf(const MemoryTables& tables) REQUIRES(tables.mu) 
   return hosts;
 }
 
-// The last attempt of a part that the fire has lost (ResizeParts); 0 = none.
+// The last attempt of a part that the fire has lost (ReplaceParts); 0 = none.
 int KnownAttempt(const MemoryTables& tables, const RunKey& part) REQUIRES(tables.mu) {
   const auto next = tables.logs.upper_bound({part, std::numeric_limits<int>::max()});
   if (next == tables.logs.begin()) return 0;
@@ -46,26 +46,37 @@ int KnownAttempt(const MemoryTables& tables, const RunKey& part) REQUIRES(tables
   return run == part ? attempt : 0;
 }
 
+// The executor that a part is bound to; empty: any may run it.
+ExecutorId HostOfPart(const Places& places, uint32_t shard) {
+  return places.hosts.empty() ? ExecutorId() : places.hosts[shard - 1];
+}
+
 void InsertPart(MemoryTables& tables, const RunRow& own, const Places& places, uint32_t shard,
                 WallTime now) REQUIRES(tables.mu) {
   RunKey key = own.key;
   key.shard = shard;
   RunRow row = NewPart(own, shard, places.total, KnownAttempt(tables, key), now);
-  if (!places.hosts.empty()) row.pinned_executor = places.hosts[shard - 1];
+  row.pinned_executor = HostOfPart(places, shard);
   tables.PutRun({.row = std::move(row), .planned = now});
 }
 
-// Prepares the parts of an earlier begin for one with another number, which may be 0. Returns the
-// keys of those that stay. Of the others the numbers of the attempts stay with the logs.
-std::vector<RunKey> ResizeParts(MemoryTables& tables, const std::vector<RunKey>& before,
-                                size_t total) REQUIRES(tables.mu) {
+// Gives the parts of an earlier begin the places of this one, of which there may be none. Returns
+// the keys of those that stay. Of the others the numbers of the attempts stay with the logs.
+std::vector<RunKey> ReplaceParts(MemoryTables& tables, const std::vector<RunKey>& before,
+                                 const Places& places) REQUIRES(tables.mu) {
+  const bool same =
+      places.total == before.size() && std::ranges::all_of(before, [&](const RunKey& key) {
+        const ExecutorId& host = tables.FindRun(key)->row.pinned_executor;
+        return host == HostOfPart(places, key.shard);
+      });
+  if (same) return before;
   std::vector<RunKey> stay;
   for (const RunKey& key : before) {
-    if (total != before.size()) tables.saved.erase(key);
+    tables.saved.erase(key);
     RunEntry part = *tables.FindRun(key);
-    if (key.shard <= total) {
-      part.row.shard_total = static_cast<uint32_t>(total);
-      part.row.pinned_executor = {};  // the job may have been a broadcast
+    if (key.shard <= places.total) {
+      part.row.shard_total = static_cast<uint32_t>(places.total);
+      part.row.pinned_executor = HostOfPart(places, key.shard);
       tables.PutRun(std::move(part));
       stay.push_back(key);
     } else if (IsFinal(part.row.state)) {
@@ -89,9 +100,10 @@ void BeginAgain(MemoryTables& tables, const RunRow& own, const std::vector<RunKe
   }
 }
 
-void EndWithoutParts(MemoryTables& tables, const RunKey& key, const Places& places, WallTime now,
+void EndWithoutParts(MemoryTables& tables, RunEntry own, const Places& places, WallTime now,
                      PartsReply* reply) REQUIRES(tables.mu) {
-  RunEntry own = *tables.FindRun(key);
+  own.row.flags &= ~run_flag::kParts;
+  own.row.shard_total = 1;
   const NoParts end = EndOfNoParts(own.row, places, now);
   reply->ended = end.change.state;
   reply->completed = IsAwaited(own.row);
@@ -170,29 +182,20 @@ Result<PartsReply> BeginPartsOf(MemoryTables& tables, const PartsRequest& parts,
   if (reply.verdict != ClaimVerdict::kAccepted) return reply;
   RunEntry own = *tables.FindRun(request.key);
   const std::vector<RunKey> before = PartsOf(tables, request.key);
-  size_t total = before.size();
-  if (!before.empty() && !parts.rendered) {
-    BeginAgain(tables, own.row, before, now);
-  } else {
-    const Places places =
-        parts.rendered ? *parts.rendered : PlacesOf(version->second, HostsOf(tables), now);
-    total = places.refusal.empty() ? places.total : 0;
-    const std::vector<RunKey> stay = ResizeParts(tables, before, total);
-    if (total == 0) {
-      own.row.flags &= ~run_flag::kParts;
-      own.row.shard_total = 1;
-      if (!before.empty()) tables.PutRun(std::move(own));
-      EndWithoutParts(tables, request.key, places, now, &reply);
-      return reply;
-    }
-    BeginAgain(tables, own.row, stay, now);
-    for (uint32_t shard = 1; shard <= total; ++shard) {
-      if (tables.FindRun({request.key.fire, request.key.schedule_id, shard}) != nullptr) continue;
-      InsertPart(tables, own.row, places, shard, now);
-    }
+  const Places places =
+      parts.rendered ? *parts.rendered : PlacesOf(version->second, HostsOf(tables), now);
+  const std::vector<RunKey> stay = ReplaceParts(tables, before, places);
+  if (places.total == 0) {
+    EndWithoutParts(tables, std::move(own), places, now, &reply);
+    return reply;
+  }
+  BeginAgain(tables, own.row, stay, now);
+  for (uint32_t shard = 1; shard <= places.total; ++shard) {
+    if (tables.FindRun({request.key.fire, request.key.schedule_id, shard}) != nullptr) continue;
+    InsertPart(tables, own.row, places, shard, now);
   }
   own.row.flags |= run_flag::kParts;
-  own.row.shard_total = static_cast<uint32_t>(total);
+  own.row.shard_total = static_cast<uint32_t>(places.total);
   tables.PutRun(std::move(own));
   reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
   return reply;

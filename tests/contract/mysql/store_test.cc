@@ -49,6 +49,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/namespace_store_contract.h"
 #include "tests/contract/store/notice_store_contract.h"
 #include "tests/contract/store/outcome_unknown_contract.h"
+#include "tests/contract/store/parts_again_contract.h"
 #include "tests/contract/store/parts_contract.h"
 #include "tests/contract/store/parts_control_contract.h"
 #include "tests/contract/store/parts_nodes_contract.h"

@@ -77,7 +77,7 @@ TYPED_TEST(PartsNodesContract, ARetryOfTheWorkflowRunsAllPartsAgain) {
   s.Steps(kT0 + 1min);
   EXPECT_EQ(s.States(key), "a FAILED, b SKIPPED upstream_failed");
 
-  // Their number is that of the first begin.
+  // Their number is that of now.
   const JobDefinition more = this->Sharded(s.Manual(), 5);
   s.Replace(job, more, kT0 + 2min);
   EXPECT_OK(s.runs.RetryRun({.key = key}, {.now = kT0 + 3min}));
@@ -86,8 +86,8 @@ TYPED_TEST(PartsNodesContract, ARetryOfTheWorkflowRunsAllPartsAgain) {
   EXPECT_EQ(s.States(key), "a PENDING, b blocked");
   const RunRow again = this->Begin(s, s.RowOf(key, "a"), more, s.fence, kT0 + 3min);
   EXPECT_EQ(again.key, own.key);
-  EXPECT_EQ(again.shard_total, 3u);
-  EXPECT_EQ(this->States(s, again), std::vector<RunState>(3, RunState::kPending));
+  EXPECT_EQ(again.shard_total, 5u);
+  EXPECT_EQ(this->States(s, again), std::vector<RunState>(5, RunState::kPending));
   const std::vector<RunState> before = {RunState::kCompleted, RunState::kFailed, RunState::kLost};
   for (const uint32_t index : {0u, 1u, 2u}) {
     const RunDetail part = s.Get(this->KeyOf(again, index));
@@ -225,6 +225,30 @@ TYPED_TEST(PartsNodesContract, ABackfillThatRunsAFireAgainRunsAllItsParts) {
     EXPECT_EQ(this->Part(s, again, index).attempt, 2);
     EXPECT_EQ(s.Get(this->KeyOf(again, index)).attempts.size(), 1u);
   }
+  this->EndAll(s, again, s.fence, s.kNow + 1h);
+  s.Step(s.kNow + 1h);
+  s.ExpectCounts({.rerun = 1, .succeeded = 1});
+}
+
+TYPED_TEST(PartsNodesContract, ABackfillThatRunsAFireAgainTakesTheShardsOfNow) {
+  BackfillDriver s(this->handle());
+  const JobDefinition three = this->Sharded(s.Every(1h), 3);
+  s.Make(three);
+  s.Begin(s.Terms(0, 1));
+  const RunRow own = this->Begin(s, s.Step(s.kNow).due.at(0), three, s.fence, s.kNow);
+  this->EndAll(s, own, s.fence, s.kNow);
+  s.Step(s.kNow);
+  const JobDefinition two = this->Sharded(s.Every(1h), 2);
+  s.job = s.Replace(s.job, two, s.kNow + 1min);
+  BackfillTerms terms = s.Terms(0, 1);
+  terms.rerun = BackfillRerun::kAll;
+  s.Begin(terms);
+  const BackfillEffect effect = s.Step(s.kNow + 1h);
+  ASSERT_EQ(effect.due.size(), 1u);
+  const RunRow again = this->Begin(s, effect.due[0], two, s.fence, s.kNow + 1h);
+  EXPECT_EQ(again.key, own.key);
+  EXPECT_EQ(again.shard_total, 2u);
+  EXPECT_EQ(this->States(s, again), std::vector<RunState>(2, RunState::kPending));
   this->EndAll(s, again, s.fence, s.kNow + 1h);
   s.Step(s.kNow + 1h);
   s.ExpectCounts({.rerun = 1, .succeeded = 1});

@@ -68,8 +68,8 @@ TYPED_TEST(PartsContract, ATotalThatCannotBeUsedFailsTheFireAndARetryDecidesAgai
 // The fire of the node a, which the workflow runs again and again. The node b comes after it.
 class PartsAgainDriver : public PartsDriver {
  public:
-  explicit PartsAgainDriver(StoreHandle& store) : PartsDriver(store) {
-    Create("a", PartsByTemplate());
+  explicit PartsAgainDriver(StoreHandle& store, const JobDefinition& a = PartsByTemplate())
+      : PartsDriver(store), job(Create("a", a)) {
     flow = Begun(CreateFlow(Chain()), now);
     own = RowOf(flow, "a").key;
   }
@@ -124,6 +124,7 @@ class PartsAgainDriver : public PartsDriver {
   }
 
   WallTime now = kT0;
+  StoredJob job;
   RunKey flow;
   RunKey own;
   PartsRequest last;

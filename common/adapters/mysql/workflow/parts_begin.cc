@@ -76,6 +76,11 @@ Result<std::map<uint32_t, int>> KnownAttempts(Session& session, const RunRow& ow
   return known;
 }
 
+// The executor that a part is bound to; empty: any may run it.
+ExecutorId HostOfPart(const Places& places, uint32_t shard) {
+  return places.hosts.empty() ? ExecutorId() : places.hosts[shard - 1];
+}
+
 // Those of the fire's parts that it does not have yet.
 Status InsertParts(Session& session, const RunRow& own, const Places& places,
                    const std::set<uint32_t>& present, WallTime now) {
@@ -95,7 +100,7 @@ Status InsertParts(Session& session, const RunRow& own, const Places& places,
     const RunRow part = NewPart(own, shard, places.total, known[shard], now);
     rows.Begin()
         .Add(shard)
-        .Add(places.hosts.empty() ? "" : places.hosts[i].value())
+        .Add(HostOfPart(places, shard).value())
         .Add(part.attempt)
         .Add(part.flags);
   }
@@ -158,19 +163,40 @@ Status BeginAgain(Session& session, const RunRow& own, const std::vector<RunKey>
   return writer.Flush();
 }
 
-// Prepares the parts of an earlier begin for one with another number, which may be 0. Returns the
-// keys of those that stay. The attempts of the others stay, too, with their logs: a part that comes
-// back goes on from their numbers (NewPart).
-Result<std::vector<RunKey>> ResizeParts(Session& session, const RunKey& own,
-                                        const std::vector<RunKey>& before, size_t total,
-                                        Incarnations& incarnations) {
-  // No late end comes between the record and the delete.
-  if (const auto locked = LockRuns(session, before, incarnations); !locked.ok()) {
-    return locked.error();
+Status PlaceParts(Session& session, const std::vector<RunKey>& parts, const Places& places) {
+  static const std::string statement = UpdateRuns(
+      "n INT UNSIGNED PATH '$[3]', x VARCHAR(255) CHARACTER SET ascii COLLATE "
+      "ascii_bin PATH '$[4]'",
+      "r.shard_total = k.n, r.pinned_executor = k.x", "TRUE");
+  if (parts.empty()) return {};
+  JsonRows rows;
+  for (const RunKey& key : parts) {
+    rows.Begin().Add(key).Add(uint64_t{places.total}).Add(HostOfPart(places, key.shard).value());
   }
+  CARILLON_TRY(session.Execute(statement, {rows.Take()}));
+  return {};
+}
+
+// Gives the parts of an earlier begin the places of this one, of which there may be none. Returns
+// the keys of those that stay. The attempts of the others stay, too, with their logs: a part that
+// comes back goes on from their numbers (NewPart).
+Result<std::vector<RunKey>> ReplaceParts(Session& session, const RunKey& own,
+                                         const std::vector<RunKey>& before, const Places& places,
+                                         Incarnations& incarnations) {
+  // No late end comes between the record and the delete.
+  CARILLON_ASSIGN_OR_RETURN(const LockedRuns locked, LockRuns(session, before, incarnations));
+  const size_t total = places.total;
   std::vector<RunKey> stay;
   std::vector<RunKey> go;
-  for (const RunKey& key : before) (key.shard <= total ? stay : go).push_back(key);
+  bool same = total == before.size();
+  for (const RunKey& key : before) {
+    (key.shard <= total ? stay : go).push_back(key);
+    if (!same) continue;
+    const auto part = locked.find(key);
+    same =
+        part != locked.end() && part->second.row.pinned_executor == HostOfPart(places, key.shard);
+  }
+  if (same) return stay;
   const int64_t fire = ToUnixMicros(own.fire);
   const uint64_t schedule = own.schedule_id.value();
   if (!go.empty()) {
@@ -180,22 +206,12 @@ Result<std::vector<RunKey>> ResizeParts(Session& session, const RunKey& own,
                         "shard > 0 AND shard > ? AND open_segment IS NULL",
                         {fire, schedule, uint64_t{total}}));
   }
-  if (total == before.size()) return stay;
   // A checkpoint is of the share that a part had.
   CARILLON_TRY(session.Execute(
       "DELETE FROM run_checkpoints WHERE fire_us = ? AND schedule_id = ? AND shard > 0",
       {fire, schedule}));
+  CARILLON_TRY(PlaceParts(session, stay, places));
   return stay;
-}
-
-// The job may have been a broadcast at the earlier begin.
-Status MarkParts(Session& session, const RunKey& own, size_t total) {
-  if (total == 0) return {};
-  CARILLON_TRY(session.Execute(
-      "UPDATE job_runs SET shard_total = ?, pinned_executor = '' WHERE fire_us = ? AND schedule_id "
-      "= ? AND shard > 0",
-      {uint64_t{total}, ToUnixMicros(own.fire), own.schedule_id.value()}));
-  return {};
 }
 
 Result<ClaimReply> ClaimOwn(Session& session, const ClaimRequest& request,
@@ -216,29 +232,20 @@ Status EndWithoutParts(Session& session, StoredRun& own, const Places& places, W
   return writer.Flush();
 }
 
-struct FireToPlace {
-  const PartsRequest& request;
-  const JobDefinition& job;
-  const std::vector<RunKey>& before;  // the parts of an earlier begin
-};
-
 // Gives the fire the parts of its places, or ends it if these are refused.
-Status PlaceFire(Session& session, StoredRun& own, const FireToPlace& fire, const ClaimRules& rules,
+Status PlaceFire(Session& session, StoredRun& own, const Places& places, const ClaimRules& rules,
                  PartsReply* reply) {
-  CARILLON_ASSIGN_OR_RETURN(const Places places,
-                            PlacesAtBegin(session, fire.request, fire.job, rules.now));
-  const size_t total = places.refusal.empty() ? places.total : 0;
   const RunKey key = own.row.key;
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> before, KeysOfParts(session, key));
   std::set<uint32_t> present;
-  if (!fire.before.empty()) {
+  if (!before.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> stay,
-                              ResizeParts(session, key, fire.before, total, rules.incarnations));
+                              ReplaceParts(session, key, before, places, rules.incarnations));
     for (const RunKey& part : stay) present.insert(part.shard);
-    CARILLON_TRY(MarkParts(session, key, total));
     CARILLON_TRY(BeginAgain(session, own.row, stay, rules));
   }
-  CARILLON_TRY(MarkBegun(session, key, total));
-  if (total == 0) return EndWithoutParts(session, own, places, rules.now, reply);
+  CARILLON_TRY(MarkBegun(session, key, places.total));
+  if (places.total == 0) return EndWithoutParts(session, own, places, rules.now, reply);
   return InsertParts(session, own.row, places, present, rules.now);
 }
 
@@ -263,16 +270,9 @@ Result<PartsReply> BeginPartsOf(Session& session, const PartsRequest& parts,
   if (!FansOut(job)) return {ErrorCode::kConflict, "begin: the job has no shards"};
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {request.key}, rules.incarnations));
   StoredRun& own = runs.at(request.key);
-  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> before, KeysOfParts(session, request.key));
-  // What depends on hosts, or is fixed, is decided once.
-  const bool again = !before.empty() && !parts.rendered;
-  if (again) {
-    CARILLON_TRY(BeginAgain(session, own.row, before, rules));
-    CARILLON_TRY(MarkBegun(session, request.key, before.size()));
-  } else {
-    CARILLON_TRY(PlaceFire(session, own, {parts, job, before}, rules, &reply));
-    if (reply.ended) return reply;
-  }
+  CARILLON_ASSIGN_OR_RETURN(const Places places, PlacesAtBegin(session, parts, job, rules.now));
+  CARILLON_TRY(PlaceFire(session, own, places, rules, &reply));
+  if (reply.ended) return reply;
   reply.due = RunKey{request.key.fire, request.key.schedule_id, 1};
   return reply;
 }
