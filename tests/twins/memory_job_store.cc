@@ -351,6 +351,7 @@ void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, u
   before.definition = old;
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
   for (const ScheduleId id : left) KeepParameters(tables_, job, id);
+  KeepFireParameters(tables_, job, old, next);
   if (context.keep_zones) KeepZones(tables_, job, old, next);
   for (const ScheduleId id : left) RemoveSchedule(before, id, reason, context.now);
   job.schedules = std::move(next);

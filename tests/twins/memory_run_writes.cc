@@ -7,6 +7,7 @@
 #include "common/base/failpoint.h"
 #include "common/domain/job/fire_zone.h"
 #include "common/domain/job/job_types.h"
+#include "common/domain/parts/fire_parameters.h"
 #include "common/domain/queue/slot_start.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
@@ -273,18 +274,48 @@ std::set<RunKey> KeysOfAttempts(const MemoryTables& tables, const JobEntry& job)
   return keys;
 }
 
+struct SpecsOfEdit {
+  ZoneChange::Specs had = {};
+  ZoneChange::Specs has = {};
+};
+
+SpecsOfEdit SpecsOf(const MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
+                    const std::vector<ScheduleId>& next) REQUIRES(tables.mu) {
+  SpecsOfEdit specs;
+  for (size_t i = 0; i < job.schedules.size() && i < old.schedules.size(); ++i) {
+    const bool readable = tables.FindSchedule(job.schedules[i])->readable;
+    specs.had[job.schedules[i]] = readable ? &old.schedules[i] : nullptr;
+  }
+  for (size_t i = 0; i < next.size(); ++i) specs.has[next[i]] = &job.definition.schedules[i];
+  return specs;
+}
+
 }  // namespace
+
+void KeepFireParameters(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
+                        const std::vector<ScheduleId>& next) {
+  if (job.unreadable.contains(job.version - 1)) return;  // nobody knows the old ones
+  const SpecsOfEdit specs = SpecsOf(tables, job, old, next);
+  const FireParameters fires(old, specs.had, job.definition, specs.has);
+  for (const RunKey& key : KeysOfAttempts(tables, job)) {
+    const RunEntry* run = tables.FindRun(key);
+    if (run == nullptr || run->row.job_no != job.job_no) continue;
+    const bool has_begun = IsInParts(run->row) && run->row.state != RunState::kPending;
+    const auto begun = fires.ToKeep(key.schedule_id, run->trigger);
+    if (!begun || !(IsPart(key) || has_begun)) continue;
+    RunEntry entry = *run;
+    const auto text = WithScheduleParameters(entry.parameters_json, *begun);
+    if (!text.ok()) continue;
+    if (!IsPart(key)) entry.parameters_json = *text;
+    entry.row.flags |= run_flag::kHasRequest;
+    tables.PutRun(std::move(entry));
+  }
+}
 
 void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
                const std::vector<ScheduleId>& next) {
-  ZoneChange::Specs had;
-  ZoneChange::Specs has;
-  for (size_t i = 0; i < job.schedules.size() && i < old.schedules.size(); ++i) {
-    const bool readable = tables.FindSchedule(job.schedules[i])->readable;
-    had[job.schedules[i]] = readable ? &old.schedules[i] : nullptr;
-  }
-  for (size_t i = 0; i < next.size(); ++i) has[next[i]] = &job.definition.schedules[i];
-  const ZoneChange zones(old, had, job.definition, has);
+  const SpecsOfEdit specs = SpecsOf(tables, job, old, next);
+  const ZoneChange zones(old, specs.had, job.definition, specs.has);
   for (const RunKey& key : KeysOfAttempts(tables, job)) {
     const auto zone = zones.ToKeep(key.schedule_id);
     if (!zone || tables.FindRun(key) == nullptr) continue;

@@ -52,6 +52,9 @@ Status CheckGroup(const MemoryTables& tables, const JobDefinition& definition) R
 // The runs of a schedule that an edit removes keep its parameters, if they may make another
 // attempt.
 void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) REQUIRES(tables.mu);
+// Fires in parts that have begun keep the parameters that the edit changes. Arguments as below.
+void KeepFireParameters(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,
+                        const std::vector<ScheduleId>& next) REQUIRES(tables.mu);
 // Keeps the time zones of the runs' fires. `job` has the new definition and the old schedules;
 // `next` are the new ones.
 void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& old,

@@ -1,5 +1,5 @@
-// The contract of parameters of a schedule that an edit removes: the runs that it has made
-// keep them.
+// The contract of parameters that an edit removes with their schedule: the runs that it has made
+// keep them. Fires in parts that have begun keep those that it changes, too.
 #pragma once
 
 #include "common/domain/run/run_kind.h"
@@ -40,6 +40,38 @@ class KeptParametersDriver : public StoreDriver {
     edited.schedules[0].jitter = 5s;
     const StoredJob after = Replace(job, edited, now);
     EXPECT_NE(after.schedules[0].schedule_id, job.schedules[0].schedule_id);
+    return after;
+  }
+  // Gives its job three parts.
+  static JobDefinition InThree(JobDefinition definition) {
+    definition.shards = Shards{.total = 3};
+    return definition;
+  }
+  void Begin(const RunRow& own, WallTime now) {
+    ClaimRequest request = ClaimOf(own, ++token_);
+    request.executor = {};
+    request.incarnation = {};
+    EXPECT_EQ(v(workflows.BeginParts({request}, fence, now)).verdict, ClaimVerdict::kAccepted);
+  }
+  RunRow PartOf(const RunRow& own, uint32_t shard) {
+    return Get({own.key.fire, own.key.schedule_id, shard}).row;
+  }
+  RunRow Look(const RunRow& own, WallTime now) {
+    EXPECT_OK(completions.EndFires({{.own = own.key, .segment = own.segment, .job_no = own.job_no}},
+                                   fence, now));
+    return Get(own.key).row;
+  }
+  // An edit of nothing but the parameters of the job and of its first schedule.
+  StoredJob EditParameters(const StoredJob& job, const Parameters& of_job,
+                           const Parameters& of_schedule, WallTime now) {
+    JobDefinition edited = job.definition;
+    edited.parameters = of_job;
+    if (!edited.schedules.empty()) edited.schedules[0].parameters = of_schedule;
+    const StoredJob after = Replace(job, edited, now);
+    EXPECT_EQ(after.schedules.size(), job.schedules.size());
+    for (size_t i = 0; i < after.schedules.size(); ++i) {
+      EXPECT_EQ(after.schedules[i].schedule_id, job.schedules[i].schedule_id);
+    }
     return after;
   }
   std::string RequestOf(const RunKey& key) { return v(firing.LoadRunRequest(key)).parameters_json; }
@@ -237,6 +269,82 @@ TYPED_TEST(KeptParametersContract, ScheduleThatStaysKeepsItsParametersItself) {
   edited.description = "for the south now";
   s.Replace(job, edited, kT0 + 11s);
   EXPECT_EQ(s.RequestOf(waits.key), "");
+}
+
+TYPED_TEST(KeptParametersContract, AFireThatHasBegunKeepsThoseThatAnEditChanges) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.InThree(s.Tenant(1)));
+  const RunRow own = s.Planned(job, kT0 + 10s);
+  s.Begin(own, kT0 + 10s);
+  const RunRow running = s.Start(s.PartOf(own, 1), 900, s.fence, kT0 + 10s);
+  const RunRow later = s.Planned(job, kT0 + 20s);  // it has not begun
+  const StoredJob south =
+      s.EditParameters(job, {{"t", std::string("ALL")}, {"n", int64_t{2}}, {"new", true}},
+                       {{"t", std::string("south")}}, kT0 + 21s);
+  EXPECT_EQ(s.RequestOf(own.key), R"({"n":1,"t":"north"})");
+  EXPECT_EQ(s.RequestOf(later.key), "");
+  for (const uint32_t shard : {1u, 2u, 3u}) {
+    const RunRow part = s.PartOf(own, shard);
+    EXPECT_EQ(s.RequestOf(part.key), "") << shard;
+    EXPECT_TRUE(HasRequest(part.kind, part.flags)) << shard;
+  }
+  const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), s.fence, kT0 + 22s);
+  ASSERT_TRUE(effect.again.has_value());
+  EXPECT_TRUE(HasRequest(effect.again->kind, effect.again->flags));
+  // The first values stay, also when the schedule goes.
+  const StoredJob west =
+      s.EditParameters(south, {{"n", int64_t{3}}}, {{"t", std::string("west")}}, kT0 + 23s);
+  s.EditJitter(west, kT0 + 24s);
+  EXPECT_EQ(s.RequestOf(own.key), R"({"n":1,"new":true,"t":"north"})");
+}
+
+TYPED_TEST(KeptParametersContract, AFireByHandKeepsTheDefaultsBesideWhatItWasGiven) {
+  KeptParametersDriver s = this->kept_driver();
+  JobDefinition definition = s.InThree(s.Manual());
+  definition.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
+  const StoredJob job = s.Create("job", definition);
+  const RunKey given =
+      s.v(s.runs.ExecuteJob({.job_id = job.job_id, .parameters_json = R"({"n":7})"}, {.now = kT0}))
+          .key;
+  const RunRow own = s.Get(given).row;
+  s.Begin(own, kT0);
+  s.EditParameters(job, {{"t", std::string("south")}, {"n", int64_t{2}}}, {}, kT0 + 1s);
+  EXPECT_EQ(s.RequestOf(given), R"({"n":7,"t":"ALL"})");
+}
+
+TYPED_TEST(KeptParametersContract, AFailedFireKeepsThemForRetriesOfItsParts) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.InThree(s.Tenant(0)));
+  const RunRow own = s.Planned(job, kT0 + 10s);
+  s.Begin(own, kT0 + 10s);
+  for (const uint32_t shard : {1u, 2u, 3u}) s.Failed(s.PartOf(own, shard), kT0 + 10s);
+  ASSERT_EQ(s.Look(own, kT0 + 11s).state, RunState::kFailed);
+  s.EditParameters(job, job.definition.parameters, {{"t", std::string("south")}}, kT0 + 12s);
+  s.v(s.runs.RetryRun({.key = own.key}, {.now = kT0 + 13s}));
+  EXPECT_EQ(s.RequestOf(own.key), R"({"t":"north"})");
+  const RunRow again = s.PartOf(own, 2);
+  EXPECT_EQ(again.state, RunState::kPending);
+  EXPECT_TRUE(HasRequest(again.kind, again.flags));
+}
+
+// Its parts will all be of the next begin.
+TYPED_TEST(KeptParametersContract, AFireThatBeginsAgainTakesTheNewOnes) {
+  KeptParametersDriver s = this->kept_driver();
+  const StoredJob job = s.Create("job", s.InThree(s.Tenant(0)));
+  const RunRow own = s.Planned(job, kT0 + 10s);
+  s.Begin(own, kT0 + 10s);
+  for (const uint32_t shard : {1u, 2u, 3u}) s.Failed(s.PartOf(own, shard), kT0 + 10s);
+  ASSERT_EQ(s.Look(own, kT0 + 11s).state, RunState::kFailed);
+  const Backfill made = s.v(s.backfills.CreateBackfill({.job_id = job.job_id,
+                                                        .schedule_id = own.key.schedule_id,
+                                                        .from = kT0 + 10s,
+                                                        .to = kT0 + 11s,
+                                                        .rerun = BackfillRerun::kAll},
+                                                       {}, {.now = kT0 + 12s}));
+  s.v(s.backfills.StepBackfill({made.number, job.job_no, job.segment}, s.fence, kT0 + 12s, 24h));
+  ASSERT_EQ(s.Get(own.key).row.state, RunState::kPending);
+  s.EditParameters(job, job.definition.parameters, {{"t", std::string("south")}}, kT0 + 13s);
+  EXPECT_EQ(s.RequestOf(own.key), "");
 }
 
 }  // namespace carillon::test

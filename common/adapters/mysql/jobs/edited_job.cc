@@ -112,15 +112,20 @@ Status MoveRanks(Session& session, const EditedJob& edited) {
 }
 
 // For all runs that may make another attempt.
-Status KeepRemovedParameters(Session& session, EditedJob& edited, const WriteContext& context) {
+Status KeepFacts(Session& session, EditedJob& edited, const WriteContext& context) {
   KeptFacts& kept = edited.kept;
   if (!context.keep_zones) kept.zones = {};
   CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
                             ReadFailedRuns(session, edited.job.job_no, kept));
   for (const EditedRun& pending : edited.pending) {
-    if (!pending.erased) keys.push_back(pending.run.row.key);
+    const RunKey& key = pending.run.row.key;
+    if (!pending.erased && kept.Concern(key.schedule_id, IsPart(key))) keys.push_back(key);
   }
-  for (const StoredRun& run : edited.active) keys.push_back(run.row.key);
+  for (const StoredRun& run : edited.active) {
+    const RunKey& key = run.row.key;
+    const bool in_parts = IsPart(key) || IsInParts(run.row);
+    if (kept.Concern(key.schedule_id, in_parts)) keys.push_back(key);
+  }
   return KeepParameters(session, keys, kept);
 }
 
@@ -316,7 +321,7 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
 Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context) {
   CARILLON_TRY(UpdateJob(session, edited.job, context.actor));
   CARILLON_TRY(WriteSchedules(session, edited));
-  CARILLON_TRY(KeepRemovedParameters(session, edited, context));
+  CARILLON_TRY(KeepFacts(session, edited, context));
   CARILLON_TRY(WriteRuns(session, edited, context));
   CARILLON_TRY(AskFormerOwner(session, edited));
   CARILLON_TRY(TakeSlots(session, edited));

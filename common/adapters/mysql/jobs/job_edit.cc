@@ -98,7 +98,10 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
     ids.pop_back();
     rows_.schedules.push_back(std::move(fresh));
   }
-  rows_.kept.zones = ZoneChange(old, SpecsOf(left), definition, SpecsOf(rows_.schedules));
+  const ZoneChange::Specs had = SpecsOf(left);
+  const ZoneChange::Specs has = SpecsOf(rows_.schedules);
+  rows_.kept.zones = ZoneChange(old, had, definition, has);
+  rows_.kept.fires = FireParameters(old, had, definition, has);
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
   for (size_t i = 0; i < left.size(); ++i) {
     if (kept.contains(i)) continue;

@@ -18,20 +18,27 @@ namespace {
 constexpr size_t kRunsPerStatement = 500;
 
 // The parameters of the run with the facts that it keeps.
-Result<std::string> WithKept(std::string own, ScheduleId id,
+Result<std::string> WithKept(std::string own, ScheduleId id, bool in_parts,
                              const std::optional<RunTrigger>& trigger, const KeptFacts& facts) {
   if (const auto found = facts.parameters.find(id); found != facts.parameters.end()) {
     const Parameters& fixed = found->second;
     CARILLON_ASSIGN_OR_RETURN(
         own, WithScheduleParameters(own, trigger ? FillTrigger(fixed, *trigger) : fixed));
   }
+  const auto begun = in_parts ? facts.fires.ToKeep(id, trigger) : std::nullopt;
+  if (begun) {
+    CARILLON_ASSIGN_OR_RETURN(own, WithScheduleParameters(own, *begun));
+  }
   const auto zone = facts.zones.ToKeep(id);
   return zone ? WithZone(own, *zone) : own;
 }
 
 Status KeepSome(Session& session, JsonRows wanted, const KeptFacts& facts) {
-  static const std::string read =
-      "SELECT r.fire_us, r.schedule_id, r.shard, r.parameters, r.started_by FROM " + kKeysJoinRuns;
+  // The last column says what IsInParts does. A fire that is PENDING will begin again.
+  static const std::string read = fmt::format(
+      "SELECT r.fire_us, r.schedule_id, r.shard, r.parameters, r.started_by, (r.flags & {}) <> 0 "
+      "AND r.incarnation_no = 0 AND r.state <> 'PENDING' FROM {}",
+      run_flag::kParts, kKeysJoinRuns);
   static const std::string write = UpdateRuns(
       "m LONGTEXT PATH '$[3]'",
       fmt::format("r.parameters = CONVERT(FROM_BASE64(k.m) USING utf8mb4), r.flags = r.flags | {}",
@@ -43,8 +50,10 @@ Status KeepSome(Session& session, JsonRows wanted, const KeptFacts& facts) {
     while (rows.Next()) {
       const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
                        static_cast<uint32_t>(rows.Unsigned(3))};
+      const bool in_parts = rows.Int(6) != 0;
+      if (!facts.Concern(key.schedule_id, in_parts)) continue;
       const auto merged =
-          WithKept(rows.Text(4), key.schedule_id, TriggerFromText(rows.Text(5)), facts);
+          WithKept(rows.Text(4), key.schedule_id, in_parts, TriggerFromText(rows.Text(5)), facts);
       // A run whose parameters cannot be read does not start, and says so.
       if (merged.ok()) kept.Begin().Add(key).AddBytes(*merged);
     }
@@ -68,7 +77,7 @@ Status KeepParameters(Session& session, const std::vector<RunKey>& runs, const K
   JsonRows wanted;
   std::vector<RunKey> parts;
   for (const RunKey& key : runs) {
-    if (!kept.Concern(key.schedule_id)) continue;
+    if (!kept.Concern(key.schedule_id, true)) continue;
     if (IsPart(key)) {
       parts.push_back(key);
       continue;
@@ -94,7 +103,7 @@ Result<std::vector<RunKey>> ReadFailedRuns(Session& session, JobNo job_no, const
   while (rows.Next()) {
     const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
                      static_cast<uint32_t>(rows.Unsigned(3))};
-    if (kept.Concern(key.schedule_id)) keys.push_back(key);
+    if (kept.Concern(key.schedule_id, true)) keys.push_back(key);
   }
   return keys;
 }
