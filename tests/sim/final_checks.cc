@@ -124,7 +124,7 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
 
 void CheckNoResultIsLost(const FinalPorts& ports) {
   for (const auto& [name, truth] : ports.checker.attempts()) {
-    if (!truth.end) continue;
+    if (!truth.end || ports.checker.parts().HasRemoved(name.first, name.second)) continue;
     const std::string what = fmt::format("run {} attempt {} ended {}", EncodeRunId(name.first),
                                          name.second, Name(truth.end->state));
     const Result<RunDetail> run = ports.stores.runs.GetRun(name.first);

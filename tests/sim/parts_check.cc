@@ -91,6 +91,11 @@ std::vector<RunKey> PartsCheck::PartsOf(const RunKey& own) const {
   return parts;
 }
 
+bool PartsCheck::HasRemoved(const RunKey& part, int attempt) const {
+  const auto found = removed_.find(part);
+  return found != removed_.end() && attempt <= found->second;
+}
+
 std::vector<const memory::RunEntry*> PartsCheck::EntriesOf(const RunKey& own) const {
   std::vector<const memory::RunEntry*> entries;
   for (const RunKey& key : PartsOf(own)) entries.push_back(tables_.FindRun(key));
@@ -145,8 +150,10 @@ std::optional<std::string> PartsCheck::RunWritten(const RunRow* before, const Ru
 
 std::optional<std::string> PartsCheck::PartWritten(const RunRow* before, const RunRow* after) {
   if (after == nullptr) {
-    if (Begins(OwnRunOf(before->key)) && IsFinal(before->state)) return std::nullopt;
-    return "removed: " + Describe(*before);
+    const bool may_go = Begins(OwnRunOf(before->key)) && IsFinal(before->state);
+    if (!may_go) return "removed: " + Describe(*before);
+    removed_[before->key] = before->attempt;
+    return std::nullopt;
   }
   const RunKey key = OwnRunOf(after->key);
   const memory::RunEntry* own = tables_.FindRun(key);

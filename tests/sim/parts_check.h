@@ -43,6 +43,8 @@ class PartsCheck {
   // True inside the begin of this fire.
   bool Begins(const RunKey& own) const { return begins_ == own; }
   std::vector<RunKey> PartsOf(const RunKey& own) const REQUIRES(tables_.mu);
+  // True for an attempt of a part that a begin has removed since, and of which no run tells.
+  bool HasRemoved(const RunKey& part, int attempt) const;
   // An own run that is still RUNNING although its last part has ended before `limit`.
   std::optional<std::string> EndedBefore(WallTime limit) const;
   std::optional<std::string> AtRest() const;
@@ -64,6 +66,7 @@ class PartsCheck {
   const std::function<WallTime()> now_;
   std::optional<RunKey> begins_;
   std::map<RunKey, WallTime> closed_;  // RUNNING own runs: when their last part ended
+  std::map<RunKey, int> removed_;      // parts that begins have removed: their last attempts
   size_t begun_ = 0;
   size_t broadcasts_ = 0;
 };
