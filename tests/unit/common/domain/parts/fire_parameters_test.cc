@@ -8,8 +8,6 @@
 namespace carillon {
 namespace {
 
-using std::string_literals::operator""s;
-
 constexpr ScheduleId kId(7);
 constexpr ScheduleId kGone(8);  // before the edit
 
@@ -31,8 +29,8 @@ struct Edit {
 
 TEST(FireParameters, WhatStaysNeedNotBeKept) {
   Edit edit;
-  edit.before.parameters = {{"t", "ALL"s}, {"n", int64_t{1}}};
-  edit.after.parameters = {{"t", "ALL"s}, {"n", int64_t{1}}, {"new", true}};
+  edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
+  edit.after.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}, {"new", true}};
   EXPECT_TRUE(edit.Fires().empty());
   // The same value, now of the schedule.
   edit.after.parameters.erase("n");
@@ -45,32 +43,33 @@ TEST(FireParameters, WhatStaysNeedNotBeKept) {
 
 TEST(FireParameters, TheOnesThatWereInEffectAreKept) {
   Edit edit;
-  edit.before.parameters = {{"t", "ALL"s}, {"n", int64_t{1}}};
-  edit.after.parameters = {{"t", "NONE"s}};
-  edit.had.parameters = edit.has->parameters = {{"t", "north"s}};
+  edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
+  edit.after.parameters = {{"t", std::string("NONE")}};
+  edit.had.parameters = edit.has->parameters = {{"t", std::string("north")}};
   EXPECT_EQ(edit.Kept(), (Parameters{{"n", int64_t{1}}}));
-  EXPECT_EQ(edit.Kept(kGone), (Parameters{{"t", "ALL"s}, {"n", int64_t{1}}}));
-  edit.has->parameters["t"] = "south"s;
-  EXPECT_EQ(edit.Kept(), (Parameters{{"t", "north"s}, {"n", int64_t{1}}}));
+  EXPECT_EQ(edit.Kept(kGone), (Parameters{{"t", std::string("ALL")}, {"n", int64_t{1}}}));
+  edit.has->parameters["t"] = std::string("south");
+  EXPECT_EQ(edit.Kept(), (Parameters{{"t", std::string("north")}, {"n", int64_t{1}}}));
   edit.after = edit.before;
   edit.has.reset();
-  EXPECT_EQ(edit.Kept(), (Parameters{{"t", "north"s}}));
+  EXPECT_EQ(edit.Kept(), (Parameters{{"t", std::string("north")}}));
   EXPECT_EQ(edit.Kept(kGone), std::nullopt);
 }
 
 TEST(FireParameters, TheTriggerFillsThoseOfTheSchedule) {
   Edit edit;
-  edit.before.parameters = {{"of_job", "{{trigger.state}}"s}};
-  edit.had.parameters = {{"of_schedule", "{{trigger.state}}"s}};
+  edit.before.parameters = {{"of_job", std::string("{{trigger.state}}")}};
+  edit.had.parameters = {{"of_schedule", std::string("{{trigger.state}}")}};
   const RunTrigger trigger{.state = RunState::kFailed};
   EXPECT_EQ(edit.Fires().ToKeep(kId, trigger),
-            (Parameters{{"of_job", "{{trigger.state}}"s}, {"of_schedule", "FAILED"s}}));
+            (Parameters{{"of_job", std::string("{{trigger.state}}")},
+                        {"of_schedule", std::string("FAILED")}}));
 }
 
 TEST(FireParameters, ANameThatOnlyChangesItsCaseIsNotKept) {
   Edit edit;
-  edit.before.parameters = {{"t", "ALL"s}, {"n", int64_t{1}}};
-  edit.has->parameters = {{"T", "ALL"s}};
+  edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
+  edit.has->parameters = {{"T", std::string("ALL")}};
   edit.after.schedules = {*edit.has};
   EXPECT_EQ(edit.Kept(), (Parameters{{"n", int64_t{1}}}));
 }
