@@ -37,8 +37,8 @@ struct ClusterView {
   std::vector<ExecutorRecord> executors = {};  // executors with a link to this member
   Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
   std::vector<UnplannedJob> unplanned_jobs = {};  // of the cluster, as in the OverdueReport
-  // Median and 99th percentile of the delay with which first attempts started, since this process
-  // started. Zero = none has started yet.
+  // Median and 99th percentile of the time from when a first attempt was due until its task was
+  // sent, since this process started. Zero = none was sent yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
   std::map<std::string, BusHealth> topics = {};  // by the name of a topic that the member reads

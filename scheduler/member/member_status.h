@@ -37,7 +37,7 @@ struct MemberStatus {
   std::vector<ExecutorRecord> executors = {};  // executors with a link to this member, by id
   Duration clock_offset = {};                  // this host's wall clock minus the database's clock
   bool clock_trusted = false;                  // measured, and within the limit (500 ms)
-  Duration late_p50 = {};                      // start minus fire time, since the process started
+  Duration late_p50 = {};                      // due until its task is sent
   Duration late_p99 = {};
   Duration oldest_overdue = {};                   // due and not claimed; zero = none
   Duration oldest_unplanned = {};                 // due and not planned; zero = none

@@ -23,7 +23,7 @@ namespace carillon {
 struct PartChoice {
   enum class Which {
     // Those that have ended other than COMPLETED, and those that are HELD. Not those whose host
-    // was down at the first attempt, which do not count as failures.
+    // was down at the first attempt, or whose job their host no longer matches.
     kFailed,
     kAll,
     kNamed,

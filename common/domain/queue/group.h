@@ -36,8 +36,8 @@ inline constexpr Duration kGroupAhead = 1s;
 // claim waits for the rest.
 inline constexpr Duration kGroupLead = 100ms;
 
-// A slot is cool if it may be given again: `per` has passed since a claim last took it, at `given`.
-// So at most as many attempts as the group has slots start within any `per`.
+// A slot is cool if it may be given again: `per` has passed since its last process or claim, at
+// `given` (slot_start.h). So at most as many start within any `per` as the group has slots.
 bool IsCool(Duration per, WallTime given, WallTime now);
 // When it may be given again: `now` if it is cool.
 WallTime CoolAt(Duration per, WallTime given, WallTime now);

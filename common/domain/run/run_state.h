@@ -73,7 +73,7 @@ struct ClaimRequest {
   OverlapRules overlap = {};  // the job's rules by version def_version
   std::string group = {};     // of that version, too; empty = none
   // Version def_version of the job must run on other executors than this one. Does not apply to a
-  // pinned run, which runs on its executor in any case.
+  // run that a person has pinned to this one; applies to the pin that a part has from its fire.
   bool elsewhere = false;
   // A start that is later than this causes a notice; zero = never.
   Duration late_after{};
