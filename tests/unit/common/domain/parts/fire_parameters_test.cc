@@ -9,9 +9,9 @@ namespace carillon {
 namespace {
 
 constexpr ScheduleId kId(7);
-constexpr ScheduleId kGone(8);  // before the edit
+constexpr ScheduleId kEarlier(8);  // before the edit
 
-struct Edit {
+struct ParametersEdit {
   JobDefinition before = {};
   JobDefinition after = {};
   ScheduleSpec had = {};
@@ -28,7 +28,7 @@ struct Edit {
 };
 
 TEST(FireParameters, WhatStaysNeedNotBeKept) {
-  Edit edit;
+  ParametersEdit edit;
   edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
   edit.after.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}, {"new", true}};
   EXPECT_TRUE(edit.Fires().empty());
@@ -37,27 +37,27 @@ TEST(FireParameters, WhatStaysNeedNotBeKept) {
   edit.has->parameters = {{"n", int64_t{1}}};
   EXPECT_EQ(edit.Kept(), std::nullopt);
   EXPECT_FALSE(edit.Fires().Concern(kId));
-  EXPECT_EQ(edit.Kept(kGone), (Parameters{{"n", int64_t{1}}}));
+  EXPECT_EQ(edit.Kept(kEarlier), (Parameters{{"n", int64_t{1}}}));
   EXPECT_FALSE(edit.Fires().empty());
 }
 
 TEST(FireParameters, TheOnesThatWereInEffectAreKept) {
-  Edit edit;
+  ParametersEdit edit;
   edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
   edit.after.parameters = {{"t", std::string("NONE")}};
   edit.had.parameters = edit.has->parameters = {{"t", std::string("north")}};
   EXPECT_EQ(edit.Kept(), (Parameters{{"n", int64_t{1}}}));
-  EXPECT_EQ(edit.Kept(kGone), (Parameters{{"t", std::string("ALL")}, {"n", int64_t{1}}}));
+  EXPECT_EQ(edit.Kept(kEarlier), (Parameters{{"t", std::string("ALL")}, {"n", int64_t{1}}}));
   edit.has->parameters["t"] = std::string("south");
   EXPECT_EQ(edit.Kept(), (Parameters{{"t", std::string("north")}, {"n", int64_t{1}}}));
   edit.after = edit.before;
   edit.has.reset();
   EXPECT_EQ(edit.Kept(), (Parameters{{"t", std::string("north")}}));
-  EXPECT_EQ(edit.Kept(kGone), std::nullopt);
+  EXPECT_EQ(edit.Kept(kEarlier), std::nullopt);
 }
 
 TEST(FireParameters, TheTriggerFillsThoseOfTheSchedule) {
-  Edit edit;
+  ParametersEdit edit;
   edit.before.parameters = {{"of_job", std::string("{{trigger.state}}")}};
   edit.had.parameters = {{"of_schedule", std::string("{{trigger.state}}")}};
   const RunTrigger trigger{.state = RunState::kFailed};
@@ -67,7 +67,7 @@ TEST(FireParameters, TheTriggerFillsThoseOfTheSchedule) {
 }
 
 TEST(FireParameters, ANameThatOnlyChangesItsCaseIsNotKept) {
-  Edit edit;
+  ParametersEdit edit;
   edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};
   edit.has->parameters = {{"T", std::string("ALL")}};
   edit.after.schedules = {*edit.has};
