@@ -29,6 +29,11 @@ class BegunFires {
   // Takes the room, of which there must be some.
   void Begin(const PendingRun& own, ExecutorCredits::Index executor, SlotClass slots,
              SteadyTime now);
+  // True for a fire that was handed over and waits for its begin.
+  bool Waits(const RunKey& own) const {
+    const auto found = begun_.find(own);
+    return found != begun_.end() && !found->second.answered;
+  }
   // False while too many fires wait for their begin.
   bool MayBegin() const { return unanswered_ < kUnansweredMax; }
   // The fire has begun, as far as is known, and its parts are due.

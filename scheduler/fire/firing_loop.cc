@@ -163,11 +163,12 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
 }
 
 void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
-  if (event.what == RunEvent::What::kBegun) return places_.begun().HasBegun(event.key, now);
+  if (event.what == RunEvent::What::kBegun) places_.begun().HasBegun(event.key, now);
   if (event.what == RunEvent::What::kNotBegun) return places_.begun().NotBegun(event.key);
   TrackedRun* tracked = places_.runs().Find(event.key);
   if (tracked == nullptr) return;
-  if (event.what == RunEvent::What::kGone) return HandleGone(*tracked, now);
+  const bool gone = event.what == RunEvent::What::kGone || event.what == RunEvent::What::kBegun;
+  if (gone) return HandleGone(*tracked, now);
   if (tracked->run.attempt != event.attempt) return;
   switch (event.what) {
     case RunEvent::What::kGone:

@@ -297,6 +297,13 @@ bool LaneDispatch::DispatchTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane
 bool LaneDispatch::BeginTop(std::pair<const ReadyLanes::Key, ReadyLanes::Lane>& best,
                             TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now) {
   auto& [key, lane] = best;
+  // The sweep offers it again while it waits in line. A second begin would find it RUNNING, and say
+  // that it has not begun.
+  if (places_.begun().Waits(tracked.run.key)) {
+    lane.heap.Pop();
+    places_.Settle(tracked, now);
+    return false;
+  }
   if (!MayBegin(best, executor, now) || !ports_.begin_workflow(tracked.run, *tracked.definition)) {
     places_.lanes().Block(best);
     return false;

@@ -111,6 +111,36 @@ TEST_F(FiringPartsTest, PartsFollowAFireWhoseBeginHasWaitedInLine) {
   EXPECT_EQ(begun_, std::vector<RunKey>{fires[0].key});
 }
 
+// The sweep offers it again meanwhile, since it is PENDING.
+TEST_F(FiringPartsTest, AFireThatWaitsForItsBeginIsNotHandedOverAgain) {
+  BeatWithShards("x1", 4);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 1);
+  Step(10ms);
+  for (int i = 0; i < 3; ++i) {
+    Pass(3s);
+    Feed(fires);
+    Pass(1s);
+    EXPECT_EQ(begun_.size(), 1u) << i;
+  }
+  SayNotBegun(fires[0].key);
+  Pass(3s);
+  Feed(fires);
+  Pass(1s);
+  EXPECT_EQ(begun_.size(), 2u);
+}
+
+TEST_F(FiringPartsTest, AFireThatHasBegunIsNotHandedOverFromItsLane) {
+  BeatWithShards("x1", 1);
+  const std::vector<PendingRun> fires = Fires(Shell("a", InParts()), 2);
+  Step(10ms);
+  Pass(3s, 1);
+  Feed({fires[0]});  // waits in its lane, because there is no room
+  Pass(1s, 1);
+  SayBegun(fires[0].key);
+  Pass(7s, 1);
+  EXPECT_EQ(begun_, (std::vector<RunKey>{fires[0].key, fires[1].key}));
+}
+
 TEST_F(FiringPartsTest, AFewFiresAtATimeWaitForTheirBegin) {
   BeatWithShards("x1", 1'000);
   Fires(Shell("a", InParts()), 300);
