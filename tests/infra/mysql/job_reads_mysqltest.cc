@@ -1,4 +1,7 @@
-// Lists and searches of jobs: the number of rows that they may read among many jobs.
+// Lists and searches of jobs: the number of rows that they may read among many jobs; and the retry
+// of a run of a job with many dead letters.
+#include <fmt/core.h>
+
 #include "tests/infra/mysql/store_reads.h"
 
 namespace carillon::test {
@@ -99,6 +102,33 @@ TEST_F(StoreReadsTest, AFewJobsOfANamespaceAreFoundAmongManyInAnyOrder) {
     EXPECT_EQ(page.jobs.size(), jobs_.size());
     EXPECT_FALSE(page.searched_to);
   }
+}
+
+// Its edit has taken nothing from the run, so it does not matter whether that has a letter.
+TEST_F(StoreReadsTest, ARetryDoesNotReadTheDeadLettersOfItsJob) {
+  constexpr int64_t kReadsMax = 1'500;
+  StoreDriver s = driver();
+  const StoredJob job = s.Create("failing", s.Manual());
+  ASSERT_OK(outside_->Run(fmt::format(
+      "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
+      "created_us) SELECT {0} + seq, 1000000, 0, {1}, 'FAILED', 1, 'exit_code', {0} + seq FROM {2} "
+      "n",
+      ToUnixMicros(kT0 - 1h), job.job_no.value(), Sequence(20'000))));
+  ASSERT_OK(outside_->Ask("ANALYZE TABLE dead_letters"));
+  std::vector<RunKey> failed;
+  for (const uint64_t token : {1, 2}) {
+    const RunRow row = s.Start(s.Execute(job, kT0), token, fence_, kT0 + 1s);
+    s.Apply(s.ReportOf(row, RunState::kFailed, kT0 + 2s), fence_, kT0 + 2s);
+    failed.push_back(row.key);
+  }
+  JobDefinition edited = job.definition;
+  edited.priority = 7;
+  s.Replace(job, edited, kT0 + 3s);
+  const auto retry = [&](const RunKey& key) {
+    s.v(s.runs.RetryRun({.key = key}, {.now = kT0 + 4s}));
+  };
+  retry(failed[0]);
+  EXPECT_LT(RowsRead([&] { retry(failed[1]); }), kReadsMax);
 }
 
 }  // namespace

@@ -88,8 +88,6 @@ Result<RenderedParameters> ReadGiven(Session& session, const RunKey& key) {
 // Under the lock of the job, which an edit of it takes, too.
 Status AskLostFacts(Session& session, const RunRow& own, const StoredJobRow& job) {
   if (!IsFinal(own.state) || own.def_version == job.version) return {};
-  CARILLON_ASSIGN_OR_RETURN(const bool kept, HasDeadLetter(session, own));
-  if (kept) return {};
   RunOfVersion run{.now = &job.definition,
                    .of_schedule = own.key.schedule_id != job.manual_schedule};
   CARILLON_ASSIGN_OR_RETURN(run.given, ReadGiven(session, own.key));
@@ -106,7 +104,11 @@ Status AskLostFacts(Session& session, const RunRow& own, const StoredJobRow& job
       run.schedule = &schedules[position];
     }
   }
-  return CheckLostFacts(own, run);
+  const Status lost = CheckLostFacts(own, run);
+  if (lost.ok()) return {};
+  // Last, because a job may have very many letters, and they are not found by run.
+  CARILLON_ASSIGN_OR_RETURN(const bool kept, HasDeadLetter(session, own));
+  return kept ? Status() : lost;
 }
 
 // The rights of those behind the fire, as its begin asks them.
