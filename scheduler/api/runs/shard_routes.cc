@@ -2,15 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/domain/job/fan_out.h"
 #include "common/domain/parts/run_part.h"
 #include "common/domain/run/reasons.h"
-#include "common/domain/run/run_kind.h"
-#include "common/domain/run/run_state.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"

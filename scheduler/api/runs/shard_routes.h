@@ -28,7 +28,8 @@ Outcome<std::map<RunKey, nlohmann::json>> CountsOfParts(const Call& call,
                                                         const std::vector<RunKey>& owns);
 
 // True if a retry may repeat parts of this own run, as far as that can be said beforehand: only the
-// retry itself asks for the slot of the job and for the rights of the people behind the run.
+// retry itself asks for the slot of the job, for the rights of the people behind the run, and for
+// what edits have taken from it (lost_facts.h).
 bool MayRetryParts(const RunDetail& own, bool job_deleted);
 
 }  // namespace carillon::scheduler
