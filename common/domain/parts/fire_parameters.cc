@@ -27,12 +27,15 @@ FireParameters::Kept FireParameters::Changed(const JobDefinition& before, const 
                                              const JobDefinition& after, const ScheduleSpec* has) {
   Kept kept;
   const Parameters now = WithThoseOf(after, has);
+  JobDefinition named;
+  named.parameters = now;
+  named.parameter_rules = after.parameter_rules;
   for (const auto& one : WithThoseOf(before, had)) {
     const auto& [name, value] = one;
     const auto same = now.find(name);
     if (same != now.end() && same->second == value) continue;
-    // No run would start with a name that differs only by case from one of its job.
-    if (!CheckParameterCase(after, {one}).ok()) continue;
+    // No run would start with a name that differs only by case from one that it has now.
+    if (!CheckParameterCase(named, {one}).ok()) continue;
     const bool of_schedule = had != nullptr && had->parameters.contains(name);
     (of_schedule ? kept.of_schedule : kept.of_job)[name] = value;
   }
