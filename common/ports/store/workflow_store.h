@@ -135,9 +135,9 @@ class WorkflowStore {
   // Begins a fire whose job fans out (fan_out.h). Decides by DecideClaim, for a request without an
   // executor and without a group. If accepted, the own run becomes RUNNING with run_flag::kParts
   // and takes its slot of the job, and its parts (`rendered`, otherwise PlacesOf) are written, due
-  // now. Parts of an earlier begin are due again, with their next attempts; `rendered` may add or
-  // delete some. Without places the own run ends. kAcceptedAgain: it runs already. kConflict: that
-  // version does not fan out.
+  // now. Parts of an earlier begin are due again, with their next attempts; those places may add,
+  // delete or bind some. Without places the own run ends. kAcceptedAgain: it runs already.
+  // kConflict: that version does not fan out.
   virtual Result<PartsReply> BeginParts(const PartsRequest& request, const Fence& fence,
                                         WallTime now) = 0;
 
