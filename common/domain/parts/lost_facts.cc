@@ -12,7 +12,7 @@
 namespace carillon {
 namespace {
 
-// Which schedule of that version made the run is no longer known, so it may have been any.
+// The schedule of that version that made the run is no longer known, so it may have been any.
 bool HasLostParameters(const RunOfVersion& run) {
   if (!run.of_schedule || run.schedule != nullptr) return false;
   if (run.then == nullptr) return true;

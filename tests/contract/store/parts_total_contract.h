@@ -214,7 +214,7 @@ TYPED_TEST(PartsContract, ABeginAgainIsRepeatedAfterAnUnknownOutcome) {
   }
 }
 
-// What a part has saved is of its share, which another total changes.
+// A checkpoint is of the share that the part had, which another total changes.
 TYPED_TEST(PartsContract, CheckpointsStayWithTheTotal) {
   PartsAgainDriver s(this->handle());
   s.BeginWith(FixedPlaces(2));

@@ -81,7 +81,7 @@ ExecutorId HostOfPart(const Places& places, uint32_t shard) {
   return places.hosts.empty() ? ExecutorId() : places.hosts[shard - 1];
 }
 
-// Those of the fire's parts that it does not have yet.
+// Inserts the parts that the fire does not have yet.
 Status InsertParts(Session& session, const RunRow& own, const Places& places,
                    const std::set<uint32_t>& present, WallTime now) {
   // 1 is PENDING.
