@@ -14,7 +14,7 @@
 #include "common/ports/coordinator.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/executor_store.h"
-#include "common/ports/store/overdue_report.h"
+#include "common/ports/overdue_report.h"
 
 namespace carillon::scheduler {
 

@@ -17,7 +17,7 @@
 #include "common/base/loops/loop.h"
 #include "common/base/metrics/metrics.h"
 #include "common/base/mutex.h"
-#include "common/ports/store/overdue_report.h"
+#include "common/ports/overdue_report.h"
 
 namespace carillon::scheduler {
 

@@ -4,6 +4,7 @@
 #include "common/ports/store/stores.h"
 #include "tests/histories/paired_owner_stores.h"
 #include "tests/histories/paired_record_stores.h"
+#include "tests/histories/paired_upstream_store.h"
 #include "tests/histories/paired_user_stores.h"
 
 namespace carillon::test {
@@ -33,13 +34,15 @@ struct PairedStores {
         workflows(memory.workflows, database.workflows, pairing),
         checkpoints(memory.checkpoints, database.checkpoints, pairing),
         streaks(memory.streaks, database.streaks, pairing),
-        letters(memory.letters) {}
+        letters(memory.letters),
+        upstream(memory.upstream, database.upstream, pairing) {}
 
   Stores Ports() {
     return {identity,  segments,     firing,    queues,      groups,      jobs,
             runs,      logs,         notices,   executors,   idempotency, settings,
             audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters};
+            backfills, calendars,    workflows, checkpoints, streaks,     letters,
+            upstream};
   }
 
   PairedIdentityStore identity;
@@ -66,6 +69,7 @@ struct PairedStores {
   PairedCheckpointStore checkpoints;
   PairedStreakStore streaks;
   LetterStore& letters;  // not compared: histories publish nothing
+  PairedUpstreamStore upstream;
 };
 
 }  // namespace carillon::test

@@ -93,7 +93,8 @@ JobRow ToJobRow(const JobEntry& job) {
           .retry = RetryRulesOf(job.definition),
           .cooperative = IsCooperative(job.definition.type),
           .segment = job.segment,
-          .has_dependents = job.has_dependents};
+          .has_dependents = job.has_dependents,
+          .waits = WaitsForOthers(job.definition)};
 }
 
 RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attempts) {

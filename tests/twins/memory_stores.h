@@ -33,6 +33,7 @@
 #include "tests/twins/memory_settings_store.h"
 #include "tests/twins/memory_streak_store.h"
 #include "tests/twins/memory_tables.h"
+#include "tests/twins/memory_upstream_store.h"
 #include "tests/twins/memory_workflow_store.h"
 
 namespace carillon::memory {
@@ -74,7 +75,8 @@ struct MemoryStores {
     return {identity,  segments,     firing,    queues,      groups,      jobs,
             runs,      logs,         notices,   executors,   idempotency, settings,
             audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters};
+            backfills, calendars,    workflows, checkpoints, streaks,     letters,
+            upstream};
   }
 
   MemoryTables tables;
@@ -103,6 +105,7 @@ struct MemoryStores {
   MemoryCheckpointStore checkpoints{tables};
   MemoryStreakStore streaks{tables, jobs};
   MemoryLetterStore letters{tables};
+  MemoryUpstreamStore upstream{tables};
 };
 
 }  // namespace carillon::memory

@@ -78,7 +78,8 @@ void MemoryTables::AddCompletion(const RunEntry& entry) {
                        .job_no = row.job_no,
                        .state = row.state,
                        .ended = EndOf(row, entry.result.ended),
-                       .target = target};
+                       .target = target,
+                       .by_hand = ByHandFlag(row.kind, row.flags) != 0};
     if (end_observer_) end_observer_(completions.at(id));
   }
 }

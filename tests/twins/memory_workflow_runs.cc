@@ -217,7 +217,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
 std::optional<std::string> WaitingNode(MemoryTables& tables, const RunKey& key) {
   const RunEntry* run = tables.FindRun(key);
   const bool waits = run != nullptr && run->node && run->row.state == RunState::kPending &&
-                     run->row.due != kBlocked;
+                     !IsUnreleased(run->row.due);
   return waits ? std::optional(run->node->node) : std::nullopt;
 }
 

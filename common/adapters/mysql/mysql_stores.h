@@ -32,6 +32,7 @@
 #include "common/adapters/mysql/runs/mysql_checkpoint_store.h"
 #include "common/adapters/mysql/runs/mysql_log_store.h"
 #include "common/adapters/mysql/runs/mysql_run_store.h"
+#include "common/adapters/mysql/upstream/mysql_upstream_store.h"
 #include "common/adapters/mysql/workflow/mysql_workflow_store.h"
 #include "common/ports/store/stores.h"
 
@@ -52,7 +53,8 @@ struct MysqlStores {
     return {identity,  segments,     firing,    queues,      groups,      jobs,
             runs,      logs,         notices,   executors,   idempotency, settings,
             audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters};
+            backfills, calendars,    workflows, checkpoints, streaks,     letters,
+            upstream};
   }
 
   MysqlDatabase db;
@@ -81,6 +83,7 @@ struct MysqlStores {
   MysqlCheckpointStore checkpoints{db};
   MysqlStreakStore streaks{db};
   MysqlLetterStore letters{db};
+  MysqlUpstreamStore upstream{db};
 };
 
 }  // namespace carillon::mysql

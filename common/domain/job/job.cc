@@ -384,6 +384,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
     }
   }
   note(CheckOverlap(job));
+  note(ValidateWaits(job));
   note(CheckGroup(job));
   note(ValidateParameters(job.parameters));
   note(ValidateParameterRules(job));

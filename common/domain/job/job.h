@@ -17,6 +17,7 @@
 #include "common/domain/job/script.h"
 #include "common/domain/notice.h"
 #include "common/domain/schedule/schedule_spec.h"
+#include "common/domain/upstream/waits_for.h"
 #include "common/domain/workflow/workflow_spec.h"
 
 namespace carillon {
@@ -92,6 +93,8 @@ struct JobDefinition {
   int64_t max_running = 1;  // 1-1,000 active runs; 1 with kAllow (where it limits nothing) and with
                             // the policies that end the previous run
   int64_t queue_max = 100;  // 1-10,000 waiting runs of kQueueAll
+  std::vector<UpstreamWait> waits_for = {};  // waits_for.h; all of them must be met
+  int64_t wait_limit_s = 0;                  // 60-604,800 with waits_for, else 0
   std::string concurrency_group = {};  // its running attempts share that group's limit; "" = none
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;

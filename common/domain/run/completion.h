@@ -28,6 +28,7 @@ struct RunCompletion {
   RunState state = RunState::kCompleted;
   WallTime ended;
   CompletionTarget target = CompletionTarget::kSchedule;
+  bool by_hand = false;  // ByHandFlag of the run: a person started its chain
 
   bool operator==(const RunCompletion&) const = default;
 };

@@ -72,6 +72,9 @@ inline constexpr std::string_view kTooManyHosts = "too_many_hosts";
 // gives 0, and nothing was to do.
 inline constexpr std::string_view kBadShardTotal = "bad_shard_total";
 inline constexpr std::string_view kZeroShards = "zero_shards";
+// FAILED: the runs of other jobs for which it waited did not come within wait_limit_s of the job;
+// no attempt was made.
+inline constexpr std::string_view kUpstreamTimeout = "upstream_timeout";
 // FAILED, without a process, because of one of the job's secrets:
 inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
 // The job's owner may not use the secret.

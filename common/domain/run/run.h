@@ -66,9 +66,15 @@ bool MayStillRun(RunState state, std::string_view reason);
 // kQueued   A slot of its job (overlap.h) or of its group (group.h). Admission makes the run due.
 //           Exactly the queued runs are in the store's queues (queue_store.h).
 // kBlocked  Upstream nodes of its workflow run (workflow_step.h). A step makes the run due.
+// kAwaiting Runs of other jobs (upstream_wait.h). The owner's look, or a person, makes the run due;
+//           a node becomes blocked.
 inline constexpr WallTime kQueued = kNever - 1s;
 inline constexpr WallTime kBlocked = kNever - 2s;
-constexpr bool IsTime(WallTime due) { return due < kBlocked; }
+inline constexpr WallTime kAwaiting = kNever - 3s;
+inline constexpr WallTime kTimesEnd = kAwaiting;  // the least of them; SQL bounds times by it
+constexpr bool IsTime(WallTime due) { return due < kTimesEnd; }
+// Of a node: no step has released it.
+constexpr bool IsUnreleased(WallTime due) { return due == kBlocked || due == kAwaiting; }
 
 // Bits of RunRow::flags, as stored.
 namespace run_flag {
@@ -81,9 +87,13 @@ inline constexpr uint32_t kAnew = 32;        // its workflow begins anew (workfl
 // Others than the owner of its job stand behind it: their rights are asked at its claim
 // (standing.h).
 inline constexpr uint32_t kOnBehalf = 64;
+// A person started the chain to which it belongs: its fire is no date for runs that wait for it.
+inline constexpr uint32_t kByHand = 128;
 inline constexpr uint32_t kReturns = 15 * 256;  // a number of four bits (returns.h)
 inline constexpr uint32_t kParts = 4096;  // the own run of a fire that has begun: it has parts
 inline constexpr uint32_t kPart = 8192;   // of an own run, which may have to end at its end
+// Of a schedule's row only: its runs wait for runs of other jobs first (kAwaiting).
+inline constexpr uint32_t kWaits = 16384;
 // Any of these: something waits for its end.
 inline constexpr uint32_t kAwaited = kDelay | kDependents | kNode | kPart;
 }  // namespace run_flag
@@ -96,7 +106,7 @@ struct RunRow {
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
   int attempt = 1;        // the current one, from 1
-  WallTime due = kNever;  // PENDING: claimable from this time on; or kNever, kQueued, kBlocked
+  WallTime due = kNever;  // PENDING: claimable from this time on; or a value above
   int priority = 0;
   int64_t def_version = 0;       // the version of the job that this run executes
   uint32_t shard_total = 1;      // the number of parts of its fire; key.shard is from 1 in a part

@@ -1,6 +1,13 @@
 #include "common/domain/run/run_kind.h"
 
+#include "common/base/failpoint.h"
+
 namespace carillon {
+
+bool IsDated(RunKind kind, uint32_t flags) {
+  const bool by_hand = (flags & run_flag::kByHand) != 0 && !failpoint::Broken("await.by_hand");
+  return IsOfAFire(kind) && !by_hand;
+}
 
 WallTime QueueExpiry(const RunRow& row, Duration queue_timeout, WallTime queued) {
   const bool expires = queue_timeout > Duration::zero() && MayExpire(row.kind, row.flags);

@@ -216,6 +216,13 @@ constexpr bool MayBeLate(RunKind kind, uint32_t flags) {
 constexpr bool MayStartDependents(RunKind kind, uint32_t flags) {
   return RulesOf(kind).starts_dependents && !IsBackground(flags);
 }
+// True if the fire of the run is a date for runs of other jobs that wait for it.
+bool IsDated(RunKind kind, uint32_t flags);
+// The flag that the run passes on to its nodes and dependents. A part passes nothing on.
+constexpr uint32_t ByHandFlag(RunKind kind, uint32_t flags) {
+  const bool by_hand = !RulesOf(kind).of_a_fire && RulesOf(kind).counts_for_job;  // MANUAL
+  return by_hand ? run_flag::kByHand : flags & run_flag::kByHand;
+}
 
 // The time at which a run that was queued at `queued` is skipped for queue_timeout of its job;
 // kNever: it waits as long as it takes.

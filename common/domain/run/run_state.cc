@@ -29,8 +29,8 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
 }
 
 bool WaitsForRetry(const RunRow& row, WallTime now) {
-  const bool queued = row.due == kQueued || row.due == kBlocked;
-  return row.state == RunState::kPending && row.attempt > 1 && row.due > now && !queued;
+  const bool backs_off = IsTime(row.due) || row.due == kNever;
+  return row.state == RunState::kPending && row.attempt > 1 && row.due > now && backs_off;
 }
 
 RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
@@ -155,7 +155,6 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   }
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
   if (row->due == kQueued) return refuse(ClaimReason::kWaitsForSlot);
-  if (row->due == kBlocked) return refuse(ClaimReason::kNotDue);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
@@ -339,10 +338,12 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
   // A manual run is due at once and never counts as planned ahead. Its fire is the next free
   // microsecond after its acceptance and may be slightly later than `now`.
   const bool planned_ahead = IsPlannedAhead(row.kind) && row.attempt == 1 && row.key.fire > now;
-  // A resume would make a blocked run due ahead of its upstream nodes. The step that releases it
-  // asks whether the job is paused.
-  const bool blocked = row.due == kBlocked;
-  if (blocked && change == JobChange::kPaused) return PendingEffect::kKeep;
+  // A resume would make an unreleased node due ahead of what it waits for. The step that releases
+  // it asks whether the job is paused.
+  const bool unreleased =
+      row.due == kBlocked ||
+      (row.due == kAwaiting && IsMovedByWorkflow(row.kind) && !failpoint::Broken("await.resume"));
+  if (unreleased && change == JobChange::kPaused) return PendingEffect::kKeep;
   switch (change) {
     case JobChange::kEdited:
       return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;

@@ -21,8 +21,7 @@ namespace carillon {
 struct JobRow {
   JobNo job_no;
   int64_t version = 0;
-  bool paused = false;
-  bool deleted = false;
+  bool paused = false, deleted = false;
   int priority = 0;
   OverlapRules overlap = {};
   RetryRules retry = {};
@@ -30,6 +29,7 @@ struct JobRow {
   std::optional<LossRules> attempt_rules = {};  // of the attempt's version, if it is another one
   SegmentId segment = {};
   bool has_dependents = false;  // others wait for its ends, or once did
+  bool waits = false;           // its first attempts wait for runs of other jobs (waits_for.h)
 };
 
 // ---- claim -------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ enum class JobChange { kEdited, kPaused, kDeleted };
 //                 else kUnplan
 //   kPaused       kUnplan             kSkip; BACKFILL: kHoldBack   kHoldBack
 //   kDeleted      kUnplan             kSkip                        kCancel
-// Under a pause, a blocked run (kBlocked) stays so.
+// Under a pause, a node that no step has released (IsUnreleased) stays as it is.
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now);
 

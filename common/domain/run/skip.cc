@@ -11,7 +11,7 @@ bool DecideSkip(const RunRow& row, const SkipItem& item) {
 }
 
 bool SkipIsFailure(const RunRow& row) {
-  const bool by_its_workflow = row.due == kBlocked;
+  const bool by_its_workflow = IsUnreleased(row.due);
   return row.state == RunState::kSkipped && TriesOf(row) > 1 && !by_its_workflow;
 }
 

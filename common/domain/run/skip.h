@@ -31,7 +31,7 @@ struct SkipItem {
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
 // True if `row`, just written as SKIPPED, had failed attempts: its end then counts as a failure.
-// False for a node that was blocked before a retry: its workflow decided against another attempt.
+// False for a node that was unreleased after a retry: its workflow decided against another attempt.
 bool SkipIsFailure(const RunRow& row);
 
 }  // namespace carillon

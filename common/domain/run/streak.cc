@@ -22,8 +22,9 @@ bool IsFireRetriedByHand(const StreakRun& run) {
 
 bool IsFaultOfHost(std::string_view reason) {
   constexpr std::array kReasons = {
-      reason::kSpawn,      reason::kHost,       reason::kExecutorLost,  reason::kWardenDied,
-      reason::kLeaseEnded, reason::kWorkerDied, reason::kWorkerStopped, reason::kNotStarted};
+      reason::kSpawn,         reason::kHost,       reason::kExecutorLost,
+      reason::kWardenDied,    reason::kLeaseEnded, reason::kWorkerDied,
+      reason::kWorkerStopped, reason::kNotStarted, reason::kUpstreamTimeout};
   return std::ranges::find(kReasons, reason) != kReasons.end();
 }
 

@@ -22,8 +22,6 @@ class CalendarDays final : public CronDays {
   bool Has(int64_t day) const override;
 
  private:
-  WallTime BeginOf(int64_t day) const;
-
   const Zone& zone_;  // lives until the process ends
   const CronSchedule every_day_;
   const ScheduleCalendars calendars_;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kNameBytesMax = 64;
 constexpr std::string_view kUtc = "UTC";
+constexpr int64_t kOffsetMax = 26 * int64_t{3'600};  // no zone is farther from UTC
 
 Error Unknown(std::string_view name) {
   std::string shown(name.substr(0, kNameBytesMax));
@@ -112,6 +113,17 @@ ZonePeriod Zone::Period(size_t index) const {
   period.second_until = std::min(period.end, step.begin + std::max(0, before - step.offset));
   period.first_from = std::max(period.begin, period.end - std::max(0, step.offset - after));
   return period;
+}
+
+WallTime BeginOfDay(const Zone& zone, int64_t day) {
+  const int64_t local = day * kSecondsPerDay;
+  const int64_t from = std::clamp(local - kOffsetMax, kZoneBegin, kZoneEnd - 1);
+  for (size_t i = zone.IndexAt(from); i < zone.size(); ++i) {
+    const ZonePeriod period = zone.Period(i);
+    const int64_t second = std::max(period.begin, local - period.offset);
+    if (second < period.end) return FromUnixMicros(second * kMicrosPerSecond);
+  }
+  return FromUnixMicros(kZoneEnd * kMicrosPerSecond);
 }
 
 }  // namespace carillon

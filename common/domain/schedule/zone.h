@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/time.h"
 
 namespace carillon {
 
@@ -60,5 +61,8 @@ class Zone {
   const std::string name_;
   const std::vector<Step> steps_;
 };
+
+// The first instant at which the clock of the zone shows this day or a later one; days since 1970.
+WallTime BeginOfDay(const Zone& zone, int64_t day);
 
 }  // namespace carillon

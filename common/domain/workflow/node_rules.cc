@@ -60,14 +60,17 @@ bool IsSkippedFor(const NodeRow& row, std::string_view why) {
 // example because its job was deleted; it is a failure then, but has repaired nothing.
 bool HasRun(const NodeRow& row) {
   if (row.state == RunState::kSkipped) return EndOf(row) == NodeEnd::kSuccess;
-  return IsFinal(row.state) && (row.state != RunState::kCancelled || row.claimed);
+  const bool may_be_unstarted =
+      row.state == RunState::kCancelled || row.reason == reason::kUpstreamTimeout;
+  return IsFinal(row.state) && (!may_be_unstarted || row.claimed);
 }
 
 }  // namespace
 
 NodeRow NodeRowOf(const RunRow& run, const AttemptResult& result) {
   NodeRow row{.state = run.state,
-              .blocked = run.state == RunState::kPending && run.due == kBlocked,
+              .blocked = run.state == RunState::kPending && IsUnreleased(run.due),
+              .awaiting = run.state == RunState::kPending && run.due == kAwaiting,
               .reason = result.reason,
               .attempt = run.attempt,
               .may_still_run = run.may_still_run,

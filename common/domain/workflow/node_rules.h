@@ -44,7 +44,8 @@ inline constexpr std::string_view kUnsafeParameter = "unsafe_parameter";
 // The row of a node's run, as far as decisions depend on it.
 struct NodeRow {
   RunState state = RunState::kPending;
-  bool blocked = true;  // PENDING behind upstream nodes: never released, or blocked again
+  bool blocked = true;    // PENDING behind upstream nodes: never released, or blocked again
+  bool awaiting = false;  // blocked, and waits for runs of other jobs first: not to be released
   std::string reason = {};
   int attempt = 1;
   bool may_still_run = false;

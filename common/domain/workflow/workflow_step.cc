@@ -30,7 +30,7 @@ void DecideReleases(const WorkflowGraph& graph, NodeRows& rows, Decisions& decis
   const bool unlimited = failpoint::Broken("workflow.max_parallel");
   for (size_t i = 0; i < rows.size(); ++i) {
     if (active >= graph.max_parallel() && !unlimited) return;
-    if (!IsBlocked(rows[i])) continue;
+    if (!IsBlocked(rows[i]) || rows[i].awaiting) continue;
     if (JudgeNode(graph, i, rows).kind != NodeVerdict::Kind::kStart) continue;
     decisions.push_back({.position = i, .action = NodeAction::kRelease});
     rows[i].blocked = false;

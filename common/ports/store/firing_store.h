@@ -19,7 +19,7 @@
 #include "common/domain/run/run_state.h"
 #include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
-#include "common/ports/store/overdue_report.h"
+#include "common/ports/overdue_report.h"
 
 namespace carillon {
 

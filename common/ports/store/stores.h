@@ -25,6 +25,7 @@
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
 #include "common/ports/store/streak_store.h"
+#include "common/ports/store/upstream_store.h"
 #include "common/ports/store/workflow_store.h"
 
 namespace carillon {
@@ -54,6 +55,7 @@ struct Stores {
   CheckpointStore& checkpoints;
   StreakStore& streaks;
   LetterStore& letters;
+  UpstreamStore& upstream;
 };
 
 }  // namespace carillon

@@ -33,6 +33,7 @@ class MemoryStoreHandle final : public StoreHandle {
   CheckpointStore& checkpoints() override { return stores_.checkpoints; }
   StreakStore& streaks() override { return stores_.streaks; }
   LetterStore& letters() override { return stores_.letters; }
+  UpstreamStore& upstream() override { return stores_.upstream; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }

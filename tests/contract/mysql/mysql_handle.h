@@ -34,6 +34,7 @@ class MysqlHandle final : public StoreHandle {
   CheckpointStore& checkpoints() override { return stores_->checkpoints; }
   StreakStore& streaks() override { return stores_->streaks; }
   LetterStore& letters() override { return stores_->letters; }
+  UpstreamStore& upstream() override { return stores_->upstream; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

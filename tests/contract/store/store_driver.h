@@ -49,6 +49,7 @@
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
 #include "common/ports/store/streak_store.h"
+#include "common/ports/store/upstream_store.h"
 #include "common/ports/store/workflow_store.h"
 
 namespace carillon::test {
@@ -84,6 +85,7 @@ class StoreHandle {
   virtual CheckpointStore& checkpoints() = 0;
   virtual StreakStore& streaks() = 0;
   virtual LetterStore& letters() = 0;
+  virtual UpstreamStore& upstream() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -137,7 +139,8 @@ class StoreDriver {
         workflows(store.workflows()),
         checkpoints(store.checkpoints()),
         streaks(store.streaks()),
-        letters(store.letters()) {}
+        letters(store.letters()),
+        upstream(store.upstream()) {}
 
   IdentityStore& identity;
   SchemaStore& schema;
@@ -164,6 +167,7 @@ class StoreDriver {
   CheckpointStore& checkpoints;
   StreakStore& streaks;
   LetterStore& letters;
+  UpstreamStore& upstream;
 
   template <typename T>
   static T v(Result<T> result) {
@@ -220,15 +224,17 @@ class StoreDriver {
       const FirePlan plan =
           PlanFires(schedule, due.next_fire, now, until, due.misfire, 100, due_times);
       const bool waits = due.spec.kind == ScheduleKind::kDelay;
+      const bool awaits = (due.run_flags & run_flag::kWaits) != 0;
       for (const WallTime fire : plan.fires) {
-        batch.runs.push_back({.key = {fire, due.schedule_id, 0},
-                              .job_no = due.job_no,
-                              .segment = due.segment,
-                              .kind = waits ? RunKind::kDelay : RunKind::kCron,
-                              .due = due_times.Of(fire),
-                              .priority = due.priority,
-                              .def_version = due.job_version,
-                              .flags = due.run_flags | (waits ? run_flag::kDelay : 0)});
+        batch.runs.push_back(
+            {.key = {fire, due.schedule_id, 0},
+             .job_no = due.job_no,
+             .segment = due.segment,
+             .kind = waits ? RunKind::kDelay : RunKind::kCron,
+             .due = awaits ? kAwaiting : due_times.Of(fire),
+             .priority = due.priority,
+             .def_version = due.job_version,
+             .flags = (due.run_flags & ~run_flag::kWaits) | (waits ? run_flag::kDelay : 0)});
       }
       for (const GapRange& gap : plan.gaps) {
         batch.gaps.push_back({due.schedule_id, due.job_no, gap});

@@ -7,6 +7,7 @@
 #include "tests/support/faults/firing_stores.h"
 #include "tests/support/faults/job_stores.h"
 #include "tests/support/faults/owner_stores.h"
+#include "tests/support/faults/upstream_stores.h"
 
 namespace carillon::test {
 
@@ -35,13 +36,15 @@ struct FaultStores {
         workflows(stores.workflows, gate),
         checkpoints(stores.checkpoints, gate),
         streaks(stores.streaks, gate),
-        letters(stores.letters, gate) {}
+        letters(stores.letters, gate),
+        upstream(stores.upstream, gate) {}
 
   Stores Ports() {
     return {identity,  segments,     firing,    queues,      groups,      jobs,
             runs,      logs,         notices,   executors,   idempotency, settings,
             audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters};
+            backfills, calendars,    workflows, checkpoints, streaks,     letters,
+            upstream};
   }
 
   FaultIdentityStore identity;
@@ -68,6 +71,7 @@ struct FaultStores {
   FaultCheckpointStore checkpoints;
   FaultStreakStore streaks;
   FaultLetterStore letters;
+  FaultUpstreamStore upstream;
 };
 
 struct OwnFaultPlan {

@@ -80,7 +80,7 @@ Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations&
                     {window.job_no.value(), ToUnixMicros(std::max(window.from, from.fire)),
                      ToUnixMicros(window.to), ToUnixMicros(from.fire), from.schedule_id.value(),
                      from.schedule_id.value(), static_cast<uint64_t>(from.shard),
-                     ToUnixMicros(kBlocked), static_cast<uint64_t>(count)}));
+                     ToUnixMicros(kTimesEnd), static_cast<uint64_t>(count)}));
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
@@ -151,7 +151,7 @@ Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<Segmen
       "SELECT {} FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us < "
       "{} "
       "AND r.state = 'RUNNING' AND r.incarnation_no > 0",
-      kRunColumns, ToUnixMicros(kBlocked));
+      kRunColumns, ToUnixMicros(kTimesEnd));
   std::sort(segments.begin(), segments.end());
   std::vector<StoredRun> runs;
   for (const SegmentId segment : segments) {
@@ -205,7 +205,7 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
 Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit) {
-  const WallTime end = std::min(until, kBlocked - 1us);  // later ones are no times (run.h)
+  const WallTime end = std::min(until, kTimesEnd - 1us);  // later ones are no times (run.h)
   // Reads one row more than asked for, to know whether there is a next page.
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
                             MergeSegments<StoredRun>(
@@ -275,7 +275,7 @@ Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, 
               fmt::format("SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE "
                           "r.open_segment = ? AND r.due_us < {} AND r.state = 'PENDING' AND "
                           "(r.shard = 0 OR r.pinned_executor = '') ORDER BY r.due_us LIMIT 1",
-                          ToUnixMicros(kBlocked))));
+                          ToUnixMicros(kTimesEnd))));
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_unplanned_fire,
       LeastOf(session, segment_count,

@@ -241,7 +241,7 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   // A run that ended in a queue or held back is not due at a time (run.h), but its fire is past.
   ended_early.within.Add(
       "r.open_segment IS NULL AND r.due_us > ? AND r.due_us < ? AND r.fire_us > ?",
-      {now_us, ToUnixMicros(kBlocked), ahead_us});
+      {now_us, ToUnixMicros(kTimesEnd), ahead_us});
   return {std::move(due), std::move(ended_early)};
 }
 

@@ -194,7 +194,7 @@ Result<std::optional<std::string>> WaitingNode(Session& session, const RunKey& k
                                                Incarnations& incarnations) {
   if (!NodePlaceOf(key)) return std::optional<std::string>();
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, ReadDetail(session, key, incarnations));
-  const bool waits = run.row.state == RunState::kPending && run.row.due != kBlocked;
+  const bool waits = run.row.state == RunState::kPending && !IsUnreleased(run.row.due);
   if (!waits || !run.node) return std::optional<std::string>();
   return std::optional(run.node->node);
 }

@@ -118,15 +118,15 @@ class StepWriter {
     const auto found = runs_.find(facts_.nodes.runs[decision.position].row.key);
     if (found == runs_.end()) return {};
     StoredRun& run = found->second;
-    const bool blocked = run.row.state == RunState::kPending && run.row.due == kBlocked;
+    const bool unreleased = run.row.state == RunState::kPending && IsUnreleased(run.row.due);
     // A node that an edit, a delete or a person has ended meanwhile: the next step sees it.
     if (decision.action != NodeAction::kStop && run.row.state != RunState::kPending) return {};
     switch (decision.action) {
       case NodeAction::kRelease:
-        if (!blocked || releases_.IsFull()) return {};
+        if (!unreleased || run.row.due != kBlocked || releases_.IsFull()) return {};
         return Release(decision.position, run, effect);
       case NodeAction::kSkip:
-        if (!blocked) return {};
+        if (!unreleased) return {};
         ++effect->skipped;
         return End(decision.position, run, RunState::kSkipped, decision.reason, decision.error);
       case NodeAction::kCancel:

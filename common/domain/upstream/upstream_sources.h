@@ -1,0 +1,72 @@
+// The jobs and schedules that make the fires of a job for which others wait. Pure.
+//
+//   A has schedules of time (cron, rate, once, delay)     A itself
+//   otherwise                                             A and the jobs before it: those whose end
+//                                                         starts it, workflows that run it as a
+//                                                         node, and so on up to schedules of time
+//   A in the workflow W                                   the same of W
+//
+// A job that starts after failures only is not counted as one before.
+#pragma once
+
+#include <compare>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace carillon {
+
+inline constexpr size_t kSourceJobsMax = 20;  // jobs before a job
+
+// What a run waits for: runs of `job`, or only those that are nodes of the workflow `in`.
+struct UpstreamTarget {
+  JobId job;
+  JobId in = {};
+
+  auto operator<=>(const UpstreamTarget&) const = default;
+};
+
+// A schedule of time of one of those jobs.
+struct SourceSchedule {
+  JobNo job_no;
+  ScheduleId id;
+  // The first fire that is neither planned nor in a gap; kNever = none. Of a delay schedule whose
+  // run has ended, and that has no next fire yet: just after that run.
+  WallTime next = kNever;
+  bool paused = false;
+
+  bool operator==(const SourceSchedule&) const = default;
+};
+
+// A target as it is now.
+struct UpstreamSources {
+  JobNo job_no = {};  // 0: there is no such job
+  JobNo in_no = {};   // likewise, if the target names a workflow
+  std::string job_name = {};
+  bool deleted = false;                        // the job or the workflow
+  bool not_a_node = false;                     // of that workflow
+  bool too_many = false;                       // more than kSourceJobsMax jobs are before it
+  std::vector<JobNo> jobs = {};                // whose fires count, by number
+  std::vector<SourceSchedule> schedules = {};  // those of `jobs`, by id
+
+  bool operator==(const UpstreamSources&) const = default;
+};
+
+// What may cause the runs of a job.
+struct JobCauses {
+  JobNo job_no;
+  bool has_times = false;          // it has schedules of time
+  std::vector<JobNo> before = {};  // after whose end it starts, except failures; its workflows
+};
+// Answers for those of the jobs that have any.
+using ReadCauses = std::function<Result<std::vector<JobCauses>>(const std::vector<JobNo>& jobs)>;
+
+// Sets `jobs` and `too_many`. `start` is the job, or the workflow of which it is a node. Reads the
+// jobs of one level at a time.
+Status FindSources(JobNo start, const ReadCauses& read, UpstreamSources* found);
+
+}  // namespace carillon

@@ -1,0 +1,82 @@
+// Judges whether the runs of another job for which a run waits have come. Pure.
+//
+// The answer follows from fires, never from the times at which runs ended. Only dated runs count
+// (IsDated): those of a fire, passed on or backfilled, not those that a person started. The fire
+// that counts is the newest one of the window, of the other job or of a job before it. The other
+// job must have a run of exactly that fire: as long as it has none, its earlier run does not pass
+// for it. It is met if it is COMPLETED, or a person skipped it; for `done`, if it is final.
+//
+// Never met while a schedule that makes these fires has its next unplanned one in the window: the
+// planner may be behind, and the newest fire is not known.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/run/run.h"
+#include "common/domain/upstream/fire_window.h"
+#include "common/domain/upstream/upstream_sources.h"
+#include "common/domain/upstream/waits_for.h"
+
+namespace carillon {
+
+// A dated run that is no part, and did not end for a reason of NeverRan.
+struct UpstreamRun {
+  RunKey key;
+  JobNo job_no;
+  RunState state = RunState::kPending;
+  std::string reason = {};
+  JobNo workflow = {};  // of whose run it is a node; 0 = none
+
+  bool operator==(const UpstreamRun&) const = default;
+};
+
+struct UpstreamRuns {
+  std::vector<UpstreamRun> runs = {};  // by key
+  WallTime known_from = {};            // earlier ones were not read
+
+  bool operator==(const UpstreamRuns&) const = default;
+};
+inline constexpr int64_t kUpstreamRunsMax = 5'000;  // of one job that are read at once
+
+// True of a SKIPPED run that stands for no run of its fire: another run took its place, or the fire
+// was let go.
+bool NeverRan(RunState state, std::string_view reason);
+
+enum class WaitVerdict { kMet, kNotMet, kUnknown };
+enum class WaitCause {
+  kNone,
+  kNoJob,
+  kNotANode,
+  kTooMany,  // jobs before it
+  kPaused,   // a job whose fires are not planned for that
+  kUnplanned,
+  kNoFire,          // in the window
+  kNotRun,          // it has no run of the fire that counts
+  kOpen,            // that run has not ended
+  kEndedOtherwise,  // than the entry asks
+};
+struct WaitAnswer {
+  WaitVerdict verdict = WaitVerdict::kNotMet;
+  WaitCause cause = WaitCause::kNone;
+  WallTime fire = {};                   // that counts, or is not planned; zero = none
+  std::optional<UpstreamRun> run = {};  // of kOpen, kEndedOtherwise; kMet: the last one
+
+  bool operator==(const WaitAnswer&) const = default;
+};
+
+// kUnknown: the runs of the window were not all read. Of several causes, that of the earliest fire.
+WaitAnswer JudgeWait(const UpstreamWait& wait, const FireWindow& window,
+                     const UpstreamSources& sources, const UpstreamRuns& runs);
+
+// One sentence for people: "Waits for load-orders of 2026-11-28 02:00 (run …, FAILED) until
+// 2026-11-28 06:00." Times are of the zone.
+std::string WaitSentence(const UpstreamWait& wait, const WaitAnswer& answer, WallTime until,
+                         std::string_view zone);
+
+// The time from which the run waits no longer. A run that was written late has its time, too.
+WallTime WaitLimit(WallTime fire, WallTime planned, int64_t wait_limit_s);
+
+}  // namespace carillon
