@@ -175,7 +175,7 @@ void CompletionLoop::CountStarted(const CompletionEffect& effect) {
   add("paused", effect.paused);
   for (const RunRow& row : effect.started) {
     ports_.owner.metrics.counter("carillon_fires_total", Name(RunKind::kAfter)).Add();
-    ports_.owner.signals.due.Raise({row.job_no, row.segment, row.key});
+    if (IsTime(row.due)) ports_.owner.signals.due.Raise({row.job_no, row.segment, row.key});
   }
 }
 

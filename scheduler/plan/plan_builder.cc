@@ -52,15 +52,18 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
   planned.runs.reserve(plan.fires.size());
   // A delay schedule has one fire at a time: the end of its run makes the next one.
   const bool waits = due.spec.kind == ScheduleKind::kDelay;
+  // The end of its wait makes such a run due, without jitter.
+  const bool awaits = (due.run_flags & run_flag::kWaits) != 0;
+  const uint32_t flags = (due.run_flags & ~run_flag::kWaits) | (waits ? run_flag::kDelay : 0);
   for (WallTime fire : plan.fires) {
     planned.runs.push_back({.key = {.fire = fire, .schedule_id = due.schedule_id},
                             .job_no = due.job_no,
                             .segment = due.segment,
                             .kind = KindOf(due.spec.kind),
-                            .due = due_times.Of(fire),
+                            .due = awaits ? kAwaiting : due_times.Of(fire),
                             .priority = due.priority,
                             .def_version = due.job_version,
-                            .flags = due.run_flags | (waits ? run_flag::kDelay : 0)});
+                            .flags = flags});
   }
   for (const GapRange& range : plan.gaps) {
     planned.gaps.push_back({.schedule_id = due.schedule_id, .job_no = due.job_no, .range = range});

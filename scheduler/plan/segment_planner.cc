@@ -285,6 +285,7 @@ void SegmentPlanner::Feed(const OwnedView& view, std::span<const PlannedSchedule
     aside_.erase(one.due.schedule_id);
     const OwnedSegment* owned = view.Find(one.due.segment);
     for (const PlannedRun& run : one.runs) {
+      if (!IsTime(run.due)) continue;  // it waits for runs of other jobs
       if (run.due > last_due) {
         ports_.feed.NoteDropped(run.due);
         continue;

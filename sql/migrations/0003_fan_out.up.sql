@@ -1,5 +1,5 @@
--- Parts of runs, groups in time, pauses after failures, and the topic of dead letters. Programs of
--- schema 1 neither read nor write the new columns; the new values are written once the upgrade is
+-- Parts of runs, groups in time, pauses after failures, the topic of dead letters, and waits for
+-- runs of other jobs. Programs of schema 1 neither read nor write the new columns; the new values are written once the upgrade is
 -- finished (scheduler/settings/new_fields.h). They need the key free_slots of group_slots.
 -- compatible_from: 1
 --
@@ -18,8 +18,9 @@ ALTER TABLE kept_runs
   MODIFY COLUMN kind ENUM('CRON', 'RATE', 'ONCE', 'MANUAL', 'DELAY', 'BACKFILL', 'AFTER', 'EVENT',
     'WORKFLOW', 'SHARD') CHARACTER SET ascii NOT NULL;
 
--- parts: the own run of the fire may have to end.
+-- parts: the own run of the fire may have to end. by_hand: a person started the chain of the run.
 ALTER TABLE run_completions
+  ADD COLUMN by_hand TINYINT(1) NOT NULL DEFAULT 0,
   MODIFY COLUMN target ENUM('schedule', 'dependents', 'workflow', 'parts')
     CHARACTER SET ascii NOT NULL;
 
@@ -39,6 +40,11 @@ ALTER TABLE group_slots
 
 ALTER TABLE jobs
   ADD COLUMN pause_after_failures INT NOT NULL DEFAULT 0;
+
+-- waits: runs of job_no wait for those of upstream_job_no; schedule_id is 2 * the entry, + 1 for the
+-- workflow of the entry.
+ALTER TABLE job_dependencies
+  MODIFY COLUMN kind ENUM('after', 'node', 'event', 'waits') CHARACTER SET ascii NOT NULL;
 
 ALTER TABLE dead_letters
   ADD COLUMN published TINYINT(1) NOT NULL DEFAULT 0,

@@ -50,7 +50,7 @@ DueSchedule ToDue(MemoryTables& tables, const ScheduleEntry& schedule) {
           .priority = job.definition.priority,
           .calendars = schedule.calendars,
           .calendar_version = schedule.calendar_version,
-          .run_flags = EndFlags(RunKind::kCron, 0, job.has_dependents),
+          .run_flags = FlagsOfSchedule(job.definition, job.has_dependents),
           .readable = schedule.readable};
 }
 

@@ -239,6 +239,8 @@ Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilte
 bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
   const RunRow& row = entry.row;
   if (IsPart(row.key) && !filter.parts) return false;
+  const bool awaits = row.state == RunState::kPending && row.due == kAwaiting;
+  if (filter.awaiting && (!awaits || row.key.fire > now)) return false;
   if (filter.since && row.key.fire < *filter.since) return false;
   if (filter.until && row.key.fire >= *filter.until) return false;
   if (filter.executor && row.executor != *filter.executor) return false;

@@ -9,6 +9,7 @@
 #include "common/domain/run/dependents.h"
 #include "common/domain/run/returns.h"
 #include "common/domain/run/run_kind.h"
+#include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_parts.h"
 #include "tests/twins/memory_run_writes.h"
@@ -200,8 +201,9 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
       tables.PutRun(std::move(entry));
       continue;
     }
+    const WallTime due = DueOfNodeAgain(row);
     row.state = RunState::kPending;
-    row.due = kBlocked;
+    row.due = due;
     row.claim_token = {};
     row.flags |= EndFlags(row.kind, row.flags, job.has_dependents);
     if (change.anew) row.flags |= run_flag::kAnew;

@@ -65,7 +65,7 @@ void InsertNode(MemoryTables& tables, const WorkflowEntry& workflow, const RunRo
                          .job_no = job.job_no,
                          .segment = job.segment,
                          .kind = RunKind::kWorkflow,
-                         .due = kBlocked,
+                         .due = WaitsForOthers(job.definition) ? kAwaiting : kBlocked,
                          .priority = job.definition.priority,
                          .def_version = job.version,
                          .flags = FlagsOfNode(own, job.has_dependents)},

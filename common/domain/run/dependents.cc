@@ -83,10 +83,11 @@ DependentRun RunAfter(const RunCompletion& end, WallTime fire, const Dependent& 
              .job_no = job.job_no,
              .segment = job.segment,
              .kind = RunKind::kAfter,
-             .due = due,
+             .due = job.waits ? kAwaiting : due,
              .priority = job.priority,
              .def_version = job.version,
-             .flags = run_flag::kHasRequest | EndFlags(RunKind::kAfter, 0, job.has_dependents)};
+             .flags = run_flag::kHasRequest | (end.by_hand ? run_flag::kByHand : 0) |
+                      EndFlags(RunKind::kAfter, 0, job.has_dependents)};
   run.trigger = {.run = end.key, .job_id = upstream, .state = end.state};
   return run;
 }

@@ -2,6 +2,7 @@
 
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon {
 
@@ -23,7 +24,8 @@ BeginKind KindOfBegin(const RunRow& own, bool begun) {
 
 uint32_t FlagsOfNode(const RunRow& own, bool has_dependents) {
   const uint32_t origin = failpoint::Broken("node.origin") ? 0 : own.flags & run_flag::kBackground;
-  const uint32_t flags = run_flag::kNode | run_flag::kHasRequest | origin;
+  const uint32_t by_hand = ByHandFlag(own.kind, own.flags);
+  const uint32_t flags = run_flag::kNode | run_flag::kHasRequest | origin | by_hand;
   return flags | EndFlags(RunKind::kWorkflow, flags, has_dependents);
 }
 

@@ -156,16 +156,16 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
 }
 
 // A job before or after another one: because the later one has a schedule that names the earlier,
-// or because it is a workflow, one of whose nodes runs the earlier.
-enum class DependencyKind { kAfter, kNode };
+// is a workflow, one of whose nodes runs the earlier, or has runs that wait for it.
+enum class DependencyKind { kAfter, kNode, kWaits };
 constexpr std::string_view Name(DependencyKind kind) {
-  return kind == DependencyKind::kAfter ? "after" : "node";
+  return std::array{"after", "node", "waits"}.at(static_cast<size_t>(kind));
 }
 struct JobDependency {
   JobId job_id = {};
   std::string job_name = {};
   DependencyKind kind = DependencyKind::kAfter;
-  AfterOutcome on = AfterOutcome::kSuccess;  // of kAfter
+  AfterOutcome on = AfterOutcome::kSuccess;  // of kAfter and kWaits
   bool deleted = false;
 
   bool operator==(const JobDependency&) const = default;

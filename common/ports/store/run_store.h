@@ -64,6 +64,7 @@ struct RunFilter {
   std::optional<WallTime> since = {};  // fire >= since
   std::optional<WallTime> until = {};  // fire < until
   bool parts = false;                  // the parts of fires as well
+  bool awaiting = false;  // only those that wait for runs of other jobs, with fires up to now
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};

@@ -76,9 +76,9 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                                                    size_t limit) {
   static const std::string branch =
       "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us, "
-      "FIELD(c.target, 'dependents', 'parts') FROM run_completions c FORCE INDEX (by_segment) "
-      "WHERE c.segment = ? AND c.target IN ('schedule', 'dependents', 'parts') ORDER BY c.id LIMIT "
-      "?";
+      "FIELD(c.target, 'dependents', 'parts'), c.by_hand FROM run_completions c FORCE INDEX "
+      "(by_segment) WHERE c.segment = ? AND c.target IN ('schedule', 'dependents', 'parts') "
+      "ORDER BY c.id LIMIT ?";
   static constexpr std::array kTargets = {CompletionTarget::kSchedule,
                                           CompletionTarget::kDependents, CompletionTarget::kParts};
   const auto fetch = [&](size_t share) -> Result<std::vector<RunCompletion>> {
@@ -95,7 +95,8 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                       .job_no = JobNo(rows.Unsigned(6)),
                       .state = state.value_or(RunState::kCancelled),
                       .ended = rows.Time(8),
-                      .target = kTargets.at(static_cast<size_t>(rows.Int(9)))});
+                      .target = kTargets.at(static_cast<size_t>(rows.Int(9))),
+                      .by_hand = rows.Int(10) != 0});
     }
     return ends;
   };

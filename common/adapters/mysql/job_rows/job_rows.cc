@@ -6,6 +6,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/row_locks.h"
+#include "common/adapters/mysql/job_rows/job_inserts.h"
 #include "common/adapters/mysql/job_rows/retry_columns.h"
 #include "common/domain/job/job_types.h"
 #include "common/wire/json/job/job_json.h"
@@ -16,13 +17,10 @@ std::string FromTime(std::string_view column) {
   return fmt::format("TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', {})", column);
 }
 
-namespace {
-
 std::string ToTime(std::string_view placeholder) {
   return fmt::format("TIMESTAMPADD(MICROSECOND, {}, '1970-01-01 00:00:00')", placeholder);
 }
 
-// The column cron_expression: NULL unless the only schedule of the job is a cron schedule.
 Param CronOf(const JobDefinition& definition) {
   if (definition.schedules.size() != 1) return nullptr;
   const ScheduleSpec& spec = definition.schedules.front();
@@ -30,12 +28,18 @@ Param CronOf(const JobDefinition& definition) {
   return std::string_view(spec.cron_expression);
 }
 
+int64_t ChangingFlagsOf(const StoredJobRow& job) {
+  return (job.paused_by_failures ? 2 : 0) + (WaitsForOthers(job.definition) ? 4 : 0);
+}
+
+namespace {
+
 const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
-    "j.group_no, j.flags & 1, j.user_id, j.type, j.flags & 2";
-constexpr uint32_t kJobColumnCount = 21;
+    "j.group_no, j.flags & 1, j.user_id, j.type, j.flags & 2, j.flags & 4";
+constexpr uint32_t kJobColumnCount = 22;
 
 StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   StoredJobRow job;
@@ -71,6 +75,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   job.group = GroupNo(rows.Unsigned(17));
   job.has_dependents = rows.Int(18) != 0;
   job.paused_by_failures = rows.Int(21) != 0;
+  job.waited = rows.Int(22) != 0;
   return job;
 }
 
@@ -103,7 +108,7 @@ const std::string kChangingColumns =
     "name = ?, type = ?, command = ?, priority = ?, cron_expression = ?, timeout = ?, "
     "retry_count = ?, retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, "
     "overlap_policy = ?, max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, "
-    "retry_conditions = ?, pause_after_failures = ?, flags = IF(?, flags | 2, flags & ~2), "
+    "retry_conditions = ?, pause_after_failures = ?, flags = (flags & ~6) | ?, "
     "update_time = " +
     ToTime("?");
 
@@ -142,7 +147,7 @@ Params ChangingParams(const StoredJobRow& job, const JoinedTexts& texts) {
           job.group.value(),
           texts.conditions,
           d.pause_after_failures,
-          int64_t{job.paused_by_failures},
+          ChangingFlagsOf(job),
           ToUnixMicros(job.updated)};
 }
 
@@ -158,14 +163,15 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .retry = RetryRulesOf(job.definition),
           .cooperative = IsCooperative(job.definition.type),
           .segment = job.segment,
-          .has_dependents = job.has_dependents};
+          .has_dependents = job.has_dependents,
+          .waits = job.readable ? WaitsForOthers(job.definition) : job.waited};
 }
 
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type FROM "
+      "j.queue_max, j.segment, j.flags & 1, j.retry_conditions, j.type, j.flags & 4 FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
       "(PRIMARY) ON j.job_no = k.n" +
@@ -206,6 +212,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.priority = static_cast<int>(rows.Int(11));
     job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
     job.has_dependents = rows.Int(15) != 0;
+    job.waits = rows.Int(18) != 0;
     (*locked)[job.job_no] = std::move(job);
   }
   return {};
@@ -279,97 +286,6 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
   params.insert(params.end(), changing.begin(), changing.end());
   CARILLON_TRY(session.Execute(statement, params));
   return InsertVersion(session, job, actor);
-}
-
-namespace {
-
-// Puts the long texts last: JSON_TABLE searches each path from the beginning of the row.
-std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
-  JsonRows json;
-  for (const StoredJobRow& job : jobs) {
-    const JobDefinition& d = job.definition;
-    json.Begin()
-        .Add(job.job_no.value())
-        .Add(job.job_id.value())
-        .Add(job.segment.value())
-        .Add(job.version)
-        .Add(job.manual_schedule.value())
-        .Add(d.enabled)
-        .Add(job.deleted)
-        .Add(job.created)
-        .Add(job.updated)
-        .Add(d.user_id)
-        .Add(d.name_space)
-        .Add(d.name)
-        .Add(Name(d.type))
-        .Add(d.priority)
-        .Add(d.timeout_s)
-        .Add(d.retry_count)
-        .Add(d.retry_interval_s)
-        .Add(Name(d.retry_backoff))
-        .Add(Name(d.on_lost))
-        .Add(Name(d.overlap_policy))
-        .Add(d.max_running)
-        .Add(d.queue_max)
-        .Add(job.group.value())
-        .Add(d.pause_after_failures)
-        .Add(JoinIntervals(d.retry_intervals_s))
-        .Add(JoinConditions(d))
-        .Add(job.pause_reason);
-    const Param cron = CronOf(d);
-    const auto* text = std::get_if<std::string_view>(&cron);
-    text != nullptr ? json.Add(*text) : json.AddNull();
-    json.Add(d.command);
-  }
-  return json.Take();
-}
-
-std::string VersionsToJson(const std::vector<StoredJobRow>& jobs) {
-  JsonRows json;
-  for (const StoredJobRow& job : jobs) {
-    json.Begin()
-        .Add(job.job_no.value())
-        .Add(job.version)
-        .Add(job.updated)
-        .Add(job.definition.name)
-        .Add(DefinitionToText(job.definition));
-  }
-  return json.Take();
-}
-
-}  // namespace
-
-Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
-                  const std::string& actor) {
-  static const std::string insert_jobs =
-      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
-      "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
-      "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
-      "pause_after_failures, retry_intervals, retry_conditions, pause_reason, cron_expression, "
-      "command) SELECT k.n, k.i, k.g, k.v, k.m, k.e, k.d, " +
-      ToTime("k.c") + ", " + ToTime("k.u") +
-      ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23, k.c24, k.c25, k.c26, k.c27, k.c28 FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', i VARCHAR(127) PATH '$[1]', g INT UNSIGNED "
-      "PATH '$[2]', v BIGINT PATH '$[3]', m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', "
-      "d INT PATH '$[6]', c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
-      "c10 VARCHAR(127) PATH '$[10]', c11 VARCHAR(400) PATH '$[11]', "
-      "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
-      "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
-      "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
-      "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 INT UNSIGNED PATH '$[22]', "
-      "c23 INT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', c25 VARCHAR(2000) PATH '$[25]', "
-      "c26 MEDIUMTEXT PATH '$[26]', c27 MEDIUMTEXT PATH '$[27]', c28 LONGTEXT PATH '$[28]')) k";
-  static const std::string insert_versions =
-      "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
-      "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(" CARILLON_JSON
-      ", '$[*]' COLUMNS ("
-      "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', u BIGINT PATH '$[2]', "
-      "t VARCHAR(400) PATH '$[3]', d LONGTEXT PATH '$[4]')) k";
-  if (jobs.empty()) return {};
-  CARILLON_TRY(session.Execute(insert_jobs, {JobsToJson(jobs)}));
-  CARILLON_TRY(session.Execute(insert_versions, {actor, VersionsToJson(jobs)}));
-  return {};
 }
 
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor) {

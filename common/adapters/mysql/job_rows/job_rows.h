@@ -30,6 +30,7 @@ struct StoredJobRow {
   bool deleted = false;
   GroupNo group = {};           // the number of definition.concurrency_group
   bool has_dependents = false;  // only RaiseDependentsFlag changes it
+  bool waited = false;          // when it was read; for an unreadable definition
   // False: the definition cannot be read; only its `enabled`, `overlap_policy`, `max_running`,
   // `queue_max`, `name`, `name_space`, `user_id` and `type` are set, and `problem` says why.
   bool readable = true;
@@ -53,9 +54,6 @@ Status MustBeReadable(const StoredJobRow& job);
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
-// Inserts many jobs as InsertJob does, in two statements.
-Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
-                  const std::string& actor);
 // Locks the rows of the groups in share mode, so that none of them is deleted before the commit,
 // and returns their numbers. kInvalid: there is no such group.
 Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,

@@ -58,7 +58,7 @@ void Fill(const StoredJobRow& job, EditedSchedule& schedule) {
   due.dst_repeat = definition.dst_repeat;
   due.misfire = MisfireRulesOf(definition);
   due.priority = definition.priority;
-  due.run_flags = EndFlags(RunKind::kCron, 0, job.has_dependents);
+  due.run_flags = FlagsOfSchedule(definition, job.has_dependents);
   schedule.row.set_place(schedule.next, definition.enabled);
 }
 

@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/dependencies/dependents_flag.h"
 #include "common/adapters/mysql/job_rows/calendar_rows.h"
 #include "common/adapters/mysql/job_rows/job_filter.h"
+#include "common/adapters/mysql/job_rows/job_inserts.h"
 #include "common/adapters/mysql/jobs/edited_job.h"
 #include "common/adapters/mysql/jobs/job_edit.h"
 #include "common/adapters/mysql/jobs/job_search.h"
@@ -39,7 +40,8 @@ Result<std::vector<StoredScheduleRow>> FirstSchedules(const StoredJobRow& job, u
                .dst_gap = definition.dst_gap,
                .dst_repeat = definition.dst_repeat,
                .misfire = MisfireRulesOf(definition),
-               .priority = definition.priority};
+               .priority = definition.priority,
+               .run_flags = FlagsOfSchedule(definition, job.has_dependents)};
     const ScheduleSpec& spec = row.due.spec;
     CARILLON_ASSIGN_OR_RETURN(row.due.calendars, set.NumbersOf(spec.calendar, spec.blackout));
     row.due.calendar_version = set.VersionOf(row.due.calendars);

@@ -1,6 +1,7 @@
 #include "common/adapters/mysql/run_rows/completion_rows.h"
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
 
@@ -8,12 +9,14 @@ namespace carillon::mysql {
 // kFirstNodeSchedule, 1024 is kNodePositionsMax.
 const std::string kInsertCompletions =
     "INSERT INTO run_completions (segment, target, fire_us, schedule_id, shard, job_no, state, "
-    "ended_us) SELECT COALESCE(w.segment, k.g), k.w, k.f, k.s, k.h, k.j, k.t, k.e FROM "
+    "ended_us, by_hand) SELECT COALESCE(w.segment, k.g), k.w, k.f, k.s, k.h, k.j, k.t, k.e, k.b "
+    "FROM "
     "JSON_TABLE(" CARILLON_JSON
     ", '$[*]' "
     "COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
     "g INT UNSIGNED PATH '$[3]', j BIGINT UNSIGNED PATH '$[4]', t VARCHAR(16) PATH '$[5]', "
-    "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]')) k LEFT JOIN workflow_runs w "
+    "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]', b INT PATH '$[8]')) k LEFT JOIN "
+    "workflow_runs w "
     "FORCE INDEX (PRIMARY) ON w.no = IF(k.w = 'workflow', (k.s - 2251799813685248) DIV 1024, 0)";
 
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
@@ -24,7 +27,8 @@ void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
         .Add(row.job_no.value())
         .Add(Name(row.state))
         .Add(EndOf(row, ended))
-        .Add(Name(target));
+        .Add(Name(target))
+        .Add(ByHandFlag(row.kind, row.flags) != 0);
   }
 }
 

@@ -104,9 +104,9 @@ void AddLabel(Conditions& conditions, const std::string& name,
 
 Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   // Names every field, so that this does not compile until a new field has its condition.
-  // States, job, time and parts are conditions of the walks.
+  // States, job, time, parts and awaiting are conditions of the walks.
   const auto& [job_id, executor, states, kinds, namespaces, user_id, name_contains, labels, since,
-               until, parts, oldest_first, before, limit, search_max] = filter;
+               until, parts, awaiting, oldest_first, before, limit, search_max] = filter;
   Conditions wanted;
   if (!namespaces.empty()) wanted.AddAnyOf("j.namespace", namespaces);
   if (user_id) wanted.Add("j.user_id = ?", {*user_id});
@@ -143,6 +143,20 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchSco
   const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
   if (started) walk.within.Add("r.due_us <= ?", {ToUnixMicros(scope.now)});
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
+  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  return walk;
+}
+
+// The index has exactly these runs in a row.
+Walk AwaitingRuns(const RunFilter& filter, const Conditions& wanted, const SearchScope& scope) {
+  Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
+  walk.within.Add(fmt::format("r.open_segment IN ({}) AND r.due_us = {} AND r.fire_us <= {}",
+                              SegmentList(scope), ToUnixMicros(kAwaiting),
+                              ToUnixMicros(scope.now)));
+  walk.wanted.Add("r.state = 'PENDING'");
+  if (!filter.states.empty()) {
+    walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(filter.states)));
+  }
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
 }
@@ -247,6 +261,7 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
 
 Result<std::vector<Walk>> WalksOfRuns(Session& session, const RunFilter& filter,
                                       const Conditions& wanted, const SearchScope& scope) {
+  if (filter.awaiting) return std::vector{AwaitingRuns(filter, wanted, scope)};
   const std::set<RunState> states(filter.states.begin(), filter.states.end());
   if (states.empty()) return WalksOfAll(filter, wanted, scope);
   bool many_open = false;
@@ -261,7 +276,7 @@ Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
   CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
   CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOfRuns(session, filter, wanted, scope));
   // Last: a run whose day is dropped between two walks is then found by one of them.
-  if (filter.job_id) walks.push_back(KeptOf(filter, wanted));
+  if (filter.job_id && !filter.awaiting) walks.push_back(KeptOf(filter, wanted));
   return walks;
 }
 

@@ -10,6 +10,7 @@
 #include "common/adapters/mysql/run_rows/run_writer.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/upstream/wait_end.h"
 
 namespace carillon::mysql {
 namespace {
@@ -71,7 +72,7 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
     const bool again = change.to == NodeChange::To::kAgain;
     const RunChange written{.state = again ? RunState::kPending : RunState::kSkipped,
                             .attempt = change.attempt,
-                            .due = kBlocked,
+                            .due = DueOfNodeAgain(run.row),
                             .def_version = job.version,
                             .priority = job.priority,
                             .reason = again ? "" : std::string(reason::kSkippedByHand),

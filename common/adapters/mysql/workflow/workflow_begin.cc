@@ -79,13 +79,13 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, reason, ended_as, ended_us, priority, due_us, def_version, flags, started_by, "
       "planned_us) SELECT k.f, k.s, k.h, k.j, k.g, IF(k.x, NULL, k.g), ?, IF(k.x, 9, 1), IF(k.x, "
-      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, ?, k.v, k.l, k.t, ? FROM "
+      "'deleted', ''), IF(k.x, 9, NULL), IF(k.x, ?, 0), k.p, k.u, k.v, k.l, k.t, ? FROM "
       "JSON_TABLE(" CARILLON_JSON
       ", "
       "'$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH "
       "'$[2]', j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', p INT PATH '$[5]', "
       "v BIGINT PATH '$[6]', l INT UNSIGNED PATH '$[7]', t VARCHAR(400) PATH '$[8]', "
-      "x INT PATH '$[9]')) k";
+      "x INT PATH '$[9]', u BIGINT PATH '$[10]')) k";
   JsonRows rows;
   for (size_t i = 0; i < from.graph.size(); ++i) {
     const WorkflowNode& node = from.graph.node(i);
@@ -105,11 +105,12 @@ Status InsertNodes(Session& session, const WorkflowRow& row, const NodeSources& 
         .Add(job->second.version)
         .Add(FlagsOfNode(from.own, job->second.has_dependents))
         .Add(ToText(NodeOrigin{.workflow_run = row.own, .node = node.id}))
-        .Add(job->second.deleted);
+        .Add(job->second.deleted)
+        .Add(job->second.waits ? kAwaiting : kBlocked);
   }
   CARILLON_TRY(
       session.Execute(statement, {int64_t{NumberOf(RunKind::kWorkflow)}, ToUnixMicros(from.now),
-                                  ToUnixMicros(kBlocked), ToUnixMicros(from.now), rows.Take()}));
+                                  ToUnixMicros(from.now), rows.Take()}));
   return {};
 }
 
