@@ -3,21 +3,14 @@
 #include <algorithm>
 
 #include "common/domain/job/pending_fires.h"
-#include "common/domain/run/returns.h"
-#include "common/domain/workflow/node_key.h"
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_dependencies.h"
 #include "tests/twins/memory_job_order.h"
+#include "tests/twins/memory_pending.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
-
-// True if the run's schedule still belongs to the job. A removed schedule is not in job.schedules.
-bool IsKept(const JobEntry& job, const RunKey& key) {
-  return job.manual == key.schedule_id || std::find(job.schedules.begin(), job.schedules.end(),
-                                                    key.schedule_id) != job.schedules.end();
-}
 
 // The first one is for the pseudo schedule of manual runs.
 uint64_t ScheduleNumbersOf(const JobDefinition& definition) {
@@ -226,7 +219,7 @@ void MemoryJobStore::NextVersion(JobEntry& job, const WriteContext& context) {
 }
 
 void MemoryJobStore::TouchSchedules(const JobEntry& job) {
-  StampPending(job);
+  StampPending(tables_, job);
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
     ++schedule.version;
@@ -246,77 +239,6 @@ void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReaso
   schedule.next_fire = kNever;
   schedule.awaited = WallTime{};
   tables_.PutSchedule(std::move(schedule));
-}
-
-bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
-  // A later run of this schedule stays if a user has cancelled it early, or cancelled and retried
-  // it, or if a backfill runs it. If the schedule moved back to before such a run, its key would be
-  // planned twice.
-  const auto& runs = tables_.runs();
-  for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
-    const RunRow& other = later->second.row;
-    if (other.key.schedule_id == row.key.schedule_id && other.key.fire > now &&
-        (other.state != RunState::kPending || other.attempt > 1 || !IsPlannedAhead(other.kind))) {
-      return false;
-    }
-  }
-  ScheduleEntry schedule = *tables_.FindSchedule(row.key.schedule_id);
-  schedule.next_fire = std::min(schedule.next_fire, row.key.fire);
-  if (schedule.awaited == row.key.fire) schedule.awaited = WallTime{};
-  tables_.PutSchedule(std::move(schedule));
-  tables_.EraseRun(row.key);
-  return true;
-}
-
-void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
-                                      std::string_view why, WallTime now) {
-  PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
-  if (effect == PendingEffect::kUnplan) {
-    if (change != JobChange::kPaused) return tables_.EraseRun(entry.row.key);
-    if (Unplan(entry.row, now)) return;
-    effect = PendingEffect::kSkip;
-  }
-  RunEntry changed = entry;
-  switch (effect) {
-    case PendingEffect::kKeep: break;
-    case PendingEffect::kHoldBack:
-      changed.row.due = kNever;
-      changed.row.group = {};
-      // A run keeps its slot between two tries. One that never started may wait for weeks.
-      if (IsFirstTry(changed.row)) job.FreeSlot(changed.row.key);
-      break;
-    case PendingEffect::kSkip:
-    case PendingEffect::kCancel:
-      changed.row.state =
-          effect == PendingEffect::kSkip ? RunState::kSkipped : RunState::kCancelled;
-      changed.result.reason = std::string(why);
-      changed.result.ended = now;
-      break;
-    case PendingEffect::kUnplan: break;
-  }
-  if (IsFinal(changed.row.state)) return PutEnded(tables_, std::move(changed));
-  tables_.PutRun(std::move(changed));
-}
-
-void MemoryJobStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
-                                   WallTime now) {
-  const std::set<RunKey> open = job.open;
-  for (const RunKey& key : open) {
-    const RunEntry entry = *tables_.FindRun(key);
-    if (entry.row.state != RunState::kPending) continue;
-    ChangeOnePending(job, entry, change, why, now);
-  }
-}
-
-// Applies an edit to the runs that wait still.
-void MemoryJobStore::StampPending(const JobEntry& job) {
-  for (const RunKey& key : std::set<RunKey>(job.open)) {
-    RunEntry entry = *tables_.FindRun(key);
-    if (entry.row.state != RunState::kPending) continue;
-    entry.row.def_version = job.version;
-    entry.row.priority = NextPriority(entry.row, job.definition.priority);
-    tables_.PutRun(std::move(entry));
-  }
 }
 
 void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new,
@@ -389,7 +311,8 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   }
   ReplaceSchedules(*job, old, first_new, context);
   PutDependencies(tables_, *job);
-  ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
+  ChangePending(tables_, *job, JobChange::kEdited, reason::kEdited, context.now);
+  if (WaitsForOthers(old) != WaitsForOthers(definition)) ChangeWaits(tables_, *job, context.now);
   if (old.user_id != definition.user_id) AskFormerOwner(tables_, *job);
   const bool moves = old.concurrency_group != definition.concurrency_group ||
                      TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
@@ -407,7 +330,7 @@ void MemoryJobStore::Pause(JobEntry& job, const std::string& reason, WallTime no
   job.definition.enabled = false;
   job.pause_reason = reason;
   job.paused_by_failures = false;
-  ChangePending(job, JobChange::kPaused, reason::kPaused, now);
+  ChangePending(tables_, job, JobChange::kPaused, reason::kPaused, now);
 }
 
 void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
@@ -478,7 +401,7 @@ Status MemoryJobStore::DeleteJob(const JobId& id, int64_t expected_version,
   const bool readable = IsReadable(*job);
   NextVersion(*job, context);
   if (!readable) job->unreadable.insert(job->version);
-  ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
+  ChangePending(tables_, *job, JobChange::kDeleted, reason::kDeleted, context.now);
   const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
   for (const ScheduleId schedule : job->schedules) {
     RemoveSchedule(*job, schedule, reason, context.now);

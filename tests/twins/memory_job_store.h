@@ -65,12 +65,6 @@ class MemoryJobStore final : public JobStore {
       REQUIRES(tables_.mu);
   void ReplaceSchedules(JobEntry& job, const JobDefinition& old, uint64_t first_new,
                         const WriteContext& context) REQUIRES(tables_.mu);
-  void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
-      REQUIRES(tables_.mu);
-  void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
-                        std::string_view why, WallTime now) REQUIRES(tables_.mu);
-  void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
-  bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);
   void Resume(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
 

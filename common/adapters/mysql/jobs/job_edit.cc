@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/domain/job/pending_fires.h"
+#include "common/domain/upstream/wait_end.h"
 
 namespace carillon::mysql {
 namespace {
@@ -63,6 +64,7 @@ void JobEdit::Remove(EditedSchedule& schedule, const JobDefinition& definition, 
 Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
   CARILLON_ASSIGN_OR_RETURN(const auto calendars, rows_.calendars->OfAll(definition.schedules));
   const JobDefinition old = rows_.job.definition;
+  const bool waited = ToJobRow(rows_.job).waits;
   rows_.job.definition = definition;
   rows_.job.group = rows_.new_group;
   rows_.job.readable = true;
@@ -112,9 +114,18 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
     }
   }
   ChangePending(JobChange::kEdited, reason::kEdited);
+  if (WaitsForOthers(definition) != waited) ChangeWaits();
   if (old.enabled && !definition.enabled) PauseRuns("");
   if (!old.enabled && definition.enabled) ResumeSchedules();
   return {};
+}
+
+void JobEdit::ChangeWaits() {
+  for (EditedRun& pending : rows_.pending) {
+    if (pending.erased || pending.ended) continue;
+    RunRow& row = pending.run.row;
+    row.due = DueAfterEdit(row, WaitsForOthers(rows_.job.definition), now_).value_or(row.due);
+  }
 }
 
 void JobEdit::Pause(const std::string& reason) {

@@ -37,6 +37,7 @@ class JobEdit {
  private:
   void NextVersion();
   void ChangePending(JobChange change, std::string_view why);
+  void ChangeWaits();
   bool Unplan(const RunKey& key);
   void PauseRuns(const std::string& reason);
   void ResumeSchedules();
