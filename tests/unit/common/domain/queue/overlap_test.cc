@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 namespace carillon {
 namespace {
@@ -110,9 +111,12 @@ TEST(OverlapTest, ARunThatNeverStartedIsSkippedNotCancelled) {
 }
 
 TEST(OverlapTest, DueTimesThatAreNoTimesAreLaterThanAllTimes) {
-  EXPECT_FALSE(IsTime(kNever));
-  EXPECT_FALSE(IsTime(kQueued));
-  EXPECT_TRUE(IsTime(kBlocked - 1us));
+  for (const WallTime due : {kNever, kQueued, kBlocked, kAwaiting, kTimesEnd}) {
+    EXPECT_FALSE(IsTime(due));
+    EXPECT_EQ(IsUnreleased(due), due == kBlocked || due == kAwaiting);
+  }
+  EXPECT_TRUE(IsTime(kTimesEnd - 1us));
+  EXPECT_EQ((std::set<WallTime>{kNever, kQueued, kBlocked, kAwaiting}.size()), 4u);
 }
 
 }  // namespace

@@ -91,6 +91,8 @@ TEST_F(RunStateTest, ClaimRefusesWithTheReason) {
       {"older attempt", [](auto& r, auto&, auto&) { r.attempt = 2; }, ClaimReason::kAttemptMoved},
       {"edited", [](auto& r, auto&, auto&) { r.def_version = 4; }, ClaimReason::kVersionMoved},
       {"paused", [](auto& r, auto&, auto&) { r.due = kNever; }, ClaimReason::kPaused},
+      {"blocked", [](auto& r, auto&, auto&) { r.due = kBlocked; }, ClaimReason::kNotDue},
+      {"awaiting", [](auto& r, auto&, auto&) { r.due = kAwaiting; }, ClaimReason::kNotDue},
       {"early by a microsecond", [](auto& r, auto&, auto&) { r.due = kNow + 1us; },
        ClaimReason::kNotDue},
       {"cancelled", [](auto& r, auto&, auto&) { r.cancel_requested = CancelMode::kGraceful; },
@@ -172,12 +174,14 @@ TEST_F(RunStateTest, ClaimQueuesARunWithoutASlotOnce) {
   EXPECT_EQ(again.reason, ClaimReason::kWaitsForSlot);
 }
 
-TEST_F(RunStateTest, RetryByHandLeavesAQueuedAttemptInItsPlace) {
-  RunRow row = Pending();
-  row.attempt = 2;
-  row.due = kQueued;
-  const auto change = DecideRetryByHand(row, JobRow{}, Overlap::kUnconfirmed, kNow);
-  EXPECT_EQ(change.code(), ErrorCode::kConflict);
+TEST_F(RunStateTest, RetryByHandLeavesAnAttemptThatWaitsForSomethingInItsPlace) {
+  for (const WallTime due : {kQueued, kBlocked, kAwaiting}) {
+    RunRow row = Pending();
+    row.attempt = 2;
+    row.due = due;
+    const auto change = DecideRetryByHand(row, JobRow{}, Overlap::kUnconfirmed, kNow);
+    EXPECT_EQ(change.code(), ErrorCode::kConflict);
+  }
 }
 
 TEST_F(RunStateTest, LatenessCountsFromTheDueTime) {
@@ -469,6 +473,31 @@ TEST_F(RunStateTest, PendingRunsFollowTheTableOfEdits) {
   EXPECT_EQ(DecidePendingEffect(ahead, kDeleted, true, kNow), kUnplan);
   EXPECT_EQ(DecidePendingEffect(due, kDeleted, true, kNow), kSkip);
   EXPECT_EQ(DecidePendingEffect(later, kDeleted, true, kNow), kCancel);
+}
+
+TEST_F(RunStateTest, ARunThatWaitsForOtherJobsFollowsTheTableUnlessItIsANode) {
+  RunRow row = Pending();
+  row.due = kAwaiting;
+  using enum JobChange;
+  using enum PendingEffect;
+  EXPECT_EQ(DecidePendingEffect(row, kEdited, false, kNow), kKeep);
+  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kSkip);
+  EXPECT_EQ(DecidePendingEffect(row, kDeleted, true, kNow), kSkip);
+  row.key.fire = kNow + 5s;
+  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kUnplan);
+  for (const WallTime due : {kAwaiting, kBlocked}) {
+    RunRow node = Pending();
+    node.kind = RunKind::kWorkflow;
+    node.due = due;
+    EXPECT_EQ(DecidePendingEffect(node, kEdited, true, kNow), kKeep);
+    EXPECT_EQ(DecidePendingEffect(node, kPaused, true, kNow), kKeep);
+    EXPECT_EQ(DecidePendingEffect(node, kDeleted, true, kNow), kSkip);
+  }
+  RunRow node = Pending();
+  node.kind = RunKind::kWorkflow;
+  node.due = kAwaiting;
+  failpoint::Break("await.resume");
+  EXPECT_EQ(DecidePendingEffect(node, kPaused, true, kNow), kHoldBack);
 }
 
 TEST_F(RunStateTest, ABackfillWaitsWhereOthersAreSkipped) {

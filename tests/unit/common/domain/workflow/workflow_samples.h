@@ -34,6 +34,7 @@ inline WorkflowGraph Graph(std::vector<WorkflowNode> nodes, int64_t max_parallel
 }
 
 inline NodeRow Blocked() { return {}; }
+inline NodeRow Awaiting() { return {.awaiting = true}; }
 inline NodeRow Released() { return {.blocked = false}; }
 inline NodeRow Row(RunState state, std::string why = "") {
   return {.state = state, .blocked = false, .reason = std::move(why)};

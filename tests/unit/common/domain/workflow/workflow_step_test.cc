@@ -76,6 +76,41 @@ TEST(WorkflowStepTest, NodesWithoutUpstreamStartAtOnce) {
   EXPECT_EQ(StepText(graph, {Completed(), Completed(), Completed()}), "COMPLETED");
 }
 
+TEST(WorkflowStepTest, ANodeThatWaitsForOtherJobsIsNotReleased) {
+  const WorkflowGraph graph = Graph({Node("a"), Node("b"), Node("c", {Success("a")})}, 1);
+  EXPECT_EQ(StepText(graph, {Awaiting(), Blocked(), Blocked()}), "release b")
+      << "it takes no place";
+  EXPECT_EQ(StepText(graph, {Awaiting(), Completed(), Blocked()}), "") << "nothing is left to do";
+  EXPECT_EQ(StepText(graph, {Completed(), Completed(), Awaiting()}), "");
+  EXPECT_EQ(StepText(graph, {Failed(), Completed(), Awaiting()}),
+            "skip c upstream_failed; FAILED a");
+  EXPECT_EQ(StepText(graph, {Completed(), Released(), Awaiting()}, WorkflowCause::kCancel),
+            "cancel b, cancel c; CANCELLED");
+}
+
+TEST(WorkflowStepTest, ANodeThatWaitedInVainHasRepairedNothing) {
+  WorkflowEdge repairs = Failure("a");
+  repairs.recovers = true;
+  WorkflowNode b = Node("b", {repairs});
+  b.allow_failure = true;
+  const WorkflowGraph graph = Graph({Node("a"), b});
+  NodeRow vain = Row(RunState::kFailed, "upstream_timeout");
+  vain.claimed = false;
+  EXPECT_EQ(StepText(graph, {Failed(), vain}), "FAILED a");
+  EXPECT_EQ(StepText(graph, {Failed(), Failed()}), "COMPLETED");
+}
+
+TEST(WorkflowStepTest, TheRowSaysWhetherANodeWaits) {
+  RunRow run{.due = kAwaiting};
+  EXPECT_EQ(NodeRowOf(run, {}).awaiting, true);
+  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {})));
+  run.due = kBlocked;
+  EXPECT_EQ(NodeRowOf(run, {}).awaiting, false);
+  EXPECT_TRUE(IsBlocked(NodeRowOf(run, {})));
+  run = {.state = RunState::kSkipped, .due = kAwaiting};
+  EXPECT_EQ(NodeRowOf(run, {}).awaiting, false);
+}
+
 TEST(WorkflowStepTest, RuleAllWaitsForAllUpstream) {
   const WorkflowGraph graph =
       Graph({Node("a"), Node("b"), Node("c", {Success("a"), Failure("b")})});
