@@ -14,7 +14,7 @@ class PairedUpstreamStore final : public Paired<UpstreamStore> {
  public:
   using Paired::Paired;
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
-                                    std::optional<RunCursor> after, size_t limit) override {
+                                    std::optional<RunKey> after, size_t limit) override {
     return Both("ScanAwaiting", &UpstreamStore::ScanAwaiting, segments, until, after, limit);
   }
   Result<std::vector<UpstreamSources>> ReadSources(

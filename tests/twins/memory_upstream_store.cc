@@ -42,25 +42,26 @@ AwaitingRun MemoryUpstreamStore::Describe(const RunEntry& entry) {
 }
 
 Result<AwaitingPage> MemoryUpstreamStore::ScanAwaiting(const std::vector<SegmentId>& segments,
-                                                       WallTime until,
-                                                       std::optional<RunCursor> after,
+                                                       WallTime until, std::optional<RunKey> after,
                                                        size_t limit) {
   MutexLock lock(tables_.mu);
-  AwaitingPage page;
-  for (const SegmentId segment : std::set<SegmentId>(segments.begin(), segments.end())) {
-    if (!tables_.HasSegment(segment) || (after && segment < after->segment)) continue;
+  std::set<RunKey> keys;
+  for (const SegmentId segment : segments) {
+    if (!tables_.HasSegment(segment)) continue;
     const MemoryTables::PendingIndex& pending = tables_.pending(segment);
-    const bool inside = after && after->segment == segment;
-    auto at = inside ? pending.upper_bound({kAwaiting, after->key})
-                     : pending.lower_bound({kAwaiting, RunKey{}});
+    auto at = after ? pending.upper_bound({kAwaiting, *after})
+                    : pending.lower_bound({kAwaiting, RunKey{}});
     for (; at != pending.end() && at->first == kAwaiting && at->second.fire <= until; ++at) {
-      if (page.runs.size() == limit) {
-        const RunRow& last = page.runs.back().row;
-        page.next = RunCursor{last.segment, last.due, last.key};
-        return page;
-      }
-      page.runs.push_back(Describe(*tables_.FindRun(at->second)));
+      keys.insert(at->second);
     }
+  }
+  AwaitingPage page;
+  for (const RunKey& key : keys) {
+    if (page.runs.size() == limit) {
+      page.next = page.runs.back().row.key;
+      break;
+    }
+    page.runs.push_back(Describe(*tables_.FindRun(key)));
   }
   return page;
 }

@@ -13,7 +13,7 @@ class MemoryUpstreamStore final : public UpstreamStore {
   explicit MemoryUpstreamStore(MemoryTables& tables) : tables_(tables) {}
 
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
-                                    std::optional<RunCursor> after, size_t limit) override;
+                                    std::optional<RunKey> after, size_t limit) override;
   Result<std::vector<UpstreamSources>> ReadSources(
       const std::vector<UpstreamTarget>& targets) override;
   Result<std::vector<UpstreamRuns>> ReadUpstreamRuns(

@@ -31,8 +31,8 @@ struct AwaitingRun {
 };
 
 struct AwaitingPage {
-  std::vector<AwaitingRun> runs;  // by (segment, key)
-  std::optional<RunCursor> next;  // start of the next page; nullopt = this was the last one
+  std::vector<AwaitingRun> runs;  // by key
+  std::optional<RunKey> next;     // start of the next page; nullopt = this was the last one
 };
 
 // The fires of [from, to] of a target's jobs, and those that belong to them (kSameFireMax).
@@ -54,10 +54,10 @@ class UpstreamStore {
  public:
   virtual ~UpstreamStore() = default;
 
-  // Runs of `segments` that wait for runs of other jobs, with fires up to `until`, after the
-  // cursor. Takes no locks.
+  // Runs of `segments` that wait for runs of other jobs, with fires up to `until`, that come after
+  // `after`. Takes no locks.
   virtual Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
-                                            std::optional<RunCursor> after, size_t limit) = 0;
+                                            std::optional<RunKey> after, size_t limit) = 0;
 
   // One answer per target, in order. Takes no locks.
   virtual Result<std::vector<UpstreamSources>> ReadSources(

@@ -75,6 +75,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/settings_store_contract.h"
 #include "tests/contract/store/streak_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
+#include "tests/contract/store/upstream_sources_contract.h"
 #include "tests/contract/store/workflow_again_contract.h"
 #include "tests/contract/store/workflow_contract.h"
 #include "tests/contract/store/workflow_control_contract.h"

@@ -13,7 +13,7 @@ class FaultUpstreamStore : public FaultStore<UpstreamStore> {
  public:
   using FaultStore::FaultStore;
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
-                                    std::optional<RunCursor> after, size_t limit) override {
+                                    std::optional<RunKey> after, size_t limit) override {
     return Call("ScanAwaiting", &UpstreamStore::ScanAwaiting, segments, until, after, limit);
   }
   Result<std::vector<UpstreamSources>> ReadSources(

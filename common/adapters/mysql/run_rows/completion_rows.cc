@@ -32,6 +32,17 @@ void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
   }
 }
 
+void AddWakeUp(const RunRow& node, WallTime now, JsonRows& rows) {
+  rows.Begin()
+      .Add(node.key)
+      .Add(node.segment.value())
+      .Add(node.job_no.value())
+      .Add(Name(RunState::kRunning))
+      .Add(now)
+      .Add(Name(CompletionTarget::kWorkflow))
+      .Add(false);
+}
+
 Status DeleteCompletions(Session& session, const std::vector<uint64_t>& ids) {
   if (ids.empty()) return {};
   JsonRows rows;

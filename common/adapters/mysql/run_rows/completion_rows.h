@@ -16,6 +16,9 @@ namespace carillon::mysql {
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows);
 extern const std::string kInsertCompletions;
 
+// Adds a wake-up of the workflow of which the run is a node, for kInsertCompletions.
+void AddWakeUp(const RunRow& node, WallTime now, JsonRows& rows);
+
 Status DeleteCompletions(Session& session, const std::vector<uint64_t>& ids);
 
 }  // namespace carillon::mysql

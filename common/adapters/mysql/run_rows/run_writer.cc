@@ -118,6 +118,14 @@ Status RunWriter::Admit(StoredRun& run, std::optional<int64_t> slot, WallTime no
   return {};
 }
 
+Status RunWriter::Release(StoredRun& run, WallTime due, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  run.row.due = due;
+  admitted_.Begin().Add(run.row.key).Add(kAwaiting).Add(due).Add(false);
+  if (due == kBlocked) AddWakeUp(run.row, now, completions_);
+  return {};
+}
+
 void RunWriter::TakeSlot(StoredRun& run, int64_t slot) {
   run.slot_taken = true;
   slots_taken_.Begin().Add(run.row.key).Add(run.row.job_no.value()).Add(slot);

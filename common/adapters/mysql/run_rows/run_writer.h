@@ -41,6 +41,9 @@ class RunWriter {
   Status Queue(StoredRun& run, const QueueWrite& place, WallTime now);
   // Takes a queued run out of the queue and makes it due now. `slot` as for Claim.
   Status Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now);
+  // Ends the wait of a run for runs of other jobs; `due`: DueAfterWait. Wakes the workflow of a
+  // node up that is blocked from then on.
+  Status Release(StoredRun& run, WallTime due, WallTime now);
   // Takes a run out of the queue of a group, reserves the group's slot for it and makes it due.
   Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime due);
   // Before Claim: the attempt holds this slot of the group, which is free or reserved for the run.

@@ -13,7 +13,7 @@ class MysqlUpstreamStore final : public UpstreamStore {
   explicit MysqlUpstreamStore(MysqlDatabase& db) : db_(db) {}
 
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
-                                    std::optional<RunCursor> after, size_t limit) override;
+                                    std::optional<RunKey> after, size_t limit) override;
   Result<std::vector<UpstreamSources>> ReadSources(
       const std::vector<UpstreamTarget>& targets) override;
   Result<std::vector<UpstreamRuns>> ReadUpstreamRuns(

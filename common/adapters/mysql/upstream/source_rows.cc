@@ -1,0 +1,207 @@
+#include "common/adapters/mysql/upstream/source_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/adapters/mysql/client/json_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+struct NamedJob {
+  JobNo job_no;
+  std::string name;
+  bool deleted = false;
+};
+using NamedJobs = std::map<JobId, NamedJob>;
+
+Result<NamedJobs> ReadNamedJobs(Session& session, const std::vector<UpstreamTarget>& targets) {
+  static const std::string statement =
+      "SELECT j.job_no, j.job_id, j.name, j.deleted FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (i VARCHAR(127) CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k "
+      "STRAIGHT_JOIN jobs j FORCE INDEX (by_job_id) ON j.job_id = k.i";
+  std::set<JobId> ids;
+  for (const UpstreamTarget& target : targets) {
+    ids.insert(target.job);
+    if (!target.in.empty()) ids.insert(target.in);
+  }
+  JsonRows wanted;
+  for (const JobId& id : ids) wanted.Begin().Add(id.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  NamedJobs found;
+  while (rows.Next()) {
+    found[JobId(rows.Text(2))] = {
+        .job_no = JobNo(rows.Unsigned(1)), .name = rows.Text(3), .deleted = rows.Int(4) != 0};
+  }
+  return found;
+}
+
+std::string NumbersOf(const std::set<JobNo>& jobs) {
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  return wanted.Take();
+}
+
+// Workflows and jobs of their nodes, of these workflows.
+Result<std::set<std::pair<JobNo, JobNo>>> ReadNodesOf(Session& session,
+                                                      const std::set<JobNo>& workflows) {
+  static const std::string statement =
+      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d "
+      "FORCE INDEX (by_job) ON d.job_no = k.n AND d.kind = 'node'";
+  std::set<std::pair<JobNo, JobNo>> nodes;
+  if (workflows.empty()) return nodes;
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {NumbersOf(workflows)}));
+  while (rows.Next()) nodes.emplace(JobNo(rows.Unsigned(1)), JobNo(rows.Unsigned(2)));
+  return nodes;
+}
+
+using SchedulesByJob = std::map<JobNo, std::vector<SourceSchedule>>;
+
+// A schedule whose kind this version does not know counts as one of time: it may make fires.
+Status ReadSchedulesOf(Session& session, const std::set<JobNo>& jobs, SchedulesByJob* found) {
+  static const std::string statement =
+      "SELECT s.job_no, s.schedule_id, IF(j.enabled, s.next_fire_us, s.resume_from_us), j.enabled, "
+      "s.awaited_us, r.shard IS NOT NULL FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = k.n AND j.deleted = 0 STRAIGHT_JOIN job_schedules s FORCE INDEX "
+      "(by_job) ON s.job_no = k.n AND s.kind <> 'after' LEFT JOIN job_runs r FORCE INDEX (PRIMARY) "
+      "ON r.fire_us = s.awaited_us AND r.schedule_id = s.schedule_id AND r.shard = 0 AND "
+      "r.open_segment IS NOT NULL";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {NumbersOf(jobs)}));
+  while (rows.Next()) {
+    SourceSchedule schedule{.job_no = JobNo(rows.Unsigned(1)),
+                            .id = ScheduleId(rows.Unsigned(2)),
+                            .next = rows.Time(3),
+                            .paused = rows.Int(4) == 0};
+    const WallTime awaited = rows.Time(5);
+    const bool open = rows.Int(6) != 0;
+    if (awaited != WallTime{}) schedule.next = open ? kNever : awaited + 1us;
+    (*found)[schedule.job_no].push_back(schedule);
+  }
+  return {};
+}
+
+using CausesByJob = std::map<JobNo, std::vector<JobNo>>;
+
+Status ReadJobsBefore(Session& session, const std::set<JobNo>& jobs, CausesByJob* found) {
+  static const std::string statement =
+      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
+      "INDEX (by_job) ON d.job_no = k.n AND d.kind = 'after' AND d.outcome <> 'failure' UNION ALL "
+      "SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
+      "INDEX (PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n";
+  const std::string numbers = NumbersOf(jobs);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {numbers, numbers}));
+  while (rows.Next()) (*found)[JobNo(rows.Unsigned(1))].push_back(JobNo(rows.Unsigned(2)));
+  return {};
+}
+
+// What causes the runs of jobs, read once for all targets.
+struct Causes {
+  SchedulesByJob schedules;
+  CausesByJob before;
+
+  std::vector<JobCauses> Of(const std::vector<JobNo>& jobs) const {
+    std::vector<JobCauses> found;
+    for (const JobNo job_no : jobs) {
+      const auto causes = before.find(job_no);
+      found.push_back({.job_no = job_no,
+                       .has_times = schedules.contains(job_no),
+                       .before = causes == before.end() ? std::vector<JobNo>{} : causes->second});
+    }
+    return found;
+  }
+};
+
+// From these jobs up to those with schedules of time, one level at a time. A chain that is too long
+// for a target is not followed to its end.
+Result<Causes> ReadCausesOf(Session& session, const std::set<JobNo>& starts) {
+  Causes causes;
+  std::set<JobNo> known = starts;
+  std::set<JobNo> level = starts;
+  for (size_t depth = 0; depth <= kSourceJobsMax + 1 && !level.empty(); ++depth) {
+    CARILLON_TRY(ReadSchedulesOf(session, level, &causes.schedules));
+    std::erase_if(level, [&](JobNo job_no) { return causes.schedules.contains(job_no); });
+    if (level.empty()) break;
+    CARILLON_TRY(ReadJobsBefore(session, level, &causes.before));
+    std::set<JobNo> next;
+    for (const JobNo job_no : level) {
+      for (const JobNo before : causes.before[job_no]) {
+        if (known.insert(before).second) next.insert(before);
+      }
+    }
+    level = std::move(next);
+  }
+  return causes;
+}
+
+// Without jobs and schedules.
+UpstreamSources HeadOf(const UpstreamTarget& target, const NamedJobs& named,
+                       const std::set<std::pair<JobNo, JobNo>>& nodes) {
+  UpstreamSources found;
+  const auto job = named.find(target.job);
+  if (job != named.end()) {
+    found.job_no = job->second.job_no;
+    found.job_name = job->second.name;
+    found.deleted = job->second.deleted;
+  }
+  if (target.in.empty()) return found;
+  const auto in = named.find(target.in);
+  if (in == named.end()) return found;
+  found.in_no = in->second.job_no;
+  found.deleted = found.deleted || in->second.deleted;
+  found.not_a_node = !nodes.contains({found.in_no, found.job_no});
+  return found;
+}
+
+// The job whose causes are looked for; 0 = none, because the target can have no fires.
+JobNo StartOf(const UpstreamTarget& target, const UpstreamSources& found) {
+  const bool usable = found.job_no != JobNo{} && !found.deleted && !found.not_a_node;
+  if (!usable) return {};
+  return target.in.empty() ? found.job_no : found.in_no;
+}
+
+}  // namespace
+
+Result<std::vector<UpstreamSources>> ReadSourcesOf(Session& session,
+                                                   const std::vector<UpstreamTarget>& targets) {
+  CARILLON_ASSIGN_OR_RETURN(const NamedJobs named, ReadNamedJobs(session, targets));
+  std::set<JobNo> workflows;
+  for (const UpstreamTarget& target : targets) {
+    const auto in = target.in.empty() ? named.end() : named.find(target.in);
+    if (in != named.end()) workflows.insert(in->second.job_no);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto nodes, ReadNodesOf(session, workflows));
+  std::vector<UpstreamSources> all;
+  std::set<JobNo> starts;
+  for (const UpstreamTarget& target : targets) {
+    all.push_back(HeadOf(target, named, nodes));
+    if (const JobNo start = StartOf(target, all.back()); start != JobNo{}) starts.insert(start);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const Causes causes, ReadCausesOf(session, starts));
+  const auto read = [&](const std::vector<JobNo>& jobs) -> Result<std::vector<JobCauses>> {
+    return causes.Of(jobs);
+  };
+  for (size_t i = 0; i < targets.size(); ++i) {
+    UpstreamSources& found = all[i];
+    const JobNo start = StartOf(targets[i], found);
+    if (start == JobNo{}) continue;
+    CARILLON_TRY(FindSources(start, read, &found));
+    if (found.too_many) found.jobs.clear();
+    for (const JobNo job_no : found.jobs) {
+      const auto of_job = causes.schedules.find(job_no);
+      if (of_job == causes.schedules.end()) continue;
+      found.schedules.insert(found.schedules.end(), of_job->second.begin(), of_job->second.end());
+    }
+    std::sort(found.schedules.begin(), found.schedules.end(),
+              [](const SourceSchedule& a, const SourceSchedule& b) { return a.id < b.id; });
+  }
+  return all;
+}
+
+}  // namespace carillon::mysql
