@@ -1,0 +1,108 @@
+// Bounds of the rows that the server reads for runs that wait for runs of other jobs.
+#include <fmt/core.h>
+
+#include "tests/infra/mysql/store_reads.h"
+
+namespace carillon::test {
+namespace {
+
+class UpstreamReadsTest : public StoreReadsTest {
+ protected:
+  // `count` runs of a job, a second apart; `due`: SQL, of open ones; "" = COMPLETED.
+  void Insert(const StoredJob& job, WallTime first, int64_t count, const std::string& due = "") {
+    const bool open = !due.empty();
+    const std::string segment = std::to_string(job.segment.value());
+    ASSERT_OK(outside_->Run(fmt::format(
+        "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+        "state, due_us, def_version) SELECT {} + seq * 1000000, {}, 0, {}, {}, {}, 'CRON', '{}', "
+        "{}, {} FROM {} n",
+        ToUnixMicros(first), job.schedules[0].schedule_id.value(), job.job_no.value(), segment,
+        open ? segment : "NULL", open ? "PENDING" : "COMPLETED", open ? due : "0", job.version,
+        Sequence(count))));
+    ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs"));
+  }
+  UpstreamSources SourcesOf(const StoredJob& job) {
+    return driver().v(handle_.upstream().ReadSources({{.job = job.job_id}})).at(0);
+  }
+  UpstreamRuns RunsOf(const StoredJob& job, WallTime from, WallTime to) {
+    const UpstreamSpan span{.sources = SourcesOf(job), .from = from, .to = to};
+    return driver().v(handle_.upstream().ReadUpstreamRuns({span})).at(0);
+  }
+};
+
+TEST_F(UpstreamReadsTest, AScanReadsTheRunsWhoseFiresHaveCome) {
+  StoreDriver s = driver();
+  const std::string awaiting = std::to_string(ToUnixMicros(kAwaiting));
+  for (int i = 0; i < 4; ++i) Insert(jobs_[i], kT0 - 100s, 20, awaiting);
+  Insert(jobs_[4], kT0 + 1h, 10'000, awaiting);
+  Insert(jobs_[5], kT0 - 100s, 5'000, std::to_string(ToUnixMicros(kBlocked)));
+  Insert(jobs_[6], kT0 - 100s, 5'000, std::to_string(ToUnixMicros(kQueued)));
+  size_t found = 0;
+  const auto scan = [&] {
+    found = s.v(s.upstream.ScanAwaiting(s.All(), kT0, std::nullopt, 1'000)).runs.size();
+  };
+  scan();
+  EXPECT_LT(RowsRead(scan), 500);
+  EXPECT_EQ(found, 80u);
+}
+
+TEST_F(UpstreamReadsTest, APageOfAScanReadsItsShare) {
+  StoreDriver s = driver();
+  const std::string awaiting = std::to_string(ToUnixMicros(kAwaiting));
+  for (int i = 0; i < 4; ++i) Insert(jobs_[i], kT0 - 1h, 3'000, awaiting);
+  std::optional<RunKey> after;
+  size_t found = 0;
+  const auto page = [&] {
+    AwaitingPage next = s.v(s.upstream.ScanAwaiting(s.All(), kT0, after, 1'000));
+    found += next.runs.size();
+    after = next.next;
+  };
+  page();
+  EXPECT_LT(RowsRead(page), 6'000);
+  while (after) page();
+  EXPECT_EQ(found, 12'000u);
+}
+
+TEST_F(UpstreamReadsTest, RunsOfASpanAreReadAlone) {
+  Insert(jobs_[1], kT0 - 10h, 20'000);
+  size_t found = 0;
+  const auto read = [&] { found = RunsOf(jobs_[1], kT0 - 9h, kT0 - 9h + 99s).runs.size(); };
+  read();
+  EXPECT_LT(RowsRead(read), 1'000);
+  EXPECT_EQ(found, 100u);
+}
+
+TEST_F(UpstreamReadsTest, OfManyRunsTheNewestAreRead) {
+  Insert(jobs_[1], kT0 - 10h, 6'000);
+  const UpstreamRuns runs = RunsOf(jobs_[1], kT0 - 11h, kT0);
+  EXPECT_EQ(runs.runs.size(), static_cast<size_t>(kUpstreamRunsMax));
+  const WallTime newest = runs.runs.back().key.fire;
+  EXPECT_EQ(runs.runs.front().key.fire, newest - Duration(1s) * (kUpstreamRunsMax - 1));
+  EXPECT_EQ(runs.known_from, newest - Duration(1s) * kUpstreamRunsMax + 1us);
+  EXPECT_EQ(RunsOf(jobs_[1], newest - 1h, kT0).known_from, WallTime{});
+}
+
+TEST_F(UpstreamReadsTest, ALookAtManyTargetsTakesFewStatements) {
+  StoreDriver s = driver();
+  std::vector<UpstreamTarget> targets;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = "after" + std::to_string(i);
+    JobDefinition after = s.Manual();
+    after.name = id;
+    after.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "job" + std::to_string(i % 8)}};
+    s.Create(id, after);
+    targets.push_back({.job = JobId(id)});
+  }
+  std::vector<UpstreamSources> found;
+  const auto read = [&] { found = s.v(s.upstream.ReadSources(targets)); };
+  read();
+  EXPECT_LE(Grown("'COM_STMT_EXECUTE'", read), 6);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    EXPECT_EQ(found[i].jobs.size(), 2u);
+    ASSERT_EQ(found[i].schedules.size(), 1u);
+    EXPECT_EQ(found[i].schedules[0].job_no, jobs_[i % 8].job_no);
+  }
+}
+
+}  // namespace
+}  // namespace carillon::test
