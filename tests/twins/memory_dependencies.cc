@@ -22,6 +22,10 @@ std::multimap<JobNo, JobNo> UpstreamNumbersOf(const MemoryTables& tables,
       if (wanted.contains(node)) found.emplace(node, workflow);
     }
   }
+  for (const auto& [job_no, waits] : tables.waited_jobs) {
+    if (job_no == writer || !wanted.contains(job_no)) continue;
+    for (const WaitedJob& wait : waits) found.emplace(job_no, wait.job_no);
+  }
   return found;
 }
 
@@ -107,6 +111,31 @@ Status CheckNodeJobs(MemoryTables& tables, const JobId& id, FreshDependencies& f
   return {};
 }
 
+bool Names(const std::vector<WaitedJob>& waits, JobNo job_no) {
+  return std::any_of(waits.begin(), waits.end(),
+                     [&](const WaitedJob& wait) { return wait.job_no == job_no; });
+}
+
+// Of an entry of `waits_for`.
+Status CheckAwaited(MemoryTables& tables, const JobId& id, const JobEntry* job, size_t entry,
+                    bool in, FreshDependencies& fresh) REQUIRES(tables.mu) {
+  const UpstreamWait& wait = fresh.definition.waits_for[entry];
+  const JobId& named = in ? wait.in : wait.job;
+  if (named == id) {
+    return AwaitCycle(entry, in, {fresh.definition.name, fresh.definition.name});
+  }
+  const JobEntry* upstream = tables.FindJob(named);
+  if (upstream == nullptr) return UnknownAwaited(entry, in, named);
+  const auto before = tables.waited_jobs.find(fresh.self);
+  const bool stays = before != tables.waited_jobs.end() && Names(before->second, upstream->job_no);
+  if (upstream->deleted && !stays) return UnknownAwaited(entry, in, named);
+  fresh.rows.emplace(fresh.self, upstream->job_no);
+  if (job == nullptr) return {};  // nothing waits for a new job
+  CARILLON_ASSIGN_OR_RETURN(const auto names,
+                            CycleWith(tables, fresh, job->job_no, upstream->job_no));
+  return names.empty() ? Status() : Status(AwaitCycle(entry, in, names));
+}
+
 JobDependency NodeLinkTo(MemoryTables& tables, JobNo job_no) REQUIRES(tables.mu) {
   const JobEntry& job = *tables.FindJob(job_no);
   return {.job_id = job.id,
@@ -115,9 +144,24 @@ JobDependency NodeLinkTo(MemoryTables& tables, JobNo job_no) REQUIRES(tables.mu)
           .deleted = job.deleted};
 }
 
-JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on) REQUIRES(tables.mu) {
+JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on,
+                     DependencyKind kind = DependencyKind::kAfter) REQUIRES(tables.mu) {
   const JobEntry& job = *tables.FindJob(job_no);
-  return {.job_id = job.id, .job_name = job.definition.name, .on = on, .deleted = job.deleted};
+  return {.job_id = job.id,
+          .job_name = job.definition.name,
+          .kind = kind,
+          .on = on,
+          .deleted = job.deleted};
+}
+
+// Their order in a list of dependencies.
+int RankOf(DependencyKind kind) {
+  switch (kind) {
+    case DependencyKind::kNode: return 0;
+    case DependencyKind::kAfter: return 1;
+    case DependencyKind::kWaits: break;
+  }
+  return 2;
 }
 
 }  // namespace
@@ -133,7 +177,13 @@ Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
     const auto sibling = siblings.find(JobId(definition.schedules[i].upstream));
     CARILLON_TRY(CheckOne(tables, job, i, fresh, sibling == siblings.end() ? 0 : sibling->second));
   }
-  return CheckNodeJobs(tables, id, fresh);
+  CARILLON_TRY(CheckNodeJobs(tables, id, fresh));
+  for (size_t i = 0; i < definition.waits_for.size(); ++i) {
+    CARILLON_TRY(CheckAwaited(tables, id, job, i, false, fresh));
+    if (definition.waits_for[i].in.empty()) continue;
+    CARILLON_TRY(CheckAwaited(tables, id, job, i, true, fresh));
+  }
+  return {};
 }
 
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
@@ -160,6 +210,13 @@ void PutDependencies(MemoryTables& tables, const JobEntry& job) {
   for (const JobId& node : NodeJobsOf(job.definition)) {
     tables.node_jobs[job.job_no].insert(tables.FindJob(node)->job_no);
   }
+  tables.waited_jobs.erase(job.job_no);
+  for (const UpstreamWait& wait : job.definition.waits_for) {
+    for (const JobId& named : {wait.job, wait.in}) {
+      if (named.empty()) continue;
+      tables.waited_jobs[job.job_no].push_back({tables.FindJob(named)->job_no, wait.on});
+    }
+  }
   const auto& schedules = job.schedules;
   std::erase_if(tables.dependencies, [&](const auto& entry) {
     return entry.second.dependent.job_no == job.job_no &&
@@ -177,6 +234,7 @@ void PutDependencies(MemoryTables& tables, const JobEntry& job) {
 
 void EraseDependencies(MemoryTables& tables, const JobEntry& job) {
   tables.node_jobs.erase(job.job_no);
+  tables.waited_jobs.erase(job.job_no);
   std::erase_if(tables.dependencies,
                 [&](const auto& entry) { return entry.second.dependent.job_no == job.job_no; });
 }
@@ -189,6 +247,10 @@ Status CheckNotAwaited(const MemoryTables& tables, const JobEntry& job) {
   for (const auto& [schedule, entry] : tables.dependencies) {
     if (entry.upstream != job.job_no || entry.dependent.job_no == job.job_no) continue;
     return {ErrorCode::kExists, "job " + job.id.value() + " is awaited by others"};
+  }
+  for (const auto& [waiting, waits] : tables.waited_jobs) {
+    if (waiting == job.job_no || !Names(waits, job.job_no)) continue;
+    return {ErrorCode::kExists, "runs of others wait for job " + job.id.value()};
   }
   return {};
 }
@@ -211,9 +273,18 @@ JobDependencies DependenciesOf(MemoryTables& tables, const JobEntry& job) {
       found.downstream.push_back(NodeLinkTo(tables, workflow));
     }
   }
+  for (const auto& [waiting, waits] : tables.waited_jobs) {
+    for (const WaitedJob& wait : waits) {
+      const auto kind = DependencyKind::kWaits;
+      if (waiting == job.job_no) {
+        found.upstream.push_back(LinkTo(tables, wait.job_no, wait.on, kind));
+      } else if (wait.job_no == job.job_no) {
+        found.downstream.push_back(LinkTo(tables, waiting, wait.on, kind));
+      }
+    }
+  }
   const auto by_id = [](const JobDependency& a, const JobDependency& b) {
-    if (a.job_id != b.job_id) return a.job_id < b.job_id;
-    return a.kind == DependencyKind::kNode && b.kind != DependencyKind::kNode;
+    return std::pair(a.job_id, RankOf(a.kind)) < std::pair(b.job_id, RankOf(b.kind));
   };
   std::stable_sort(found.upstream.begin(), found.upstream.end(), by_id);
   std::stable_sort(found.downstream.begin(), found.downstream.end(), by_id);

@@ -29,6 +29,12 @@ namespace carillon::memory {
 inline constexpr Duration kRequestKeyKept = 24h;
 inline constexpr int64_t kCountedMax = 100'000;
 
+// A job that an entry of `waits_for` names, as the other one's job or workflow.
+struct WaitedJob {
+  JobNo job_no;
+  AfterOutcome on = AfterOutcome::kSuccess;
+};
+
 class MemoryTables {
  public:
   using PendingIndex = std::set<std::pair<WallTime, RunKey>>;
@@ -151,9 +157,10 @@ class MemoryTables {
   std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);
   uint64_t last_completion_id GUARDED_BY(mu) = 0;
   std::map<ScheduleId, DependencyEntry> dependencies GUARDED_BY(mu);
-  std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);       // of workflows
-  std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);  // by number
-  std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);      // by the own run
+  std::map<JobNo, std::set<JobNo>> node_jobs GUARDED_BY(mu);           // of workflows
+  std::map<JobNo, std::vector<WaitedJob>> waited_jobs GUARDED_BY(mu);  // of `waits_for`, in order
+  std::map<uint64_t, WorkflowEntry> workflow_runs GUARDED_BY(mu);      // by number
+  std::map<RunKey, uint64_t> workflow_numbers GUARDED_BY(mu);          // by the own run
   NumberSequence job_numbers GUARDED_BY(mu);
   NumberSequence schedule_numbers GUARDED_BY(mu);
   NumberSequence group_numbers GUARDED_BY(mu);

@@ -34,6 +34,10 @@ std::string NodePointerOf(const JobDefinition& definition, const JobId& job) {
   return fmt::format("/workflow/nodes/{}/job", at);
 }
 
+std::string AwaitedPointer(size_t entry, bool in) {
+  return fmt::format("/waits_for/{}/{}", entry, in ? "in" : "job");
+}
+
 std::string PathOf(const std::vector<std::string>& names) {
   std::string path;
   for (const std::string& name : names) path += (path.empty() ? "" : " -> ") + name;
@@ -153,6 +157,17 @@ Error NodeCycle(const JobDefinition& definition, const JobId& job,
                 const std::vector<std::string>& names) {
   return RefusedAt("cycle", NodePointerOf(definition, job),
                    fmt::format("The jobs would start each other without end: {}.", PathOf(names)));
+}
+
+Error UnknownAwaited(size_t entry, bool in, const JobId& job) {
+  return RefusedAt("unknown_job", AwaitedPointer(entry, in),
+                   fmt::format("There is no job {}.", job.value()));
+}
+
+Error AwaitCycle(size_t entry, bool in, const std::vector<std::string>& names) {
+  return RefusedAt(
+      "cycle", AwaitedPointer(entry, in),
+      fmt::format("The jobs would wait for each other without end: {}.", PathOf(names)));
 }
 
 std::string_view DependencyCode(const Error& error) {

@@ -74,8 +74,8 @@ std::vector<JobId> UpstreamOf(const JobDefinition& definition);
 // The jobs that the nodes of a workflow run, each once.
 std::vector<JobId> NodeJobsOf(const JobDefinition& definition);
 
-// ---- what a definition may not name: kInvalid, with the pointer of the job in a schedule or
-// a node
+// ---- what a definition may not name: kInvalid, with the pointer of the job in a schedule, a node
+// or an entry of `waits_for`
 
 Error UnknownUpstream(size_t schedule, const JobId& upstream);
 Error TooManyDependents(size_t schedule, const JobId& upstream);
@@ -84,13 +84,16 @@ Error DependencyCycle(size_t schedule, const std::vector<std::string>& names);
 Error UnknownNodeJob(const JobDefinition& definition, const JobId& job);
 Error NodeCycle(const JobDefinition& definition, const JobId& job,
                 const std::vector<std::string>& names);
+// Of an entry of `waits_for`; `in`: of the workflow that it names.
+Error UnknownAwaited(size_t entry, bool in, const JobId& job);
+Error AwaitCycle(size_t entry, bool in, const std::vector<std::string>& names);
 // "unknown_job", "too_many_dependents" or "cycle"; empty for any other error. The sentence
 // without it.
 std::string_view DependencyCode(const Error& error);
 std::string DependencySentence(const Error& error);
 
-// Reads the jobs for which these wait, by waiting job. A job that a workflow runs as a node counts
-// as waiting for the workflow, because a run of the workflow leads to one of the job.
+// Reads the jobs for which these, or their runs, wait, by waiting job. A node's job counts as
+// waiting for the workflow, because a run of the workflow leads to one of the job.
 using ReadUpstream =
     std::function<Result<std::multimap<JobNo, JobNo>>(const std::vector<JobNo>& jobs)>;
 // The jobs of a cycle that would arise if `job` waited for `upstream`, in the order in which they

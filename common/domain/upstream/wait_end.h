@@ -31,9 +31,9 @@ WallTime DueAfterWait(const RunRow& row, bool job_paused, WallTime now);
 // The end of a run whose limit is over.
 RunChange UnmetChange(const RunRow& row);
 
-// An edit that makes the job wait, or no longer, as far as the run is planned ahead: the `due` that it gets because its job
-// waits now, or no longer. nullopt: it stays. Other runs stay as they are: one that is due or
-// begun is not called back, and one that waits for nothing any more is released by the next look.
+// The `due` of a run after an edit that makes its job wait, or no longer. nullopt: it stays, if it
+// is not planned ahead: one that is due is not called back, and one that waits for nothing any more
+// is released by the next look.
 std::optional<WallTime> DueAfterEdit(const RunRow& row, bool waits, WallTime now);
 
 // The `due` of a node's run that is made PENDING again by a retry of its workflow, from its row

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/run/log_origin.h"
+#include "common/domain/log_origin.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_log.h"
 

@@ -14,11 +14,11 @@ using nlohmann::json;
 json ListOf(const std::vector<JobDependency>& jobs) {
   json list = json::array();
   for (const JobDependency& job : jobs) {
-    const bool after = job.kind == DependencyKind::kAfter;
+    const bool node = job.kind == DependencyKind::kNode;
     json one = {{"job_id", job.job_id.value()},
                 {"job_name", job.job_name},
                 {"kind", Name(job.kind)},
-                {"on", after ? json(Name(job.on)) : json(nullptr)}};
+                {"on", node ? json(nullptr) : json(Name(job.on))}};
     if (job.deleted) one["deleted"] = true;
     list.push_back(std::move(one));
   }

@@ -126,6 +126,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/streak_contract.h"
 #include "tests/contract/store/unreadable_contract.h"
 #include "tests/contract/store/upstream_contract.h"
+#include "tests/contract/store/upstream_edits_contract.h"
 #include "tests/contract/store/upstream_nodes_contract.h"
 #include "tests/contract/store/upstream_sources_contract.h"
 #include "tests/contract/store/workflow_again_contract.h"

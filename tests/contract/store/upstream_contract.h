@@ -1,5 +1,4 @@
-// Contract of runs that wait for runs of other jobs: which runs are written so, and how their waits
-// end.
+// Contract of runs that wait for runs of other jobs: which are written so, how their waits end.
 #pragma once
 
 #include <algorithm>

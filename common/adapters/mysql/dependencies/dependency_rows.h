@@ -1,5 +1,5 @@
-// Rows of job_dependencies: which schedules wait for the ends of which jobs, and which workflows
-// run them.
+// Rows of job_dependencies: which schedules wait for the ends of which jobs, which workflows run
+// them, and which runs wait for theirs.
 //
 // Place    mysql_job_store writes them with the job that waits; dependent_runs reads them when a
 //          run ends.
@@ -11,23 +11,15 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/dependencies/upstream_check.h"
 #include "common/adapters/mysql/job_rows/job_rows.h"
 #include "common/domain/run/dependents.h"
 #include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 
-using UpstreamNumbers = std::map<JobId, JobNo>;
-// Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
-// id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is
-// the job that waits, with its number if it exists already; it may go on to name a job that was
-// deleted. Also checks the jobs of a workflow's nodes. kInvalid as in dependents.h.
-Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
-                                      std::optional<JobNo> job_no, const JobDefinition& definition);
-// The same for new jobs, in their order.
-Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs);
-// Makes the rows of the job agree with its schedules and nodes. Rows of schedules that stay are
-// kept: what is older than them starts nothing.
+// Makes the rows of the job agree with its schedules, nodes and waits. Rows of schedules that stay
+// are kept: what is older than them starts nothing.
 Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
                          const JobDefinition& definition, const UpstreamNumbers& upstream);

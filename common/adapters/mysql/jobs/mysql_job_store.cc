@@ -154,7 +154,7 @@ std::vector<StoredSchedule> SchedulesOf(const FreshJob& fresh) {
 
 // True if there may be rows of job_dependencies that the job's definition has made.
 bool NamesJobs(const JobDefinition& definition) {
-  return definition.workflow || !UpstreamOf(definition).empty();
+  return definition.workflow || WaitsForOthers(definition) || !UpstreamOf(definition).empty();
 }
 bool Waits(const StoredJobRow& job) { return !job.readable || NamesJobs(job.definition); }
 

@@ -475,31 +475,6 @@ TEST_F(RunStateTest, PendingRunsFollowTheTableOfEdits) {
   EXPECT_EQ(DecidePendingEffect(later, kDeleted, true, kNow), kCancel);
 }
 
-TEST_F(RunStateTest, ARunThatWaitsForOtherJobsFollowsTheTableUnlessItIsANode) {
-  RunRow row = Pending();
-  row.due = kAwaiting;
-  using enum JobChange;
-  using enum PendingEffect;
-  EXPECT_EQ(DecidePendingEffect(row, kEdited, false, kNow), kKeep);
-  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kSkip);
-  EXPECT_EQ(DecidePendingEffect(row, kDeleted, true, kNow), kSkip);
-  row.key.fire = kNow + 5s;
-  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kUnplan);
-  for (const WallTime due : {kAwaiting, kBlocked}) {
-    RunRow node = Pending();
-    node.kind = RunKind::kWorkflow;
-    node.due = due;
-    EXPECT_EQ(DecidePendingEffect(node, kEdited, true, kNow), kKeep);
-    EXPECT_EQ(DecidePendingEffect(node, kPaused, true, kNow), kKeep);
-    EXPECT_EQ(DecidePendingEffect(node, kDeleted, true, kNow), kSkip);
-  }
-  RunRow node = Pending();
-  node.kind = RunKind::kWorkflow;
-  node.due = kAwaiting;
-  failpoint::Break("await.resume");
-  EXPECT_EQ(DecidePendingEffect(node, kPaused, true, kNow), kHoldBack);
-}
-
 TEST_F(RunStateTest, ABackfillWaitsWhereOthersAreSkipped) {
   RunRow row = Pending();
   row.kind = RunKind::kBackfill;

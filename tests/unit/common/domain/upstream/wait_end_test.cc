@@ -4,6 +4,7 @@
 
 #include "common/domain/run/skip.h"
 #include "common/domain/run/streak.h"
+#include "tests/support/failpoint_on.h"
 
 namespace carillon::wait_end_test {
 namespace {
@@ -95,6 +96,27 @@ TEST(WaitEndTest, AnEditLeavesRunsWhoseFireHasCome) {
     row.due = due;
     EXPECT_EQ(DueAfterEdit(row, true, kNow), std::nullopt);
   }
+}
+
+TEST(WaitEndTest, APauseEndsARunThatWaitsUnlessItIsANode) {
+  using enum JobChange;
+  using enum PendingEffect;
+  RunRow row = Awaiting();
+  EXPECT_EQ(DecidePendingEffect(row, kEdited, false, kNow), kKeep);
+  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kSkip);
+  EXPECT_EQ(DecidePendingEffect(row, kDeleted, true, kNow), kSkip);
+  row.key.fire = kNow + 5s;
+  EXPECT_EQ(DecidePendingEffect(row, kPaused, true, kNow), kUnplan);
+  for (const WallTime due : {kAwaiting, kBlocked}) {
+    RunRow node = Awaiting(RunKind::kWorkflow);
+    node.due = due;
+    EXPECT_EQ(DecidePendingEffect(node, kEdited, true, kNow), kKeep);
+    EXPECT_EQ(DecidePendingEffect(node, kPaused, true, kNow), kKeep);
+    EXPECT_EQ(DecidePendingEffect(node, kDeleted, true, kNow), kSkip);
+  }
+  failpoint::Break("await.resume");
+  EXPECT_EQ(DecidePendingEffect(Awaiting(RunKind::kWorkflow), kPaused, true, kNow), kHoldBack);
+  failpoint::Reset();
 }
 
 TEST(WaitEndTest, ANodeThatHadNotFinishedToWaitWaitsAgain) {
