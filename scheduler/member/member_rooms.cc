@@ -69,6 +69,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       workflows(MakeWorkflows()),
       backfill(MakeBackfill()),
       pauses(MakePauses()),
+      upstream_waits(MakeUpstreamWaits()),
       letters(MakeLetters()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
@@ -106,7 +107,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
       admission_loop({&admission, &completions}),
-      backfill_loop({&backfill, &pauses, &letters}),
+      backfill_loop({&backfill, &pauses, &upstream_waits, &letters}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       saves_loop({&checkpoint_reader, &save_keeper}),
       maintain_loop({&gauges, &maintenance}) {

@@ -16,6 +16,7 @@
 #include "scheduler/ends/backfill_loop.h"
 #include "scheduler/ends/completion_loop.h"
 #include "scheduler/ends/pause_watch.h"
+#include "scheduler/ends/upstream_waits.h"
 #include "scheduler/ends/workflow_loop.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
@@ -79,6 +80,7 @@ struct Member::Rooms {
   WorkflowLoop MakeWorkflows();
   BackfillLoop MakeBackfill();
   PauseWatch MakePauses();
+  UpstreamWaits MakeUpstreamWaits();
   LetterPublisher MakeLetters();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
@@ -135,6 +137,7 @@ struct Member::Rooms {
   WorkflowLoop workflows;
   BackfillLoop backfill;
   PauseWatch pauses;
+  UpstreamWaits upstream_waits;
   LetterPublisher letters;
   ExecutorRegistry registry;
   FiringLoop firing;

@@ -132,6 +132,14 @@ PauseWatch Member::Rooms::MakePauses() {
   return PauseWatch({.owner = ForOwner(), .store = ports.stores.streaks, .upgrade = upgrade});
 }
 
+UpstreamWaits Member::Rooms::MakeUpstreamWaits() {
+  return UpstreamWaits({.owner = ForOwner(),
+                        .store = ports.stores.upstream,
+                        .firing = ports.stores.firing,
+                        .feed = feed,
+                        .upgrade = upgrade});
+}
+
 LetterPublisher Member::Rooms::MakeLetters() {
   return LetterPublisher({.store = ports.stores.letters,
                           .producer = ports.letters == nullptr ? ports.producer : *ports.letters,

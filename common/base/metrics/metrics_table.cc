@@ -66,6 +66,10 @@ const std::vector<MetricSpec>& MetricTable() {
        "Runs that wait for a slot of their job or group, in all segments."},
       {"carillon_slot_wait_seconds", kHistogram, "",
        "Time that admitted runs waited for a slot of their job or group."},
+      {"carillon_awaiting_runs", kGauge, "",
+       "Due runs that wait for runs of other jobs, in the segments of this member."},
+      {"carillon_upstream_waits_total", kCounter, "result",
+       "Waits for runs of other jobs that ended: met, or expired at the limit."},
       {"carillon_completions_total", kCounter, "result",
        "Ends of runs of delay schedules: awaited ones make the next fire, ignored ones came "
        "second."},

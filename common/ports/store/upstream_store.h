@@ -33,6 +33,8 @@ struct AwaitingRun {
 struct AwaitingPage {
   std::vector<AwaitingRun> runs;  // by key
   std::optional<RunKey> next;     // start of the next page; nullopt = this was the last one
+
+  bool empty() const { return runs.empty(); }
 };
 
 // The fires of [from, to] of a target's jobs, and those that belong to them (kSameFireMax).

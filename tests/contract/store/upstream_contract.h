@@ -7,7 +7,7 @@
 
 namespace carillon::test {
 
-TYPED_TEST(UpstreamContract, RunsOfASchedulesWaitFromTheirPlanOn) {
+TYPED_TEST(UpstreamContract, RunsOfAScheduleWaitFromTheirPlanOn) {
   UpstreamDriver s = this->upstream_driver();
   s.Create("up", s.Every(10h));
   const StoredJob job = s.Create("job", s.Waiting(s.Every(10s)));

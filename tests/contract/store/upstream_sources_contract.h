@@ -170,6 +170,7 @@ TYPED_TEST(UpstreamContract, ChainsThatAPersonStartedAreNoDates) {
   started = s.Act(kT0 + 9s);
   ASSERT_EQ(started.size(), 1u);
   EXPECT_EQ(started[0].flags & run_flag::kByHand, run_flag::kByHand);
+  s.Finished(started[0], RunState::kCompleted, kT0 + 10s);
   EXPECT_TRUE(s.RunsOf(s.SourcesOf("third"), kT0, kT0 + 1h).empty());
   // The same by the schedule.
   s.Plan(kT0 + 11h, s.fence, kT0 + 10h);

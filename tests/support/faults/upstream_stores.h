@@ -14,7 +14,7 @@ class FaultUpstreamStore : public FaultStore<UpstreamStore> {
   using FaultStore::FaultStore;
   Result<AwaitingPage> ScanAwaiting(const std::vector<SegmentId>& segments, WallTime until,
                                     std::optional<RunKey> after, size_t limit) override {
-    return Call("ScanAwaiting", &UpstreamStore::ScanAwaiting, segments, until, after, limit);
+    return Scan("ScanAwaiting", &UpstreamStore::ScanAwaiting, segments, until, after, limit);
   }
   Result<std::vector<UpstreamSources>> ReadSources(
       const std::vector<UpstreamTarget>& targets) override {

@@ -1,0 +1,227 @@
+#include "scheduler/ends/upstream_waits.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "common/base/failpoint.h"
+#include "scheduler/assign/bisect.h"
+#include "scheduler/settings/new_fields.h"
+
+namespace carillon::scheduler {
+namespace {
+
+uint64_t IdOfWait(const RunKey& key) { return std::hash<RunKey>{}(key); }
+
+JobVersionKey VersionOf(const RunRow& row) { return {row.job_no, row.def_version}; }
+
+}  // namespace
+
+SteadyTime UpstreamWaits::Step(SteadyTime now) {
+  if (ports_.owner.paused()) last_paused_ = now;
+  if (now < next_) return next_;
+  if (!scan_.IsDue(now)) return scan_.Next();
+  if (!ports_.upgrade.FeatureOn(kFanOutMigration)) return next_ = now + kLookEvery;
+  const auto look = scan_.Begin(now);
+  if (!look) return scan_.Next();
+  if (Advance(*look)) {
+    scan_.Continue();
+    return scan_.Next();
+  }
+  phase_ = Phase::kScan;
+  runs_.clear();
+  items_.clear();
+  return next_ = now + kLookEvery;
+}
+
+bool UpstreamWaits::Advance(const Look& look) {
+  switch (phase_) {
+    case Phase::kScan: return ScanPage(look);
+    case Phase::kJudge: return JudgeAll(look);
+    case Phase::kWrite: return WriteBatch(look);
+  }
+  return false;
+}
+
+bool UpstreamWaits::ScanPage(const Look& look) {
+  auto page = ports_.store.ScanAwaiting(look.segments, look.cluster_now, after_, kPageRows);
+  if (!scan_.Succeeded(page)) return false;  // the next look goes on here
+  counted_ += static_cast<int64_t>(page->runs.size());
+  for (AwaitingRun& run : page->runs) {
+    if (!scan_.IsAside(IdOfWait(run.row.key))) runs_.push_back(std::move(run));
+  }
+  after_ = page->next;
+  if (!after_) {
+    ports_.owner.metrics.gauge("carillon_awaiting_runs")
+        .Set(static_cast<double>(std::exchange(counted_, 0)));
+  }
+  if (after_ && runs_.size() < kRunsPerLook) return true;
+  if (runs_.empty()) {
+    rules_.clear();
+    return false;
+  }
+  phase_ = Phase::kJudge;
+  return true;
+}
+
+bool UpstreamWaits::LoadRules() {
+  std::map<JobVersionKey, std::optional<WaitRules>> still;
+  std::vector<JobVersionKey> unknown;
+  for (const AwaitingRun& run : runs_) {
+    const JobVersionKey key = VersionOf(run.row);
+    const auto known = rules_.find(key);
+    const bool read = known != rules_.end() && known->second.has_value();
+    const bool added = still.try_emplace(key, read ? known->second : std::nullopt).second;
+    if (added && !read) unknown.push_back(key);
+  }
+  rules_ = std::move(still);
+  for (size_t first = 0; first < unknown.size(); first += kBatchRowsMax) {
+    const auto from = unknown.begin() + static_cast<std::ptrdiff_t>(first);
+    const size_t count = std::min(kBatchRowsMax, unknown.size() - first);
+    const auto records =
+        ports_.firing.LoadDefinitions({from, from + static_cast<std::ptrdiff_t>(count)});
+    if (!scan_.Succeeded(records)) return false;
+    for (const JobVersionRecord& record : *records) {
+      if (record.readable) rules_[{record.job_no, record.version}] = WaitRulesOf(record);
+    }
+  }
+  return true;
+}
+
+bool UpstreamWaits::ReadFacts(WaitQuestions& questions) {
+  const std::vector<UpstreamTarget> all = questions.Targets();
+  for (size_t first = 0; first < all.size(); first += kTargetsPerRead) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+    const size_t count = std::min(kTargetsPerRead, all.size() - first);
+    const std::vector<UpstreamTarget> targets(from, from + static_cast<std::ptrdiff_t>(count));
+    const auto read_sources = [&] {
+      auto sources = ports_.store.ReadSources(targets);
+      if (!scan_.Succeeded(sources)) return false;
+      for (size_t i = 0; i < targets.size(); ++i) {
+        questions.Learn(targets[i], std::move(sources->at(i)));
+      }
+      return true;
+    };
+    // The order matters (upstream_store.h).
+    if (!read_sources()) return false;
+    auto runs = ports_.store.ReadUpstreamRuns(questions.Spans(targets));
+    if (!scan_.Succeeded(runs)) return false;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      questions.Learn(targets[i], std::move(runs->at(i)));
+    }
+    if (failpoint::Broken("await.runs_first") && !read_sources()) return false;
+  }
+  return true;
+}
+
+bool UpstreamWaits::ReadAlone(WaitQuestions& questions) {
+  const std::vector<WaitQuestions::Alone> unknown = questions.Unknown();
+  if (unknown.empty()) return true;
+  std::vector<WaitQuestions::Alone> asked;
+  for (size_t i = 0; i < std::min(kAlonePerLook, unknown.size()); ++i) {
+    asked.push_back(unknown[(alone_from_ + i) % unknown.size()]);
+  }
+  alone_from_ += asked.size();
+  std::vector<UpstreamSpan> spans;
+  for (const WaitQuestions::Alone& alone : asked) spans.push_back(questions.SpanOf(alone));
+  auto runs = ports_.store.ReadUpstreamRuns(spans);
+  if (!scan_.Succeeded(runs)) return false;
+  for (size_t i = 0; i < asked.size(); ++i) questions.Learn(asked[i], std::move(runs->at(i)));
+  return true;
+}
+
+bool UpstreamWaits::MayExpire(const Look& look, SegmentId segment) const {
+  const OwnedSegment* owned = look.view->Find(segment);
+  if (owned == nullptr || ports_.owner.paused()) return false;
+  const bool after_pause = last_paused_ && look.now - *last_paused_ < kNoExpiryFor;
+  return !after_pause && look.now - owned->taken >= kNoExpiryFor;
+}
+
+bool UpstreamWaits::JudgeAll(const Look& look) {
+  if (!LoadRules()) return false;
+  WaitQuestions questions;
+  for (const AwaitingRun& run : runs_) {
+    const auto& rules = rules_[VersionOf(run.row)];
+    if (rules) questions.Add(run, *rules);  // otherwise a version that can read it goes on
+  }
+  runs_.clear();
+  if (!ReadFacts(questions) || !ReadAlone(questions)) return false;
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const RunRow& row = questions.row(i);
+    WaitJudgement judgement = questions.Judge(i);
+    const bool met = judgement.verdict == WaitVerdict::kMet;
+    const bool over = judgement.verdict == WaitVerdict::kNotMet &&
+                      judgement.limit <= look.cluster_now && MayExpire(look, row.segment);
+    if (!met && !over) continue;
+    items_.push_back({.key = row.key,
+                      .segment = row.segment,
+                      .job_no = row.job_no,
+                      .def_version = row.def_version,
+                      .expired = over,
+                      .error = over ? std::move(judgement.sentence) : std::string()});
+  }
+  phase_ = Phase::kWrite;
+  return !items_.empty();
+}
+
+bool UpstreamWaits::WriteBatch(const Look& look) {
+  const size_t count = std::min(kItemsPerWrite, items_.size());
+  std::vector<WaitItem> batch(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(count));
+  items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(count));
+  std::erase_if(batch,
+                [&](const WaitItem& item) { return look.view->Find(item.segment) == nullptr; });
+  const Status written = Bisect(
+      std::span<const WaitItem>(batch),
+      [&](std::span<const WaitItem> some) { return EndWaits(look, some); },
+      [&](const WaitItem& item, const Error& error) {
+        scan_.SetAside(IdOfWait(item.key), "run " + EncodeRunId(item.key), error, look.now);
+      });
+  return written.ok() && !items_.empty();
+}
+
+Status UpstreamWaits::EndWaits(const Look& look, std::span<const WaitItem> items) {
+  const std::vector<WaitItem> batch(items.begin(), items.end());
+  if (batch.empty()) return {};
+  std::vector<SegmentId> segments;
+  for (const WaitItem& item : batch) segments.push_back(item.segment);
+  const auto effects = scan_.Write(
+      "end waits", "", look, std::move(segments),
+      [&](const Fence& fence, WallTime cluster_now) {
+        return ports_.store.EndWaits(batch, fence, cluster_now);
+      },
+      OwnerScan::Conflicts::kLeftToCaller);
+  if (!effects.ok()) return effects.error();
+  Tell(look, batch, *effects);
+  return {};
+}
+
+void UpstreamWaits::Tell(const Look& look, const std::vector<WaitItem>& items,
+                         const std::vector<WaitEffect>& effects) {
+  std::vector<PendingRun> due;
+  std::set<JobNo> ended;
+  uint64_t met = 0;
+  uint64_t expired = 0;
+  bool completed = false;
+  for (size_t i = 0; i < effects.size(); ++i) {
+    const WaitEffect& effect = effects[i];
+    met += effect.due || effect.blocked ? 1 : 0;
+    expired += effect.failed ? 1 : 0;
+    completed |= effect.completed || effect.blocked;
+    if (effect.failed) ended.insert(items[i].job_no);
+    const OwnedSegment* owned = look.view->Find(items[i].segment);
+    if (effect.due && owned != nullptr) due.push_back(ToPendingRun(*effect.due, owned->epoch));
+  }
+  Metrics& metrics = ports_.owner.metrics;
+  metrics.counter("carillon_upstream_waits_total", "met").Add(met);
+  metrics.counter("carillon_upstream_waits_total", "expired").Add(expired);
+  metrics.counter("carillon_runs_total", Name(RunState::kFailed)).Add(expired);
+  if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
+    // The sweep finds these runs.
+    metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+  }
+  if (completed) ports_.owner.signals.completed.Raise();
+  if (!ended.empty()) ports_.owner.signals.ended.Raise({ended.begin(), ended.end()});
+}
+
+}  // namespace carillon::scheduler

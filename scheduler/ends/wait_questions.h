@@ -1,0 +1,91 @@
+// The questions of the runs that wait for runs of other jobs, each asked once a look, and the
+// verdict on each run. Pure.
+//
+// Place    UpstreamWaits collects the runs, reads what Targets and Spans ask for, and ends the waits
+//          that are met or over.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/ports/store/upstream_store.h"
+
+namespace carillon::scheduler {
+
+// What a version of a job says about the waits of its runs.
+struct WaitRules {
+  std::vector<UpstreamWait> waits;
+  int64_t limit_s = 0;
+  std::string zone;  // of its runs, unless a schedule has its own
+  std::map<ScheduleId, std::string> zones = {};
+};
+WaitRules WaitRulesOf(const JobVersionRecord& record);
+
+struct WaitJudgement {
+  WaitVerdict verdict = WaitVerdict::kUnknown;
+  WallTime limit = {};        // from when on the run waits no longer
+  std::string sentence = {};  // of kNotMet
+};
+
+class WaitQuestions {
+ public:
+  // Runs whose version waits for nothing are met.
+  void Add(const AwaitingRun& run, const WaitRules& rules);
+  size_t size() const { return runs_.size(); }
+  const RunRow& row(size_t i) const { return runs_[i].row; }
+
+  // The targets of all runs, each once, and the span of the fires of each that are asked for.
+  std::vector<UpstreamTarget> Targets() const;
+  void Learn(const UpstreamTarget& target, UpstreamSources sources) {
+    facts_[target].sources = std::move(sources);
+  }
+  std::vector<UpstreamSpan> Spans(const std::vector<UpstreamTarget>& targets) const;
+  void Learn(const UpstreamTarget& target, UpstreamRuns runs) {
+    facts_[target].runs = std::move(runs);
+  }
+
+  // A question whose runs were not all read: their span has too many.
+  struct Alone {
+    UpstreamTarget target;
+    WallTime from, until;
+
+    auto operator<=>(const Alone&) const = default;
+  };
+  std::vector<Alone> Unknown() const;
+  UpstreamSpan SpanOf(const Alone& alone) const;
+  // What is still not known then counts as not met.
+  void Learn(const Alone& alone, UpstreamRuns runs) { alone_[alone] = std::move(runs); }
+
+  WaitJudgement Judge(size_t i) const;
+
+ private:
+  struct Question {
+    UpstreamWait wait;
+    std::optional<FireWindow> window;  // nullopt: it cannot be computed
+  };
+  struct Run {
+    RunRow row;
+    WallTime limit;
+    std::string zone;
+    std::vector<Question> questions;
+  };
+  struct Facts {
+    WallTime from = kNever;
+    WallTime to = WallTime{};
+    UpstreamSources sources = {};
+    UpstreamRuns runs = {};
+  };
+
+  static UpstreamTarget TargetOf(const UpstreamWait& wait) { return {wait.job, wait.in}; }
+  static Alone AloneOf(const Question& question);
+  WaitAnswer Answer(const Question& question) const;
+
+  std::vector<Run> runs_;
+  std::map<UpstreamTarget, Facts> facts_;
+  std::map<Alone, UpstreamRuns> alone_;
+};
+
+}  // namespace carillon::scheduler
