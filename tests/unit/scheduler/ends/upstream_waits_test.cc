@@ -59,6 +59,12 @@ class UpstreamWaitsTest : public test::RoomTest {
     EXPECT_TRUE(stores_.firing.Plan(batch, table_.View()->FenceFor(All()), clock_.Wall()).ok());
     return planned;
   }
+  // Lets "up" begin anew: its fires of before are a gap.
+  void CatchUp() {
+    const WriteContext context{.now = clock_.Wall()};
+    ASSERT_TRUE(stores_.jobs.PauseJob(JobId("up"), "", context).ok());
+    ASSERT_TRUE(stores_.jobs.ResumeJob(JobId("up"), "", context).ok());
+  }
   // Ends the newest run of "up".
   void EndUp(RunState state) {
     const auto runs = stores_.runs.ListRuns({.job_id = JobId("up"), .limit = 1}, clock_.Wall());
@@ -160,8 +166,8 @@ TEST_F(UpstreamWaitsTest, EqualQuestionsAreAskedOnceALook) {
 }
 
 TEST_F(UpstreamWaitsTest, ARunFailsAtTheLimit) {
-  // A takeover is some time ago.
-  Watch(UpstreamWaits::kNoExpiryFor);
+  Watch(UpstreamWaits::kNoExpiryFor);  // since the segments were taken
+  CatchUp();
   const RunKey key = PlanNext(CreateWaiting("job", 60));
   EndUp(RunState::kFailed);
   Watch(50s);
@@ -185,6 +191,7 @@ TEST_F(UpstreamWaitsTest, NothingFailsSoonAfterATakeover) {
 
 TEST_F(UpstreamWaitsTest, APauseOfTheClusterReleasesRunsAndFailsNone) {
   Watch(UpstreamWaits::kNoExpiryFor);
+  CatchUp();
   const RunKey late = PlanNext(CreateWaiting("late", 60));
   Pause();
   Watch(5min);
@@ -257,6 +264,7 @@ TEST_F(UpstreamWaitsTest, ManyRunsAreReleasedPageByPage) {
   const StoredJob job = CreateWaiting("job");
   PlanNext(job);
   EndUp(RunState::kCompleted);
+  Advance(1s);  // so that the fires below are later than that of the other job
   constexpr int kRuns = 2'500;
   static_assert(kRuns > 2 * UpstreamWaits::kPageRows);
   for (int first = 0; first < kRuns; first += 500) {
@@ -276,11 +284,11 @@ TEST_F(UpstreamWaitsTest, ManyRunsAreReleasedPageByPage) {
   EXPECT_TRUE(stores_.upstream.ScanAwaiting(All(), clock_.Wall(), std::nullopt, 1)->empty());
 }
 
-TEST_F(UpstreamWaitsTest, AFireThatIsPlannedBetweenTheReadsIsNotMissed) {
+TEST_F(UpstreamWaitsTest, AFireOfTheOtherThatIsNotPlannedYetIsWaitedFor) {
   const StoredJob job = CreateWaiting("job");
   const RunKey key = PlanNext(job);
   EndUp(RunState::kCompleted);
-  // The next fires are due, but not planned: what the other job has at them is not known.
+  // The other's next fire is due, but not planned: it is not known what there will be at it.
   Advance(10s);
   RunKey next = key;
   next.fire += 10s;
