@@ -46,6 +46,21 @@ TEST(PlanBuilderTest, RunsOfAJobThatOthersAwaitHaveTheFlag) {
   for (const PlannedRun& run : Planned(due).runs) EXPECT_EQ(run.flags, run_flag::kDependents);
 }
 
+TEST(PlanBuilderTest, RunsThatWaitForOtherJobsHaveNoDueTime) {
+  DueSchedule due = Delay(kPlannedAt);
+  due.run_flags = run_flag::kWaits | run_flag::kDependents;
+  due.spec = {.kind = ScheduleKind::kRate, .every = 1s, .start = kPlannedAt, .jitter = 60s};
+  const PlannedSchedule planned = Planned(due);
+  ASSERT_FALSE(planned.runs.empty());
+  for (const PlannedRun& run : planned.runs) {
+    EXPECT_EQ(run.due, kAwaiting);
+    EXPECT_EQ(run.flags, run_flag::kDependents) << "the mark is of the schedule alone";
+  }
+  due.spec = {.kind = ScheduleKind::kDelay, .every = 1s};
+  EXPECT_EQ(Planned(due).runs.at(0).due, kAwaiting);
+  EXPECT_EQ(Planned(due).advance.awaited, kPlannedAt);
+}
+
 TEST(PlanBuilderTest, ADelayScheduleBeyondTheHorizonAwaitsNothing) {
   const PlannedSchedule planned = Planned(Delay(kPlannedAt + 1h));
   EXPECT_TRUE(planned.runs.empty());
