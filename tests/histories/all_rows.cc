@@ -1,5 +1,7 @@
 #include "tests/histories/all_rows.h"
 
+#include <utility>
+
 namespace carillon::test {
 namespace {
 
@@ -26,6 +28,23 @@ void ReadJobs(const Stores& stores) {
     Read(stores.jobs.ListDependencies(job.job_id));
     Read(stores.queues.ReadQueue(job.job_id, kAll));
   }
+}
+
+// As a look at runs that wait for runs of every job, and of every node.
+void ReadUpstream(const Stores& stores, WallTime now) {
+  std::vector<UpstreamTarget> targets;
+  for (const StoredJob& job : stores.jobs.ListJobs({.limit = kAll}).value_or({}).jobs) {
+    targets.push_back({.job = job.job_id});
+    if (!job.definition.workflow) continue;
+    for (const WorkflowNode& node : job.definition.workflow->nodes) {
+      targets.push_back({.job = node.job, .in = job.job_id});
+    }
+  }
+  std::vector<UpstreamSpan> spans;
+  for (UpstreamSources& sources : stores.upstream.ReadSources(targets).value_or({})) {
+    spans.push_back({.sources = std::move(sources), .from = now - 1h, .to = now + 1min});
+  }
+  Read(stores.upstream.ReadUpstreamRuns(spans));
 }
 
 void ReadRuns(const Stores& stores, WallTime now) {
@@ -59,6 +78,7 @@ void ReadWork(const Stores& stores, WallTime now) {
   Read(stores.backfills.ScanBackfills(all, 0, kAll));
   Read(stores.workflows.ScanWakeUps(all, kAll));
   Read(stores.workflows.ScanOpen(all, 0, kAll));
+  Read(stores.upstream.ScanAwaiting(all, kNever, std::nullopt, kAll));
   Read(stores.notices.ScanNotices(all, kAll));
   Read(stores.notices.ScanRecoveries(all, std::nullopt, now, kAll));
 }
@@ -67,6 +87,7 @@ void ReadWork(const Stores& stores, WallTime now) {
 
 void ReadAllRows(const Stores& stores, WallTime now) {
   ReadJobs(stores);
+  ReadUpstream(stores, now);
   ReadRuns(stores, now);
   ReadWork(stores, now);
   Read(stores.runs.ListGaps({.limit = kAll}));
