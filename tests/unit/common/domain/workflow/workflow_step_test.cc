@@ -85,7 +85,7 @@ TEST(WorkflowStepTest, ANodeThatWaitsForOtherJobsIsNotReleased) {
   EXPECT_EQ(StepText(graph, {Failed(), Completed(), Awaiting()}),
             "skip c upstream_failed; FAILED a");
   EXPECT_EQ(StepText(graph, {Completed(), Released(), Awaiting()}, WorkflowCause::kCancel),
-            "cancel b, cancel c; CANCELLED");
+            "cancel b, cancel c; CANCELLED b c");
 }
 
 TEST(WorkflowStepTest, ANodeThatWaitedInVainHasRepairedNothing) {
