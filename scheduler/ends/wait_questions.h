@@ -1,8 +1,8 @@
 // The questions of the runs that wait for runs of other jobs, each asked once a look, and the
 // verdict on each run. Pure.
 //
-// Place    UpstreamWaits collects the runs, reads what Targets and Spans ask for, and ends the waits
-//          that are met or over.
+// Place    UpstreamWaits collects the runs, reads the targets and spans asked for, and ends the
+//          waits that are met or over.
 #pragma once
 
 #include <map>

@@ -13,8 +13,8 @@
 #include "common/base/time.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/message_bus.h"
-#include "common/ports/store/executor_store.h"
 #include "common/ports/overdue_report.h"
+#include "common/ports/store/executor_store.h"
 
 namespace carillon::scheduler {
 

@@ -38,11 +38,10 @@ struct PairedStores {
         upstream(memory.upstream, database.upstream, pairing) {}
 
   Stores Ports() {
-    return {identity,  segments,     firing,    queues,      groups,      jobs,
-            runs,      logs,         notices,   executors,   idempotency, settings,
-            audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters,
-            upstream};
+    return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
+            logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
+            auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
+            checkpoints, streaks,  letters,   upstream};
   }
 
   PairedIdentityStore identity;

@@ -72,11 +72,10 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity,  segments,     firing,    queues,      groups,      jobs,
-            runs,      logs,         notices,   executors,   idempotency, settings,
-            audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters,
-            upstream};
+    return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
+            logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
+            auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
+            checkpoints, streaks,  letters,   upstream};
   }
 
   MemoryTables tables;

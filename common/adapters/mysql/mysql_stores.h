@@ -50,11 +50,10 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity,  segments,     firing,    queues,      groups,      jobs,
-            runs,      logs,         notices,   executors,   idempotency, settings,
-            audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters,
-            upstream};
+    return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
+            logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
+            auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
+            checkpoints, streaks,  letters,   upstream};
   }
 
   MysqlDatabase db;

@@ -40,11 +40,10 @@ struct FaultStores {
         upstream(stores.upstream, gate) {}
 
   Stores Ports() {
-    return {identity,  segments,     firing,    queues,      groups,      jobs,
-            runs,      logs,         notices,   executors,   idempotency, settings,
-            audit,     housekeeping, auth,      secrets,     bulk,        completions,
-            backfills, calendars,    workflows, checkpoints, streaks,     letters,
-            upstream};
+    return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
+            logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
+            auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
+            checkpoints, streaks,  letters,   upstream};
   }
 
   FaultIdentityStore identity;
