@@ -28,12 +28,17 @@ const json& MemberList(const json& object, const char* name) {
   return found != object.end() && found->is_array() ? *found : kNone;
 }
 
-// The ids of the jobs after which the document's job starts, and of those that its nodes run.
+// The ids of the jobs after which the document's job starts, for whose runs it waits, and that its
+// nodes run.
 std::vector<std::string> NamedBefore(const json& document) {
   std::vector<std::string> before;
   for (const json& schedule : MemberList(document, "schedules")) {
     if (MemberText(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
     before.push_back(MemberText(schedule, "job"));
+  }
+  for (const json& wait : MemberList(document, "waits_for")) {
+    before.push_back(MemberText(wait, "job"));
+    before.push_back(MemberText(wait, "in"));
   }
   if (!document.is_object() || !document.contains("workflow")) return before;
   for (const json& node : MemberList(document["workflow"], "nodes")) {

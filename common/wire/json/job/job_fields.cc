@@ -13,6 +13,7 @@
 #include "common/wire/json/job/isolation_json.h"
 #include "common/wire/json/job/parameter_rules_json.h"
 #include "common/wire/json/job/script_json.h"
+#include "common/wire/json/job/waits_json.h"
 #include "common/wire/json/job/workflow_json.h"
 #include "common/wire/json/json_text.h"
 #include "common/wire/json/json_values.h"
@@ -65,6 +66,10 @@ Status Read(const json& value, const std::string& pointer, std::optional<Shards>
 
 Status Read(const json& value, const std::string& pointer, std::optional<Broadcast>& out) {
   return ReadBroadcast(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, std::vector<UpstreamWait>& out) {
+  return ReadWaits(value, pointer, out);
 }
 
 template <typename Enum>
@@ -324,6 +329,8 @@ json Write(const std::vector<ScheduleSpec>& schedules) {
   return out;
 }
 
+json Write(const std::vector<UpstreamWait>& waits) { return WaitsToJson(waits); }
+
 json Write(const std::map<std::string, ParameterRule>& rules) { return WriteParameterRules(rules); }
 
 struct Field {
@@ -393,6 +400,8 @@ constexpr std::array kFields = {
     Entry<&Job::overlap_policy>("overlap_policy"),
     Entry<&Job::max_running>("max_running"),
     Entry<&Job::queue_max>("queue_max"),
+    Entry<&Job::waits_for>("waits_for"),
+    SecondsEntry<&Job::wait_limit_s>("wait_limit_s"),
     Entry<&Job::concurrency_group>("concurrency_group"),
     Entry<&Job::dst_gap>("dst_gap"),
     Entry<&Job::dst_repeat>("dst_repeat"),
@@ -473,6 +482,8 @@ json DefinitionToJson(const JobDefinition& job) {
   if (!job.shards) body.erase("shards");
   if (!job.broadcast) body.erase("broadcast");
   if (job.pause_after_failures == 0) body.erase("pause_after_failures");
+  if (job.waits_for.empty()) body.erase("waits_for");
+  if (job.wait_limit_s == 0) body.erase("wait_limit_s");
   if (job.run_as.empty()) body.erase("run_as");
   if (job.working_directory.empty()) body.erase("working_directory");
   if (job.output_encoding.empty()) body.erase("output_encoding");

@@ -171,7 +171,7 @@ struct Dependence {
   std::string_view part;
   std::string_view on;
 };
-constexpr std::array<Dependence, 22> kDependences = {{{"/command", "/type"},
+constexpr std::array<Dependence, 23> kDependences = {{{"/command", "/type"},
                                                       {"/limits", "/type"},
                                                       {"/run_as", "/type"},
                                                       {"/script", "/type"},
@@ -192,7 +192,8 @@ constexpr std::array<Dependence, 22> kDependences = {{{"/command", "/type"},
                                                       {"/env", "/parameters"},
                                                       {"/cron_expression", "/schedules"},
                                                       {"/working_directory", "/type"},
-                                                      {"/output_encoding", "/type"}}};
+                                                      {"/output_encoding", "/type"},
+                                                      {"/wait_limit_s", "/waits_for"}}};
 
 // True if the mistake `found` is probably a consequence of the mistake `known`, so that it is not
 // reported: a part that could not be read has its default value, which may not fit other parts.
@@ -220,6 +221,13 @@ bool FixesTotal(const json& patch) {
   if (shards == patch.end() || !shards->is_object() || shards->contains("max")) return false;
   const auto total = shards->find("total");
   return total != shards->end() && total->is_number();
+}
+
+// True if the job shall wait for no other one, and the patch names no limit for it.
+bool EndsWaits(const json& patch) {
+  const auto waits = patch.find("waits_for");
+  return waits != patch.end() && (waits->is_null() || *waits == json::array()) &&
+         !patch.contains("wait_limit_s");
 }
 
 // Returns the first mistake, and moves the others to `further`.
@@ -310,6 +318,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   }
   merged.merge_patch(known);
   if (FixesTotal(known)) merged["shards"].erase("max");
+  if (EndsWaits(known)) merged.erase("wait_limit_s");
   // In a merge patch, null removes a field. These three fields are set to their defaults instead,
   // because ReconcileCron treats an absent field as one that the client did not send.
   const auto reset = [&](const char* name, json fallback) {

@@ -159,6 +159,24 @@ inline ResultMessage RandomResult(Rng& rng) {
   return message;
 }
 
+inline std::vector<UpstreamWait> RandomWaits(Rng& rng) {
+  std::vector<UpstreamWait> waits;
+  for (size_t n = rng.Below(3); n > 0; --n) {
+    UpstreamWait& wait = waits.emplace_back(
+        UpstreamWait{.job = JobId("load-" + std::to_string(n)),
+                     .in = JobId(rng.Chance(0.3) ? "nightly" : ""),
+                     .on = rng.Chance(0.5) ? AfterOutcome::kSuccess : AfterOutcome::kDone,
+                     .which = static_cast<WaitWhich>(rng.Below(2))});
+    if (rng.Chance(0.5)) {
+      wait.window.day = -static_cast<int>(rng.Below(32));
+    } else {
+      wait.window.back_s = static_cast<int64_t>(1 + rng.Below(2'678'400));
+      wait.window.ahead_s = static_cast<int64_t>(rng.Below(604'801));
+    }
+  }
+  return waits;
+}
+
 // A job that ValidateJob accepts.
 inline JobDefinition RandomJob(Rng& rng) {
   constexpr std::string_view kZones[] = {"UTC", "Europe/Paris", "Asia/Shanghai"};
@@ -234,6 +252,8 @@ inline JobDefinition RandomJob(Rng& rng) {
                         .file_size_mb = static_cast<int64_t>(rng.Below(100)),
                         .enforce = static_cast<Enforce>(rng.Below(2))};
   }
+  job.waits_for = RandomWaits(rng);
+  if (WaitsForOthers(job)) job.wait_limit_s = static_cast<int64_t>(60 + rng.Below(604'741));
   if (rng.Chance(0.3)) job.run_as = "alice";
   if (rng.Chance(0.3)) job.working_directory = "/srv/" + RandomName(rng);
   if (rng.Chance(0.3)) job.output_encoding = "Shift_JIS";
