@@ -8,6 +8,7 @@
 #include "common/domain/job/job_types.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/selector.h"
+#include "scheduler/explain/upstream_answers.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -198,6 +199,11 @@ Result<std::optional<SlotUse>> ReadSlots(const WaitingStores& stores, const JobI
 
 }  // namespace
 
+bool AwaitsOthers(const WaitingEvidence& evidence) {
+  const RunRow& row = evidence.row;
+  return row.state == RunState::kPending && row.due == kAwaiting && row.key.fire <= evidence.now;
+}
+
 bool IsDue(const WaitingEvidence& evidence) {
   const RunRow& row = evidence.row;
   return row.state == RunState::kPending && row.due <= evidence.now;
@@ -206,6 +212,12 @@ bool IsDue(const WaitingEvidence& evidence) {
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.state != RunState::kPending) return std::nullopt;
   if (evidence.row.due == kNever) return Waiting{"paused", "The job is paused."};
+  if (AwaitsOthers(evidence)) return Waiting{"upstream_run", evidence.upstream};
+  if (evidence.row.due == kAwaiting) {
+    return Waiting{"not_due",
+                   fmt::format("Due at {}, when it begins to wait for runs of other jobs.",
+                               ReadableTime(evidence.row.key.fire))};
+  }
   if (evidence.row.due == kBlocked) {
     return Waiting{"upstream", "The run waits for other nodes of its workflow run."};
   }
@@ -230,7 +242,10 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
 
 Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
                                               const JobId& job_id) {
-  if (IsQueued(evidence.row)) {
+  if (AwaitsOthers(evidence)) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.upstream,
+                              ExplainAwaiting(stores.upstream, stores.firing, evidence.row));
+  } else if (IsQueued(evidence.row)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
     const bool for_group = evidence.place && !evidence.place->group.empty();
     if (for_group) {

@@ -11,9 +11,11 @@
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 #include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
 #include "common/ports/store/group_store.h"
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/queue_store.h"
+#include "common/ports/store/upstream_store.h"
 #include "scheduler/explain/live_executors.h"
 
 namespace carillon::scheduler {
@@ -34,16 +36,19 @@ struct WaitingEvidence {
   std::optional<QueuePlace> place = {};  // nullopt: unknown, or it has just left the queue
   std::optional<SlotUse> slots = {};     // nullopt: unknown, or the job has no limit any more
   std::optional<Group> group = {};       // in whose queue the run is
+  std::string upstream = {};             // what it waits for of other jobs, in sentences
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown,
-  // no_match, no_feature, away, no_room, queued.
+  // paused, not_due, cluster_paused, upstream_run, upstream, slot, group, unreadable, no_executor,
+  // pinned_unknown, no_match, no_feature, no_handler, away, no_room, queued.
   std::string_view code;
-  std::string detail;                    // a sentence
+  std::string detail;                    // a sentence; several of upstream_run
   std::optional<QueuePlace> place = {};  // only with codes slot and group
 };
 
+// True if the run is PENDING, has fired, and waits for runs of other jobs.
+bool AwaitsOthers(const WaitingEvidence& evidence);
 // True if the run is PENDING and due. The answer then depends on the run's definition and on the
 // executors, so both are needed as evidence.
 bool IsDue(const WaitingEvidence& evidence);
@@ -55,6 +60,8 @@ struct WaitingStores {
   ExecutorStore& executors;
   QueueStore& queues;
   GroupStore& groups;
+  UpstreamStore& upstream;
+  FiringStore& firing;
   const LiveExecutors& live;
 };
 // Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and

@@ -306,6 +306,10 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                      .def_version = row.def_version,
                      .priority = row.priority};
   }
+  if (row.state == RunState::kPending && row.due == kAwaiting) {
+    return {ErrorCode::kConflict,
+            "retry: run " + id + " waits for runs of other jobs; release it instead"};
+  }
   switch (row.state) {
     case RunState::kFailed:
     case RunState::kTimedOut:

@@ -27,6 +27,7 @@ constexpr std::array kVerbs = {
     BulkVerb{"delete", "job", "DELETE", ""},
     BulkVerb{"cancel", "run", "POST", "cancel", true, true, true},
     BulkVerb{"cancel", "job", "POST", "cancel", true, true, true},
+    BulkVerb{"release", "run", "POST", "release", true},
     BulkVerb{"retry", "run", "POST", "retry", false, true},
     BulkVerb{"retry", "dead_letter", "POST", "retry", false, true},
     BulkVerb{"discard", "dead_letter", "DELETE", ""},
@@ -44,7 +45,7 @@ Outcome<const BulkVerb*> ReadVerb(const json& body) {
   if (known)
     return InvalidField("/kind", "unknown_value", "This kind does not support the action.");
   return InvalidField("/action", action.empty() ? "missing" : "unknown_value",
-                      "Must be run, pause, resume, cancel, retry, discard or delete.");
+                      "Must be run, pause, resume, cancel, release, retry, discard or delete.");
 }
 
 Outcome<std::vector<std::string>> ReadIds(const json& list, size_t most) {
@@ -74,8 +75,9 @@ Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
         "/filter", "missing",
         "Must be an object with at least one condition, e.g. {\"selector\": \"team = etl\"}.");
   }
-  if (verb.kind == "run" && !filter.contains("state")) {
-    return InvalidField("/filter/state", "missing", "A filter of runs requires a state.");
+  if (verb.kind == "run" && !filter.contains("state") && !filter.contains("waiting")) {
+    return InvalidField("/filter/state", "missing",
+                        "A filter of runs requires a state, or waiting=upstream_run.");
   }
   for (const auto& [name, value] : filter.items()) {
     const json list = value.is_array() ? value : json::array({value});
@@ -128,6 +130,9 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
                                         "reason", "confirm_overlap", "mode"}));
   BulkRequest request;
   CARILLON_ASSIGN_OR_RETURN(request.verb, ReadVerb(body));
+  // A member of the previous release could not go on with it.
+  const bool is_new = request.verb->action == "release";
+  if (is_new && !call.api.upgrade.FeatureOn(kFanOutMigration)) return UpgradeUnfinished("action");
   CARILLON_ASSIGN_OR_RETURN(request.dry_run, FlagMember(body, "dry_run"));
   CARILLON_ASSIGN_OR_RETURN(request.background, FlagMember(body, "background"));
   if (request.dry_run && request.background) {

@@ -116,7 +116,8 @@ Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried
   const Problem& problem = reply.error();
   if (problem.status >= 503 || problem.code == "request_in_flight") return Verdict::kAgain;
   const bool removes = verb.action == "delete" || verb.action == "discard";
-  const bool gone = problem.status == 404 && removes;
+  const bool released = problem.code == "not_waiting" && verb.action == "release";
+  const bool gone = (problem.status == 404 && removes) || released;
   return gone && tried == EarlierAttempt::kPossibly ? Verdict::kDone : Verdict::kFailed;
 }
 

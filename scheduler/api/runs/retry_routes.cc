@@ -2,20 +2,17 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/domain/parts/run_part.h"
-#include "common/wire/json/job/job_json.h"
-#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
-#include "scheduler/api/call/ownership.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/runs/run_answer.h"
 #include "scheduler/api/runs/shard_routes.h"
 
 namespace carillon::scheduler {
@@ -23,38 +20,10 @@ namespace {
 
 using nlohmann::json;
 
-StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {
-  shown["allowed_actions"] = allowed_actions;
-  return {.status = 202,
-          .body = JsonToText(shown),
-          .location = "/api/runs/" + EncodeRunId(run.row.key),
-          .etag = {}};
-}
-
-// Returns the answer that is stored with an Idempotency-Key. It is made in the transaction of the
-// write, in which nothing else can be read. The output of the attempts is left out. With the
-// output, the answers of one day would take gigabytes.
-StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
-  json shown = RunToJson(run, true);
-  shown["output"] = "";
-  shown["attempts"] = json::array();
-  shown["outputs"] = json::object();
-  return RetriedAnswer(run, std::move(shown), allowed_actions);
-}
-
 // True if the run's next attempt was created, or its waiting attempt became due sooner.
 bool IsRetried(const RunRow& before, const RunRow& after) {
   if (after.attempt != before.attempt) return after.attempt > before.attempt;
   return before.state == RunState::kPending && after.due < before.due;
-}
-
-HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
-  call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
-  // If the caller lacks the permission to read, the output of earlier attempts is not shown.
-  if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
-    return FromStored(KeptAnswer(run, allowed_actions));
-  }
-  return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
 // The body of a retry. The choices of nodes are only allowed for the run of a workflow, that of
@@ -152,16 +121,6 @@ Problem ExplainRetryOf(const RunDetail& run, const Error& error) {
   return problem;
 }
 
-// The retry of a node's run also runs the nodes after it, so the caller must be able to retry the
-// workflow run.
-Outcome<bool> CheckWorkflowOf(const Call& call, const RunDetail& run) {
-  if (!run.node) return true;
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail own, call.stores.runs.GetRun(run.node->workflow_run));
-  CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, own.job_id));
-  if (std::find(allowed.begin(), allowed.end(), "retry") != allowed.end()) return true;
-  return NotOwner(Permission::kRunJobs);
-}
-
 // The nodes that the retry would change. Changes nothing, so there is no audit record, and an
 // Idempotency-Key may be used again.
 Reply Preview(const Call& call, const RunKey& key, const WorkflowRetry& retry) {
@@ -199,7 +158,7 @@ Reply RetryRun(const Call& call) {
                                     EncodeRunId(key), EncodeRunId(OwnRunOf(key))));
   }
   if (retry.chooses_nodes && before.job_type != JobType::kWorkflow) return NotOfWorkflow(before);
-  CARILLON_TRY(CheckWorkflowOf(call, before));
+  CARILLON_TRY(CheckWorkflowOf(call, before, "retry"));
   if (retry.dry_run) return Preview(call, key, retry.workflow);
   CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
   const AuditedWrite write(call, now, retry.reason, retry.confirm_overlap);
@@ -208,18 +167,17 @@ Reply RetryRun(const Call& call) {
     request.keyed = KeyedAnswer<RunDetail>{
         .scope = call.idempotency_scope,
         .key = call.idempotency_key,
-        .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
+        .answer = [&allowed](const RunDetail& run) { return KeptRunAnswer(run, allowed); }};
   }
   const auto retried = call.stores.runs.RetryRun(request, write.context());
-  if (retried.ok()) return RetriedResponse(call, *retried, allowed);
+  if (retried.ok()) return AcceptedRun(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return ExplainRetryOf(before, retried.error());
   // With an Idempotency-Key, the client repeats the request to learn whether the retry took
   // effect. Without a key, the run's state is the best evidence, although another request may
   // have caused it.
   if (call.idempotency_key.empty()) {
     const auto after = call.stores.runs.GetRun(key);
-    if (after.ok() && IsRetried(before.row, after->row))
-      return RetriedResponse(call, *after, allowed);
+    if (after.ok() && IsRetried(before.row, after->row)) return AcceptedRun(call, *after, allowed);
   }
   return OutcomeUnknown(
       "It is unknown whether the run will be retried. GET it before trying again.",

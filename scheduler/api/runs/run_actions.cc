@@ -7,6 +7,7 @@
 
 #include "common/domain/parts/part_retry.h"
 #include "common/domain/run/run_state.h"
+#include "common/domain/upstream/wait_end.h"
 #include "common/domain/workflow/node_key.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/runs/shard_routes.h"
@@ -38,7 +39,7 @@ bool IsNested(const RunRow& own) { return NodePlaceOf(own.key).has_value(); }
 bool MayRetryNode(const JudgedWorkflow& workflow, size_t position, WallTime now) {
   const RunRow& own = workflow.view.own.row;
   const RunRow& row = workflow.view.nodes[position].detail.row;
-  if (row.state == RunState::kPending && row.due != kBlocked) {
+  if (row.state == RunState::kPending && !IsUnreleased(row.due)) {
     return MayRetryAlone(row, false, now);
   }
   if (IsNested(own) || !CheckMayRetry(own, workflow.is_late).ok()) return false;
@@ -108,10 +109,11 @@ Outcome<json> ActionsOnRun(const Call& call, const RunDetail& run) {
   if (actions.empty()) return actions;
   AddExecute(call, place, actions);
   if (run.kept) {
-    for (const char* change : {"cancel", "retry", "skip"}) Keep(actions, change, false);
+    for (const char* change : {"cancel", "release", "retry", "skip"}) Keep(actions, change, false);
     return actions;
   }
   Keep(actions, "cancel", MayCancel(run.row));
+  Keep(actions, "release", CheckReleasable(run.row).ok());
   const WallTime now = TimeOf(call);
   if (run.job_type == JobType::kWorkflow) {
     const auto view = call.stores.workflows.GetWorkflowRun(run.row.key);
@@ -147,6 +149,7 @@ json ActionsOnNode(const json& permitted, const JudgedWorkflow& workflow, size_t
                    WallTime now) {
   json actions = permitted;
   Keep(actions, "cancel", false);
+  Keep(actions, "release", CheckReleasable(workflow.view.nodes[position].detail.row).ok());
   Keep(actions, "retry", MayRetryNode(workflow, position, now));
   Keep(actions, "skip", MaySkipNode(workflow, position));
   return actions;

@@ -13,10 +13,10 @@
 
 namespace carillon::scheduler {
 
-// Of "cancel", "execute", "retry" and "skip". A workflow's run can be retried from its start, so it
-// needs no failure. "execute" is about the job: the caller may run it again, whatever the state of
-// this run. So the list is empty only if the caller may not act on the run, or if its job is
-// deleted.
+// Of "cancel", "execute", "release", "retry" and "skip". A workflow's run can be retried from its
+// start, so it needs no failure. "execute" is about the job: the caller may run it again, whatever
+// the state of this run. So the list is empty only if the caller may not act on the run, or if its
+// job is deleted.
 Outcome<nlohmann::json> ActionsOnRun(const Call& call, const RunDetail& run);
 
 // The nodes of a workflow run, as far as actions depend on them.
@@ -29,7 +29,7 @@ struct JudgedWorkflow {
 // Cluster time; if it is unknown, a time at which nothing is late. A run is shown without it, too.
 WallTime TimeOf(const Call& call);
 bool IsLate(const Call& call, const WorkflowRunView& view, WallTime now);
-// Of "retry" and "skip", by the caller's permissions on the workflow's run.
+// Of "release", "retry" and "skip", by the caller's permissions on the workflow's run.
 nlohmann::json ActionsOnNode(const nlohmann::json& permitted, const JudgedWorkflow& workflow,
                              size_t position, WallTime now);
 

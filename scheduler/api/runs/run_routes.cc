@@ -65,6 +65,12 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   }
   CARILLON_ASSIGN_OR_RETURN(filter.parts, query.Flag("parts"));
   filter.parts = filter.parts || AsksForParts(filter);
+  if (const auto text = query.Text("waiting")) {
+    if (*text != "upstream_run") {
+      return InvalidField("?waiting", "unknown_value", "Must be upstream_run.");
+    }
+    filter.awaiting = true;
+  }
   filter.namespaces = query.All("namespace");
   for (const std::string& name_space : filter.namespaces) {
     if (!IsNamespace(name_space)) return BadNamespace("?namespace");
@@ -146,6 +152,8 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
                       .executors = call.stores.executors,
                       .queues = call.stores.queues,
                       .groups = call.stores.groups,
+                      .upstream = call.stores.upstream,
+                      .firing = call.stores.firing,
                       .live = LiveExecutors(call.api.status.Read())},
                      {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
                      run.job_id));
@@ -163,14 +171,15 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
 // Lists runs, for /api/runs?job_id= and for the history of a job.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
-      const Query query, job_id ? Query::Read(call.request,
-                                              {"executor_id", "parts", "since", "until", "sort",
-                                               "page_size", "page_token"},
-                                              {"state", "kind"})
-                                : Query::Read(call.request,
-                                              {"job_id", "executor_id", "parts", "user_id", "q",
-                                               "since", "until", "sort", "page_size", "page_token"},
-                                              {"state", "kind", "namespace", "label"}));
+      const Query query,
+      job_id ? Query::Read(call.request,
+                           {"executor_id", "parts", "waiting", "since", "until", "sort",
+                            "page_size", "page_token"},
+                           {"state", "kind"})
+             : Query::Read(call.request,
+                           {"job_id", "executor_id", "parts", "waiting", "user_id", "q", "since",
+                            "until", "sort", "page_size", "page_token"},
+                           {"state", "kind", "namespace", "label"}));
   CARILLON_ASSIGN_OR_RETURN(Page page,
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));

@@ -165,6 +165,8 @@ Reply WhyJob(const Call& call) {
              .executors = call.stores.executors,
              .queues = call.stores.queues,
              .groups = call.stores.groups,
+             .upstream = call.stores.upstream,
+             .firing = call.stores.firing,
              .live = LiveExecutors(call.api.status.Read())},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));

@@ -22,6 +22,7 @@
 #include "scheduler/api/runs/dead_letter_routes.h"
 #include "scheduler/api/runs/failing_job_routes.h"
 #include "scheduler/api/runs/recent_run_routes.h"
+#include "scheduler/api/runs/release_routes.h"
 #include "scheduler/api/runs/retry_routes.h"
 #include "scheduler/api/runs/run_routes.h"
 #include "scheduler/api/runs/shard_routes.h"
@@ -103,6 +104,7 @@ const Routes& RouteTable() {
       {"GET", "/api/runs/{}/shards", kRead, kNo, &GetRunShards},
       {"POST", "/api/runs/{}/nodes/{}/skip", kRunJobs, kNo, &SkipRunNode, "run.skip", kRun},
       {"POST", "/api/runs/{}/retry", kRunJobs, kInWrite, &RetryRun, "run.retry", kRun},
+      {"POST", "/api/runs/{}/release", kRunJobs, kNo, &ReleaseRun, "run.release", kRun},
       {"GET", "/api/runs/{}/checkpoint", kRead, kNo, &GetRunCheckpoint},
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
       {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},

@@ -49,6 +49,7 @@ json ShowRunNode(const RunDetail& run, const JudgedNodes& judged, size_t positio
   }
   const NodeRow& row = judged.rows[position];
   shown["blocked"] = IsBlocked(row);
+  shown["awaiting"] = row.awaiting;
   shown["failure"] = judged.failures.contains(position);
   shown["repaired"] =
       EndOf(row) == NodeEnd::kFailure && IsRepaired(judged.graph, position, judged.rows);

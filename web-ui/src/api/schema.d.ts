@@ -803,7 +803,7 @@ export interface components {
     BulkAction: {
       bulk_id: string;
       /** @enum {string} */
-      action: 'run' | 'pause' | 'resume' | 'cancel' | 'retry' | 'discard' | 'delete';
+      action: 'run' | 'pause' | 'resume' | 'cancel' | 'release' | 'retry' | 'discard' | 'delete';
       /** @enum {string} */
       kind: 'job' | 'run' | 'dead_letter';
       state: components['schemas']['BulkState'];
@@ -931,6 +931,7 @@ export interface components {
       run_id: components['schemas']['RunId'];
       state: components['schemas']['RunState'];
       blocked: boolean;
+      awaiting: boolean;
       reason: string | null;
       error: string | null;
       attempt: number;
@@ -942,7 +943,7 @@ export interface components {
       allow_failure: boolean;
       failure: boolean;
       repaired: boolean;
-      allowed_actions: ('retry' | 'skip')[];
+      allowed_actions: ('release' | 'retry' | 'skip')[];
       after: {
         node: components['schemas']['NodeId'];
         on: components['schemas']['EdgeOn'];
@@ -1009,13 +1010,14 @@ export interface components {
         attempt: number;
         saved_at: components['schemas']['Time'];
       };
-      allowed_actions: ('cancel' | 'execute' | 'retry' | 'skip')[];
+      allowed_actions: ('cancel' | 'execute' | 'release' | 'retry' | 'skip')[];
       waiting?: null | {
         /** @enum {string} */
         code:
           | 'paused'
           | 'not_due'
           | 'cluster_paused'
+          | 'upstream_run'
           | 'upstream'
           | 'slot'
           | 'group'
