@@ -41,9 +41,9 @@ Problem HasDependents(const Call& call, const JobId& id) {
       .status = 409,
       .code = "has_dependents",
       .detail = fmt::format(
-          "Jobs start after this one or run it as a node: {}. Change them first, or "
-          "repeat the request with force=true; they then start only after its runs that "
-          "are under way, and workflows skip the node.",
+          "Jobs start after this one, wait for it or run it as a node: {}. Change them first, or "
+          "repeat the request with force=true; they then start only after its runs that are under "
+          "way, workflows skip the node, and runs that wait for it fail at the end of their limit.",
           listed)};
   problem.members["details"] = {{"jobs", names}};
   return problem;

@@ -1,4 +1,4 @@
-// Problems of jobs that start after other jobs, in the terms of the API.
+// Problems of jobs that start after other jobs or wait for them, in the terms of the API.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@ namespace carillon::scheduler {
 // other error as usual.
 Problem DependencyProblem(const Error& error);
 
-// 409 has_dependents, with the names of the jobs that start after this one or run it as a node.
+// 409 has_dependents, with the names of the jobs that start after this one, wait for it or run it
+// as a node.
 Problem HasDependents(const Call& call, const JobId& id);
 // 409 has_dependents if one of these jobs `stays`.
 Outcome<bool> CheckNotAwaited(const Call& call, const JobId& id,

@@ -49,6 +49,8 @@ Outcome<EditFacts> ReadEditFacts(const Call& call, const JobId& id, const JobDef
   CARILLON_ASSIGN_OR_RETURN(facts.calendars, CalendarsFor(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.secrets, NamedSecrets(call, definition));
   CARILLON_ASSIGN_OR_RETURN(facts.missing_upstream, MissingUpstream(call, before, definition));
+  CARILLON_ASSIGN_OR_RETURN(facts.wait_mistakes,
+                            FindWaitMistakes(call, id, before, definition, coming));
   CARILLON_ASSIGN_OR_RETURN(facts.node_problems,
                             FindNodeProblems(call, id, before, definition, coming));
   if (before != nullptr) {

@@ -7,6 +7,7 @@
 
 #include "common/domain/calendar/calendar_set.h"
 #include "common/ports/store/secret_store.h"
+#include "scheduler/api/edits/wait_check.h"
 #include "scheduler/api/workflows/node_job_check.h"
 
 namespace carillon::scheduler {
@@ -16,6 +17,7 @@ struct EditFacts {
   std::shared_ptr<const CalendarSet> calendars;  // empty if the definition names none
   std::vector<StoredSecret> secrets = {};        // the named ones that exist
   std::optional<size_t> missing_upstream = {};   // a schedule whose upstream job does not exist
+  std::vector<FieldError> wait_mistakes = {};    // FindWaitMistakes
   WorkflowProblems node_problems = {};           // of the jobs that its nodes run
   std::string lost_results = {};                 // FindLostResults
 };

@@ -120,6 +120,7 @@ Outcome<bool> DecideEdit(const Editor& editor, const JobBase* before,
     const size_t at = *facts.missing_upstream;
     return DependencyProblem(UnknownUpstream(at, JobId(definition.schedules.at(at).upstream)));
   }
+  if (!facts.wait_mistakes.empty()) return WaitProblem(facts.wait_mistakes);
   if (!facts.node_problems.empty()) return NodeJobProblem(facts.node_problems);
   const JobDefinition* stored = DefinitionOf(before);
   if (!facts.lost_results.empty() && stored != nullptr) {

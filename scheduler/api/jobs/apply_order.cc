@@ -11,8 +11,9 @@ namespace carillon::scheduler {
 
 std::vector<JobId> JobsBefore(const JobDefinition& definition) {
   std::vector<JobId> jobs = UpstreamOf(definition);
-  const std::vector<JobId> nodes = NodeJobsOf(definition);
-  jobs.insert(jobs.end(), nodes.begin(), nodes.end());
+  for (const std::vector<JobId>& more : {NodeJobsOf(definition), WaitedJobsOf(definition)}) {
+    jobs.insert(jobs.end(), more.begin(), more.end());
+  }
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   return jobs;
@@ -26,6 +27,7 @@ StoredJob OutlineOf(const StoredJob& job) {
   outline.definition.user_id = job.definition.user_id;
   outline.definition.labels = job.definition.labels;
   outline.definition.schedules = job.definition.schedules;
+  outline.definition.waits_for = job.definition.waits_for;
   const std::vector<JobId> nodes = NodeJobsOf(job.definition);
   if (!nodes.empty()) outline.definition.workflow.emplace();
   for (const JobId& node : nodes) outline.definition.workflow->nodes.push_back({.job = node});

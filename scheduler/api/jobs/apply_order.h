@@ -7,13 +7,14 @@
 
 namespace carillon::scheduler {
 
-// The jobs after which the job starts, and those that its nodes run, each once.
+// The jobs after which the job starts, those for which it waits, and those that its nodes run, each
+// once.
 std::vector<JobId> JobsBefore(const JobDefinition& definition);
 
 // What a deletion needs of a job: a request may find many of them.
 StoredJob OutlineOf(const StoredJob& job);
-// The jobs in their order, except that a job comes after those that start after it, or run it as
-// a node.
+// The jobs in their order, except that a job comes after those that start after it, wait for it, or
+// run it as a node.
 std::vector<StoredJob> DependentsFirst(std::vector<StoredJob> jobs);
 
 }  // namespace carillon::scheduler

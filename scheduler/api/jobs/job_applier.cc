@@ -252,7 +252,7 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
   return fate;
 }
 
-// A job that others start after, or run as a node, must exist before them.
+// A job that others start after, wait for, or run as a node must exist before them.
 void JobApplier::StoreUpstream(const JobDefinition& definition) {
   const std::vector<JobId> upstream = JobsBefore(definition);
   const bool queued = std::any_of(queued_.begin(), queued_.end(), [&](const Queued& one) {
