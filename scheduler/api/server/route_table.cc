@@ -16,6 +16,7 @@
 #include "scheduler/api/jobs/namespace_routes.h"
 #include "scheduler/api/jobs/queue_routes.h"
 #include "scheduler/api/jobs/version_routes.h"
+#include "scheduler/api/jobs/waits_preview.h"
 #include "scheduler/api/logs/log_routes.h"
 #include "scheduler/api/notices/delivery_routes.h"
 #include "scheduler/api/runs/checkpoint_routes.h"
@@ -158,6 +159,7 @@ const Routes& RouteTable() {
       {"GET", "/api/system/upgrade", kRead, kNo, &GetUpgrade},
       {"POST", "/api/system/upgrade/finish", kWriteConfig, kNo, &FinishUpgrade, "upgrade.finish"},
       {"POST", "/api/schedules/preview", kRead, kNo, &PreviewSchedule},
+      {"POST", "/api/waits/preview", kRead, kNo, &PreviewWaits},
       {"GET", "/api/schedules/load", kRead, kNo, &ScheduleLoad},
       {"GET", "/api/auth/state", kAnyone, kNo, &AuthState},
       {"POST", "/api/auth/setup", kAnyone, kNo, &SetUp},

@@ -208,7 +208,7 @@ export interface components {
       job_id: components['schemas']['JobId'];
       job_name: string;
       /** @enum {string} */
-      kind: 'after' | 'node';
+      kind: 'after' | 'node' | 'waits';
       /** @enum {string|null} */
       on: 'success' | 'failure' | 'done' | null;
       /** @constant */
@@ -452,6 +452,25 @@ export interface components {
       total: number | 'alive' | string;
       max?: number;
     };
+    UpstreamWait: {
+      job: components['schemas']['JobId'];
+      in?: components['schemas']['JobId'];
+      /**
+       * @default success
+       * @enum {string}
+       */
+      on?: 'success' | 'done';
+      window: {
+        day?: number;
+        back_s?: number;
+        ahead_s?: number;
+      };
+      /**
+       * @default last
+       * @enum {string}
+       */
+      which?: 'last' | 'all';
+    };
     Broadcast: {
       /** @default 60 */
       wait_s?: number;
@@ -524,6 +543,8 @@ export interface components {
       max_running?: number;
       /** @default 100 */
       queue_max?: number;
+      waits_for?: components['schemas']['UpstreamWait'][];
+      wait_limit_s?: number;
       /** @default  */
       concurrency_group?: string;
       dst_gap?: components['schemas']['DstGap'];
@@ -641,6 +662,8 @@ export interface components {
       max_running: number;
       /** @default 100 */
       queue_max: number;
+      waits_for?: components['schemas']['UpstreamWait'][];
+      wait_limit_s?: number;
       /** @default  */
       concurrency_group: string;
       dst_gap: components['schemas']['DstGap'];
@@ -1558,6 +1581,25 @@ export interface components {
       items: components['schemas']['Fire'][];
       skipped: components['schemas']['SkippedFire'][];
       warnings: components['schemas']['ScheduleWarning'][];
+    };
+    PreviewWaits: {
+      valid: boolean;
+      errors: components['schemas']['FieldError'][];
+      fire_time: components['schemas']['Time'];
+      items: {
+        job: components['schemas']['JobId'];
+        in: string | null;
+        from: components['schemas']['Time'];
+        until: components['schemas']['Time'];
+        /** Format: date-time */
+        ahead_until: string | null;
+        /** Format: date-time */
+        fire_time: string | null;
+        run_id: string | null;
+        state: string | null;
+        met: boolean;
+        detail: string;
+      }[];
     };
     ListRecentRuns: {
       items: {

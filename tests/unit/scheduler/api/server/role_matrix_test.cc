@@ -111,6 +111,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/system/resume", {kAdmin, 200, "{}"}},
       {"GET /api/system/upgrade", {kKnown, 200}},
       {"POST /api/system/upgrade/finish", {kAdmin, 202, "{}"}},
+      {"POST /api/waits/preview", {kKnown, 400, "{}"}},
       {"POST /api/schedules/preview", {kKnown, 400, "[]"}},
       {"POST /api/imports/{}", {kKnown, 404, "{}"}},
       {"GET /api/schedules/load", {kKnown, 200}},
