@@ -38,6 +38,12 @@ TEST(ApplyOrderTest, UpstreamJobsComeFirst) {
   EXPECT_EQ(diamond.back(), 0u);
 }
 
+TEST(ApplyOrderTest, JobsComeAfterThoseForWhichTheyWait) {
+  json waiting = Job("c");
+  waiting["waits_for"] = json::array({{{"job", "a"}, {"in", "b"}}, 5, {{"job", 5}}});
+  EXPECT_EQ(UpstreamFirst(json::array({waiting, Job("b", {"a"}), Job("a")})), (Order{2, 1, 0}));
+}
+
 TEST(ApplyOrderTest, JobsThatNeedNoneOfTheListStandTogether) {
   EXPECT_EQ(UpstreamFirst(json::array({Job("a"), Job("b", {"a"}), Job("c"), Job("d", {"c", "b"}),
                                        Job("e", {"c"}), Job("f")})),
@@ -71,6 +77,10 @@ TEST(ApplyOrderTest, DependentsAreDeletedBeforeWhatTheyWaitFor) {
   };
   EXPECT_EQ(sorted({job("a"), job("b"), job("c", "elsewhere")}), "a b c ");
   EXPECT_EQ(sorted({job("a"), job("b", "a"), job("c", "b"), job("d")}), "c b a d ");
+  StoredJob waiting = job("e");
+  waiting.definition.waits_for = {{.job = JobId("a"), .in = JobId("b")}};
+  EXPECT_EQ(JobsBefore(waiting.definition), (std::vector{JobId("a"), JobId("b")}));
+  EXPECT_EQ(sorted({job("a"), job("b"), OutlineOf(waiting)}), "e a b ");
   std::vector<StoredJob> chain;
   for (int i = 0; i < 10'000; ++i) {
     chain.push_back(job("j" + std::to_string(i), "j" + std::to_string(i - 1)));
