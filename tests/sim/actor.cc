@@ -261,6 +261,7 @@ void Actor::Create() {
   JobDefinition definition = NewDefinition();
   StartAfterOthers(definition);
   if (profile_.workflows) BecomeWorkflow(definition, Jobs());
+  if (profile_.waits) WaitForOthers(definition, id);
   WriteJob(id,
            [&](WallTime now) { return p_.stores.jobs.CreateJob(id, definition, {.now = now}); });
 }
@@ -290,6 +291,7 @@ void Actor::Edit(const StoredJob& job) {
     edited.enabled = enabled;
     edited.workflow->max_parallel = 1 + edited.workflow->max_parallel % 4;
   }
+  if (profile_.waits) WaitForOthers(edited, job.job_id);
   WriteJob(job.job_id, [&](WallTime now) {
     return p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
   });
@@ -443,6 +445,7 @@ void Actor::Act() {
     return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", limit, TimeOfGroup());
   }
   if (profile_.workflows && deeds_ % 9 == 0) return SkipSomeNode();
+  if (profile_.waits && deeds_ % 16 == 0) return ReleaseSomething();
   const std::vector<StoredJob> jobs = Jobs();
   if (jobs.empty()) return Create();
   const StoredJob& job = Pick(jobs);

@@ -37,6 +37,7 @@ struct ActorProfile {
   uint64_t seed = 0;   // of what is not drawn from the actor's generator
   bool parts = false;  // most jobs have shards or a broadcast
   bool streaks = false;         // jobs are paused after failures, and many runs fail
+  bool waits = false;           // most jobs wait for runs of earlier ones
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
@@ -61,6 +62,8 @@ class Actor {
   void Calm();
   // Somebody decides about the runs that are HELD, which would hold up their workflows for ever.
   void GiveUpHeld();
+  // Releases all runs that wait for runs of other jobs.
+  void ReleaseAll();
   // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
   // Gives each group more slots than runs of it are HELD, at any time, so that all others come to
@@ -92,6 +95,9 @@ class Actor {
   void SkipSomeNode();
   void FanOut(JobDefinition& job) const;
   void FailInARow(JobDefinition& job) const;
+  void WaitForOthers(JobDefinition& job, const JobId& id);
+  void Release(const RunKey& key);
+  void ReleaseSomething();
   void PreferFires(std::vector<RunRow>& open) const;
   void ChooseParts(const RunRow& row, RetryRequest& request) const;
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;

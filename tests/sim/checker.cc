@@ -58,6 +58,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   ++events_;
   const auto writer = by_hand_ ? PartsCheck::Writer::kPerson : PartsCheck::Writer::kMember;
   if (const auto wrong = parts_.RunWritten(before, after, writer)) Fail("parts", *wrong);
+  if (const auto wrong = waits_.RunWritten(before, after)) Fail("waits", *wrong);
   if (after == nullptr) {
     // Only an edit, pause or delete may remove a run, and only before its first attempt; and the
     // begin of a fire parts of an earlier one.
@@ -288,7 +289,8 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
   switch (before.state) {
     case RunState::kPending:
       legal = legal || late_success || after.state == RunState::kRunning ||
-              after.state == RunState::kSkipped || after.state == RunState::kCancelled;
+              after.state == RunState::kSkipped || after.state == RunState::kCancelled ||
+              (after.state == RunState::kFailed && before.due == kAwaiting);
       break;
     case RunState::kRunning:
       legal = legal || (after.state == RunState::kPending

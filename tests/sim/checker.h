@@ -20,6 +20,7 @@
 #include "tests/sim/dependents_check.h"
 #include "tests/sim/parts_check.h"
 #include "tests/sim/sim_warden.h"
+#include "tests/sim/upstream_check.h"
 #include "tests/sim/workflows_check.h"
 
 namespace carillon::sim {
@@ -130,6 +131,8 @@ class Checker : public WardenObserver {
   const DependentsCheck& dependents() const { return dependents_; }
   const WorkflowsCheck& workflows() const { return workflows_; }
   const PartsCheck& parts() const { return parts_; }
+  UpstreamCheck& waits() { return waits_; }
+  const UpstreamCheck& waits() const { return waits_; }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
@@ -202,6 +205,7 @@ class Checker : public WardenObserver {
   DependentsCheck dependents_;
   WorkflowsCheck workflows_{ports_.tables};
   PartsCheck parts_{ports_.tables, ports_.now};
+  UpstreamCheck waits_{ports_.tables, ports_.now};
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {

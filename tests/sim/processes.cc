@@ -40,13 +40,15 @@ test::CallFate AnswerLost(Effect effect) {
 bool CanBeLost(const test::StoreCall& call) { return call.is_fenced_write || call.name == "Take"; }
 
 // The ports of a member: those of which it only reads little have no faults.
-Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& streaks) {
+Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& streaks,
+                  UpstreamStore& upstream) {
   return {faulty.identity,  faulty.segments,     faulty.firing,     faulty.queues,
           plain.groups,     plain.jobs,          plain.runs,        plain.logs,
           plain.notices,    faulty.executors,    plain.idempotency, faulty.settings,
           plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
           plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
-          faulty.workflows, plain.checkpoints,   streaks,           faulty.letters};
+          faulty.workflows, plain.checkpoints,   streaks,           faulty.letters,
+          upstream};
 }
 
 }  // namespace
@@ -57,6 +59,7 @@ struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
       : stores(world.store_ports, self),
         streaks(world.streaks, self),
+        upstream(world.upstream, self),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -75,6 +78,7 @@ struct SchedulerProcess::Ports {
 
   test::FaultStores stores;
   test::FaultStreakStore streaks;
+  test::FaultUpstreamStore upstream;
   test::FaultProducer producer;
   test::FaultConsumer results;
   test::FaultConsumer logs;
@@ -119,19 +123,20 @@ void SchedulerProcess::Create() {
   StreakStore& streaks =
       world_.pauses_after_failures() ? static_cast<StreakStore&>(ports_->streaks) : world_.streaks;
   member_ = std::make_unique<scheduler::Member>(
-      scheduler::MemberPorts{.clock = clock(),
-                             .stores = WithFaults(world_.store_ports, ports_->stores, streaks),
-                             .identity = ports_->stores.identity,
-                             .schema = world_.stores.schema,
-                             .guard = ports_->guard,
-                             .producer = ports_->producer,
-                             .results = ports_->results,
-                             .logs = ports_->logs,
-                             .hub = ports_->hub,
-                             .coordinator = *ports_->coordinator,
-                             .signer = ports_->signer,
-                             .metrics = *metrics_,
-                             .settings = ports_->settings},
+      scheduler::MemberPorts{
+          .clock = clock(),
+          .stores = WithFaults(world_.store_ports, ports_->stores, streaks, ports_->upstream),
+          .identity = ports_->stores.identity,
+          .schema = world_.stores.schema,
+          .guard = ports_->guard,
+          .producer = ports_->producer,
+          .results = ports_->results,
+          .logs = ports_->logs,
+          .hub = ports_->hub,
+          .coordinator = *ports_->coordinator,
+          .signer = ports_->signer,
+          .metrics = *metrics_,
+          .settings = ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     // The executors here have no files, so there is nothing to save.

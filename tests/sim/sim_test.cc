@@ -105,6 +105,12 @@ const Worlds kWorlds[] = {
      .options = {.streaks = true},
      .share = 10,
      .least = {{"pauses after failures", &Outcome::pauses, 1}}},
+    // A run that waits for runs of other jobs starts when they have come, or a person says so, and
+    // fails when its limit is over.
+    {.name = "WaitsAreMetOrReleased",
+     .options = {.waits = true},
+     .least = {{"waits that were met", &Outcome::waits, 5},
+               {"waits in vain", &Outcome::expired, 0.5}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

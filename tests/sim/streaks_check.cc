@@ -23,8 +23,8 @@ bool IsScheduled(const RunRow& row) {
 
 bool Counts(const memory::RunEntry& run) {
   static const std::set<std::string_view> kOfHosts = {
-      "spawn",       "host",        "executor_lost",  "warden_died",
-      "lease_ended", "worker_died", "worker_stopped", "not_started"};
+      "spawn",       "host",           "executor_lost", "warden_died",     "lease_ended",
+      "worker_died", "worker_stopped", "not_started",   "upstream_timeout"};
   if (!IsScheduled(run.row)) return false;
   switch (run.row.state) {
     case RunState::kCompleted: return true;

@@ -13,7 +13,10 @@ std::string Describe(const RunRow& row) {
   return fmt::format("run {} {} attempt {}", EncodeRunId(row.key), Name(row.state), row.attempt);
 }
 
-bool IsBlocked(const RunRow& row) { return row.state == RunState::kPending && row.due == kBlocked; }
+// One that waits for runs of other jobs is blocked after that.
+bool IsBlocked(const RunRow& row) {
+  return row.state == RunState::kPending && (row.due == kBlocked || row.due == kAwaiting);
+}
 
 // The number in "exit_code == 3".
 int WantedCode(const std::string& condition) {
@@ -126,10 +129,12 @@ bool WorkflowsCheck::Fails(const View& view) {
     bool recovered = false;
     for (size_t j = 0; j < nodes.size(); ++j) {
       const End other = EndOf(*view.nodes[j]);
-      // A run that was skipped or cancelled before its start recovers nothing.
+      // A run that was skipped or cancelled before its start, or waited in vain, recovers nothing.
       const RunRow& row = view.nodes[j]->row;
-      const bool began = row.state != RunState::kSkipped &&
-                         (row.state != RunState::kCancelled || row.claimed != WallTime{});
+      const bool may_not_have =
+          row.state == RunState::kCancelled || view.nodes[j]->result.reason == "upstream_timeout";
+      const bool began =
+          row.state != RunState::kSkipped && (!may_not_have || row.claimed != WallTime{});
       const bool counts = other == End::kSuccess || (other == End::kFailure && began);
       for (const WorkflowEdge& edge : nodes[j].after) {
         recovered = recovered || (edge.recovers && edge.node == nodes[i].id && counts &&

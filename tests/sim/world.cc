@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "scheduler/letters/letter_publisher.h"
 #include "scheduler/settings/new_fields.h"
 #include "tests/sim/final_checks.h"
 #include "tests/sim/processes.h"
@@ -19,6 +18,19 @@ constexpr Duration kSettle = 8s;        // from the end of the faults to the end
 constexpr Duration kRestLook = 5s;
 // In worlds whose jobs are paused after failures, while their schedules still fire.
 constexpr Duration kFailsOn = 60s;
+// From the end of the schedules until somebody releases the runs that still wait for others.
+constexpr Duration kReleaseAfter = 120s;
+
+// Who waits for other jobs should do so where fires come from other jobs, too, and where the next
+// fire is not known for a while.
+WorldOptions WithKinds(WorldOptions options) {
+  if (!options.waits) return options;
+  options.dependents = options.seed % 4 == 1;
+  options.delays = options.seed % 4 == 2;
+  options.workflows = options.seed % 4 == 3;
+  options.nested = options.seed % 8 == 3;
+  return options;
+}
 
 uint32_t DrawSegments(Rng& rng) {
   static constexpr uint32_t kCounts[] = {1, 2, 4, 8};
@@ -54,7 +66,7 @@ World::World(const WorldOptions& options)
                .group_awaited = [this](const RunKey& key) REQUIRES(
                                     stores.tables.mu) { return stores.GroupAwaitedLocked(key); },
                .tables = stores.tables}),
-      options_(options),
+      options_(WithKinds(options)),
       plan_(options.hangs        ? HangFaults()
             : options.lost_nodes ? LeaseFaults()
             : options.letters    ? LetterFaults()
@@ -83,7 +95,7 @@ World::World(const WorldOptions& options)
     executors_.push_back(std::make_unique<ExecutorProcess>(*this, i));
     processes_.push_back(executors_.back().get());
   }
-  if (options.letters || options.streaks) {
+  if (options.letters || options.streaks || options.waits) {
     MutexLock lock(stores.tables.mu);
     stores.tables.schema = {.known = scheduler::kFanOutMigration,
                             .applied = scheduler::kFanOutMigration,
@@ -231,116 +243,6 @@ void World::BuryTheDead() {
   }
 }
 
-// Once faults and pauses are over, nobody may wait for longer than this beside a free slot.
-constexpr Duration kFreeSlotMax = 5s;
-constexpr Duration kFreeGroupSlotMax = 3s;
-// An end that no loop of its owner has told of is found with the next scan, after a second. The
-// member that owns it may have been killed at the end of the faults, and starts again later.
-constexpr Duration kFireEndsWithin = 2s;
-constexpr Duration kMembersBackAfter = 40s;
-
-void World::CheckQueues() {
-  if (!stores.QueuesAgree()) {
-    checker.Fail("queues", "a queued run is not in its queue, or another run is in one");
-  }
-  if (!settled_) return;
-  std::map<JobNo, std::pair<RunKey, SteadyTime>> waits;
-  for (const auto& [key, row] : checker.rows()) {
-    const bool first = row.state == RunState::kPending && row.due == kQueued &&
-                       !checker.WaitsForGroup(key) && !waits.contains(row.job_no) &&
-                       stores.HasFreeSlot(row.job_no);
-    if (!first) continue;
-    const auto before = beside_free_slot_.find(row.job_no);
-    const bool same = before != beside_free_slot_.end() && before->second.first == key;
-    const SteadyTime since = same ? before->second.second : clock.Steady();
-    waits[row.job_no] = {key, since};
-    if (clock.Steady() - since > kFreeSlotMax) {
-      checker.Fail("queues", "waits beside a free slot: run " + EncodeRunId(key));
-    }
-  }
-  beside_free_slot_ = std::move(waits);
-  CheckGroupQueues();
-}
-
-void World::CheckGroupQueues() {
-  std::map<std::string, std::pair<RunKey, SteadyTime>> waits;
-  for (const auto& [name, queue] : checker.group_queues()) {
-    if (queue.empty() || checker.GroupHolders(name) >= checker.group_limits().at(name)) continue;
-    const RunKey key = queue.begin()->key;
-    const auto before = beside_free_group_slot_.find(name);
-    const bool same = before != beside_free_group_slot_.end() && before->second.first == key;
-    const SteadyTime since = same ? before->second.second : clock.Steady();
-    waits[name] = {key, since};
-    if (clock.Steady() - since > kFreeGroupSlotMax) {
-      checker.Fail("queues", "waits beside a free slot of its group: run " + EncodeRunId(key));
-    }
-  }
-  beside_free_group_slot_ = std::move(waits);
-}
-
-void World::CheckFiresEnd() {
-  if (!settled_ || clock.Wall() < *settled_ + kMembersBackAfter) return;
-  const auto wrong = checker.parts().EndedBefore(clock.Wall() - kFireEndsWithin);
-  if (wrong) checker.Fail("parts", *wrong);
-}
-
-void World::CheckStreaks() {
-  if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look();
-}
-
-// Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first
-// process of each id stays.
-void World::CheckExecutors() {
-  for (const auto& scheduler : schedulers_) {
-    if (scheduler->member() == nullptr) continue;
-    for (const ExecutorRecord& executor : scheduler->member()->GetStatus().executors) {
-      if (executor.state == ExecutorState::kLost) {
-        checker.Fail("quiet",
-                     fmt::format("{} takes {} for lost", scheduler->name(), executor.id.value()));
-      }
-      const auto [first, fresh] =
-          accepted_.try_emplace({scheduler->name(), executor.id}, executor.incarnation);
-      if (first->second != executor.incarnation) {
-        checker.Fail("quiet", fmt::format("{}: {} replaces {}", scheduler->name(),
-                                          executor.incarnation.value(), first->second.value()));
-      }
-    }
-  }
-}
-
-// A batch whose answers were lost, and the longest wait after it.
-constexpr Duration kLettersWithin =
-    scheduler::LetterPublisher::kAnswerWithin + scheduler::LetterPublisher::kRetry.longest + 10s;
-
-void World::CheckLetters() {
-  if (!letters_ || !checker.ok()) return;
-  RunUntil(clock.Steady() + kMembersBackAfter + kLettersWithin);
-  const auto wrong = letters_->Missing();
-  if (wrong) checker.Fail("letters", *wrong);
-}
-
-void World::CheckBounds() {
-  if (letters_) letters_->Read();
-  if (options_.guest != nullptr) return;
-  CheckQueues();
-  CheckFiresEnd();
-  CheckStreaks();
-  if (options_.quiet && plan_.kills_nothing) CheckExecutors();
-  if (!stores.DelaysAgree()) {
-    checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");
-  }
-  for (const auto& scheduler : schedulers_) {
-    if (scheduler->member() == nullptr) continue;
-    for (const scheduler::QueueDepth& queue : scheduler->member()->GetStatus().queues) {
-      if (queue.depth > queue.capacity) {
-        checker.Fail("P7 bounded",
-                     fmt::format("{}: queue {} holds {}, at most {}", scheduler->name(), queue.name,
-                                 queue.depth, queue.capacity));
-      }
-    }
-  }
-}
-
 // ---- the phases of a world ---------------------------------------------------------------------
 
 Outcome World::Run() {
@@ -356,11 +258,13 @@ Outcome World::Run() {
   profile.lost_nodes = options_.lost_nodes;
   profile.parts = options_.parts;
   profile.streaks = options_.streaks;
+  profile.waits = options_.waits;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
   if (options_.nested)
     profile.jobs_max = std::max(profile.jobs_max, 6);  // of which two are workflows
+  if (options_.waits) profile.jobs_max = std::max(profile.jobs_max, 4);
   if (options_.parts) {
     profile.jobs_max = std::min(profile.jobs_max, 6);
     profile.strict_misfire = false;  // it would have every job run without slots
@@ -440,6 +344,10 @@ void World::Rest(bool strict_misfire) {
   while (Going(limit) && !AtRest()) {
     actor_->MakeRoomInGroups();
     if (options_.workflows || options_.parts) actor_->GiveUpHeld();
+    // In the other worlds the limit of each wait passes.
+    if (options_.waits && options_.seed % 3 != 0 && clock.Wall() > ended + kReleaseAfter) {
+      actor_->ReleaseAll();
+    }
     RunUntil(clock.Steady() + kRestLook);
   }
   if (options_.guest != nullptr) return options_.guest->AtEnd(clock.Wall());
@@ -491,6 +399,8 @@ Outcome World::Report() const {
           .broadcasts = checker.parts().broadcasts(),
           .letters = letters_ ? letters_->published() : 0,
           .pauses = streaks.pauses(),
+          .waits = checker.waits().met(),
+          .expired = checker.waits().expired(),
           .faults = faults_seen_};
 }
 

@@ -54,6 +54,7 @@ struct WorldOptions {
   bool parts = false;    // not with `workflows`: the fires of most jobs are done in parts
   bool letters = false;  // dead letters are published; members are killed, the bus is away
   bool streaks = false;  // jobs are paused after failures; no backfills
+  bool waits = false;    // most jobs wait for others; by seed with dependents, delays, workflows
   bool quiet = false;    // executors that hold nothing beat seldom, as in a large fleet
   bool twin = false;     // only with `hangs`: a second host has the name of the first executor
   bool trace = false;    // prints every event to stderr
@@ -78,6 +79,8 @@ struct Outcome {
   size_t broadcasts = 0;  // of them, on more than one host
   size_t letters = 0;     // that were published
   size_t pauses = 0;      // of jobs after failures
+  size_t waits = 0;       // of runs for other jobs, that were met
+  size_t expired = 0;     // such waits that came to nothing
   size_t faults = 0;
 };
 
@@ -126,9 +129,12 @@ class World {
   memory::MemoryEnsemble ensemble;
   Checker checker;
   StreaksCheck streaks{store_ports, stores.tables, checker, clock};
+  UpstreamWitness upstream{store_ports.upstream, checker.waits()};
 
  private:
   static constexpr int kDepthMax = 3;
+  // A member that was killed at the end of the faults has started again by then.
+  static constexpr Duration kMembersBackAfter = 40s;
 
   // world.cc
   bool Going(SteadyTime end) const;
@@ -138,17 +144,20 @@ class World {
   SteadyTime NextMoment(SteadyTime end) const;
   void TakeTurn(SimProcess& process, Turn& turn);
   void BuryTheDead();
-  void CheckBounds();
-  void CheckQueues();
-  void CheckGroupQueues();
-  void CheckFiresEnd();
-  void CheckStreaks();
-  void CheckExecutors();
-  void CheckLetters();
   void Rest(bool strict_misfire);
   Outcome Report() const;
   void After(Duration wait, std::function<void()> action);
   Duration Between(Duration least, Duration most);
+
+  // world_checks.cc
+  void CheckBounds();
+  void CheckQueues();
+  void CheckGroupQueues();
+  void CheckFiresEnd();
+  void CheckWaits();
+  void CheckStreaks();
+  void CheckExecutors();
+  void CheckLetters();
 
   // world_faults.cc
   void ActorTick();

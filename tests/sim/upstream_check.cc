@@ -1,0 +1,317 @@
+#include "tests/sim/upstream_check.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/domain/workflow/node_key.h"
+
+namespace carillon::sim {
+namespace {
+
+constexpr Duration kSameFire = 10ms;       // runs of one fire, of a job that starts after others
+constexpr Duration kReadBefore = 60s;      // a member stops for so long between a read and a write
+constexpr Duration kClocksDiffer = 100ms;  // that of a member and the world's
+constexpr size_t kJobsBeforeMax = 20;
+constexpr Duration kDay = 24h;
+
+bool Waits(const RunRow& row) { return row.state == RunState::kPending && row.due == kAwaiting; }
+
+std::string TextOf(const RunRow& row) {
+  return fmt::format("run {} (job {}, fire {}) {} attempt {} version {}", EncodeRunId(row.key),
+                     row.job_no.value(), FormatRfc3339(row.key.fire), Name(row.state), row.attempt,
+                     row.def_version);
+}
+
+bool IsMadeByItself(const RunRow& row) {
+  switch (row.kind) {
+    case RunKind::kManual:
+    case RunKind::kBackfill:
+    case RunKind::kShard: return false;
+    default: return true;
+  }
+}
+
+// Skipped because another run does its work, or nobody wanted it.
+bool WasLetGo(const memory::RunEntry& run) {
+  static const std::set<std::string_view> kReasons = {"overlap",    "misfire",  "paused",
+                                                      "queue_full", "replaced", "shed"};
+  return run.row.state == RunState::kSkipped && kReasons.contains(run.result.reason);
+}
+
+bool HasTimes(const memory::JobEntry& job) {
+  return !job.deleted && std::ranges::any_of(job.definition.schedules, [](const auto& spec) {
+    return spec.kind != ScheduleKind::kAfter;
+  });
+}
+
+bool HasNode(const memory::JobEntry& workflow, const JobId& job) {
+  return workflow.definition.workflow &&
+         std::ranges::any_of(workflow.definition.workflow->nodes,
+                             [&](const WorkflowNode& node) { return node.job == job; });
+}
+
+WallTime BeginOfUtcDay(WallTime time) {
+  return time - Duration(ToUnixMicros(time) % ToUnixMicros(WallTime{} + kDay));
+}
+
+}  // namespace
+
+const JobDefinition* UpstreamCheck::DefinitionOf(const RunRow& row) const {
+  const memory::JobEntry* job = tables_.FindJob(row.job_no);
+  if (job == nullptr) return nullptr;
+  const auto found = job->versions.find(row.def_version);
+  return found == job->versions.end() ? nullptr : &found->second;
+}
+
+bool UpstreamCheck::IsAskedToWait(const RunRow& row) const {
+  const JobDefinition* definition = DefinitionOf(row);
+  return definition != nullptr && !definition->waits_for.empty();
+}
+
+WallTime UpstreamCheck::LimitOf(const RunRow& row) const {
+  const JobDefinition* definition = DefinitionOf(row);
+  const memory::RunEntry* run = tables_.FindRun(row.key);
+  if (definition == nullptr || run == nullptr) return kNever;
+  return std::max(row.key.fire, run->planned) + 1s * definition->wait_limit_s;
+}
+
+// ---- writes ------------------------------------------------------------------------------------
+
+std::optional<std::string> UpstreamCheck::RunWritten(const RunRow* before, const RunRow* after) {
+  const RunKey& key = after != nullptr ? after->key : before->key;
+  if (after == nullptr || !Waits(*after)) awaiting_.erase(key);
+  if (after == nullptr) return std::nullopt;
+  if (Waits(*after)) {
+    awaiting_.insert(key);
+    if (key.shard != 0) return "a part waits: " + TextOf(*after);
+  }
+  if (before == nullptr) return Made(*after);
+  if (Waits(*before) && !Waits(*after)) return Left(*before, *after);
+  const bool again = IsFinal(before->state) && after->state == RunState::kPending;
+  const bool waits_on = again && after->kind == RunKind::kWorkflow && before->due == kAwaiting &&
+                        before->state != RunState::kFailed;
+  if (waits_on && !Waits(*after)) return "has not waited to the end: " + TextOf(*after);
+  return std::nullopt;
+}
+
+std::optional<std::string> UpstreamCheck::Made(const RunRow& row) const {
+  if (row.state != RunState::kPending || !IsMadeByItself(row)) return std::nullopt;
+  if (IsAskedToWait(row) == Waits(row)) return std::nullopt;
+  return (Waits(row) ? "waits for nothing: " : "does not wait: ") + TextOf(row);
+}
+
+std::optional<std::string> UpstreamCheck::Left(const RunRow& before, const RunRow& after) {
+  switch (after.state) {
+    case RunState::kSkipped:
+    case RunState::kCancelled: return std::nullopt;
+    case RunState::kPending: return Released(after);
+    case RunState::kFailed: break;
+    default: return "still waits, and is then " + TextOf(after);
+  }
+  ++expired_;
+  const std::string& reason = tables_.FindRun(after.key)->result.reason;
+  if (reason != "upstream_timeout") return "fails for " + reason + ": " + TextOf(after);
+  if (now_() + kClocksDiffer >= LimitOf(before)) return std::nullopt;
+  return "fails before its limit: " + TextOf(after);
+}
+
+std::optional<std::string> UpstreamCheck::Released(const RunRow& after) {
+  const bool of_workflow = after.kind == RunKind::kWorkflow;
+  if (of_workflow != (after.due == kBlocked) || after.due == kQueued) {
+    return "goes on in a wrong way: " + TextOf(after);
+  }
+  if (by_hand_ == after.key || !IsAskedToWait(after)) return std::nullopt;
+  const Why why = WhyNot(after);
+  const auto read = met_.find(after.key);
+  const bool was_met = read != met_.end() && read->second.version == after.def_version &&
+                       now_() - read->second.at <= kReadBefore;
+  if (!why.empty() && !was_met) return fmt::format("goes on although {}: {}", why, TextOf(after));
+  ++met_count_;
+  return std::nullopt;
+}
+
+void UpstreamCheck::NoteMet() {
+  MutexLock lock(tables_.mu);
+  const WallTime now = now_();
+  for (const RunKey& key : awaiting_) {
+    const RunRow& row = tables_.FindRun(key)->row;
+    if (key.fire <= now && WhyNot(row).empty()) met_[key] = {now, row.def_version};
+  }
+}
+
+std::optional<std::string> UpstreamCheck::Look(WallTime settled) {
+  MutexLock lock(tables_.mu);
+  const WallTime now = now_();
+  std::map<RunKey, WallTime> met;
+  for (const RunKey& key : awaiting_) {
+    const RunRow& row = tables_.FindRun(key)->row;
+    if (key.fire > now) continue;
+    const Why why = WhyNot(row);
+    if (why.empty()) {
+      const auto before = met_since_.find(key);
+      met[key] = before == met_since_.end() ? now : before->second;
+      if (now - met[key] > kReleasedWithin) return "waits although all has come: " + TextOf(row);
+    } else if (now > std::max(LimitOf(row), settled + kNoneInVainFor) + kReleasedWithin) {
+      return fmt::format("waits beyond its limit, because {}: {}", why, TextOf(row));
+    }
+  }
+  met_since_ = std::move(met);
+  return std::nullopt;
+}
+
+// ---- questions ---------------------------------------------------------------------------------
+
+UpstreamCheck::Why UpstreamCheck::WhyNot(const RunRow& row) const {
+  const JobDefinition* definition = DefinitionOf(row);
+  if (definition == nullptr) return "it has no definition";
+  for (const UpstreamWait& wait : definition->waits_for) {
+    Why why = WhyNot(wait, row.key.fire);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
+UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, WallTime fire) const {
+  const memory::JobEntry* job = tables_.FindJob(wait.job);
+  const memory::JobEntry* in = wait.in.empty() ? nullptr : tables_.FindJob(wait.in);
+  if (job == nullptr || job->deleted) return wait.job.value() + " is gone";
+  if (!wait.in.empty() && (in == nullptr || in->deleted || !HasNode(*in, wait.job))) {
+    return wait.job.value() + " is no node of " + wait.in.value();
+  }
+  const std::set<JobNo> jobs = JobsUpFrom(in == nullptr ? job->job_no : in->job_no);
+  if (jobs.size() > kJobsBeforeMax + 1) return "too many jobs are before " + wait.job.value();
+  WallTime from = fire - 1s * wait.window.back_s;
+  WallTime until = fire;
+  if (wait.window.day) {
+    const WallTime day = BeginOfUtcDay(fire) + *wait.window.day * kDay;
+    from = day;
+    if (*wait.window.day != 0) until = day + kDay - 1us;
+  }
+  const WallTime unplanned = FirstUnplanned(jobs);
+  if (unplanned <= until) return "fire " + FormatRfc3339(unplanned) + " is not planned";
+  const auto counts = [&](const memory::RunEntry& run) REQUIRES(tables_.mu) {
+    const bool of_job = run.row.job_no == job->job_no;
+    if (!of_job && !jobs.contains(run.row.job_no)) return false;
+    if (run.row.key.shard != 0 || WasLetGo(run) || IsByHand(run)) return false;
+    return !of_job || in == nullptr || WorkflowOf(run) == in->job_no;
+  };
+  std::vector<Fire> fires = FiresIn(from, until, counts);
+  if (fires.empty()) {
+    fires = FiresIn(until + 1us, until + 1s * wait.window.ahead_s, counts);
+    if (fires.empty()) return wait.job.value() + " has no fire in the window";
+    if (unplanned <= fires.front().at) return "an earlier fire may be planned";
+    return WhyNot(wait, job->job_no, fires.front());
+  }
+  if (wait.which == WaitWhich::kLast) return WhyNot(wait, job->job_no, fires.back());
+  for (const Fire& one : fires) {
+    Why why = WhyNot(wait, job->job_no, one);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
+// The runs of the job at this fire. A workflow that began anew has nodes' runs from before.
+UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, JobNo job,
+                                         const Fire& fire) const {
+  std::map<JobNo, uint64_t> last;
+  const auto number_of = [](const memory::RunEntry& run) {
+    const auto place = NodePlaceOf(run.row.key);
+    return place ? place->workflow_run_no : 0;
+  };
+  for (const memory::RunEntry* run : fire.runs) {
+    if (run->row.job_no != job) continue;
+    uint64_t& number = last[WorkflowOf(*run)];
+    number = std::max(number, number_of(*run));
+  }
+  if (last.empty()) {
+    return fmt::format("{} has no run of {}", wait.job.value(), FormatRfc3339(fire.at));
+  }
+  for (const memory::RunEntry* run : fire.runs) {
+    if (run->row.job_no != job || number_of(*run) < last[WorkflowOf(*run)]) continue;
+    const bool done = IsFinal(run->row.state) && wait.on == AfterOutcome::kDone;
+    const bool skipped =
+        run->row.state == RunState::kSkipped && run->result.reason == "skipped_by_hand";
+    if (done || skipped || run->row.state == RunState::kCompleted) continue;
+    return fmt::format("run {} of {} is {}", EncodeRunId(run->row.key), wait.job.value(),
+                       Name(run->row.state));
+  }
+  return "";
+}
+
+// The job and those whose runs lead to its own, up to jobs with times of their own.
+std::set<JobNo> UpstreamCheck::JobsUpFrom(JobNo job) const {
+  std::set<JobNo> found{job};
+  std::vector<JobNo> open{job};
+  while (!open.empty()) {
+    const memory::JobEntry& one = *tables_.FindJob(open.back());
+    open.pop_back();
+    if (HasTimes(one)) continue;
+    std::set<JobNo> before;
+    for (const ScheduleSpec& spec : one.definition.schedules) {
+      if (one.deleted || spec.on == AfterOutcome::kFailure) continue;
+      before.insert(tables_.FindJob(JobId(spec.upstream))->job_no);
+    }
+    for (const auto& [job_no, other] : tables_.jobs()) {
+      if (!other.deleted && HasNode(other, one.id)) before.insert(job_no);
+    }
+    for (const JobNo job_no : before) {
+      if (found.insert(job_no).second) open.push_back(job_no);
+    }
+  }
+  return found;
+}
+
+// A delay schedule has its next fire some time after the end of the last one.
+WallTime UpstreamCheck::FirstUnplanned(const std::set<JobNo>& jobs) const {
+  WallTime first = kNever;
+  for (const JobNo job_no : jobs) {
+    const memory::JobEntry& job = *tables_.FindJob(job_no);
+    if (job.deleted) continue;
+    for (const ScheduleId id : job.schedules) {
+      const memory::ScheduleEntry& schedule = *tables_.FindSchedule(id);
+      if (schedule.spec.kind == ScheduleKind::kAfter) continue;
+      if (schedule.awaited == WallTime{}) {
+        first = std::min(first, schedule.next_fire);
+        continue;
+      }
+      const memory::RunEntry* last = tables_.FindRun({schedule.awaited, id, 0});
+      if (last == nullptr || IsFinal(last->row.state))
+        first = std::min(first, schedule.awaited + 1us);
+    }
+  }
+  return first;
+}
+
+bool UpstreamCheck::IsByHand(const memory::RunEntry& run) const {
+  if (run.row.kind == RunKind::kManual) return true;
+  const memory::WorkflowEntry* workflow = tables_.WorkflowOfNode(run.row.key);
+  const memory::RunEntry* by = workflow != nullptr ? tables_.FindRun(workflow->own)
+                               : run.trigger       ? tables_.FindRun(run.trigger->run)
+                                                   : nullptr;
+  return by != nullptr && IsByHand(*by);
+}
+
+JobNo UpstreamCheck::WorkflowOf(const memory::RunEntry& run) const {
+  const memory::WorkflowEntry* workflow = tables_.WorkflowOfNode(run.row.key);
+  return workflow == nullptr ? JobNo{} : workflow->job_no;
+}
+
+std::vector<UpstreamCheck::Fire> UpstreamCheck::FiresIn(
+    WallTime from, WallTime until,
+    const std::function<bool(const memory::RunEntry&)>& counts) const {
+  std::vector<Fire> fires;
+  for (auto at = tables_.runs().lower_bound(RunKey{.fire = from}); at != tables_.runs().end();
+       ++at) {
+    const WallTime fire = at->first.fire;
+    if (fire > until + kSameFire) break;
+    if (!counts(at->second)) continue;
+    const bool same = !fires.empty() && fire < fires.back().at + kSameFire;
+    if (!same && fire > until) break;
+    if (!same) fires.push_back({.at = fire, .runs = {}});
+    fires.back().runs.push_back(&at->second);
+  }
+  return fires;
+}
+
+}  // namespace carillon::sim
