@@ -9,9 +9,12 @@ namespace {
 using nlohmann::json;
 
 const View& DependenciesView() {
-  static const View view{
-      {{"DIRECTION", "direction"}, {"JOB", "job_id"}, {"NAME", "job_name"}, {"ON", "on"}},
-      "job_id"};
+  static const View view{{{"DIRECTION", "direction"},
+                          {"KIND", "kind"},
+                          {"JOB", "job_id"},
+                          {"NAME", "job_name"},
+                          {"ON", "on"}},
+                         "job_id"};
   return view;
 }
 
@@ -59,7 +62,7 @@ Outcome<ExitCode> ShowDependencies(Session& session, const std::string& id) {
 void AddDependenciesCommand(CLI::App& job, Session& session) {
   const auto id = std::make_shared<std::string>();  // shared with the callback
   CLI::App* deps = job.add_subcommand(
-      "deps", "Show the jobs after which a job starts, and those that start after it");
+      "deps", "Show the jobs that a job starts after, waits for or runs as nodes, and vice versa");
   deps->add_option("job", *id, "Job ID")->required();
   session.On(deps, [&session, id] { return ShowDependencies(session, *id); });
 }

@@ -1,7 +1,6 @@
 #include "cli/jobs/job_flags.h"
 
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -100,10 +99,8 @@ Error BadFlag(const FieldFlag& flag, const std::string& what) {
 }
 
 Result<json> SecondsOf(const FieldFlag& flag, const std::string& text) {
-  const auto time = ParseDuration(text);
-  if (!time.ok()) return BadFlag(flag, time.error().message);
-  if (time->count() % 1'000'000 != 0) return BadFlag(flag, "must be whole seconds");
-  return json(time->count() / 1'000'000);
+  CARILLON_ASSIGN_OR_RETURN(const int64_t seconds, WholeSecondsOf(flag.flag, text));
+  return json(seconds);
 }
 
 Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
@@ -126,15 +123,6 @@ Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
     at = comma + 1;
   }
   return list;
-}
-
-Result<int64_t> WholeSecondsOf(const std::string& flag, const std::string& text) {
-  const auto time = ParseDuration(text);
-  if (!time.ok()) return {ErrorCode::kInvalid, flag + ": " + time.error().message};
-  if (time->count() % 1'000'000 != 0) {
-    return {ErrorCode::kInvalid, flag + ": must be whole seconds"};
-  }
-  return time->count() / 1'000'000;
 }
 
 // True if a flag was given that adds a field to the schedules of --cron and --every only.
@@ -272,7 +260,8 @@ bool NamesSchedules(const JobFlags& flags) {
 bool JobFlags::empty() const {
   return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
          labels.empty() && script_file.empty() && interpreter.empty() && args.empty() &&
-         !NamesContainer(*this) && limits.empty() && http.empty() && fan_out.empty() && !paused;
+         !NamesContainer(*this) && limits.empty() && http.empty() && fan_out.empty() &&
+         waits.empty() && !paused;
 }
 
 json ParameterOf(const std::string& text) {
@@ -341,6 +330,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
       "Limit, name=value: memory_mb, cpu, pids, open_files, file_size_mb, or enforce; repeatable");
   AddHttpFlags(verb, flags.http);
   AddFanOutFlags(verb, flags.fan_out);
+  AddWaitsFlags(verb, flags.waits);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
@@ -366,6 +356,7 @@ Result<json> ApplyJobFlags(const JobFlags& flags, json body, FlagsBody form) {
   CARILLON_TRY(ApplyLimits(flags, body));
   CARILLON_TRY(ApplyHttpFlags(flags.http, body));
   CARILLON_TRY(ApplyFanOutFlags(flags.fan_out, form, body));
+  CARILLON_TRY(ApplyWaitsFlags(flags.waits, form, body));
   if (flags.fields.contains("handler") && !flags.fields.contains("type")) body["type"] = "handler";
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
   CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/jobs/fan_out_flags.h"
-#include "cli/jobs/http_flags.h"
+#include "cli/jobs/flags/fan_out_flags.h"
+#include "cli/jobs/flags/http_flags.h"
+#include "cli/jobs/flags/waits_flags.h"
 #include "common/base/result.h"
 
 namespace carillon::cli {
@@ -41,6 +42,7 @@ struct JobFlags {
   std::vector<std::string> limits;
   HttpFlags http;
   FanOutFlags fan_out;
+  WaitsFlags waits;
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
-#include "cli/runs/group_text.h"
+#include "cli/runs/wait_text.h"
 
 namespace carillon::cli {
 namespace {

@@ -240,6 +240,7 @@ void AddBulkCommands(CLI::App& app, Session& session) {
       {"resume", "Resume jobs"},
       {"cancel", "Cancel runs, with --kind job all runs of jobs, or bulk actions"},
       {"retry", "Retry runs"},
+      {"release", "Start runs that wait for runs of other jobs"},
       {"delete", "Delete jobs"}};
   for (const auto& [action, help] : actions) {
     CLI::App* verb = bulk->add_subcommand(action, help);

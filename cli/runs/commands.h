@@ -31,6 +31,7 @@ struct RunListFlags {
   // Flags that both commands have.
   std::vector<std::string> states;
   std::vector<std::string> kinds;
+  std::string waiting;  // code of what they wait for
   bool parts = false;
   std::string since;
   std::string until;

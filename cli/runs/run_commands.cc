@@ -1,10 +1,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/runs/commands.h"
-#include "cli/runs/group_text.h"
 #include "cli/runs/run_logs.h"
 #include "cli/runs/run_wait.h"
 #include "cli/runs/trigger_text.h"
+#include "cli/runs/wait_text.h"
 #include "common/domain/run/run.h"
 #include "common/wire/json/json_text.h"
 
@@ -51,8 +51,8 @@ void SavedAsText(json& run) {
   }
 }
 
-// In table form the attempts are printed as a second table below the run. A wait for a group and
-// the run that started this one are a text.
+// In table form the attempts are printed as a second table below the run. A wait for a group or
+// for other jobs, and the run that started this one, are a text.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -72,7 +72,7 @@ void PrintRun(Session& session, json run) {
     run.erase("attempts");
   }
   if (for_a_person && run.is_object() && run.contains("waiting")) {
-    const std::string wait = GroupWaitText(run["waiting"]);
+    const std::string wait = WaitingText(run["waiting"]);
     if (!wait.empty()) run["waiting"] = wait;
   }
   if (for_a_person && run.is_object() && run.contains("trigger")) {
@@ -127,6 +127,16 @@ Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
     json shown = answer.body;
     shown["run_id"] = id;
     session.Print().Object(shown, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Release(Session& session, const RunArguments& arguments) {
+  for (const std::string& id : arguments.ids) {
+    ApiRequest request{.method = "POST", .path = PathOf(id, "release"), .body = json::object()};
+    if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run, session.Call(request));
+    session.Print().Row(run.body, RunView());
   }
   return ExitCode::kDone;
 }
@@ -229,6 +239,9 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
           "Only runs of this kind: cron, rate, once, delay, after, workflow, manual or backfill; "
           "repeatable")
       ->allow_extra_args(false);
+  verb->add_option("--waiting", flags.waiting,
+                   "Only runs that wait for this: upstream_run (runs of other jobs)")
+      ->check(NotEmpty);
   verb->add_flag("--parts", flags.parts, "Also the parts of runs that fan out");
   verb->add_option(
       "--since", flags.since,
@@ -260,6 +273,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   for (const std::string& state : flags.states)
     request.query.emplace_back("state", UpperCase(state));
   for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
+  if (!flags.waiting.empty()) request.query.emplace_back("waiting", flags.waiting);
   if (flags.parts) request.query.emplace_back("parts", "true");
   const WallTime now = session.host().clock.Wall();
   CARILLON_TRY(AddTime("since", flags.since, now, request.query));
@@ -321,8 +335,11 @@ void AddRunCommands(CLI::App& app, Session& session) {
       ->check(NotEmpty);
   retry->add_flag("--dry-run", a->dry_run,
                   "Of a workflow run: show the nodes, without changing anything");
-  for (CLI::App* added : {cancel, retry}) {
+  CLI::App* release =
+      verb("release", "Start runs that wait for runs of other jobs, without these", true, &Release);
+  for (CLI::App* added : {cancel, retry, release}) {
     added->add_option("--reason", a->reason, "Reason, kept in the audit log");
+    if (added == release) continue;
     added->add_flag(
         "--confirm-overlap", a->confirm_overlap,
         "Include runs whose process may still be alive; another may then start beside it");

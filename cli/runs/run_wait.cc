@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/runs/group_text.h"
+#include "cli/runs/wait_text.h"
 #include "common/domain/run/run.h"
 
 namespace carillon::cli {
@@ -36,7 +36,7 @@ std::string Describe(const std::string& run_id, const json& run) {
   std::string line = run_id + ": " + TextOf(run, "state");
   if (run.value("attempt", 1) > 1) line += ", attempt " + std::to_string(run.value("attempt", 1));
   if (!executor.empty()) line += " on " + executor;
-  const std::string wait = GroupWaitText(run.value("waiting", json()));
+  const std::string wait = WaitingText(run.value("waiting", json()));
   if (!wait.empty()) line += ", " + wait;
   if (!reason.empty()) line += " (" + reason + ")";
   if (!error.empty()) line += ": " + Cell(error);

@@ -15,6 +15,38 @@ TEST_F(DependenciesTest, AJobThatDoesNotExistIsNotFound) {
   EXPECT_EQ(Run({"job", "deps"}), 2);
 }
 
+TEST_F(DependenciesTest, EachDependencyHasItsKind) {
+  Answer("GET /api/jobs/report/dependencies", json::parse(R"({"hidden": 0, "upstream": [
+      {"job_id": "load", "job_name": "Load", "kind": "waits", "on": "done"},
+      {"job_id": "stock", "job_name": "Stock", "kind": "after", "on": "success"}],
+      "downstream": [{"job_id": "flow", "job_name": "Flow", "kind": "node", "on": null}]})"));
+  EXPECT_EQ(Run({"job", "deps", "report"}), 0) << err();
+  EXPECT_EQ(out(),
+            "DIRECTION   KIND   JOB    NAME   ON\n"
+            "upstream    waits  load   Load   done\n"
+            "upstream    after  stock  Stock  success\n"
+            "downstream  node   flow   Flow   -\n");
+}
+
+TEST_F(DependenciesTest, JobsWaitForOthers) {
+  Answer("POST /api/jobs", JobShown("report"), 201);
+  Answer("PATCH /api/jobs/report", JobShown("report"));
+  Answer("GET /api/jobs/report", JobShown("report"), 200, "\"v3\"");
+  EXPECT_EQ(Run({"job", "create", "--name", "Report", "--waits-for", "load,day=-1", "--waits-for",
+                 "stock,on=done", "--wait-limit", "6h"}),
+            0)
+      << err();
+  EXPECT_EQ(SentBody(0)["waits_for"],
+            (json{{{"job", "load"}, {"window", {{"day", -1}}}},
+                  {{"job", "stock"}, {"on", "done"}, {"window", {{"day", 0}}}}}));
+  EXPECT_EQ(SentBody(0)["wait_limit_s"], 21'600);
+  EXPECT_EQ(Run({"job", "edit", "report", "--waits-for", "none"}), 0) << err();
+  EXPECT_EQ(test::ParseJson(server_.requests.back().body),
+            (json{{"waits_for", nullptr}, {"wait_limit_s", nullptr}}));
+  EXPECT_EQ(Run({"job", "edit", "report", "--waits-for", "load,days=1"}), 2);
+  EXPECT_EQ(Run({"job", "edit", "report", "--waits-for", ""}), 2);
+}
+
 TEST_F(DependenciesTest, JobsStartAfterOthersOnTheirResult) {
   Answer("POST /api/jobs", JobShown("report"), 201);
   EXPECT_EQ(Run({"job", "create", "--name", "Report", "--after", "load", "--after", "stock", "--on",

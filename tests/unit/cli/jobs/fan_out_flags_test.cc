@@ -1,4 +1,4 @@
-#include "cli/jobs/fan_out_flags.h"
+#include "cli/jobs/flags/fan_out_flags.h"
 
 #include <gtest/gtest.h>
 

@@ -368,6 +368,30 @@ TEST_F(FileCommandsTest, ExportOfAWorkflowHasItsNodes) {
   EXPECT_FALSE(written.contains("timeout")) << written;
 }
 
+TEST_F(FileCommandsTest, AJobThatWaitsIsExportedAndApplied) {
+  json job = JobShown("report");
+  const json waits = {
+      {{"job", "load"}, {"on", "success"}, {"window", {{"day", -1}}}, {"which", "last"}},
+      {{"job", "stock"},
+       {"in", "nightly"},
+       {"on", "done"},
+       {"window", {{"back_s", 7200}, {"ahead_s", 60}}},
+       {"which", "all"}}};
+  job["waits_for"] = waits;
+  job["wait_limit_s"] = 21'600;
+  Answer("GET /api/jobs/report", job);
+  Answer("POST /api/apply", Answered({Item(0, "unchanged")}));
+  for (const std::string form : {"yaml", "json"}) {
+    const std::string to = directory_ + "/waits-" + form;
+    ASSERT_EQ(Run({"export", "--job", "report", "-d", to, "-o", form}), 0) << err();
+    EXPECT_EQ(Run({"validate", "-f", to}), 0) << err();
+    EXPECT_EQ(Run({"apply", "-f", to}), 0) << err();
+    const json sent = test::ParseJson(server_.requests.back().body)[0];
+    EXPECT_EQ(sent.value("waits_for", json()), waits) << sent;
+    EXPECT_EQ(sent.value("wait_limit_s", 0), 21'600) << sent;
+  }
+}
+
 TEST_F(FileCommandsTest, ExportByIdToFilesAsJson) {
   json job = JobShown("nightly");
   job["user_id"] = "ann";

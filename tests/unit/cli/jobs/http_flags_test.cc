@@ -1,4 +1,4 @@
-#include "cli/jobs/http_flags.h"
+#include "cli/jobs/flags/http_flags.h"
 
 #include <gtest/gtest.h>
 

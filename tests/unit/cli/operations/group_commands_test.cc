@@ -1,5 +1,5 @@
 // Concurrency groups and calendars on the command line.
-#include "cli/runs/group_text.h"
+#include "cli/runs/wait_text.h"
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -165,13 +165,13 @@ TEST(GroupText, SaysThePlaceWithTheLengthIfItIsKnown) {
     EXPECT_EQ(Ordinal(number), text);
   }
   json waiting = {{"code", "group"}, {"group", "db"}};
-  EXPECT_EQ(GroupWaitText(waiting), "waits for a slot of group db");
+  EXPECT_EQ(WaitingText(waiting), "waits for a slot of group db");
   waiting["position"] = 3;
   waiting["length"] = 7;
-  EXPECT_EQ(GroupWaitText(waiting), "waits for a slot of group db, 3rd of 7");
+  EXPECT_EQ(WaitingText(waiting), "waits for a slot of group db, 3rd of 7");
   waiting["code"] = "slot";
-  EXPECT_EQ(GroupWaitText(waiting), "");
-  EXPECT_EQ(GroupWaitText(nullptr), "");
+  EXPECT_EQ(WaitingText(waiting), "");
+  EXPECT_EQ(WaitingText(nullptr), "");
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "cli/jobs/http_flags.h"
+#include "cli/jobs/flags/http_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "cli/jobs/flags/flag_values.h"
 
 namespace carillon::cli {
 namespace {
@@ -38,11 +39,9 @@ bool Polls(const HttpFlags& flags) {
          !flags.poll_until.empty();
 }
 
-Result<int> NumberOf(const char* flag, const std::string& text, int least, int most) {
-  int number = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && read == end && number >= least && number <= most) return number;
+Result<int64_t> NumberOf(const char* flag, const std::string& text, int least, int most) {
+  const auto number = WholeNumberIn(text);
+  if (number && *number >= least && *number <= most) return *number;
   return Wrong(std::string(flag) + " must be a number from " + std::to_string(least) + " to " +
                std::to_string(most));
 }

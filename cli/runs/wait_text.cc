@@ -1,4 +1,4 @@
-#include "cli/runs/group_text.h"
+#include "cli/runs/wait_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,8 +19,14 @@ std::string Ordinal(int64_t number) {
   return std::to_string(number) + suffix;
 }
 
-std::string GroupWaitText(const json& waiting) {
-  if (!waiting.is_object() || waiting.value("code", json()) != "group") return {};
+std::string WaitingText(const json& waiting) {
+  const json code = waiting.is_object() ? waiting.value("code", json()) : json();
+  if (code == "upstream_run") {
+    std::string text = Cell(waiting.value("detail", json()));
+    if (text.starts_with('W')) text[0] = 'w';
+    return text;
+  }
+  if (code != "group") return {};
   std::string text = "waits for a slot of group " + Cell(waiting.value("group", json()));
   const json position = waiting.value("position", json());
   if (position.is_number_integer()) text += ", " + Ordinal(position.get<int64_t>());

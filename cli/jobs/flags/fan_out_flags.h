@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/jobs/flags/flag_values.h"
 #include "common/base/result.h"
 
 namespace carillon::cli {
@@ -18,9 +19,6 @@ struct FanOutFlags {
 };
 
 void AddFanOutFlags(CLI::App* verb, FanOutFlags& flags);
-
-// A body to which flags are applied. In a merge patch null removes a field, in a job it is refused.
-enum class FlagsBody { kJob, kPatch };
 
 // One of `shards` and `broadcast` of the body is replaced, and the other one removed.
 Status ApplyFanOutFlags(const FanOutFlags& flags, FlagsBody form, nlohmann::json& body);

@@ -1,8 +1,6 @@
-#include "cli/jobs/fan_out_flags.h"
+#include "cli/jobs/flags/fan_out_flags.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 
 #include "cli/terminal/session.h"
@@ -15,23 +13,15 @@ using nlohmann::json;
 
 constexpr std::string_view kNoWait = "true";  // of a flag without a value
 
-std::optional<int64_t> PartsIn(std::string_view text) {
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || read != end) return std::nullopt;
-  return number;
-}
-
 // "8"; "alive" and "{{params.n}}", which ":100" may follow; null of "none".
 Result<json> ShardsOf(const std::string& text) {
   if (text == "none") return json(nullptr);
-  if (const auto number = PartsIn(text)) return json{{"total", *number}};
+  if (const auto number = WholeNumberIn(text)) return json{{"total", *number}};
   // A colon of the template itself stands before its last brace.
   const size_t colon = text.find(':', text.rfind('}') == std::string::npos ? 0 : text.rfind('}'));
   const std::string total = text.substr(0, colon);
   const bool limited = colon != std::string::npos;
-  const auto most = limited ? PartsIn(text.substr(colon + 1)) : std::nullopt;
+  const auto most = limited ? WholeNumberIn(text.substr(colon + 1)) : std::nullopt;
   if ((total != "alive" && !IsTotalTemplate(total)) || limited != most.has_value()) {
     return {ErrorCode::kInvalid,
             "--shards must be a number, alive, '{{params.NAME}}', one of these two with :MAX, or "
@@ -62,18 +52,11 @@ Status ApplyFanOutFlags(const FanOutFlags& flags, FlagsBody form, json& body) {
   } else {
     fields["broadcast"] = json::object();
     if (flags.broadcast != kNoWait) {
-      const auto wait = ParseDuration(flags.broadcast);
-      if (!wait.ok()) return {ErrorCode::kInvalid, "--broadcast: " + wait.error().message};
-      if (wait->count() % 1'000'000 != 0) {
-        return {ErrorCode::kInvalid, "--broadcast: must be whole seconds"};
-      }
-      fields["broadcast"]["wait_s"] = wait->count() / 1'000'000;
+      CARILLON_ASSIGN_OR_RETURN(fields["broadcast"]["wait_s"],
+                                WholeSecondsOf("--broadcast", flags.broadcast));
     }
   }
-  for (const auto& [field, value] : fields.items()) {
-    body.erase(field);
-    if (form == FlagsBody::kPatch || !value.is_null()) body[field] = value;
-  }
+  for (const auto& [field, value] : fields.items()) ReplaceField(body, form, field, value);
   return {};
 }
 
