@@ -245,7 +245,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   }
   CLI::App* remove = job.add_subcommand("delete", "Delete jobs; active runs finish");
   remove->add_option("job", a->ids, "Job IDs")->required();
-  remove->add_flag("--force", a->force, "Also delete jobs after which others start");
+  remove->add_flag("--force", a->force, "Also delete jobs that others name");
   session.On(remove, [&session, a] { return Delete(session, *a); });
 
   CLI::App* cancel = job.add_subcommand("cancel", "Cancel all active and pending runs of jobs");

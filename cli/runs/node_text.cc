@@ -31,8 +31,8 @@ json EdgesOf(const json& node) {
   return edges.is_array() ? edges : json::array();
 }
 
-// The reason why a blocked node has not started: runs of other jobs, the open nodes before it, or
-// max_parallel.
+// The reason why a blocked node has not started: other jobs, the open nodes before it, or
+// max_parallel nodes that are active.
 std::string WaitText(const json& node) {
   if (node.value("awaiting", json()) == true) return "waits for other jobs";
   std::string open;

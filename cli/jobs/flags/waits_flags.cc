@@ -45,12 +45,12 @@ Status AddSetting(const std::string& entry, const std::string& setting, json& wa
 
 // "load-orders,in=nightly,back=2h,ahead=1h,which=all".
 Result<json> WaitOf(const std::string& entry) {
-  json wait = json::object();
   size_t at = entry.find(',');
-  wait["job"] = entry.substr(0, at);
-  if (at == 0 || wait["job"].get_ref<const std::string&>().find('=') != std::string::npos) {
+  const std::string job = entry.substr(0, at);
+  if (job.empty() || job.find('=') != std::string::npos) {
     return WrongWait(entry, "must begin with the ID of a job");
   }
+  json wait = {{"job", job}};
   while (at != std::string::npos) {
     const size_t begin = at + 1;
     at = entry.find(',', begin);

@@ -55,7 +55,7 @@ OTHERWISE = {
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
 # Operations that no verb uses to print JSON.
-CONSOLE_ONLY = {"importText", "previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
+CONSOLE_ONLY = {"importText", "previewSchedule", "previewWaits", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
                 "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness", "getRunCheckpoint"}
 
 # The verb that prints the list of this operation.
