@@ -7,8 +7,7 @@
 
 namespace carillon::scheduler {
 
-// The jobs after which the job starts, those for which it waits, and those that its nodes run, each
-// once.
+// The jobs after which the job starts, for which it waits, and that its nodes run; each once.
 std::vector<JobId> JobsBefore(const JobDefinition& definition);
 
 // What a deletion needs of a job: a request may find many of them.
