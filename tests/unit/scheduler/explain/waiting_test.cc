@@ -37,6 +37,7 @@ class WaitingTest : public ::testing::Test {
   std::optional<QueuePlace> place_;
   std::optional<scheduler::SlotUse> slots_;
   std::optional<Group> group_;
+  std::string upstream_;
 
  private:
   std::optional<scheduler::Waiting> Look() {
@@ -47,12 +48,26 @@ class WaitingTest : public ::testing::Test {
                           .executors = executors_,
                           .place = place_,
                           .slots = slots_,
-                          .group = group_});
+                          .group = group_,
+                          .upstream = upstream_});
   }
 };
 
 TEST_F(WaitingTest, OnlyWhatIsPendingWaits) {
   row_.state = RunState::kRunning;
+  EXPECT_EQ(Code(), "");
+}
+
+TEST_F(WaitingTest, RunsOfOtherJobsAreAwaitedFromTheFireOn) {
+  row_.due = kAwaiting;
+  row_.key.fire = kNow;
+  upstream_ = "Waits for load, which has no fire in the window, until 2026-03-01 06:00.";
+  cluster_paused_ = true;
+  EXPECT_EQ(Code(), "upstream_run");
+  EXPECT_EQ(Detail(), upstream_);
+  row_.key.fire = kNow + 1h;
+  EXPECT_EQ(Code(), "not_due");
+  row_.state = RunState::kFailed;
   EXPECT_EQ(Code(), "");
 }
 
