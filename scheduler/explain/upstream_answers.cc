@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::string_view kWaitsForOthers = "Waits for runs of other jobs.";
 
-WaitAnswer NotKnown() { return {.cause = WaitCause::kNoFire}; }
-
 // The last key before `key`.
 RunKey KeyBefore(const RunKey& key) {
   if (key.shard > 0) return {key.fire, key.schedule_id, key.shard - 1};
@@ -43,7 +41,7 @@ Result<std::vector<AnsweredWait>> AnswerWaits(UpstreamStore& store,
   std::vector<UpstreamTarget> targets;
   for (const UpstreamWait& wait : waits) {
     const auto window = WindowOf(wait.window, fire, zone);
-    answered.push_back({.wait = wait, .window = {}, .answer = NotKnown()});
+    answered.push_back({.wait = wait, .window = {}, .answer = {.cause = WaitCause::kNoFire}});
     if (!window.ok()) continue;
     answered.back().window = *window;
     targets.push_back({.job = wait.job, .in = wait.in});
@@ -61,9 +59,7 @@ Result<std::vector<AnsweredWait>> AnswerWaits(UpstreamStore& store,
   size_t next = 0;
   for (AnsweredWait& one : answered) {
     if (!one.window) continue;
-    const WaitAnswer judged =
-        JudgeWait(one.wait, *one.window, spans.at(next).sources, runs.at(next));
-    if (judged.verdict != WaitVerdict::kUnknown) one.answer = judged;
+    one.answer = JudgeWait(one.wait, *one.window, spans.at(next).sources, runs.at(next));
     ++next;
   }
   return answered;

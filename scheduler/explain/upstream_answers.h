@@ -15,8 +15,8 @@ namespace carillon::scheduler {
 // One entry of `waits_for`, as seen from one fire.
 struct AnsweredWait {
   UpstreamWait wait;
-  std::optional<FireWindow> window = {};  // nullopt: it cannot be computed
-  WaitAnswer answer = {};                 // kNotMet also if more runs are in it than are read
+  std::optional<FireWindow> window = {};  // nullopt: it cannot be computed, and is never met
+  WaitAnswer answer = {};                 // kUnknown: more runs are in it than are read
 };
 
 // The answers of now for a run of this fire, in the order of the entries. `zone`: in which the run

@@ -184,6 +184,9 @@ std::string LocalText(WallTime time, std::string_view zone) {
 
 // After "Waits for load-orders".
 std::string TextOfCause(const UpstreamWait& wait, const WaitAnswer& answer, std::string_view zone) {
+  if (answer.verdict == WaitVerdict::kUnknown) {
+    return fmt::format(", which has more than {} runs in the window", kUpstreamRunsMax);
+  }
   const std::string fire = LocalText(answer.fire, zone);
   switch (answer.cause) {
     case WaitCause::kNone: break;

@@ -6,14 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "common/domain/run_id.h"
 #include "common/domain/schedule/zone.h"
 #include "common/wire/json/job/waits_json.h"
 #include "scheduler/api/edits/wait_check.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/explain/upstream_answers.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -41,7 +40,6 @@ Outcome<WallTime> ReadFireTime(const Call& call, const json& body) {
 struct WaitsAsked {
   JobDefinition job;  // only its waits
   WallTime fire;
-  std::vector<FireWindow> windows = {};  // of the entries
 };
 
 Result<WaitsAsked> ReadWaitsAsked(const json& body, WallTime fire, const std::string& zone) {
@@ -57,47 +55,25 @@ Result<WaitsAsked> ReadWaitsAsked(const json& body, WallTime fire, const std::st
     return Error{ErrorCode::kInvalid, known.error().message, "/time_zone"};
   }
   for (const UpstreamWait& wait : asked.job.waits_for) {
-    auto window = WindowOf(wait.window, fire, zone);
+    const auto window = WindowOf(wait.window, fire, zone);
     if (!window.ok()) return Error{ErrorCode::kInvalid, window.error().message, "/fire_time"};
-    asked.windows.push_back(*window);
   }
   return asked;
-}
-
-// The sources are read before the runs (upstream_store.h).
-Result<std::vector<WaitAnswer>> JudgeWaits(UpstreamStore& store, const WaitsAsked& asked) {
-  std::vector<UpstreamTarget> targets;
-  for (const UpstreamWait& wait : asked.job.waits_for) targets.push_back({wait.job, wait.in});
-  CARILLON_ASSIGN_OR_RETURN(const auto sources, store.ReadSources(targets));
-  std::vector<UpstreamSpan> spans;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const FireWindow& window = asked.windows[i];
-    spans.push_back({.sources = sources[i], .from = window.from, .to = window.ahead_until});
-  }
-  CARILLON_ASSIGN_OR_RETURN(const auto runs, store.ReadUpstreamRuns(spans));
-  std::vector<WaitAnswer> answers;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    answers.push_back(JudgeWait(asked.job.waits_for[i], asked.windows[i], sources[i], runs[i]));
-  }
-  return answers;
 }
 
 // The sentence of a run that waits, without the limit, which only a run has.
 std::string WaitDetail(const UpstreamWait& wait, const WaitAnswer& answer, WallTime fire,
                        const std::string& zone) {
   constexpr std::string_view kBegin = "Waits for ";
-  if (answer.verdict == WaitVerdict::kUnknown) {
-    return fmt::format("{}{}, which has more than {} runs in the window.", kBegin, wait.job.value(),
-                       kUpstreamRunsMax);
-  }
   std::string text = WaitSentence(wait, answer, fire, zone);
   text.resize(text.rfind(", until "));
-  if (answer.verdict == WaitVerdict::kNotMet) return text + ".";
+  if (answer.verdict != WaitVerdict::kMet) return text + ".";
   return text.substr(kBegin.size()) + " has come.";
 }
 
-json WaitToJson(const UpstreamWait& wait, const FireWindow& window, const WaitAnswer& answer,
-                const WaitsAsked& asked) {
+json WaitToJson(const AnsweredWait& answered, const WaitsAsked& asked) {
+  const auto& [wait, found, answer] = answered;
+  const FireWindow& window = found.value();
   const bool ahead = window.ahead_until > window.until;
   json one = {{"job", wait.job.value()},
               {"in", wait.in.empty() ? json() : json(wait.in.value())},
@@ -145,11 +121,10 @@ Reply PreviewWaits(const Call& call) {
     answer["errors"].push_back(
         {{"pointer", one.pointer}, {"code", one.code}, {"detail", one.detail}});
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto judged, JudgeWaits(call.stores.upstream, *asked));
-  for (size_t i = 0; i < judged.size(); ++i) {
-    answer["items"].push_back(
-        WaitToJson(asked->job.waits_for[i], asked->windows[i], judged[i], *asked));
-  }
+  CARILLON_ASSIGN_OR_RETURN(
+      const auto answered,
+      AnswerWaits(call.stores.upstream, asked->job.waits_for, fire, asked->job.time_zone));
+  for (const AnsweredWait& one : answered) answer["items"].push_back(WaitToJson(one, *asked));
   answer["valid"] = mistakes.empty();
   return JsonResponse(200, answer);
 }

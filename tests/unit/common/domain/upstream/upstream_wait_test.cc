@@ -289,6 +289,8 @@ TEST_F(UpstreamWaitTest, SentencesNameTheRunAndTheTime) {
                                            ", FAILED), until 2026-03-01 16:00.");
   EXPECT_EQ(sentence(Judge({})),
             "Waits for load, which has no fire in the window, until 2026-03-01 16:00.");
+  EXPECT_EQ(sentence({.verdict = WaitVerdict::kUnknown}),
+            "Waits for load, which has more than 5000 runs in the window, until 2026-03-01 16:00.");
   Next(kDay + 3h);
   EXPECT_EQ(
       sentence(Judge({})),
