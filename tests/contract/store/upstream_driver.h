@@ -25,9 +25,9 @@ class UpstreamDriver : public WorkflowDriver {
     return v(upstream.ScanAwaiting(All(), until, std::nullopt, 100)).runs;
   }
   RunRow OnlyAwaiting(WallTime until) {
-    const std::vector<AwaitingRun> runs = Awaiting(until);
-    EXPECT_EQ(runs.size(), 1u);
-    return runs.empty() ? RunRow{} : runs.front().row;
+    const std::vector<AwaitingRun> waiting = Awaiting(until);
+    EXPECT_EQ(waiting.size(), 1u);
+    return waiting.empty() ? RunRow{} : waiting.front().row;
   }
   static WaitItem ItemOf(const RunRow& row) {
     return {.key = row.key,
