@@ -104,7 +104,8 @@ class WaitChecker {
       if (std::ranges::find(had_, wait) != had_.end()) continue;
       CARILLON_ASSIGN_OR_RETURN(const bool known, CheckKnown(i, wait));
       const bool coming = IsComing(coming_, wait.job) || IsComing(coming_, wait.in);
-      if (!known || coming || wait.job == self_ || wait.in == self_) continue;
+      const bool own = wait.job == self_ || (!wait.in.empty() && wait.in == self_);
+      if (!known || coming || own) continue;
       entries.push_back(i);
       targets.push_back({wait.job, wait.in});
     }

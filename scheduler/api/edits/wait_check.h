@@ -17,7 +17,7 @@ inline constexpr int64_t kWaitFiresMax = 1'000;
 //                      runs do not count
 //   too_many_sources   more than kSourceJobsMax jobs are before it
 //   too_many_fires     `all` of about more than kWaitFiresMax fires
-// `self` may be a new job. A job that names itself is left to the store.
+// `self` may be a new job, or empty. A job that names itself is left to the store.
 Outcome<std::vector<FieldError>> FindWaitMistakes(const Call& call, const JobId& self,
                                                   const JobDefinition* before,
                                                   const JobDefinition& definition,
