@@ -14,26 +14,34 @@ struct NodeArguments {
   std::string run;
   std::string node;
   std::string reason;
+  bool failed = false;
 };
 
 const View& NodeView() {
   static const View view{{{"NODE", "id"},
                           {"STATE", "state"},
                           {"JOB", "job_id"},
+                          {"RUN", "run_id"},
                           {"ATTEMPT", "attempt"},
                           {"STARTED", "started_at"},
                           {"ENDED", "ended_at"},
                           {"EXIT", "exit_code"},
                           {"WHY", "why"}},
                          "run_id",
-                         {{"RUN", "run_id"}, {"AFTER", "after_text"}, {"EXECUTOR", "executor_id"}}};
+                         {{"EXECUTOR", "executor_id"}, {"AFTER", "after_text"}}};
   return view;
 }
 
 Outcome<ExitCode> ShowNodes(Session& session, const NodeArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
-      const ApiResponse nodes,
-      session.Call({.path = "/api/runs/" + Escape(arguments.run) + "/nodes"}));
+      ApiResponse nodes, session.Call({.path = "/api/runs/" + Escape(arguments.run) + "/nodes"}));
+  if (arguments.failed && nodes.body.is_object()) {
+    json failed = json::array();
+    for (const json& node : NodesOf(nodes.body)) {
+      if (HasFailed(node)) failed.push_back(node);
+    }
+    nodes.body["nodes"] = std::move(failed);
+  }
   PrintNodes(session, nodes.body, NodeView());
   return ExitCode::kDone;
 }
@@ -55,6 +63,7 @@ void AddNodeCommands(CLI::App& run, Session& session) {
   const auto a = std::make_shared<NodeArguments>();  // shared by the subcommands' callbacks
   CLI::App* nodes = run.add_subcommand("nodes", "Show the nodes of a workflow run");
   nodes->add_option("run", a->run, "Run ID")->required();
+  nodes->add_flag("--failed", a->failed, "Only nodes that FAILED, TIMED_OUT or were LOST");
   session.On(nodes, [&session, a] { return ShowNodes(session, *a); });
   CLI::App* skip = run.add_subcommand(
       "skip", "Skip a node of a workflow run that waits or has failed; it counts as a success");

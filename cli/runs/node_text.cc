@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/run/run.h"
+
 namespace carillon::cli {
 namespace {
 
@@ -47,6 +49,12 @@ std::string WaitText(const json& node) {
 json NodesOf(const json& graph) {
   json nodes = graph.is_object() ? graph.value("nodes", json()) : json();
   return nodes.is_array() ? nodes : json::array();
+}
+
+bool HasFailed(const json& node) {
+  const auto state = ParseRunState(TextIn(node, "state"));
+  return state.ok() && (*state == RunState::kFailed || *state == RunState::kTimedOut ||
+                        *state == RunState::kLost);
 }
 
 void PrintNodes(Session& session, const json& graph, const View& view) {

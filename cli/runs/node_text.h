@@ -10,6 +10,9 @@ namespace carillon::cli {
 // The list `nodes` of a graph, a workflow or a run of one; empty if there is none.
 nlohmann::json NodesOf(const nlohmann::json& graph);
 
+// True for the node of a run that FAILED, TIMED_OUT or was LOST.
+bool HasFailed(const nlohmann::json& node);
+
 // Prints a graph. In a table, a node also has
 //   `after_text`   "load, audit (failure, if exit_code == 3, recovers)"
 //   `why`          of a run: its reason, or what it waits for

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/runs/node_text.h"
 #include "cli/runs/run_wait.h"
 #include "common/domain/run/reasons.h"
 #include "common/domain/run/run.h"
@@ -21,6 +22,7 @@ constexpr Duration kFollowOthersEvery = 1s;  // a run whose log is in those of o
 // The last parts of a log may arrive in the database until this long after the end of the attempt.
 // The server waits equally long.
 constexpr Duration kPieceGrace = 10s;
+constexpr size_t kFailedNodesMax = 20;  // whose logs are shown together
 
 std::string MemberText(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -105,6 +107,8 @@ class LogReader {
     }
   }
 
+  bool IsInNodes() const { return elsewhere_ == "nodes"; }
+
  private:
   SteadyTime Now() const { return session_.host().clock.Steady(); }
 
@@ -171,7 +175,7 @@ class LogReader {
     } else if (elsewhere_ == "nodes") {
       session_.Say(fmt::format(
           "This is the run of a workflow, and each of its nodes has its own log: `carillon run "
-          "nodes {} -o wide` lists their runs.",
+          "logs {0} --node NODE`. `carillon run nodes {0}` lists them.",
           flags_.run_id));
     }
     return true;
@@ -304,14 +308,55 @@ Outcome<std::string> RunOfShard(Session& session, const LogFlags& flags) {
       .code = "not_found"};
 }
 
+Outcome<json> NodesOfRun(Session& session, const std::string& run_id) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
+                            session.Call({.path = "/api/runs/" + Escape(run_id) + "/nodes"}));
+  return NodesOf(answer.body);
+}
+
+Outcome<std::string> RunOfNode(Session& session, const LogFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(const json nodes, NodesOfRun(session, flags.run_id));
+  for (const json& node : nodes) {
+    if (node.is_object() && MemberText(node, "id") == flags.node) return MemberText(node, "run_id");
+  }
+  return Failure{.exit = ExitCode::kNotFound,
+                 .message = fmt::format("run {} has no node '{}'", flags.run_id, flags.node),
+                 .code = "not_found"};
+}
+
+// Shows the log of each failed node below a line that names it.
+Outcome<ExitCode> ShowFailedNodes(Session& session, const LogFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(const json nodes, NodesOfRun(session, flags.run_id));
+  size_t shown = 0;
+  for (const json& node : nodes) {
+    if (!node.is_object() || !HasFailed(node)) continue;
+    if (shown++ == kFailedNodesMax) {
+      session.Say("More nodes have failed: `carillon run nodes " + flags.run_id + " --failed`.");
+      break;
+    }
+    LogFlags of_node = flags;
+    of_node.run_id = MemberText(node, "run_id");
+    of_node.node.clear();
+    of_node.follow = false;
+    session.Print().Line(fmt::format("==> {} (run {}, {}) <==", MemberText(node, "id"),
+                                     of_node.run_id, MemberText(node, "state")));
+    CARILLON_TRY(ShowLogs(session, of_node));
+  }
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 void AddLogFlags(CLI::App* verb, LogFlags& flags) {
   verb->add_option("run", flags.run_id, "Run ID")->required();
   verb->add_option("--attempt", flags.attempt, "Attempt number (default: the latest)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--shard", flags.shard, "Part of a run that fans out: its index, from 0 on")
-      ->check(CLI::NonNegativeNumber);
+  CLI::Option* shard =
+      verb->add_option("--shard", flags.shard, "Part of a run that fans out: its index, from 0 on");
+  shard->check(CLI::NonNegativeNumber);
+  verb->add_option("--node", flags.node, "Node of a workflow run (default: those that have failed)")
+      ->check(NotEmpty)
+      ->excludes(shard);
   verb->add_option("--tail", flags.tail, "Start with the last N lines")
       ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
   verb->add_option("--since", flags.since, "Only lines since: RFC 3339, or 5m for 5 minutes ago");
@@ -327,12 +372,18 @@ Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& given) {
   if (flags.shard >= 0) {
     CARILLON_ASSIGN_OR_RETURN(flags.run_id, RunOfShard(session, flags));
   }
+  if (!flags.node.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(flags.run_id, RunOfNode(session, flags));
+  }
   std::optional<WallTime> since;
   if (!flags.since.empty()) {
     CARILLON_ASSIGN_OR_RETURN(since, ParseWhen(flags.since, session.host().clock.Wall()));
   }
   LogReader reader(session, flags, since);
-  return flags.follow ? reader.Follow() : reader.ReadAll();
+  CARILLON_ASSIGN_OR_RETURN(const ExitCode exit, flags.follow ? reader.Follow() : reader.ReadAll());
+  const bool for_a_person = session.Print().form() == Form::kTable && !session.flags().quiet;
+  if (!reader.IsInNodes() || !for_a_person || flags.attempt > 0) return exit;
+  return ShowFailedNodes(session, flags);
 }
 
 }  // namespace carillon::cli

@@ -13,6 +13,7 @@ struct LogFlags {
   std::string stream = "all";
   std::string since;   // empty = from the beginning
   int64_t shard = -1;  // of a run that fans out; -1 = the run itself
+  std::string node;    // of a workflow run; empty = the run itself, or those that have failed
   bool follow = false;
   bool times = false;
 };

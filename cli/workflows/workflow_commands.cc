@@ -1,10 +1,13 @@
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
 #include "cli/runs/node_text.h"
 #include "cli/workflows/commands.h"
+#include "common/domain/workflow/workflow_check.h"
 
 namespace carillon::cli {
 namespace {
@@ -65,23 +68,67 @@ Outcome<json> ProblemsOf(Session& session, const json& job) {
                  .code = "bad_answer"};
 }
 
+// The job that a problem of the document names as unknown; empty for any other problem.
+std::string UnknownJobOf(const json& job, const json& problem) {
+  const std::string pointer = problem.value("pointer", "");
+  if (problem.value("code", "") != "unknown_job" || !pointer.starts_with('/')) return {};
+  const json::json_pointer at(pointer);
+  const json named = job.contains(at) ? job[at] : json();
+  return named.is_string() ? named.get<std::string>() : "";
+}
+
+// Leaves out the jobs that the files themselves define.
+json WithoutDefined(const json& problems, const json& job, const std::set<std::string>& defined) {
+  json left = json::array();
+  for (const json& problem : problems) {
+    if (problem.is_object() && !defined.contains(UnknownJobOf(job, problem)))
+      left.push_back(problem);
+  }
+  return left;
+}
+
+// A job that several nodes name and nothing defines is reported once.
+void ReportProblems(Session& session, const JobDocument& document, const json& problems) {
+  std::map<std::string, int64_t> unknown;
+  for (const json& problem : problems) ++unknown[UnknownJobOf(document.job, problem)];
+  std::set<std::string> reported;
+  for (const json& problem : problems) {
+    const std::string job = UnknownJobOf(document.job, problem);
+    if (!job.empty() && !reported.insert(job).second) continue;
+    const std::string pointer = problem.value("pointer", "");
+    std::string message = document.Place(pointer) + ": " + problem.value("message", "");
+    if (!job.empty() && unknown[job] > 1) {
+      if (message.ends_with('.')) message.pop_back();
+      message += " (" + Counted(unknown[job], "node") + ").";
+    }
+    session.Complain(
+        {.message = std::move(message), .code = problem.value("code", ""), .details = {pointer}});
+  }
+}
+
 Outcome<ExitCode> Validate(Session& session, const WorkflowArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const auto documents, ReadJobFiles(session, arguments.files));
   static const View view{{{"VALID", "valid"}, {"JOB", "job_id"}, {"PLACE", "place"}}, "place"};
   json result = {{"items", json::array()}, {"valid", true}};
+  std::set<std::string> defined;
+  for (const JobDocument& document : documents) {
+    const json id = document.job.value("job_id", json());
+    if (id.is_string() && id != "") defined.insert(id.get<std::string>());
+  }
   for (const JobDocument& document : documents) {
     if (document.job.value("type", json()) != "workflow") continue;
-    CARILLON_ASSIGN_OR_RETURN(const json problems, ProblemsOf(session, document.job));
+    CARILLON_ASSIGN_OR_RETURN(const json found, ProblemsOf(session, document.job));
+    const json problems = WithoutDefined(found, document.job, defined);
+    if (problems.empty() && found.size() >= kWorkflowProblemsMax) {
+      session.Say(document.Place() + ": checked only in part, because too many jobs are new.");
+    }
+    ReportProblems(session, document, problems);
     json item = {{"place", document.Place()},
                  {"job_id", document.job.value("job_id", json())},
                  {"valid", problems.empty()},
                  {"problems", json::array()}};
     for (json problem : problems) {
-      const std::string pointer = problem.value("pointer", "");
-      problem["place"] = document.Place(pointer);
-      session.Complain({.message = document.Place(pointer) + ": " + problem.value("message", ""),
-                        .code = problem.value("code", ""),
-                        .details = {pointer}});
+      problem["place"] = document.Place(problem.value("pointer", ""));
       item["problems"].push_back(std::move(problem));
       result["valid"] = false;
     }
@@ -112,7 +159,8 @@ void AddWorkflowCommands(CLI::App& app, Session& session) {
   graph->add_option("job", a->id, "Job ID")->required();
   session.On(graph, [&session, a] { return ShowGraph(session, *a); });
   CLI::App* validate = workflow->add_subcommand(
-      "validate", "Check the workflows of job files, and the jobs of their nodes on the server");
+      "validate",
+      "Check the workflows of job files; nodes may run jobs of the files or of the server");
   validate
       ->add_option("-f,--file", a->files,
                    "YAML or JSON file or directory, - for standard input; repeatable")

@@ -26,16 +26,74 @@ TEST_F(NodeCommandsTest, NodesSayWhatTheyWaitFor) {
   Answer("GET /api/runs/R1/nodes", RunNodes());
   EXPECT_EQ(Run({"run", "nodes", "R1"}), 0) << err();
   EXPECT_EQ(out(),
-            "NODE    STATE    JOB         ATTEMPT  STARTED               ENDED                 "
-            "EXIT  WHY\n"
-            "load    FAILED   load-table  2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z  3   "
-            "  exit_code\n"
-            "report  PENDING  report      1        -                     -                     -   "
-            "  waits for repair\n");
+            "NODE    STATE    JOB         RUN  ATTEMPT  STARTED               ENDED               "
+            "  EXIT  WHY\n"
+            "load    FAILED   load-table  R2   2        2026-03-01 00:00:00Z  2026-03-01 00:00:02Z"
+            "  3     exit_code\n"
+            "report  PENDING  report      R3   1        -                     -                   "
+            "  -     waits for repair\n");
   EXPECT_EQ(Run({"run", "nodes", "R1", "-o", "wide"}), 0);
   EXPECT_NE(out().find("load (done), repair (failure, if exit_code == 3, recovers)"),
             std::string::npos)
       << out();
+}
+
+TEST_F(NodeCommandsTest, NodesThatHaveFailedAreShownAlone) {
+  json nodes = RunNodes();
+  nodes["nodes"].push_back({{"id", "audit"}, {"run_id", "R4"}, {"state", "LOST"}});
+  nodes["nodes"].push_back({{"id", "mail"}, {"run_id", "R5"}, {"state", "SKIPPED"}});
+  Answer("GET /api/runs/R1/nodes", nodes);
+  EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "R2\nR4\n");
+  EXPECT_EQ(Run({"run", "nodes", "R1", "--failed", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["nodes"].size(), 2u);
+  EXPECT_EQ(OutJson()["state"], "RUNNING");
+}
+
+TEST_F(NodeCommandsTest, LogsOfAWorkflowAreThoseOfItsFailedNodes) {
+  const HttpResponse elsewhere{
+      .headers = {{"content-type", "text/plain; charset=utf-8"}, {"x-log-in", "nodes"}}};
+  server_.answers["GET http://a/api/runs/R1/logs"].emplace_back(elsewhere);
+  Answer("GET /api/runs/R1/nodes", RunNodes());
+  AnswerText("GET /api/runs/R2/logs", "no such table\n");
+  AnswerText("GET /api/runs/R2/logs?tail=3", "table\n");
+  AnswerText("GET /api/runs/R3/logs", "of the report\n");
+  EXPECT_EQ(Run({"run", "logs", "R1"}), 0) << err();
+  EXPECT_EQ(out(), "==> load (run R2, FAILED) <==\nno such table\n");
+  EXPECT_NE(err().find("carillon run logs R1 --node NODE"), std::string::npos) << err();
+  EXPECT_EQ(Run({"run", "logs", "R1", "--node", "report"}), 0) << err();
+  EXPECT_EQ(out(), "of the report\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--node", "load", "--tail", "3"}), 0) << err();
+  EXPECT_EQ(out(), "table\n");
+  EXPECT_EQ(Run({"run", "logs", "R1", "--node", "none"}), 3);
+  EXPECT_NE(err().find("run R1 has no node 'none'"), std::string::npos) << err();
+  EXPECT_EQ(Run({"run", "logs", "R1", "--node", "load", "--shard", "0"}), 2);
+  server_.answers["GET http://a/api/runs/R1/logs?tail=9"].emplace_back(elsewhere);
+  EXPECT_EQ(Run({"run", "logs", "R1", "--tail", "9", "-o", "jsonl"}), 0) << err();
+  EXPECT_EQ(out(), "") << "for a program";
+}
+
+TEST_F(NodeCommandsTest, ValidationKnowsTheJobsOfTheFiles) {
+  const auto unknown = [](int node, const std::string& job) -> json {
+    return {{"code", "unknown_job"},
+            {"pointer", "/workflow/nodes/" + std::to_string(node) + "/job"},
+            {"message", "no job '" + job + "'."}};
+  };
+  const std::string flow =
+      "- job_id: flow\n  name: F\n  type: workflow\n  workflow:\n    nodes:\n"
+      "      - {id: a, job: load}\n      - {id: b, job: away}\n      - {id: c, job: away}\n";
+  Answer("POST /api/workflows/validate",
+         {{"valid", false},
+          {"problems", {unknown(0, "load"), unknown(1, "away"), unknown(2, "away")}}});
+  in_.str(flow + "- {job_id: load, name: Load, command: load}\n");
+  EXPECT_EQ(Run({"workflow", "validate", "-f", "-", "-o", "json"}), 2);
+  EXPECT_EQ(OutJson()["items"][0]["problems"].size(), 2u);
+  const size_t said = err().find("no job 'away' (2 nodes). (unknown_job)");
+  ASSERT_NE(said, std::string::npos) << err();
+  EXPECT_EQ(err().find("no job", said + 1), std::string::npos) << "once: " << err();
+  in_.str(flow + "- {job_id: load, name: L}\n- {job_id: away, name: A}\n");
+  EXPECT_EQ(Run({"workflow", "validate", "-f", "-"}), 0) << err();
+  EXPECT_NE(err().find("1 workflow checked, no errors."), std::string::npos) << err();
 }
 
 TEST_F(NodeCommandsTest, AReadyNodeWaitsForOthersToEnd) {
