@@ -248,16 +248,27 @@ void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
 }
 
 // The end of a fire lets the next one start, or its retry, so no process of its parts acts, unless
-// the run says that one may. After the delete of its job there is neither.
+// the run says that one may. After the delete of its job there is neither, but CANCELLED says of
+// any run that all is dead.
 void Checker::CheckFireIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || !IsFinal(after.state) || after.may_still_run) return;
   if (IsPart(after.key)) return;
-  if (after.state == RunState::kLost && jobs_[after.job_no].deleted) return;
   for (const RunKey& part : parts_.PartsOf(after.key)) {
     if (!ports_.is_alive(part, 0) || confirmed_overlap_.contains(part)) continue;
+    if (after.state != RunState::kCancelled && OutlivesItsJob(part)) continue;
     Fail("P4 no overlap between attempts",
          fmt::format("ended while its part {} acts: {}", part.shard, Describe(after)));
   }
+}
+
+// True for a part that is LOST because its job was deleted, although nobody has killed its process:
+// the deleted job said that it may finish. The fire ends with the reports of the other parts, and
+// once more if one comes late.
+bool Checker::OutlivesItsJob(const RunKey& part) const {
+  const RunRow& row = rows_.at(part);
+  const auto attempt = attempts_.find({part, row.attempt});
+  const bool killed = attempt == attempts_.end() || attempt->second.killed_at_lease_end;
+  return row.state == RunState::kLost && !killed && jobs_.at(row.job_no).deleted;
 }
 
 // True for an own run, which is SKIPPED after its begin if no host can take a part.
@@ -356,6 +367,7 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   AttemptTruth& truth = attempts_[name];
   truth.host = host;
   truth.held = start.attempt;
+  truth.killed_at_lease_end = start.kill_at_lease_end;
   const std::string what =
       fmt::format("run {} attempt {} on {}", EncodeRunId(name.first), name.second, host.value());
   ports_.trace(fmt::format("{}: {} started, killed at lease end: {}", host.value(), what,

@@ -44,6 +44,7 @@ struct AttemptTruth {
   ExecutorId host;
   HeldAttempt held;
   int starts = 0;
+  bool killed_at_lease_end = true;
   std::optional<AttemptResult> end;
 };
 
@@ -148,6 +149,7 @@ class Checker : public WardenObserver {
   // True for a part of a fire that begins, perhaps once more.
   bool BeginsAgain(const RunKey& key) const { return IsPart(key) && parts_.Begins(OwnRunOf(key)); }
   void CheckFireIsDead(const RunRow& before, const RunRow& after);
+  bool OutlivesItsJob(const RunKey& part) const;
   bool EndsWithoutExecutor(const RunRow& before) const;
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
