@@ -16,6 +16,7 @@ namespace {
 constexpr uint64_t kBoundsEvery = 500;  // steps
 constexpr Duration kSettle = 8s;        // from the end of the faults to the end of the schedules
 constexpr Duration kRestLook = 5s;
+constexpr Duration kQueueMoves = 5min;  // longer than a process takes that has a slot
 // In worlds whose jobs are paused after failures, while their schedules still fire.
 constexpr Duration kFailsOn = 60s;
 // From the end of the schedules until somebody releases the runs that still wait for others.
@@ -340,7 +341,7 @@ void World::Rest(bool strict_misfire) {
   settled_ = clock.Wall();
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();
-  const SteadyTime limit = clock.Steady() + options_.rest_max;
+  SteadyTime limit = clock.Steady() + options_.rest_max;
   while (Going(limit) && !AtRest()) {
     actor_->MakeRoomInGroups();
     if (options_.workflows || options_.parts) actor_->GiveUpHeld();
@@ -348,7 +349,11 @@ void World::Rest(bool strict_misfire) {
     if (options_.waits && options_.seed % 3 != 0 && clock.Wall() > ended + kReleaseAfter) {
       actor_->ReleaseAll();
     }
+    const size_t starts = checker.starts();
     RunUntil(clock.Steady() + kRestLook);
+    // A hundred fires of four parts, each tried four times, may keep all slots for longer.
+    const bool moves = checker.starts() > starts && options_.guest == nullptr;
+    if (moves && options_.parts) limit = std::max(limit, clock.Steady() + kQueueMoves);
   }
   if (options_.guest != nullptr) return options_.guest->AtEnd(clock.Wall());
   CheckLetters();

@@ -37,8 +37,9 @@ namespace carillon::sim {
 struct WorldOptions {
   uint64_t seed = 1;
   Duration chaos = 90s;  // time with faults
-  Duration rest_max =
-      3600s;  // time without faults until all runs must have ended; 40 min for a long queue
+  // Time without faults until all runs must have ended: 40 min for a long queue. With `parts`, it
+  // goes on as long as the queue moves.
+  Duration rest_max = 3600s;
   uint64_t steps_max = 3'000'000;
   bool hangs = false;       // uses HangFaults() instead of the faults drawn from the seed
   bool moves = false;       // only with `hangs`: while the store hangs, the assignment changes
