@@ -122,6 +122,8 @@ std::optional<std::string> UpstreamCheck::Released(const RunRow& after) {
     return "goes on in a wrong way: " + TextOf(after);
   }
   if (by_hand_ == after.key || !IsAskedToWait(after)) return std::nullopt;
+  // An edit lets the runs go before it gives them the new version.
+  if (tables_.FindJob(after.job_no)->definition.waits_for.empty()) return std::nullopt;
   const Why why = WhyNot(after);
   const auto read = met_.find(after.key);
   const bool was_met = read != met_.end() && read->second.version == after.def_version &&
