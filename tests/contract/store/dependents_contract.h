@@ -87,7 +87,7 @@ TYPED_TEST(DependentsContract, SuccessStartsTheDependentWithItsFire) {
   EXPECT_EQ(run.row.due, kT0 + 5s);
   EXPECT_EQ(run.row.segment, b.segment);
   EXPECT_EQ(run.row.def_version, b.version);
-  EXPECT_EQ(run.row.flags, run_flag::kHasRequest);
+  EXPECT_EQ(run.row.flags, run_flag::kHasRequest | run_flag::kByHand);
   const RunTrigger trigger{.run = ended.key, .job_id = a.job_id, .state = RunState::kCompleted};
   ASSERT_TRUE(run.trigger.has_value());
   EXPECT_EQ(*run.trigger, trigger);
@@ -218,7 +218,7 @@ TYPED_TEST(DependentsContract, FirePassesDownAChain) {
   const StoredJob c = s.Create("c", s.After("b"));
   const RunRow first = s.RunOnce(a, RunState::kCompleted, kT0 + 1s);
   const RunRow second = s.Act(kT0 + 5s).started.at(0);
-  EXPECT_EQ(second.flags, run_flag::kHasRequest | run_flag::kDependents);
+  EXPECT_EQ(second.flags, run_flag::kHasRequest | run_flag::kDependents | run_flag::kByHand);
   s.Ended(s.Started(second, kT0 + 6s), RunState::kCompleted, kT0 + 7s);
   const RunRow third = s.Act(kT0 + 8s).started.at(0);
   EXPECT_EQ(third.key, (RunKey{first.key.fire, c.schedules[0].schedule_id, 0}));

@@ -38,7 +38,7 @@ TYPED_TEST(WorkflowContract, BeginWritesBlockedRunsAndAWakeUp) {
   EXPECT_EQ(node.row.kind, RunKind::kWorkflow);
   EXPECT_EQ(node.row.state, RunState::kPending);
   EXPECT_EQ(node.row.due, kBlocked);
-  EXPECT_EQ(node.row.flags, run_flag::kNode | run_flag::kHasRequest);
+  EXPECT_EQ(node.row.flags, run_flag::kNode | run_flag::kHasRequest | run_flag::kByHand);
   EXPECT_EQ(node.planned, kT0 + 1s);
   const RunDetail same = s.Get(node.row.key);
   const NodeOrigin origin{.workflow_run = key, .node = "b"};

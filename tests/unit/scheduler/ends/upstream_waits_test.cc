@@ -222,6 +222,7 @@ TEST_F(UpstreamWaitsTest, AnErrorOfTheStoreOnlyDelaysIt) {
   for (const char* call :
        {"ScanAwaiting", "LoadDefinitions", "ReadSources", "ReadUpstreamRuns", "EndWaits"}) {
     waits_ = NewWaits();
+    CatchUp();
     const RunKey key = PlanNext(CreateWaiting(std::string("job-") + std::to_string(token_)));
     EndUp(RunState::kCompleted);
     faults_.plan.ArmAlways(call, test::Fault::kUnavailable);

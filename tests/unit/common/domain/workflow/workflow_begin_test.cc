@@ -5,7 +5,7 @@
 namespace carillon::test {
 namespace {
 
-RunRow Own(uint32_t flags) { return {.kind = RunKind::kManual, .flags = flags}; }
+RunRow Own(uint32_t flags) { return {.kind = RunKind::kCron, .flags = flags}; }
 
 TEST(WorkflowBeginTest, TheFlagAndNothingElseDecidesAboutASecondBegin) {
   EXPECT_EQ(KindOfBegin(Own(0), false), BeginKind::kFirst);
@@ -24,6 +24,13 @@ TEST(WorkflowBeginTest, NodesTakeOverThatTheyAreBackfilled) {
   EXPECT_EQ(background, kNode | run_flag::kBackground);
   // Also the nodes of a nested workflow run.
   EXPECT_EQ(FlagsOfNode(Own(background), true), background);
+}
+
+TEST(WorkflowBeginTest, NodesTakeOverThatAPersonStartedThem) {
+  const uint32_t node = FlagsOfNode({.kind = RunKind::kManual}, false);
+  EXPECT_EQ(node, run_flag::kNode | run_flag::kHasRequest | run_flag::kByHand);
+  // Also the nodes of a nested workflow run.
+  EXPECT_EQ(FlagsOfNode({.kind = RunKind::kWorkflow, .flags = node}, false), node);
 }
 
 }  // namespace
