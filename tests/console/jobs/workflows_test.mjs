@@ -68,9 +68,56 @@ describe('a workflow', () => {
       const drawing = page.getByRole('region', { name: /Graph of the workflow/ });
       await drawing.getByRole('link', { name: 'publish, Completed' }).waitFor();
       await table.getByRole('link', { name: 'audit', exact: true }).click();
-      await page.getByRole('link', { name: 'Workflow run, node audit' }).click();
+      await page.getByRole('link', { name: 'Node audit of Sales' }).click();
       await table.waitFor();
       assert.match(page.url(), new RegExp(run + '$'));
+    });
+  });
+
+  // A graph that is larger than its window, and in which most lines are on a failure.
+  test('a large graph is zoomed, moved, walked through by keyboard and shown as a whole', async () => {
+    const first = Array.from({ length: 12 }, (_, i) => ({ id: 'extract-' + i, job: 'load' }));
+    const later = Array.from({ length: 8 }, (_, i) => ({ id: 'step-' + i, job: 'load', after: i ? ['step-' + (i - 1)] : first.map(({ id }) => id) }));
+    const alarm = { id: 'alarm', job: 'load', after: [...first, ...later].map(({ id }) => ({ node: id, on: 'failure' })) };
+    await server.api('POST', 'jobs', { job_id: 'etl', name: 'Etl', type: 'workflow', workflow: { nodes: [...first, ...later, alarm] } });
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs/etl?tab=graph');
+      const drawing = page.getByRole('region', { name: /Graph of the workflow/ });
+      const link = (name) => drawing.getByRole('link', { name, exact: true });
+      const zoom = () => page.locator('.react-flow__viewport').evaluate((one) => new DOMMatrix(getComputedStyle(one).transform).a);
+      const inSight = async (name) => {
+        const [frame, box] = await Promise.all([drawing.locator('.react-flow').boundingBox(), link(name).boundingBox()]);
+        return box.x >= frame.x && box.x + box.width <= frame.x + frame.width && box.y >= frame.y && box.y + box.height <= frame.y + frame.height;
+      };
+      await link('extract-0').waitFor();
+      assert.equal(await zoom(), 0.6, 'the least zoom at which a graph opens');
+      assert.equal(await inSight('step-7'), false);
+      await drawing.getByRole('img', { name: 'Small map of the graph' }).waitFor();
+      assert.deepEqual(await look(page, 'the large graph'), []);
+
+      // Without a press into the graph the wheel scrolls the page.
+      await drawing.locator('.react-flow').hover();
+      await page.mouse.wheel(0, 100);
+      await until(() => page.evaluate(() => scrollY > 0), 'the page to scroll');
+      assert.equal(await zoom(), 0.6);
+      await page.keyboard.down('Control');
+      await page.mouse.wheel(0, -100);
+      await page.keyboard.up('Control');
+      await until(async () => (await zoom()) > 0.6, 'the zoom');
+
+      await link('extract-0').focus();
+      for (let i = 0; i < 8; i += 1) await page.keyboard.press('ArrowRight');
+      await until(() => link('step-7').evaluate((one) => one === document.activeElement), 'the last step');
+      await until(() => inSight('step-7'), 'the last step in sight');
+      const lines = () => drawing.locator('[data-line$=" alarm"]').count();
+      await drawing.getByRole('button', { name: 'Show the whole graph' }).focus();
+      assert.equal(await lines(), 0);
+      await page.keyboard.press('Enter');
+      await until(async () => (await inSight('extract-0')) && (await inSight('alarm')), 'the whole graph');
+      await drawing.getByRole('checkbox', { name: /All lines on failure/ }).check();
+      assert.equal(await lines(), 20);
+      await link('step-3').click();
+      await heading(page, /Load orders/);
     });
   });
 

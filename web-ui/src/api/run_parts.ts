@@ -14,6 +14,7 @@ export function useRunParts<T extends { state: string }>(
   name: 'nodes' | 'shards',
   itemsOf: (list: T) => readonly { state: string }[],
   aSecond: number,
+  reads = true, // false: shows what another part of the page reads
 ) {
   const whileOpen = useEvery(FAST_MS / 2);
   const whileLost = useEvery(CALM_MS);
@@ -29,6 +30,6 @@ export function useRunParts<T extends { state: string }>(
     queryKey: ['runs', run.run_id, name, run.attempt, run.state],
     queryFn: ({ signal }) => get<T>(`runs/${encodeURIComponent(run.run_id)}/${name}`, {}, signal),
     placeholderData: (before, query) => (query?.queryKey[1] === run.run_id ? before : undefined),
-    refetchInterval: ({ state: { data, error } }) => !isRefused(error) && paceOf(data),
+    refetchInterval: ({ state: { data, error } }) => reads && !isRefused(error) && paceOf(data),
   });
 }

@@ -27,7 +27,8 @@ export function useGraph(id: string) {
   });
 }
 
-export const useRunNodes = (run: Run) => useRunParts<RunNodes>(run, 'nodes', (list) => list.nodes, A_SECOND);
+export const useRunNodes = (run: Run, reads = true) =>
+  useRunParts<RunNodes>(run, 'nodes', (list) => list.nodes, A_SECOND, reads);
 
 export const previewRetry = async (run: string, body: object) =>
   (

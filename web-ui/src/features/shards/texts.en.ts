@@ -1,6 +1,7 @@
 import { addEnglish } from '../../i18n';
 
 export const en = {
+  'shards.part_of': 'Run of all shards; this is shard {{index}} of {{total}}',
   'shards.title': 'Shards',
   'shards.table': 'Table of shards',
   'shards.cells': 'Shards by state; the table has the same content',

@@ -2,6 +2,7 @@ import type { TwinOf } from '../../i18n/catalogue_type';
 import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
+  'shards.part_of': '所有分片的运行；本运行是 {{total}} 个分片中的分片 {{index}}',
   'shards.title': '分片',
   'shards.table': '分片表格',
   'shards.cells': '按状态显示的分片；表格内容相同',

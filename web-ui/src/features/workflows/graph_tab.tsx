@@ -37,15 +37,8 @@ export default function GraphTab({ id }: { id: string }) {
       <Card title={t('nodes.graph')}>
         <WorkflowGraph
           nodes={nodes}
-          link={(node, drawing, label) =>
-            node.job_name === null ? (
-              drawing
-            ) : (
-              <Link to="/jobs/$id" params={{ id: node.job_id }} aria-label={label}>
-                {drawing}
-              </Link>
-            )
-          }
+          leads={(node) => node.job_name !== null}
+          link={(node, link) => <Link to="/jobs/$id" params={{ id: node.job_id }} {...link} />}
         />
       </Card>
       <div className="card overflow-hidden">

@@ -1,5 +1,5 @@
-// Cards of a workflow run: the graph with the state of each node, the times as bars, and the table with the
-// same content, from which nodes are skipped.
+// Cards of a workflow run: the times of its nodes as bars, and the table of them with what the graph shows, from
+// which nodes are skipped.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -24,7 +24,6 @@ import { Card, LoadFailure, Loading, explain } from '../../ui/ui';
 import { statePermits } from '../../auth/state_permits';
 import { waitText } from './edge_text';
 import { barsOf, msOf } from './node_times';
-import { WorkflowGraph } from './workflow_graph';
 
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
@@ -45,13 +44,9 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   const { t } = useTranslation();
   const denied = useDenied()(run, 'skip');
   const [skipping, setSkipping] = useState<string | null>(null);
-  const drawn = useMemo(
-    () =>
-      shown.nodes.map((node) => ({
-        ...node,
-        state: node.blocked ? 'BLOCKED' : node.state,
-        name: node.job_name,
-      })),
+  // What has failed is looked for first.
+  const rows = useMemo(
+    () => shown.nodes.toSorted((a, b) => Number(b.failure) - Number(a.failure)),
     [shown.nodes],
   );
   const columns: Column<RunNode>[] = [
@@ -62,7 +57,7 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
         <Link
           to="/runs/$id"
           params={{ id: node.run_id }}
-          className="link mono inline-flex min-h-6 items-center"
+          className="link mono inline-flex min-h-6 items-center whitespace-nowrap"
         >
           {node.id}
         </Link>
@@ -108,21 +103,11 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   return (
     <>
       <Held run={run} shown={shown} />
-      <Card title={t('nodes.graph')}>
-        <WorkflowGraph
-          nodes={drawn}
-          link={(node, drawing, label) => (
-            <Link to="/runs/$id" params={{ id: node.run_id }} aria-label={label}>
-              {drawing}
-            </Link>
-          )}
-        />
-      </Card>
       <Card title={t('nodes.time')}>
         <Bars nodes={shown.nodes} />
       </Card>
       <div className="card overflow-hidden">
-        <DataTable label={t('nodes.title')} columns={columns} rows={shown.nodes} rowId={(node) => node.id} />
+        <DataTable label={t('nodes.title')} columns={columns} rows={rows} rowId={(node) => node.id} />
       </div>
       {skipping !== null && <SkipDialog run={run} node={skipping} onClose={() => setSkipping(null)} />}
     </>

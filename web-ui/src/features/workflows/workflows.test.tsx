@@ -18,6 +18,7 @@ import { HttpResponse, at, http, problem, server } from '../../../test_support/s
 import GraphTab from './graph_tab';
 import NodesCard from './nodes_card';
 import RetryNodesDialog from './retry_nodes_dialog';
+import RunNodes from './run_nodes';
 import { WorkflowsPage } from './workflows_page';
 import '../../ui/dialogs/modal_dialog';
 
@@ -123,6 +124,69 @@ describe('the graph of a workflow', () => {
     expect(links.map((link) => link.getAttribute('href'))).toEqual(['/jobs/load-job', '/jobs/repair-job']);
   });
 
+  it('the graph has lines on failure where few may happen, otherwise on demand', async () => {
+    const many = ['a', 'b', 'c', 'd'];
+    server.use(
+      http.get(at('jobs/sales/graph'), () =>
+        HttpResponse.json({
+          job_id: 'sales',
+          version: 1,
+          max_parallel: 32,
+          nodes: [
+            ...many.map((id) => graphNode(id)),
+            graphNode('full', { after: [edge('a', { if: 'rows > 1000' })] }),
+            graphNode('alarm', { after: many.map((id) => edge(id, { on: 'failure' })) }),
+          ],
+        }),
+      ),
+    );
+    show(<GraphTab id="sales" />);
+    const drawing = await screen.findByRole(
+      'region',
+      { name: /Graph of the workflow/ },
+      { timeout: SLOW_MS },
+    );
+    const lines = () =>
+      [...drawing.querySelectorAll('[data-line]')].map((one) => one.getAttribute('data-line'));
+    expect(lines()).toEqual(['a full']);
+    expect(within(drawing).getByText('rows > 1000')).toBeTruthy();
+    fireEvent.focus(within(drawing).getByRole('link', { name: 'b' }));
+    expect(lines()).toEqual(['a full', 'b alarm']);
+    fireEvent.blur(within(drawing).getByRole('link', { name: 'b' }));
+    fireEvent.click(within(drawing).getByRole('checkbox', { name: 'All lines on failure (4 more)' }));
+    expect(lines()).toEqual(['a full', 'a alarm', 'b alarm', 'c alarm', 'd alarm']);
+  });
+
+  it('arrow keys lead from node to node, and a key covers the window with the graph', async () => {
+    server.use(
+      http.get(at('jobs/sales/graph'), () =>
+        HttpResponse.json({
+          job_id: 'sales',
+          version: 1,
+          max_parallel: 32,
+          nodes: [graphNode('load'), graphNode('report', { after: [edge('load')] })],
+        }),
+      ),
+    );
+    show(<GraphTab id="sales" />);
+    const drawing = await screen.findByRole(
+      'region',
+      { name: /Graph of the workflow/ },
+      { timeout: SLOW_MS },
+    );
+    const link = (name: string) => within(drawing).getByRole('link', { name });
+    link('load').focus();
+    fireEvent.keyDown(link('load'), { key: 'ArrowRight' });
+    expect(document.activeElement).toBe(link('report'));
+    expect(link('report').tabIndex).toBe(0);
+    expect(link('load').tabIndex).toBe(-1);
+    const full = within(drawing).getByRole('button', { name: 'Full screen' });
+    fireEvent.click(full);
+    expect(full.getAttribute('aria-pressed')).toBe('true');
+    fireEvent.keyDown(full, { key: 'Escape' });
+    expect(full.getAttribute('aria-pressed')).toBe('false');
+  });
+
   it('the graph tab shows why it cannot be loaded', async () => {
     server.use(http.get(at('jobs/sales/graph'), () => problem(404, 'not_found', 'no job sales')));
     show(<GraphTab id="sales" />);
@@ -157,11 +221,16 @@ describe('the nodes of a run', () => {
         ),
       ),
     );
-    show(<NodesCard run={run} />);
+    show(
+      <>
+        <RunNodes run={run} graph />
+        <RunNodes run={run} />
+      </>,
+    );
     const shown = await rows('Nodes');
     expect(shown.map((cells) => [cells[0], cells[1], cells[3], cells[5], cells[6], cells[7]])).toEqual([
-      ['load', 'Completed', '1', '3 s', '–', ''],
       ['audit', 'Failed', '2', '3 s', 'Exit code 3', 'Skip'],
+      ['load', 'Completed', '1', '3 s', '–', ''],
       ['mend', 'Failed', '1', '3 s', 'Recovered by another node', 'Skip'],
       ['report', 'Waiting', '1', '–', 'Waits for audit', 'Skip'],
       ['turn', 'Waiting', '1', '–', 'Waits until fewer nodes are active', 'Skip'],
@@ -171,6 +240,11 @@ describe('the nodes of a run', () => {
       '/runs/run-report',
     );
     expect(screen.getByRole('img', { name: /Times of the nodes/ })).toBeTruthy();
+    const places = within(drawing)
+      .getAllByRole('link')
+      .map((link) => link.tabIndex);
+    expect(places).toEqual([0, -1, -1, -1, -1]);
+    expect(within(drawing).queryByRole('application')).toBeNull();
   });
 
   it('the nodes card offers to skip where the state permits it', async () => {

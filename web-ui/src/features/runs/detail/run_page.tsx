@@ -31,7 +31,8 @@ import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPla
 import { Actions, Again } from './run_actions';
 import { runPath } from './run_path';
 
-const NodesCard = lazy(() => import('../../workflows/nodes_card'));
+const PartOf = lazy(() => import('./part_of'));
+const Nodes = lazy(() => import('../../workflows/run_nodes'));
 const ShardsCard = lazy(() => import('../../shards/shards_card'));
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
@@ -61,13 +62,7 @@ function Known({ run }: { run: Run }) {
   const search = route.useSearch();
   const name = run.job_name || run.job_id;
   const shown = attemptOf(run, search.attempt ? Number(search.attempt) : attemptToShow(run));
-  const partOf = (id: string, text: string) =>
-    [
-      t('run.part_of'),
-      <Link key={id} to="/runs/$id" params={{ id }} className="link inline-flex min-h-6 items-center">
-        {text}
-      </Link>,
-    ] as const;
+  const ofNodes = isWorkflow(run) && !run.kept;
   return (
     <>
       <PageHeader
@@ -80,6 +75,11 @@ function Known({ run }: { run: Run }) {
         }
         under={
           <>
+            {(run.workflow_run_id || run.fan_out_run_id) && (
+              <Suspense>
+                <PartOf run={run} />
+              </Suspense>
+            )}
             <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">
               {run.job_id}
             </Link>
@@ -96,11 +96,16 @@ function Known({ run }: { run: Run }) {
       />
       <Sentence run={run} />
       {run.kept && <p className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">{t('run.kept')}</p>}
+      {ofNodes && (
+        <Suspense fallback={<Loading />}>
+          <Nodes run={run} graph />
+        </Suspense>
+      )}
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
-          {isWorkflow(run) && !run.kept ? (
+          {ofNodes ? (
             <Suspense fallback={<Loading />}>
-              <NodesCard run={run} />
+              <Nodes run={run} />
             </Suspense>
           ) : run.shards && !run.kept ? (
             <Suspense fallback={<Loading />}>
@@ -139,17 +144,6 @@ function Known({ run }: { run: Run }) {
                           <StartedBy trigger={run.trigger} />
                         </Suspense>,
                       ] as const,
-                    ]
-                  : []),
-                ...(run.workflow_run_id
-                  ? [partOf(run.workflow_run_id, t('run.workflow_node', { node: run.node }))]
-                  : []),
-                ...(run.fan_out_run_id
-                  ? [
-                      partOf(
-                        run.fan_out_run_id,
-                        t('run.shard_of', { index: run.shard_index, total: run.shard_total }),
-                      ),
                     ]
                   : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
@@ -313,6 +307,13 @@ function OutputCard({ run }: { run: Run }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const chosen = search.attempt ? Number(search.attempt) : attemptToShow(run);
+  const turn = (more: Partial<typeof search>) =>
+    void navigate({
+      search: (before) => ({ ...before, ...more }),
+      hash: true,
+      replace: true,
+      resetScroll: false,
+    });
   return (
     <Card
       title={
@@ -329,22 +330,8 @@ function OutputCard({ run }: { run: Run }) {
         open={chosen === run.attempt && !FINAL_STATES.has(run.state)}
         search={search.q ?? ''}
         level={search.level}
-        onLevel={(level) =>
-          void navigate({
-            search: (before) => ({ ...before, level }),
-            hash: true,
-            replace: true,
-            resetScroll: false,
-          })
-        }
-        onSearch={(q) =>
-          void navigate({
-            search: (before) => ({ ...before, q: q || undefined }),
-            hash: true,
-            replace: true,
-            resetScroll: false,
-          })
-        }
+        onLevel={(level) => turn({ level })}
+        onSearch={(q) => turn({ q: q || undefined })}
         onLink={(hash) =>
           void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })
         }
