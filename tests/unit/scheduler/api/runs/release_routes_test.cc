@@ -31,7 +31,8 @@ class ReleaseRoutesTest : public WorkflowEnv {
     for (uint32_t n = 0; n < 64; ++n) all.push_back(SegmentId(n));
     PlanBatch batch;
     clock_.Advance(10s);
-    for (const DueSchedule& due : *stores_.firing.ScanDue(all, clock_.Wall(), 1'000)) {
+    const auto schedules = stores_.firing.ScanDue(all, clock_.Wall(), 1'000);
+    for (const DueSchedule& due : *schedules) {
       const bool waits = (due.run_flags & run_flag::kWaits) != 0;
       batch.runs.push_back({.key = {due.next_fire, due.schedule_id, 0},
                             .job_no = due.job_no,
@@ -57,8 +58,9 @@ class ReleaseRoutesTest : public WorkflowEnv {
   std::vector<std::string> Listed(const std::string& path) {
     const Answer answer = Get(path);
     EXPECT_EQ(answer.status, 200) << answer.text;
+    const json page = answer.body();
     std::vector<std::string> ids;
-    for (const json& item : answer.body()["items"]) ids.push_back(item["run_id"]);
+    for (const json& item : page["items"]) ids.push_back(item["run_id"]);
     return ids;
   }
   std::string NewestOf(const std::string& job) {
