@@ -132,7 +132,7 @@ describe('refusals', () => {
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-      await dialog.getByText('These jobs start after Base:').waitFor();
+      await dialog.getByText('These jobs depend on Base:').waitFor();
       assert.deepEqual(await dialog.getByRole('listitem').allInnerTexts(), ['Upper']);
       assert.deepEqual(await look(page, 'the dialog'), []);
       await dialog.getByRole('button', { name: 'Cancel' }).click();

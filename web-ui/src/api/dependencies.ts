@@ -1,4 +1,4 @@
-// Queries about the jobs after which a job starts, and about those that start after it.
+// Queries about the jobs after which a job starts or for whose runs it waits, and about those that depend on it.
 import { useQuery } from '@tanstack/react-query';
 import { get } from './client';
 import { readJobs } from './job_pages';
@@ -8,7 +8,8 @@ import type { Job, Upstream } from './types';
 export interface Dependency {
   job_id: string;
   job_name: string;
-  on: Upstream;
+  kind?: 'after' | 'node' | 'waits'; // a server of an older version knows `after` only
+  on: Upstream | null;
   deleted?: boolean;
 }
 export interface Dependencies {

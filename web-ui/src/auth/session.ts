@@ -62,7 +62,7 @@ export function useMay(permission: Permission): boolean {
   return permissions.includes(permission) || permissions.includes(permission + ':own');
 }
 
-const RUNNING = new Set(['execute', 'cancel', 'retry', 'skip', 'discard', 'backfill']);
+const RUNNING = new Set(['execute', 'cancel', 'retry', 'release', 'skip', 'discard', 'backfill']);
 
 // Returns the reason why an action on an object is forbidden, as a key of the texts. undefined: the action is
 // allowed. The object's allowed_actions take the owner of the object into account. If the server did not send

@@ -135,6 +135,7 @@ export const en = {
   'reason.bad_definition': 'Cannot be started as defined',
   'reason.not_selected': 'Not selected',
   'reason.upstream_failed': 'A node before it failed',
+  'reason.upstream_timeout': 'Waited too long for another job',
   'reason.bad_condition': 'Condition could not be computed',
   'reason.skipped_by_hand': 'Skipped by a user',
   'reason.bad_parameters': 'Parameters could not be given',

@@ -137,6 +137,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.bad_definition': '无法按定义启动',
   'reason.not_selected': '未被选中',
   'reason.upstream_failed': '前面的节点失败',
+  'reason.upstream_timeout': '等待其他任务的时间过长',
   'reason.bad_condition': '条件无法计算',
   'reason.skipped_by_hand': '由用户跳过',
   'reason.bad_parameters': '参数无法传递',

@@ -25,6 +25,7 @@ export const en = {
   'action.job.execute': 'Started a job manually',
   'action.job.cancel': 'Cancelled all runs of a job',
   'action.run.cancel': 'Cancelled a run',
+  'action.run.release': 'Released a run from its wait',
   'action.run.retry': 'Retried a run',
   'action.run.skip': 'Skipped a node',
   'action.executor.patch': 'Changed executor labels',

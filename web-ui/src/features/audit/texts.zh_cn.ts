@@ -26,6 +26,7 @@ export const zhCN: TwinOf<typeof en> = {
   'action.job.execute': '手动运行任务',
   'action.job.cancel': '取消任务的所有运行',
   'action.run.cancel': '取消运行',
+  'action.run.release': '放行等待中的运行',
   'action.run.retry': '重试运行',
   'action.run.skip': '跳过节点',
   'action.executor.patch': '修改执行器标签',

@@ -25,6 +25,15 @@ describe('the target of an action', () => {
       ids: ['x'],
     });
   });
+  it('the target of a release is what waits for other jobs', () => {
+    const pending = [{ id: '3', name: 'three', state: 'PENDING' }];
+    expect(targetOf('run', 'release', only(['3']), pending, {})).toEqual({ ids: ['3'] });
+    expect(targetOf('run', 'release', both, runs, {})).toBeNull();
+    expect(targetOf('run', 'release', everything([], 9, false), [], { job_id: 'x' })).toEqual({
+      filter: { job_id: 'x', waiting: 'upstream_run', state: ['PENDING'] },
+    });
+    expect(targetOf('run', 'release', everything([], 9, false), [], { state: ['FAILED'] })).toBeNull();
+  });
   it('the target of “select all” is the filter with the states that fit', () => {
     const all = everything([], 9, false);
     expect(targetOf('job', 'pause', all, [], { status: 'ENABLED' })).toEqual({

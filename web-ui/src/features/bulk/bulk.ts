@@ -8,12 +8,12 @@ import type { Selection } from './selection';
 export type ListKind = 'job' | 'run';
 export type Kind = ListKind | 'dead_letter';
 export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: all unfinished runs of the job
-export type RunAction = 'cancel' | 'retry';
+export type RunAction = 'cancel' | 'retry' | 'release';
 export type DeadLetterAction = 'retry' | 'discard';
 export type Action = JobAction | RunAction | DeadLetterAction;
 export const ACTIONS: Record<Kind, readonly Action[]> = {
   job: ['run', 'pause', 'resume', 'cancel'],
-  run: ['cancel', 'retry'],
+  run: ['cancel', 'retry', 'release'],
   dead_letter: ['retry', 'discard'],
 };
 
@@ -54,7 +54,10 @@ export const UNSURE = 'unsure';
 const FITS: Record<RunAction, ReadonlySet<string>> = {
   cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
   retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
+  release: new Set(['PENDING']), // a list does not say which of them wait for other jobs; the server refuses the others
 };
+// The filter that a list has while it shows only runs that wait for runs of other jobs.
+export const WAITING = 'upstream_run';
 const fits = (kind: Kind, action: Action, state: string) =>
   kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
@@ -80,7 +83,8 @@ export function targetOf(
     const filter = filterOf(kind, search);
     if (kind === 'job') return { filter };
     const state = [filter.state!].flat().filter((one) => fits(kind, action, one));
-    return state.length > 0 ? { filter: { ...filter, state } } : null;
+    const meant: Filter = action === 'release' ? { ...filter, waiting: WAITING } : filter;
+    return state.length > 0 ? { filter: { ...meant, state } } : null;
   }
   const states = new Map(rows.map((row) => [row.id, row.state]));
   const ids = [...selection.ids].filter((id) => !states.has(id) || fits(kind, action, states.get(id)!));

@@ -188,7 +188,7 @@ export default function BulkDialog(props: {
           <p className="text-muted">
             {t(`bulk.explain_${words}`)} {runsInBackground(look.data) && t('bulk.alone')}
           </p>
-          {(action === 'pause' || words === 'cancel_jobs') && (
+          {(action === 'pause' || action === 'release' || words === 'cancel_jobs') && (
             <Field label={t('reason.label')}>
               <input
                 className="input"
@@ -212,7 +212,7 @@ export default function BulkDialog(props: {
               </span>
             </label>
           )}
-          {(kind === 'run' || words === 'retry') && (
+          {((kind === 'run' && action !== 'release') || words === 'retry') && (
             <label className="flex items-start gap-2">
               <input
                 type="checkbox"

@@ -4,7 +4,7 @@ import '../bulk/texts.en';
 import './texts.en';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Ban, Layers, Pause, Play, RotateCcw, Trash2, X, Zap, type LucideIcon } from 'lucide-react';
+import { Ban, Layers, Pause, Play, RotateCcw, Trash2, Unlock, X, Zap, type LucideIcon } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import type { BulkAction } from '../../api/types';
 import { useMay } from '../../auth/session';
@@ -36,6 +36,7 @@ const ICONS: Record<Action, LucideIcon> = {
   resume: Play,
   cancel: Ban,
   retry: RotateCcw,
+  release: Unlock,
   discard: Trash2,
 };
 
@@ -198,6 +199,7 @@ function Actions({ kind, rows, search, selection, onAsk }: List & { onAsk: (aske
     <div role="group" aria-label={t('bulk.label')} className="flex flex-wrap items-center gap-2">
       {ACTIONS[kind].map((action) => {
         const target = targetOf(kind, action, selection, rows, search);
+        if (action === 'release' && target === null) return null; // only few runs ever wait for others
         const Icon = ICONS[action];
         return (
           <button

@@ -3,8 +3,8 @@
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { SkipForward } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { SkipForward, Unlock } from 'lucide-react';
+import { Suspense, lazy, useMemo, useState } from 'react';
 import { call } from '../../api/client';
 import { serverNow } from '../../lib/server_clock';
 import type { Run } from '../../api/types';
@@ -25,8 +25,12 @@ import { statePermits } from '../../auth/state_permits';
 import { waitText } from './edge_text';
 import { barsOf, msOf } from './node_times';
 
+const ReleaseDialog = lazy(() => import('../runs/waiting/release_dialog'));
+
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
+// True if the node waits for runs of other jobs, before it waits for other nodes. Older servers do not say so.
+const isAwaiting = (node: RunNode & { awaiting?: boolean }) => node.awaiting === true;
 // True if the node's state permits a skip. The server says so to those who may act on the run.
 const maySkip = (run: Run, node: RunNode) =>
   run.allowed_actions?.length
@@ -43,7 +47,9 @@ export default function NodesCard({ run }: { run: Run }) {
 function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   const { t } = useTranslation();
   const denied = useDenied()(run, 'skip');
+  const noRelease = useDenied()(run, 'release');
   const [skipping, setSkipping] = useState<string | null>(null);
+  const [releasing, setReleasing] = useState<string | null>(null);
   // What has failed is looked for first.
   const rows = useMemo(
     () => shown.nodes.toSorted((a, b) => Number(b.failure) - Number(a.failure)),
@@ -84,20 +90,36 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
     {
       id: 'actions',
       header: t('nodes.actions'),
-      cell: (node) =>
-        shown.state === 'RUNNING' && maySkip(run, node) ? (
-          <button
-            type="button"
-            className="button"
-            aria-label={t('nodes.skip_node', { node: node.id })}
-            disabled={Boolean(denied)}
-            title={denied && t(denied)}
-            onClick={() => setSkipping(node.id)}
-          >
-            <SkipForward aria-hidden size={15} />
-            {t('nodes.skip')}
-          </button>
-        ) : null,
+      cell: (node) => (
+        <span className="inline-flex flex-wrap gap-2">
+          {isAwaiting(node) && node.allowed_actions.includes('release') && (
+            <button
+              type="button"
+              className="button"
+              aria-label={t('nodes.release_node', { node: node.id })}
+              disabled={Boolean(noRelease)}
+              title={noRelease && t(noRelease)}
+              onClick={() => setReleasing(node.run_id)}
+            >
+              <Unlock aria-hidden size={15} />
+              {t('nodes.release')}
+            </button>
+          )}
+          {shown.state === 'RUNNING' && maySkip(run, node) && (
+            <button
+              type="button"
+              className="button"
+              aria-label={t('nodes.skip_node', { node: node.id })}
+              disabled={Boolean(denied)}
+              title={denied && t(denied)}
+              onClick={() => setSkipping(node.id)}
+            >
+              <SkipForward aria-hidden size={15} />
+              {t('nodes.skip')}
+            </button>
+          )}
+        </span>
+      ),
     },
   ];
   return (
@@ -109,6 +131,11 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
       <div className="card overflow-hidden">
         <DataTable label={t('nodes.title')} columns={columns} rows={rows} rowId={(node) => node.id} />
       </div>
+      {releasing !== null && (
+        <Suspense>
+          <ReleaseDialog id={releasing} onClose={() => setReleasing(null)} />
+        </Suspense>
+      )}
       {skipping !== null && <SkipDialog run={run} node={skipping} onClose={() => setSkipping(null)} />}
     </>
   );
@@ -175,7 +202,7 @@ function Held({ run, shown }: { run: Run; shown: RunNodes }) {
 function State({ node }: { node: RunNode }) {
   const { t } = useTranslation();
   return node.blocked ? (
-    <span className="text-muted">{t('nodes.blocked')}</span>
+    <span className="text-muted">{t(isAwaiting(node) ? 'nodes.awaiting' : 'nodes.blocked')}</span>
   ) : (
     <StateBadge state={node.state} />
   );
@@ -190,6 +217,7 @@ function Duration({ node }: { node: RunNode }) {
 function Why({ node }: { node: RunNode }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
+  if (isAwaiting(node)) return t('nodes.waits_jobs');
   if (node.blocked) return waitText(node, t);
   if (node.repaired) return t('nodes.repaired');
   if (!node.reason) return '–';

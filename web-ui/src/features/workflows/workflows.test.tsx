@@ -20,6 +20,7 @@ import NodesCard from './nodes_card';
 import RetryNodesDialog from './retry_nodes_dialog';
 import RunNodes from './run_nodes';
 import { WorkflowsPage } from './workflows_page';
+import '../runs/waiting/release_dialog';
 import '../../ui/dialogs/modal_dialog';
 
 const SLOW_MS = 60_000;
@@ -245,6 +246,38 @@ describe('the nodes of a run', () => {
       .map((link) => link.tabIndex);
     expect(places).toEqual([0, -1, -1, -1, -1]);
     expect(within(drawing).queryByRole('application')).toBeNull();
+  });
+
+  it('the nodes card releases a node that waits for other jobs', async () => {
+    const open = { state: 'PENDING', blocked: true, started_at: null, ended_at: null };
+    const sent: unknown[] = [];
+    server.use(
+      http.get(at('runs/r1/nodes'), () =>
+        HttpResponse.json(
+          nodes(
+            runNode('load', { ...open, awaiting: true, allowed_actions: ['release', 'skip'] }),
+            runNode('audit', { ...open, awaiting: true, allowed_actions: [] }),
+            runNode('turn', { ...open, awaiting: false, allowed_actions: ['skip'] }),
+          ),
+        ),
+      ),
+      http.post(at('runs/run-load/release'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json({ run_id: 'run-load' }, { status: 202 });
+      }),
+    );
+    show(<NodesCard run={run} />);
+    expect((await rows('Nodes')).map((cells) => [cells[1], cells[6]])).toEqual([
+      ['Waiting for other jobs', 'Waits for runs of other jobs first'],
+      ['Waiting for other jobs', 'Waits for runs of other jobs first'],
+      ['Waiting', 'Waits until fewer nodes are active'],
+    ]);
+    expect(screen.queryByRole('button', { name: 'Release node audit' })).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Release node load' }));
+    fireEvent.change(await screen.findByLabelText('Reason (optional)'), { target: { value: ' by mail ' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Release' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent).toEqual([{ reason: 'by mail' }]);
   });
 
   it('the nodes card offers to skip where the state permits it', async () => {

@@ -10,9 +10,10 @@ export const en = {
   'jobs.delete_title': 'Delete {{name}}?',
   'jobs.delete_explain':
     'Running attempts finish and the history stays readable. The job ID cannot be used again. This cannot be undone.',
-  'jobs.delete_dependents': 'These jobs start after {{name}}:',
+  'jobs.delete_dependents': 'These jobs depend on {{name}}:',
   'jobs.delete_anyway': 'Delete anyway',
-  'jobs.delete_anyway_explain': 'If you delete it anyway, they stay, but nothing starts them after it.',
+  'jobs.delete_anyway_explain':
+    'If you delete it anyway, they stay, but its runs no longer start them, nor end their waits.',
   'jobs.changed_meanwhile': 'Someone else changed the job in the meantime. Review it and try again.',
   // Running a job with options.
   'run_with.title': 'Run {{name}} with options',

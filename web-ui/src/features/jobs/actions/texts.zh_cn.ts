@@ -10,9 +10,10 @@ export const zhCN: TwinOf<typeof en> = {
     '暂停期间不会启动新的运行；正在进行的尝试会继续。恢复任务时，期间跳过的触发会记录为错过的触发。',
   'jobs.delete_title': '删除 {{name}}？',
   'jobs.delete_explain': '正在进行的运行会完成，历史记录仍可查看。其 ID 不会再被使用。此操作无法撤销。',
-  'jobs.delete_dependents': '以下任务在 {{name}} 之后启动：',
+  'jobs.delete_dependents': '以下任务依赖 {{name}}：',
   'jobs.delete_anyway': '仍然删除',
-  'jobs.delete_anyway_explain': '如果仍然删除，这些任务会保留，但不会再在它之后启动。',
+  'jobs.delete_anyway_explain':
+    '如果仍然删除，这些任务会保留，但其运行不会再启动它们，也不会再结束它们的等待。',
   'jobs.changed_meanwhile': '任务已被他人修改，请先重新查看。',
   'run_with.title': '按选项运行 {{name}}',
   'run_with.again_title': '再次运行 {{name}}',

@@ -71,6 +71,35 @@ describe('the dependencies of a job', () => {
     screen.getByText('Not shown: 2 jobs that you may not read.');
   });
 
+  it('the dependencies tab says for which runs the job waits', async () => {
+    const waits = { kind: 'waits', on: 'success' };
+    answer({
+      upstream: [
+        { job_id: 'load', job_name: 'Load', ...waits },
+        { job_id: 'load', job_name: 'Load', ...waits, on: 'done' },
+        { job_id: 'night', job_name: 'Night', ...waits, on: 'done', deleted: true },
+        { job_id: 'node', job_name: 'Node', kind: 'node', on: null },
+      ],
+      downstream: [
+        { job_id: 'mail', job_name: 'Mail', ...waits },
+        { job_id: 'flow', job_name: 'Flow', kind: 'node', on: null },
+      ],
+    });
+    const waits_for = [
+      { job: 'load', on: 'success', window: { day: 0 }, which: 'last' },
+      { job: 'load', in: 'night', on: 'done', window: { day: -1 }, which: 'all' },
+    ];
+    show(<DependenciesTab job={{ ...job, waits_for } as Job} />);
+    await screen.findByRole('list', { name: 'Upstream jobs' });
+    expect(items('Upstream jobs')).toEqual([
+      'Loadwaits for: last fire of the same day · success',
+      'Loadwaits for: every fire of the day before · success or failure',
+      'Nightwaits for its node load: every fire of the day before · success or failure · deleted; the wait ends at its limit',
+      'Nodea node of this workflow',
+    ]);
+    expect(items('Downstream jobs')).toEqual(['Mailwaits on success', 'Flowruns it as a node']);
+  });
+
   it('the dependencies tab says when there are none', async () => {
     answer({});
     show(<DependenciesTab job={job} />);
@@ -165,7 +194,7 @@ describe('the delete of an upstream job', () => {
     const onDone = vi.fn<() => void>();
     show(<DeleteDialog job={job} onClose={() => {}} onDone={onDone} />);
     fireEvent.click(await screen.findByRole('button', { name: 'Delete' }));
-    await screen.findByText('These jobs start after Report:');
+    await screen.findByText('These jobs depend on Report:');
     expect(screen.getAllByRole('listitem').map((item) => item.textContent)).toEqual(['Alarm', 'Mail']);
     expect(onDone).not.toHaveBeenCalled();
     fireEvent.click(screen.getByRole('button', { name: 'Delete anyway' }));

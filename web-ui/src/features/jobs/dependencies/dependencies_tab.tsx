@@ -1,11 +1,14 @@
-// Tab with the jobs after which a job starts, and with those that start after it.
+// Tab with the jobs after which a job starts or for whose runs it waits, and with those that depend on it.
 import '../detail/texts.en';
 import { Link } from '@tanstack/react-router';
 import { useDependencies, type Dependency } from '../../../api/dependencies';
-import type { Job } from '../../../api/types';
+import type { Job, UpstreamWait } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
+import { usePreferences } from '../../../lib/preferences';
 import { Card, LoadFailure, Loading } from '../../../ui/ui';
+import { waitText } from '../waits/waits_text';
+import { waitsBehind } from './waits_behind';
 
 export default function DependenciesTab({ job }: { job: Job }) {
   const { t } = useTranslation();
@@ -19,7 +22,11 @@ export default function DependenciesTab({ job }: { job: Job }) {
       <div className="grid gap-4 lg:grid-cols-2">
         <Card title={t('deps.upstream')}>
           <p className="text-muted">{t(upstream.length > 0 ? 'deps.upstream_hint' : 'deps.no_upstream')}</p>
-          <Jobs label={t('deps.upstream')} jobs={upstream} />
+          <Jobs
+            label={t('deps.upstream')}
+            jobs={upstream}
+            waits={waitsBehind(job.waits_for ?? [], upstream)}
+          />
         </Card>
         <Card title={t('deps.downstream')}>
           <p className="text-muted">
@@ -33,13 +40,24 @@ export default function DependenciesTab({ job }: { job: Job }) {
   );
 }
 
-function Jobs({ label, jobs }: { label: string; jobs: Dependency[] }) {
+// `waits`: what the job waits for, at the place of each job.
+function Jobs(props: { label: string; jobs: Dependency[]; waits?: (UpstreamWait | undefined)[] }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const textOr = useTextOr();
-  if (jobs.length === 0) return null;
+  if (props.jobs.length === 0) return null;
+  const how = (job: Dependency, wait: UpstreamWait | undefined) => {
+    if (job.kind === 'node') return t(props.waits ? 'deps.its_node' : 'deps.node');
+    if (job.kind !== 'waits') return textOr('deps.on_', job.on);
+    if (!wait) return t('deps.waits_on', { on: textOr('deps.on_', job.on) });
+    const fires = waitText(wait, t, language);
+    return wait.job === job.job_id
+      ? t('deps.waits', { fires })
+      : t('deps.waits_node', { fires, node: wait.job });
+  };
   return (
-    <ul aria-label={label} className="mt-2 grid gap-1">
-      {jobs.map((job, i) => (
+    <ul aria-label={props.label} className="mt-2 grid gap-1">
+      {props.jobs.map((job, i) => (
         // oxlint-disable-next-line react/no-array-index-key -- a job may be there twice, and an item has no state
         <li key={i} className="flex min-h-6 flex-wrap items-center gap-x-2 wrap-anywhere">
           {job.deleted ? (
@@ -54,8 +72,8 @@ function Jobs({ label, jobs }: { label: string; jobs: Dependency[] }) {
             </Link>
           )}
           <span className="text-muted">
-            {textOr('deps.on_', job.on)}
-            {job.deleted && ' · ' + t('deps.deleted')}
+            {how(job, props.waits?.[i])}
+            {job.deleted && ' · ' + t(job.kind === 'waits' ? 'deps.waits_deleted' : 'deps.deleted')}
           </span>
         </li>
       ))}

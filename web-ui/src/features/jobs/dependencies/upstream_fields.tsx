@@ -20,7 +20,7 @@ interface UpstreamField {
   error?: string;
 }
 
-export function UpstreamJob({ name, label, error }: UpstreamField) {
+export function UpstreamJob({ name, label, error, hint }: UpstreamField & { hint?: string }) {
   const { t } = useTranslation();
   const { getValues } = useFormContext<FormValues>();
   const list = useId();
@@ -36,7 +36,7 @@ export function UpstreamJob({ name, label, error }: UpstreamField) {
         error={error}
         list={list}
         mono
-        hint={chosen ? t('form.upstream_is', { name: chosen.name }) : t('form.upstream_hint')}
+        hint={chosen ? t('form.upstream_is', { name: chosen.name }) : (hint ?? t('form.upstream_hint'))}
       />
       <datalist id={list}>
         {jobs

@@ -22,6 +22,7 @@ import { containerFacts } from '../container/container_facts';
 import { fanOutFacts } from '../fan_out/fan_out_facts';
 import { httpFacts } from '../http/http_facts';
 import { isolationFacts } from '../isolation/isolation_facts';
+import { waitsFacts } from '../waits/waits_facts';
 import { zoneOf } from '../../schedule/schedule_text';
 
 const Mono = ({ text }: { text: string }) => <span className="mono">{text}</span>;
@@ -120,6 +121,7 @@ export function ConfigurationTab({ job }: { job: Job }) {
               ? [[t('form.pause_after_failures'), job.pause_after_failures] as const]
               : []),
             [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
+            ...waitsFacts(job, t, language),
             [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
             ...(limitsRuns(job.overlap_policy) && job.max_running !== undefined

@@ -9,6 +9,7 @@ import { CONTAINER_DEFAULTS, isImage } from '../container/container_values';
 import { HTTP_DEFAULTS, wrongInHttp } from '../http/http_values';
 import { ISOLATION_DEFAULTS, isIsolated, wrongInIsolation } from '../isolation/isolation_values';
 import { FAN_OUT_DEFAULTS, wrongInFanOut } from '../fan_out/fan_out_values';
+import { WAIT_DEFAULTS, wrongInWait, wrongLimit } from '../waits/waits_values';
 import { SCRIPT_DEFAULTS, conditionsOf } from '../script/script_values';
 
 export const KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'manual', 'several'] as const;
@@ -141,6 +142,20 @@ export const formSchema = z
         kept: z.string(),
       }),
     ),
+    waits: z.array(
+      z.object({
+        job: z.string(),
+        in: z.string(),
+        on: z.string(),
+        window: z.string(),
+        days: z.string(),
+        back: z.string(),
+        ahead: z.string(),
+        which: z.string(),
+        kept: z.string(),
+      }),
+    ),
+    wait_limit: z.string(),
     misfire_policy: z.string(),
     misfire_grace: number(0, 86_400),
     catch_up_window: number(0, 31_536_000),
@@ -231,6 +246,15 @@ export const formSchema = z
           issues.push({ code: 'custom', input: value, message: wrong[1], path: ['rules', at, wrong[0]] });
       }
     },
+    ({ value, issues }) => {
+      for (const [at, row] of value.waits.entries()) {
+        const wrong = wrongInWait(row);
+        if (wrong)
+          issues.push({ code: 'custom', input: value, message: wrong[1], path: ['waits', at, wrong[0]] });
+      }
+      const wrong = wrongLimit(value);
+      if (wrong) issues.push({ code: 'custom', input: value, message: wrong, path: ['wait_limit'] });
+    },
     z.refine((v) => !limitsRuns(v.overlap_policy) || isWhole(v.max_running, 1, RUNNING_MAX), {
       error: `range:1:${RUNNING_MAX}`,
       path: ['max_running'],
@@ -271,6 +295,7 @@ export const DEFAULTS: FormValues = {
   upstream: '',
   on: 'success',
   schedules: [],
+  ...WAIT_DEFAULTS,
   misfire_policy: 'latest',
   misfire_grace: '60',
   catch_up_window: '3600',

@@ -8,6 +8,7 @@ import { useNamespaces } from '../../../api/queries';
 import { problemText } from '../../../i18n/problems';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
+import { early } from '../../../lib/preload';
 import { Field } from '../../../ui/field';
 import { Card } from '../../../ui/ui';
 import { ZoneOptions } from '../../../ui/zone_options';
@@ -36,6 +37,7 @@ const NO_RETRY_ON_EXAMPLE = 'exit:2, signal';
 const ISOLATION_FIELDS = Object.keys(ISOLATION_DEFAULTS) as (keyof IsolationValues)[];
 
 const WorkflowField = lazy(() => import('../workflow/workflow_field'));
+const WaitsFields = early(() => import('../waits/waits_fields'));
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (
@@ -300,6 +302,14 @@ function When({ base }: { base: Definition }) {
         <Group />
         <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
         <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
+      </More>
+      <More
+        label={t(values.waits.length > 0 ? 'form.waits_n' : 'form.waits', { n: values.waits.length })}
+        names={['waits', 'wait_limit']}
+      >
+        <Suspense>
+          <WaitsFields />
+        </Suspense>
       </More>
     </Card>
   );

@@ -13,6 +13,7 @@ import { containerFieldOf, containerFrom, containerValuesOf } from '../container
 import { fanOutFieldOf, fanOutFrom, fanOutValuesOf } from '../fan_out/fan_out_values';
 import { httpFieldOf, httpFrom, httpValuesOf } from '../http/http_values';
 import { isIsolated, isolationValuesOf, limitFieldOf, limitsFrom } from '../isolation/isolation_values';
+import { waitFieldOf, waitValuesOf, waitsFrom } from '../waits/waits_values';
 import { conditionsOf, scriptFieldOf, scriptFrom, scriptValuesOf } from '../script/script_values';
 import {
   DEFAULTS,
@@ -149,6 +150,7 @@ export function valuesOf(definition: Definition): FormValues {
     ...containerValuesOf(full.container),
     ...isolationValuesOf(full),
     ...fanOutValuesOf(full),
+    ...waitValuesOf(full),
     ...httpValuesOf(full.http),
     ...notifyValuesOf(full.notify),
     ...scheduleValues(full.schedules as Schedule[], values.time_zone),
@@ -225,6 +227,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   delete out.shards;
   delete out.broadcast;
   Object.assign(out, fanOutFrom(values));
+  delete out.waits_for;
+  delete out.wait_limit_s;
+  Object.assign(out, waitsFrom(values));
   if (values.type === 'workflow') out.workflow = workflowOf(values.workflow) ?? {};
   else delete out.workflow;
   if (values.job_id) out.job_id = values.job_id;
@@ -270,9 +275,11 @@ export function fieldOf(
   several = false,
   rules: readonly string[] = [],
 ): FieldPath<FormValues> | null {
-  const [, first, second, last] = pointer.split('/');
+  const [, first, second, last, part] = pointer.split('/');
   if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
+  if (first === 'waits_for') return waitFieldOf(second, last, part);
+  if (first === 'wait_limit_s') return 'wait_limit';
   if (first === 'notify') return notifyFieldOf(second);
   if (first === 'script') return scriptFieldOf(second);
   if (first === 'container') return containerFieldOf(second);

@@ -11,6 +11,8 @@ export const en = {
   'form.on_failure': 'Limits and retries',
   'form.more_what': 'Labels, environment, parameters',
   'form.more_when': 'Missed fires, overlap, daylight saving',
+  'form.waits': 'Wait for runs of other jobs',
+  'form.waits_n': 'Wait for runs of other jobs ({{n}})',
   'form.name': 'Name',
   'form.job_id': 'Job ID',
   'form.job_id_hint': 'Lower-case letters, digits, - and _. Leave empty to derive it from the name.',

@@ -12,6 +12,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.on_failure': '限制与重试',
   'form.more_what': '标签、环境变量、参数',
   'form.more_when': '错过触发、重叠、夏令时',
+  'form.waits': '等待其他任务的运行',
+  'form.waits_n': '等待其他任务的运行（{{n}}）',
   'form.name': '名称',
   'form.job_id': '任务 ID',
   'form.job_id_hint': '小写字母、数字、- 和 _。留空则由名称生成。',

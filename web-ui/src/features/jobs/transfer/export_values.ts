@@ -30,6 +30,8 @@ const DEFAULTS: Definition = {
   overlap_policy: 'allow',
   max_running: 1,
   queue_max: 100,
+  waits_for: [],
+  wait_limit_s: 0,
   concurrency_group: '',
   dst_gap: 'fire',
   dst_repeat: 'auto',

@@ -1,4 +1,5 @@
 // Filter by state. If no state is chosen, all states are shown.
+import type { ReactNode } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';
 
 export function StateFilter(props: {
@@ -15,25 +16,29 @@ export function StateFilter(props: {
   };
   return (
     <div role="group" aria-label={t('runs.state')} className="flex flex-wrap gap-1.5">
-      {props.states.map((state) => {
-        const on = props.chosen.includes(state);
-        return (
-          <button
-            key={state}
-            type="button"
-            aria-pressed={on}
-            onClick={() => toggle(state)}
-            className={
-              'min-h-7 rounded-full border px-3 text-xs ' +
-              (on
-                ? 'border-accent bg-accent-soft font-medium text-accent'
-                : 'bg-surface text-muted hover:text-ink')
-            }
-          >
-            {t(`state.${state}`)}
-          </button>
-        );
-      })}
+      {props.states.map((state) => (
+        <StateChip key={state} on={props.chosen.includes(state)} onClick={() => toggle(state)}>
+          {t(`state.${state}`)}
+        </StateChip>
+      ))}
     </div>
+  );
+}
+
+export function StateChip(props: { on: boolean; onClick: () => void; children: ReactNode }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={props.on}
+      onClick={props.onClick}
+      className={
+        'min-h-7 rounded-full border px-3 text-xs ' +
+        (props.on
+          ? 'border-accent bg-accent-soft font-medium text-accent'
+          : 'bg-surface text-muted hover:text-ink')
+      }
+    >
+      {props.children}
+    </button>
   );
 }

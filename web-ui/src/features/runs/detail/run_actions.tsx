@@ -15,6 +15,7 @@ import { runPath } from './run_path';
 import { isWorkflow } from './run_text';
 
 const ConfirmDialog = lazy(() => import('../../../ui/dialogs/confirm_dialog'));
+const Release = lazy(() => import('../waiting/release'));
 const RetryNodesDialog = lazy(() => import('../../workflows/retry_nodes_dialog'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
@@ -87,6 +88,11 @@ export function Actions({ run }: { run: Run }) {
           <Ban aria-hidden size={15} />
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
+      )}
+      {run.state === 'PENDING' && (
+        <Suspense>
+          <Release run={run} />
+        </Suspense>
       )}
       {hasNodes(run) && statePermits(run, 'retry') && (
         <button

@@ -10,24 +10,16 @@ import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
-import { readable, span } from '../../../lib/format';
+import { span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
+import { early } from '../../../lib/preload';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../../ui/ui';
 import { ExecutorLink } from '../../lists/runs/executor_link';
 import { Output } from '../log/output';
-import {
-  attemptOf,
-  attemptToShow,
-  exitText,
-  failedBefore,
-  timeline,
-  usageText,
-  isWorkflow,
-} from './run_text';
+import { attemptOf, attemptToShow, exitText, timeline, usageText, isWorkflow } from './run_text';
 import { duration } from '../../lists/runs/duration';
-import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 import { Actions, Again } from './run_actions';
 import { runPath } from './run_path';
 
@@ -38,6 +30,7 @@ const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
 const Saved = lazy(() => import('./saved_card'));
 const StartedBy = lazy(() => import('./started_by'));
+const Waiting = early(() => import('../waiting/waiting_text'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // ms; refresh interval until the run has ended
 
@@ -197,45 +190,26 @@ function Sentence({ run }: { run: Run }) {
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
       </>
     ));
+  if (run.state === 'PENDING')
+    return (
+      <Suspense>
+        <Waiting run={run} error={error} />
+      </Suspense>
+    );
   // While the run is active, its error is the reason that was given for the cancellation.
   const ending =
     run.state === 'RUNNING' &&
     run.cancel_requested &&
     t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
-  const slot = slotPlace(run);
-  const inGroup = groupPlace(run);
-  const waits =
-    run.state === 'PENDING' &&
-    (slot ? (
-      <WaitsForSlot run={run} {...slot} />
-    ) : inGroup ? (
-      <WaitsForGroup {...inGroup} />
-    ) : run.waiting ? (
-      <>
-        {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}
-        <span lang="en">{readable(run.waiting.detail)}</span>
-      </>
-    ) : (
-      t('run.waits')
-    ));
-  const failed = failedBefore(run);
-  if (failed) return <RetryBanner run={run} failed={failed} waits={waits} />;
-  if (run.waiting?.code === 'not_due' && run.due_at)
-    return (
-      <p role="status" className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">
-        <StartsIn at={run.due_at} />
-      </p>
-    );
-  const first = waits || ending;
-  const text = first ? (
+  const text = ending ? (
     <>
-      {first} {error}
+      {ending} {error}
     </>
   ) : (
     error
   );
   if (!text) return null;
-  const bad = run.error !== null && run.state !== 'CANCELLED' && !first;
+  const bad = run.error !== null && run.state !== 'CANCELLED' && !ending;
   return (
     <p
       role="status"

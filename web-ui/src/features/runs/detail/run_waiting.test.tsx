@@ -18,8 +18,10 @@ import { RunPage } from './run_page';
 import { clockTime } from '../../../lib/format';
 import { ordinal } from '../../../lib/ordinal';
 import { setPreferences } from '../../../lib/preferences';
-import { HttpResponse, at, http, server } from '../../../../test_support/server';
+import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
+import '../waiting/release';
+import '../waiting/release_dialog';
 
 const SLOW_MS = 60_000; // ms; the first test of a file also loads the page's parts
 
@@ -249,6 +251,67 @@ describe('a run that waits for a slot of its job', () => {
     expect([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal).join(' ')).toBe(
       '1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th',
     );
+  });
+});
+
+describe('a run that waits for runs of other jobs', () => {
+  const detail = 'Waits for load of 2026-03-01 02:00 (run r0, FAILED), until 2026-03-01 06:00.';
+  const show = (more: Partial<Run>) => {
+    queryClient.clear();
+    const waits = { code: 'upstream_run' as const, detail };
+    server.use(
+      http.get(at('runs/r1'), () =>
+        HttpResponse.json(waiting({ attempt: 1, attempts: [], due_at: null, waiting: waits, ...more })),
+      ),
+      http.get(
+        at('runs/r1/logs/stream'),
+        () =>
+          new HttpResponse('event: end\ndata: {"complete": true}\n\n', {
+            headers: { 'Content-Type': 'text/event-stream' },
+          }),
+      ),
+    );
+    return open();
+  };
+
+  it('a run says for which run it waits, and a person releases it with a reason', async () => {
+    const sent: unknown[] = [];
+    server.use(
+      http.post(at('runs/r1/release'), async ({ request }) => {
+        sent.push(await request.json());
+        return HttpResponse.json({ run_id: 'r1' }, { status: 202 });
+      }),
+    );
+    await show({ allowed_actions: ['cancel', 'release'] });
+    await screen.findByText(detail, {}, { timeout: SLOW_MS });
+    fireEvent.click(await screen.findByRole('button', { name: 'Release' }));
+    const dialog = await screen.findByRole('dialog', { name: 'Release this run?' });
+    fireEvent.change(within(dialog).getByLabelText('Reason (optional)'), { target: { value: 'checked' } });
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Release' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent).toEqual([{ reason: 'checked' }]);
+  });
+
+  it('a release without a reason sends none, and its refusal is told', async () => {
+    const sent: unknown[] = [];
+    server.use(
+      http.post(at('runs/r1/release'), async ({ request }) => {
+        sent.push(await request.json());
+        return problem(409, 'not_waiting', 'The run waits no longer.');
+      }),
+    );
+    await show({ allowed_actions: ['cancel', 'release'] });
+    fireEvent.click(await screen.findByRole('button', { name: 'Release' }, { timeout: SLOW_MS }));
+    const dialog = await screen.findByRole('dialog');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Release' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    expect(sent).toEqual([{}]);
+  });
+
+  it('a run that waits for something else offers no release', async () => {
+    await show({ allowed_actions: ['cancel'], waiting: { code: 'no_room', detail: 'All are full.' } });
+    await screen.findByText('All are full.', {}, { timeout: SLOW_MS });
+    expect(screen.queryByRole('button', { name: 'Release' })).toBeNull();
   });
 });
 

@@ -7,11 +7,12 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { SearchField } from '../../../ui/search_field';
 import { NamespaceFilter } from '../../lists/filters/namespace_filter';
 import { KindFilter, OwnerFilter } from '../../lists/filters/run_filters';
-import { StateFilter } from '../../lists/filters/state_filter';
+import { StateChip, StateFilter } from '../../lists/filters/state_filter';
 import { TimeRange } from '../../lists/filters/time_range';
 
 export interface RunSearch {
   state?: string[];
+  waiting?: 'upstream_run';
   kind?: string[];
   job_id?: string;
   namespace?: string[];
@@ -33,7 +34,19 @@ export default function FilterBar(props: {
   const executors = itemsOf(useExecutors().data);
   return (
     <>
-      <StateFilter states={RUN_STATES} chosen={search.state ?? []} onChange={(state) => set({ state })} />
+      <div className="flex flex-wrap gap-1.5">
+        <StateFilter
+          states={RUN_STATES}
+          chosen={search.state ?? []}
+          onChange={(state) => set({ state, waiting: undefined })}
+        />
+        <StateChip
+          on={search.waiting !== undefined}
+          onClick={() => set({ waiting: search.waiting ? undefined : 'upstream_run', state: undefined })}
+        >
+          {t('runs.waiting')}
+        </StateChip>
+      </div>
       <div className="flex flex-wrap items-center gap-2">
         <SearchField
           label={t('runs.job_id')}

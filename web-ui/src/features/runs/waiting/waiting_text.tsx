@@ -1,5 +1,5 @@
-// Texts about a run that waits for its retry (the attempt that failed, why, and when the next one starts), or for
-// a slot of its job or of its concurrency group (its place in the queue).
+// The banner of a run that has not started: what it waits for. Of a retry, the attempt that failed, why, and when the
+// next one starts; of a slot of its job or of its concurrency group, its place in the queue.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -8,13 +8,46 @@ import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
-import { clockTime, countdown } from '../../../lib/format';
+import { clockTime, countdown, readable } from '../../../lib/format';
 import { ordinalIn } from '../../../lib/ordinal';
 import { usePreferences } from '../../../lib/preferences';
 import { Time } from '../../../ui/time';
-import { exitText } from './run_text';
+import { exitText, failedBefore } from '../detail/run_text';
 
 const SECOND_MS = 1000;
+
+// `error`: the run's error, in words.
+export default function Waiting({ run, error }: { run: Run; error: ReactNode }) {
+  const { t, i18n } = useTranslation();
+  const textOr = useTextOr();
+  const slot = slotPlace(run);
+  const inGroup = groupPlace(run);
+  const waits = slot ? (
+    <WaitsForSlot run={run} {...slot} />
+  ) : inGroup ? (
+    <WaitsForGroup {...inGroup} />
+  ) : run.waiting ? (
+    <>
+      {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}
+      <span lang="en">{readable(run.waiting.detail)}</span>
+    </>
+  ) : (
+    t('run.waits')
+  );
+  const failed = failedBefore(run);
+  if (failed) return <RetryBanner run={run} failed={failed} waits={waits} />;
+  return (
+    <p role="status" className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">
+      {run.waiting?.code === 'not_due' && run.due_at ? (
+        <StartsIn at={run.due_at} />
+      ) : (
+        <>
+          {waits} {error}
+        </>
+      )}
+    </p>
+  );
+}
 
 function useCountdown(at: string): { span: string; at: string } {
   const { language, time, zone } = usePreferences();
@@ -27,7 +60,7 @@ function useCountdown(at: string): { span: string; at: string } {
   };
 }
 
-export function StartsIn({ at }: { at: string }) {
+function StartsIn({ at }: { at: string }) {
   const { t } = useTranslation();
   return <>{t('run.starts_in', useCountdown(at))}</>;
 }
@@ -38,7 +71,7 @@ function RetryingIn({ at }: { at: string }) {
 }
 
 // `waits` says why the next attempt has not been started although it is due.
-export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits: ReactNode }) {
+function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits: ReactNode }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
   // The number of attempts comes from the current version of the job, because that version decides whether a
@@ -64,14 +97,14 @@ export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt;
 }
 
 // Null if the run does not wait for a slot, or left the queue while it was read.
-export function slotPlace(run: Run): { position: number; length: number; since: string } | null {
+function slotPlace(run: Run): { position: number; length: number; since: string } | null {
   const { code, position, length, since } = run.waiting ?? {};
   return code === 'slot' && position !== undefined && length !== undefined && since !== undefined
     ? { position, length, since }
     : null;
 }
 
-export function WaitsForSlot({ run, ...at }: { run: Run; position: number; length: number; since: string }) {
+function WaitsForSlot({ run, ...at }: { run: Run; position: number; length: number; since: string }) {
   const { t, i18n } = useTranslation();
   const place = ordinalIn(i18n.language, at.position);
   return (
@@ -85,16 +118,14 @@ export function WaitsForSlot({ run, ...at }: { run: Run; position: number; lengt
 }
 
 // Null if the run does not wait for a slot of a group, or left the queue while it was read.
-export function groupPlace(
-  run: Run,
-): { group: string; position: number; length?: number; since: string } | null {
+function groupPlace(run: Run): { group: string; position: number; length?: number; since: string } | null {
   const { code, group, position, length, since } = run.waiting ?? {};
   return code === 'group' && group !== undefined && position !== undefined && since !== undefined
     ? { group, position, length, since }
     : null;
 }
 
-export function WaitsForGroup(at: { group: string; position: number; length?: number; since: string }) {
+function WaitsForGroup(at: { group: string; position: number; length?: number; since: string }) {
   const { t, i18n } = useTranslation();
   const place = ordinalIn(i18n.language, at.position);
   const { group, length } = at;

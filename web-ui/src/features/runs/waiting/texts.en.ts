@@ -1,0 +1,38 @@
+import { addEnglish } from '../../../i18n';
+
+export const en = {
+  'run.waits': 'Waiting for the fire time or for an executor with a free slot.',
+  'waiting.paused': 'The job is paused.',
+  'waiting.not_due': 'The start time has not been reached.',
+  'waiting.cluster_paused': 'The cluster is paused.',
+  'waiting.upstream': 'Waits for other nodes of its workflow.',
+  'waiting.slot': 'Waits for a slot of its job.',
+  'waiting.group': 'Waits for a slot of its concurrency group.',
+  'waiting.unreadable': 'The job definition cannot be read.',
+  'waiting.no_executor': 'No executor is registered.',
+  'waiting.pinned_unknown': 'The selected executor does not exist.',
+  'waiting.no_match': 'No executor matches the selector.',
+  'waiting.no_feature': 'No eligible executor has what the job needs.',
+  'waiting.away': 'All suitable executors are disabled, draining or not online.',
+  'waiting.no_room': 'All suitable executors are full.',
+  'waiting.no_handler': 'No program offers its handler.',
+  'waiting.queued': 'About to be assigned to an executor.',
+  'run.failed_attempt': 'Attempt {{n}} failed: {{why}}.',
+  'run.failed_attempt_of': 'Attempt {{n}} of {{of}} failed: {{why}}.',
+  'run.exit_code_n': 'exit code {{code}}',
+  'run.retrying_in': 'Retrying in {{span}} ({{at}}).',
+  'run.retry_resumes': 'The next attempt starts when the job is resumed.',
+  'run.waits_slot': 'Waits for a slot, {{place}} of {{length}} in the queue of its job, since',
+  'run.queue': 'View the queue',
+  'run.waits_group': 'Waits for a slot of group {{group}}, {{place}}, since',
+  'run.waits_group_of': 'Waits for a slot of group {{group}}, {{place}} of {{length}}, since',
+  'run.view_group': 'View the group',
+  'run.starts_in': 'Starts in {{span}} ({{at}}).',
+  'waiting.upstream_run': 'Waits for runs of other jobs.',
+  'release.run': 'Release',
+  'release.title': 'Release this run?',
+  'release.explain':
+    'It starts without the runs of other jobs for which it waits. A node of a workflow still waits for its other nodes.',
+  'release.done': 'Run released',
+} as const;
+addEnglish(en);
