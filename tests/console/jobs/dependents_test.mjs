@@ -1,4 +1,5 @@
-// A job that starts after another one: made in the form, started by a run, shown on both jobs, and in the way of a delete.
+// A job that starts after another one, or waits for its runs: made in the form, started by a run, shown on both jobs, and in
+// the way of a delete.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
@@ -104,6 +105,54 @@ describe('a job after another job', () => {
     const { schedules } = await server.api('GET', 'jobs/alarm');
     assert.deepEqual(schedules.map((one) => [one.job, one.on, one.parameters?.from]),
       [['breaks', 'failure', '{{trigger.run_id}}'], ['load', 'success', undefined]]);
+  });
+});
+
+describe('a job that waits for runs of another job', () => {
+  test('the form says for which run a run would wait', async () => {
+    await server.api('POST', 'jobs', { job_id: 'stock', name: 'Stock', command: 'true', cron_expression: '0 0 29 2 *' });
+    await server.api('POST', 'jobs', { job_id: 'daily', name: 'Daily', command: 'true' });
+    await person({}, async (page) => {
+      await page.goto(server.url + '/jobs/daily/edit');
+      await page.getByText('Wait for runs of other jobs').click();
+      await page.getByRole('button', { name: 'Add a job to wait for' }).click();
+      await page.getByLabel('Job 1 (ID)').fill('stock');
+      await page.getByText('Job: Stock').waitFor();
+      await page.getByText('Waits for stock, which has no fire in the window.').waitFor();
+      assert.deepEqual(await look(page, 'the form'), []);
+      await page.getByLabel('Fires of job 1 that count').selectOption('before');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL('**/jobs/daily');
+      await page.getByRole('button', { name: 'Configuration' }).click();
+      await page.getByText('last fire of the day before · success').waitFor();
+      await page.goto(server.url + '/jobs/stock?tab=dependencies');
+      assert.match(await inList(page, 'Downstream jobs').innerText(), /^Daily\s+waits on success$/);
+    });
+    const { waits_for, wait_limit_s } = await server.api('GET', 'jobs/daily');
+    assert.deepEqual([waits_for, wait_limit_s], [[{ job: 'stock', on: 'success', which: 'last', window: { day: -1 } }], 21_600]);
+  });
+
+  test('a run that waits is found by the filter and released with a reason', async () => {
+    await server.api('POST', 'jobs', {
+      job_id: 'waiter', name: 'Waiter', command: 'true', schedules: [{ kind: 'after', job: 'load' }],
+      waits_for: [{ job: 'stock', window: { day: 0 } }], wait_limit_s: 3600,
+    });
+    await server.api('POST', 'jobs/load/execute', {});
+    await person({ width: 360 }, async (page) => {
+      await page.goto(server.url + '/runs');
+      await page.getByRole('button', { name: 'Waits for other jobs' }).click();
+      await page.getByRole('link', { name: 'Waiter' }).click();
+      await page.getByText(/^Waits for stock/).waitFor();
+      assert.deepEqual(await look(page, 'the run'), []);
+      await page.getByRole('button', { name: 'Release' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Reason (optional)').fill('stock is empty');
+      await dialog.getByRole('button', { name: 'Release' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    });
+    await runOf('waiter');
+    const { items: [entry] } = await server.api('GET', 'audit?action=run.release');
+    assert.equal(entry.reason, 'stock is empty');
   });
 });
 

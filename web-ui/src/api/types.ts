@@ -52,26 +52,12 @@ export interface AfterSchedule {
 }
 
 // Runs of another job for which the runs of a job wait.
-export interface WaitWindow {
-  day?: number;
-  back_s?: number;
-  ahead_s?: number;
-}
-export interface UpstreamWait {
-  job: string;
-  in?: string;
-  on?: 'success' | 'done';
-  window: WaitWindow;
-  which?: 'last' | 'all';
-}
+export type UpstreamWait = Schemas['UpstreamWait'];
+export type WaitWindow = UpstreamWait['window'];
+export type WaitsPreview = Schemas['PreviewWaits'];
 
 // `problem`: why the definition cannot be read (UnreadableJob). Then the fields of the definition are empty.
-export type Job = Omit<Schemas['Job'], 'schedules'> & {
-  schedules: Schedule[];
-  waits_for?: UpstreamWait[];
-  wait_limit_s?: number;
-  problem?: string;
-};
+export type Job = Omit<Schemas['Job'], 'schedules'> & { schedules: Schedule[]; problem?: string };
 export type ParameterRule = Schemas['ParameterRule'];
 export type JobQueue = Schemas['JobQueue'];
 export type JobVersion = Schemas['JobVersion'];

@@ -30,7 +30,7 @@ const ReleaseDialog = lazy(() => import('../runs/waiting/release_dialog'));
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);
 // True if the node waits for runs of other jobs, before it waits for other nodes. Older servers do not say so.
-const isAwaiting = (node: RunNode & { awaiting?: boolean }) => node.awaiting === true;
+const isAwaiting = (node: RunNode) => node.awaiting === true;
 // True if the node's state permits a skip. The server says so to those who may act on the run.
 const maySkip = (run: Run, node: RunNode) =>
   run.allowed_actions?.length

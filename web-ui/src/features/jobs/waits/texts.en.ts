@@ -51,5 +51,6 @@ export const en = {
   'waits.preview_open': 'would wait',
   'waits.preview_run': 'Run of',
   'waits.preview_window': 'Fires from',
+  'waits.preview_ahead': ', or up to',
 } as const;
 addEnglish(en);

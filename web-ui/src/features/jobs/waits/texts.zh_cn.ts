@@ -50,4 +50,5 @@ export const zhCN: TwinOf<typeof en> = {
   'waits.preview_open': '需要等待',
   'waits.preview_run': '对应的运行：',
   'waits.preview_window': '有效触发范围：',
+  'waits.preview_ahead': '，或截至',
 };

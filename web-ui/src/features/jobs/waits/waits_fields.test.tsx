@@ -49,10 +49,17 @@ const asYaml = () => {
   return parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value) as Record<string, unknown>;
 };
 const preview = (item: object) => ({
+  valid: true,
+  errors: [],
+  fire_time: '2026-03-02T05:00:00Z',
   items: [
     {
-      window: { from: '2026-03-01T23:00:00Z', until: '2026-03-02T05:00:00Z' },
-      fire: null,
+      job: 'load',
+      in: null,
+      from: '2026-03-01T23:00:00Z',
+      until: '2026-03-02T05:00:00Z',
+      ahead_until: null,
+      fire_time: null,
       run_id: null,
       state: null,
       met: false,
@@ -78,7 +85,7 @@ beforeEach(() => {
       asked.push(await request.json());
       return HttpResponse.json(
         preview({
-          fire: '2026-03-02T02:00:00Z',
+          fire_time: '2026-03-02T02:00:00Z',
           run_id: 'r7',
           state: 'FAILED',
           detail: 'Waits for load of 2026-03-02 03:00 (run r7, FAILED).',
@@ -100,7 +107,7 @@ describe('the fields of what a job waits for', () => {
     await within(box).findByText('Load orders');
     within(box).getByText('would wait');
     within(box).getByText('Failed');
-    expect(asked.at(-1)).toEqual({ waits_for, time_zone: 'Europe/Paris' });
+    expect(asked.at(-1)).toEqual({ waits_for, time_zone: 'Europe/Paris', job_id: 'report' });
     expect(within(box).getByRole('link', { hidden: true }).getAttribute('href')).toBe('/runs/r7');
     expect(asYaml()).toMatchObject({ waits_for, wait_limit_s: 21_600 });
   });
@@ -129,7 +136,8 @@ describe('the fields of what a job waits for', () => {
 
   it('the preview says why there is none, and what holds nothing up', async () => {
     const answers = [
-      problem(422, 'unknown_job', 'no', {
+      HttpResponse.json({
+        ...preview({ detail: 'Waits for lo, which does not exist.' }),
         errors: [{ pointer: '/waits_for/0/job', code: 'unknown_job', detail: 'There is no job lo.' }],
       }),
       HttpResponse.json(preview({ met: true })),

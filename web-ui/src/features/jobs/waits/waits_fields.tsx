@@ -10,11 +10,12 @@ import { Field } from '../../../ui/field';
 import { UpstreamJob } from '../dependencies/upstream_fields';
 import { Text, useError } from '../form/form_fields';
 import type { FormValues } from '../form/form_schema';
-import { WaitsPreview } from './waits_preview';
+import { PreviewOfWaits, usePreviewOfForm } from './waits_preview';
 import { EMPTY_WAIT, WAITS_MAX, WAIT_ON, WAIT_WHICH, WAIT_WINDOWS, type WaitRow } from './waits_values';
 
 export default function WaitsFields() {
   const { t } = useTranslation();
+  const shown = usePreviewOfForm();
   const { fields, append, remove } = useFieldArray<FormValues, 'waits'>({ name: 'waits' });
   return (
     <div className="grid gap-3 sm:col-span-2">
@@ -49,7 +50,7 @@ export default function WaitsFields() {
               placeholder="6h"
             />
           </div>
-          <WaitsPreview />
+          <PreviewOfWaits {...shown} />
         </>
       )}
     </div>
