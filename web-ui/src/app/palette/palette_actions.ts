@@ -1,5 +1,6 @@
 // Actions of the palette: on the job whose page is open, on the cluster, and on the console's appearance.
 import '../texts.en';
+import '../../features/account/texts.en';
 import '../../features/jobs/form/texts.en';
 import '../../features/jobs/list/texts.en';
 import '../../features/system/texts.en';

@@ -1,4 +1,5 @@
 // Panel with the settings at the foot of the navigation. Its code is loaded on the first click.
+import '../../features/account/texts.en';
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, UserRound } from 'lucide-react';
 import { signOut } from '../../auth/session';

@@ -121,6 +121,7 @@ export const en = {
   'queue.group_waits': 'Waiting for a slot of the group:',
   'queue.group_view': 'View the group',
   // Jobs before and after this one.
+  anywhere: 'Anywhere',
   'deps.upstream': 'Upstream jobs',
   'deps.upstream_hint': 'This job starts after these jobs, or waits for their runs.',
   'deps.no_upstream': 'This job does not start after another job.',

@@ -118,6 +118,7 @@ export const zhCN: TwinOf<typeof en> = {
   'queue.group_waits': '正在等待该组的名额：',
   'queue.group_view': '查看并发组',
   // Jobs before and after this one.
+  anywhere: '任意执行器',
   'deps.upstream': '上游任务',
   'deps.upstream_hint': '此任务在以下任务之后启动，或等待其运行。',
   'deps.no_upstream': '此任务不在其他任务之后启动。',

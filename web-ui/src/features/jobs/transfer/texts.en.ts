@@ -2,6 +2,11 @@ import { addEnglish } from '../../../i18n';
 
 export const en = {
   // Importing jobs from files.
+  'import.result_created': 'created',
+  'import.result_updated': 'updated',
+  'import.result_unchanged': 'unchanged',
+  'import.result_pruned': 'deleted',
+  'import.result_error': 'rejected',
   'import.title': 'Import jobs',
   'import.under': 'From files of jobs, such as an export, or from another scheduler',
   'import.source': 'Import from',

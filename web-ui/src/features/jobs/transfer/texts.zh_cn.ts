@@ -3,6 +3,11 @@ import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
   // Importing jobs from files.
+  'import.result_created': '已创建',
+  'import.result_updated': '已更新',
+  'import.result_unchanged': '无变化',
+  'import.result_pruned': '已删除',
+  'import.result_error': '被拒绝',
   'import.title': '导入任务',
   'import.under': '来自任务文件（例如导出的文件），或来自其他调度系统',
   'import.source': '导入来源',

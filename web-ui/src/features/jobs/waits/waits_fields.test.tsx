@@ -20,7 +20,7 @@ const job = {
   name: 'Report',
   type: 'shell',
   command: 'true',
-  cron_expression: null,
+  cron_expression: '0 3 * * *',
   schedules: [],
   time_zone: 'Europe/Paris',
   enabled: true,
@@ -75,6 +75,9 @@ beforeEach(() => {
   server.use(
     http.get(at('system/config'), () =>
       HttpResponse.json({ version: 1, settings: {}, sources: {}, live: [] }),
+    ),
+    http.post(at('schedules/preview'), () =>
+      HttpResponse.json({ valid: true, errors: [], explanations: [], items: [], warnings: [] }),
     ),
     http.get(at('jobs'), () =>
       HttpResponse.json({ items: [{ job_id: 'load', name: 'Load orders' }], next_page_token: null }),
