@@ -25,7 +25,7 @@ import { statePermits } from '../../auth/state_permits';
 import { waitText } from './edge_text';
 import { barsOf, msOf } from './node_times';
 
-const ReleaseDialog = lazy(() => import('../runs/waiting/release_dialog'));
+const ReleaseDialog = lazy(() => import('../lists/runs/release_dialog'));
 
 const SKIPPABLE = new Set(['PENDING', 'HELD', 'FAILED', 'TIMED_OUT', 'CANCELLED', 'LOST', 'SKIPPED']);
 const NO_FAILURES = new Set(['skipped_by_hand', 'not_selected', 'upstream_failed']);

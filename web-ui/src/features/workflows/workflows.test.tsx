@@ -20,7 +20,7 @@ import NodesCard from './nodes_card';
 import RetryNodesDialog from './retry_nodes_dialog';
 import RunNodes from './run_nodes';
 import { WorkflowsPage } from './workflows_page';
-import '../runs/waiting/release_dialog';
+import '../lists/runs/release_dialog';
 import '../../ui/dialogs/modal_dialog';
 
 const SLOW_MS = 60_000;

@@ -1,4 +1,4 @@
-// What a run would wait for if it fired now, from the code of the scheduler that judges it.
+// Preview of what a run would wait for if it fired now, from the code of the scheduler that judges it.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useWatch } from 'react-hook-form';

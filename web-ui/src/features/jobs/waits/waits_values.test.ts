@@ -1,4 +1,4 @@
-// What a job waits for in the fields of the form and in words.
+// Waits of a job in the fields of the form and in words.
 import '../../../../test_support/texts';
 import i18next from 'i18next';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ const wrongAt = (row: Partial<WaitRow>, more: Partial<typeof DEFAULTS> = {}) => 
   return checked.success ? [] : checked.error.issues.map((one) => [one.path.join('.'), one.message]);
 };
 
-describe('what a job waits for', () => {
+describe('the waits of a job', () => {
   it('the form returns each form of it unchanged', () => {
     const waiting = { ...job, waits_for: WAITS, wait_limit_s: 21_600 };
     const { waits_for, wait_limit_s } = definitionFrom(valuesOf(waiting), waiting);

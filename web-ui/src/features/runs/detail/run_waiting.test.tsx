@@ -21,7 +21,7 @@ import { setPreferences } from '../../../lib/preferences';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
 import '../waiting/release';
-import '../waiting/release_dialog';
+import '../../lists/runs/release_dialog';
 
 const SLOW_MS = 60_000; // ms; the first test of a file also loads the page's parts
 

@@ -7,7 +7,7 @@ import { statePermits } from '../../../auth/state_permits';
 import { useDenied } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 
-const ReleaseDialog = lazy(() => import('./release_dialog'));
+const ReleaseDialog = lazy(() => import('../../lists/runs/release_dialog'));
 
 export default function Release({ run }: { run: Run }) {
   const { t } = useTranslation();

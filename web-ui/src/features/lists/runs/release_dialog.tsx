@@ -1,5 +1,5 @@
 // Dialog that asks for the reason, and ends the wait of a run for runs of other jobs.
-import './texts.en';
+import '../../runs/waiting/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../../api/client';
@@ -8,7 +8,6 @@ import { Modal } from '../../../ui/dialogs/modal';
 import { Field } from '../../../ui/field';
 import { toast, toastError } from '../../../ui/toasts';
 import { explain } from '../../../ui/ui';
-import { runPath } from '../detail/run_path';
 
 const REASON_MAX = 1000;
 
@@ -18,7 +17,9 @@ export default function ReleaseDialog({ id, onClose }: { id: string; onClose: ()
   const [reason, setReason] = useState('');
   const release = useMutation({
     mutationFn: () =>
-      call('POST', runPath(id) + '/release', { body: reason.trim() ? { reason: reason.trim() } : {} }),
+      call('POST', `runs/${encodeURIComponent(id)}/release`, {
+        body: reason.trim() ? { reason: reason.trim() } : {},
+      }),
     onSuccess: () => toast(t('release.done')),
     onError: (error) => toastError(t('error.action'), explain(error, t)),
     onSettled: () => {
