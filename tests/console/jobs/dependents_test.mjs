@@ -116,7 +116,7 @@ describe('a job that waits for runs of another job', () => {
       await page.goto(server.url + '/jobs/daily/edit');
       await page.getByText('Wait for runs of other jobs').click();
       await page.getByRole('button', { name: 'Add a job to wait for' }).click();
-      await page.getByLabel('Job 1 (ID)').fill('stock');
+      await page.getByLabel('Job 1 (ID)', { exact: true }).fill('stock');
       await page.getByText('Job: Stock').waitFor();
       await page.getByText('Waits for stock, which has no fire in the window.').waitFor();
       assert.deepEqual(await look(page, 'the form'), []);

@@ -70,7 +70,7 @@ function Row({ at, onRemove }: { at: number; onRemove: () => void }) {
       <UpstreamJob name={`waits.${at}.in`} label={t('waits.in_n', { n })} hint={t('waits.in_hint')} />
       <button
         type="button"
-        className="button button-icon button-danger mt-6 justify-self-end"
+        className="button button-icon button-danger justify-self-end sm:mt-6 sm:self-start"
         aria-label={t('waits.remove_n', { n })}
         title={t('waits.remove_n', { n })}
         onClick={onRemove}
