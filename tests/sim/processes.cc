@@ -39,6 +39,11 @@ test::CallFate AnswerLost(Effect effect) {
 }
 bool CanBeLost(const test::StoreCall& call) { return call.is_fenced_write || call.name == "Take"; }
 
+// Much may happen between the reads of what runs wait for.
+bool AsksForUpstream(const test::StoreCall& call) {
+  return call.name == "ReadSources" || call.name == "ReadUpstreamRuns";
+}
+
 // The ports of a member: those of which it only reads little have no faults.
 Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& streaks,
                   UpstreamStore& upstream) {
@@ -182,7 +187,9 @@ test::CallFate SchedulerProcess::Enter(const test::StoreCall& call) {
   Rng& rng = world_.rng;
   if (rng.Chance(0.5)) Wait();
   if (world_.store_hangs()) return EnterHanging(call);
-  if (rng.Chance(call.name == "MarkLost" ? faults.slow_losses : faults.slow)) {
+  if (rng.Chance(call.name == "MarkLost" ? faults.slow_losses
+                 : AsksForUpstream(call) ? 10 * faults.slow
+                                         : faults.slow)) {
     world_.Sleep(Duration(rng.Below(faults.slow_max.count())), World::Waits::kTurn);
   }
   if (!alive_ || world_.store_away() || world_.network.IsCut(name(), "store") ||
