@@ -47,7 +47,6 @@ export default function NodesCard({ run }: { run: Run }) {
 function Known({ run, shown }: { run: Run; shown: RunNodes }) {
   const { t } = useTranslation();
   const denied = useDenied()(run, 'skip');
-  const noRelease = useDenied()(run, 'release');
   const [skipping, setSkipping] = useState<string | null>(null);
   const [releasing, setReleasing] = useState<string | null>(null);
   // What has failed is looked for first.
@@ -97,8 +96,6 @@ function Known({ run, shown }: { run: Run; shown: RunNodes }) {
               type="button"
               className="button"
               aria-label={t('nodes.release_node', { node: node.id })}
-              disabled={Boolean(noRelease)}
-              title={noRelease && t(noRelease)}
               onClick={() => setReleasing(node.run_id)}
             >
               <Unlock aria-hidden size={15} />

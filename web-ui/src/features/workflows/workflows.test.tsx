@@ -266,7 +266,8 @@ describe('the nodes of a run', () => {
         return HttpResponse.json({ run_id: 'run-load' }, { status: 202 });
       }),
     );
-    show(<NodesCard run={run} />);
+    // The run of the workflow itself does not wait.
+    show(<NodesCard run={{ ...run, allowed_actions: ['cancel', 'execute', 'skip'] }} />);
     expect((await rows('Nodes')).map((cells) => [cells[1], cells[6]])).toEqual([
       ['Waiting for other jobs', 'Waits for runs of other jobs first'],
       ['Waiting for other jobs', 'Waits for runs of other jobs first'],
