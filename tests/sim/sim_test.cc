@@ -110,7 +110,7 @@ const Worlds kWorlds[] = {
     {.name = "WaitsAreMetOrReleased",
      .options = {.waits = true},
      .least = {{"waits that were met", &Outcome::waits, 5},
-               {"waits in vain", &Outcome::expired, 0.5}}},
+               {"waits in vain", &Outcome::expired, 0.2}}},
     // A version of a calendar takes effect a minute after it was written, so these worlds
     // last longer.
     {.name = "EditedCalendarsAreObeyed",

@@ -132,7 +132,7 @@ class DependentsTest(ServerCase):
         self.assertEqual((status, problem["code"], problem["details"]), (409, "has_dependents", {"jobs": ["Upper"]}))
         code, out, _ = cli(self.server, "job", "deps", "upper")
         self.assertEqual(code, 0)
-        self.assertRegex(out, r"upstream +base +Base +failure")
+        self.assertRegex(out, r"upstream +after +base +Base +failure")
         code, _, err = cli(self.server, "job", "delete", "base", "--yes", check=False)
         self.assertEqual(code, 5)
         self.assertIn("has_dependents", err)
