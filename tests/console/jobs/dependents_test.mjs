@@ -141,7 +141,9 @@ describe('a job that waits for runs of another job', () => {
     await person({ width: 360 }, async (page) => {
       await page.goto(server.url + '/runs');
       await page.getByRole('button', { name: 'Waits for other jobs' }).click();
-      await page.getByRole('link', { name: 'Waiter' }).click();
+      await page.getByRole('link', { name: 'Waiter' }).waitFor();
+      const { items: [run] } = await server.api('GET', 'runs?waiting=upstream_run');
+      await page.goto(server.url + '/runs/' + run.run_id);
       await page.getByText(/^Waits for stock/).waitFor();
       assert.deepEqual(await look(page, 'the run'), []);
       await page.getByRole('button', { name: 'Release' }).click();

@@ -1,7 +1,7 @@
 // The actions that the audit log records, grouped by the kind of the object that they change.
 const DONE = {
   job: 'create replace patch delete pause resume execute cancel backfill revert apply prune',
-  run: 'cancel retry skip',
+  run: 'cancel release retry skip',
   bulk: 'cancel',
   backfill: 'pause resume cancel',
   executor: 'patch enable disable drain join join_token',
