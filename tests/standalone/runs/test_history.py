@@ -256,7 +256,8 @@ class HistorySpeedTest(HistoryCase):
 class HistoryTest(HistoryCase):
     def list_statements(self, path):
         found = [s for s in self.history.statements(lambda: self.api.get(path))
-                 if "job_runs r FORCE INDEX" in s.text and "ORDER BY r.fire_us" in s.text]
+                 if "job_runs r FORCE INDEX" in s.text and "ORDER BY r.fire_us" in s.text
+                 and "time_zone" not in s.text]  # the server looks every 2 s for runs that wait for others
         self.assertTrue(found, path)
         for statement in found:
             walked = [line for line in statement.plan if line[0] == "r"]
