@@ -147,7 +147,7 @@ describe('a job that waits for runs of another job', () => {
       await page.getByText(/^Waits for stock/).waitFor();
       assert.deepEqual(await look(page, 'the run'), []);
       await page.getByRole('button', { name: 'Release' }).click();
-      const dialog = page.getByRole('dialog');
+      const dialog = page.getByRole('dialog', { name: 'Release this run?' });
       await dialog.getByLabel('Reason (optional)').fill('stock is empty');
       await dialog.getByRole('button', { name: 'Release' }).click();
       await dialog.waitFor({ state: 'detached' });
