@@ -297,7 +297,8 @@ class HistoryTest(HistoryCase):
         letters = int(self.history.sql("SELECT COUNT(*) FROM dead_letters")[0][0])
         self.assertGreater(letters, 5 * JOBS)
         statements = [s for s in self.history.statements(lambda: self.api.get("/api/failing-jobs"))
-                      if "GROUP BY d.job_no" in s.text]
+                      if "GROUP BY d.job_no" in s.text
+                      and "FORCE INDEX (by_time)" not in s.text]  # the server's own look for jobs to pause
         # A client whose request takes long sends it again.
         self.assertTrue(statements)
         for statement in statements:
