@@ -15,7 +15,7 @@
 
 namespace carillon::scheduler {
 
-// What a version of a job says about the waits of its runs.
+// The rules of a version of a job for the waits of its runs.
 struct WaitRules {
   std::vector<UpstreamWait> waits;
   int64_t limit_s = 0;

@@ -22,8 +22,8 @@ constexpr Duration kFailsOn = 60s;
 // From the end of the schedules until somebody releases the runs that still wait for others.
 constexpr Duration kReleaseAfter = 120s;
 
-// Who waits for other jobs should do so where fires come from other jobs, too, and where the next
-// fire is not known for a while.
+// Jobs that wait for others should do so where fires come from other jobs, too, and where the
+// next fire is not known for a while.
 WorldOptions WithKinds(WorldOptions options) {
   if (!options.waits) return options;
   options.dependents = options.seed % 4 == 1;

@@ -74,7 +74,7 @@ void World::CheckStreaks() {
   if (calm_ && !settled_ && clock.Wall() >= *calm_) streaks.Look();
 }
 
-// Where nothing is killed, stopped or cut, every executor beats as it has announced, and the first
+// If nothing is killed, stopped or cut, every executor beats as it has announced, and the first
 // process of each id stays.
 void World::CheckExecutors() {
   for (const auto& scheduler : schedulers_) {

@@ -22,7 +22,7 @@ namespace carillon {
 
 inline constexpr size_t kSourceJobsMax = 20;  // jobs before a job
 
-// What a run waits for: runs of `job`, or only those that are nodes of the workflow `in`.
+// The thing a run waits for: runs of `job`, or only those that are nodes of the workflow `in`.
 struct UpstreamTarget {
   JobId job;
   JobId in = {};
@@ -56,7 +56,7 @@ struct UpstreamSources {
   bool operator==(const UpstreamSources&) const = default;
 };
 
-// What may cause the runs of a job.
+// The causes that the runs of a job may have.
 struct JobCauses {
   JobNo job_no;
   bool has_times = false;          // it has schedules of time

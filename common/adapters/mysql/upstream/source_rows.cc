@@ -101,7 +101,7 @@ Status ReadJobsBefore(Session& session, const std::set<JobNo>& jobs, CausesByJob
   return {};
 }
 
-// What causes the runs of jobs, read once for all targets.
+// The causes of the runs of jobs, read once for all targets.
 struct Causes {
   SchedulesByJob schedules;
   CausesByJob before;

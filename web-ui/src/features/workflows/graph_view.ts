@@ -123,6 +123,6 @@ export function asideOf(lines: readonly EdgeLine[]): Set<string> {
   return new Set(unmet.filter((line) => !(few && open(line))).map((line) => line.id));
 }
 
-// What the layout depends on, so that a refresh of the states moves nothing.
+// A key of all that the layout depends on, so that a refresh of the states moves nothing.
 export const shapeOf = (nodes: readonly GraphNode[]): string =>
   JSON.stringify(nodes.map(({ id, after }) => [id, after.map((edge) => [edge.node, edge.on, edge.if])]));

@@ -18,7 +18,7 @@ export interface DrawnNode extends GraphNode {
   name?: string | null; // of its job
   wrong?: boolean;
 }
-// What a link around the drawing of a node gets.
+// The properties of a link around the drawing of a node.
 export interface NodeLink {
   className: string;
   'aria-label': string;
