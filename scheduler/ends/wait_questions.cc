@@ -55,19 +55,25 @@ WaitQuestions::Alone WaitQuestions::AloneOf(const Question& question) {
   return {TargetOf(question.wait), question.window->from, question.window->ahead_until};
 }
 
-WaitAnswer WaitQuestions::Answer(const Question& question) const {
+WaitAnswer WaitQuestions::Answer(const Question& question) {
   if (!question.window) return {.cause = WaitCause::kNoFire};
-  const Facts& facts = facts_.at(TargetOf(question.wait));
-  const WaitAnswer answer = JudgeWait(question.wait, *question.window, facts.sources, facts.runs);
+  const FireWindow& window = *question.window;
+  const UpstreamWait& wait = question.wait;
+  Facts& facts = facts_.at(TargetOf(wait));
+  const auto [known, added] = facts.answers.try_emplace(
+      Asked{window.from, window.until, window.ahead_until, wait.on, wait.which});
+  WaitAnswer& answer = known->second;
+  if (added) answer = JudgeWait(wait, window, facts.sources, facts.runs);
   if (answer.verdict != WaitVerdict::kUnknown) return answer;
   const auto read = alone_.find(AloneOf(question));
   if (read == alone_.end()) return answer;
-  const WaitAnswer alone = JudgeWait(question.wait, *question.window, facts.sources, read->second);
+  WaitAnswer alone = JudgeWait(wait, window, facts.sources, read->second);
   // More runs than are ever read: only a person can say.
-  return alone.verdict == WaitVerdict::kUnknown ? WaitAnswer{.cause = WaitCause::kNoFire} : alone;
+  if (alone.verdict == WaitVerdict::kUnknown) alone = {.cause = WaitCause::kTooManyRuns};
+  return answer = alone;
 }
 
-std::vector<WaitQuestions::Alone> WaitQuestions::Unknown() const {
+std::vector<WaitQuestions::Alone> WaitQuestions::Unknown() {
   std::set<Alone> found;
   for (const Run& run : runs_) {
     for (const Question& question : run.questions) {
@@ -82,7 +88,7 @@ UpstreamSpan WaitQuestions::SpanOf(const Alone& alone) const {
   return {.sources = facts_.at(alone.target).sources, .from = alone.from, .to = alone.until};
 }
 
-WaitJudgement WaitQuestions::Judge(size_t i) const {
+WaitJudgement WaitQuestions::Judge(size_t i) {
   const Run& run = runs_.at(i);
   WaitJudgement judgement{.verdict = WaitVerdict::kMet, .limit = run.limit};
   for (const Question& question : run.questions) {

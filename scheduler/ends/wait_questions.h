@@ -1,5 +1,5 @@
-// The questions of the runs that wait for runs of other jobs, each asked once a look, and the
-// verdict on each run. Pure.
+// The questions of the runs that wait for runs of other jobs, each asked and answered once a look,
+// and the verdict on each run. Pure.
 //
 // Place    UpstreamWaits collects the runs, reads the targets and spans asked for, and ends the
 //          waits that are met or over.
@@ -40,11 +40,15 @@ class WaitQuestions {
   // The targets of all runs, each once, and the span of the fires of each that are asked for.
   std::vector<UpstreamTarget> Targets() const;
   void Learn(const UpstreamTarget& target, UpstreamSources sources) {
-    facts_[target].sources = std::move(sources);
+    Facts& facts = facts_[target];
+    facts.sources = std::move(sources);
+    facts.answers.clear();
   }
   std::vector<UpstreamSpan> Spans(const std::vector<UpstreamTarget>& targets) const;
   void Learn(const UpstreamTarget& target, UpstreamRuns runs) {
-    facts_[target].runs = std::move(runs);
+    Facts& facts = facts_[target];
+    facts.runs = std::move(runs);
+    facts.answers.clear();
   }
 
   // A question whose runs were not all read: their span has too many.
@@ -54,12 +58,12 @@ class WaitQuestions {
 
     auto operator<=>(const Alone&) const = default;
   };
-  std::vector<Alone> Unknown() const;
+  std::vector<Alone> Unknown();
   UpstreamSpan SpanOf(const Alone& alone) const;
   // What is still not known then counts as not met.
   void Learn(const Alone& alone, UpstreamRuns runs) { alone_[alone] = std::move(runs); }
 
-  WaitJudgement Judge(size_t i) const;
+  WaitJudgement Judge(size_t i);
 
  private:
   struct Question {
@@ -72,16 +76,19 @@ class WaitQuestions {
     std::string zone;
     std::vector<Question> questions;
   };
+  // What is asked about a target: window, outcome, which fires.
+  using Asked = std::tuple<WallTime, WallTime, WallTime, AfterOutcome, WaitWhich>;
   struct Facts {
     WallTime from = kNever;
     WallTime to = WallTime{};
     UpstreamSources sources = {};
     UpstreamRuns runs = {};
+    std::map<Asked, WaitAnswer> answers = {};  // by these sources and runs
   };
 
   static UpstreamTarget TargetOf(const UpstreamWait& wait) { return {wait.job, wait.in}; }
   static Alone AloneOf(const Question& question);
-  WaitAnswer Answer(const Question& question) const;
+  WaitAnswer Answer(const Question& question);
 
   std::vector<Run> runs_;
   std::map<UpstreamTarget, Facts> facts_;

@@ -51,6 +51,7 @@ struct UpstreamSources {
   bool not_a_node = false;                     // of that workflow
   bool too_many = false;                       // more than kSourceJobsMax jobs are before it
   std::vector<JobNo> jobs = {};                // whose fires count, by number
+  std::vector<JobNo> by_end = {};              // those of them after whose end another one starts
   std::vector<SourceSchedule> schedules = {};  // those of `jobs`, by id
 
   bool operator==(const UpstreamSources&) const = default;
@@ -61,12 +62,13 @@ struct JobCauses {
   JobNo job_no;
   bool has_times = false;          // it has schedules of time
   std::vector<JobNo> before = {};  // after whose end it starts, except failures; its workflows
+  std::vector<JobNo> by_end = {};  // those of `before` that are no workflows of it
 };
 // Answers for those of the jobs that have any.
 using ReadCauses = std::function<Result<std::vector<JobCauses>>(const std::vector<JobNo>& jobs)>;
 
-// Sets `jobs` and `too_many`. `start` is the job, or the workflow of which it is a node. Reads the
-// jobs of one level at a time.
+// Sets `jobs`, `by_end` and `too_many`. `start` is the job, or the workflow of which it is a node.
+// Reads the jobs of one level at a time.
 Status FindSources(JobNo start, const ReadCauses& read, UpstreamSources* found);
 
 }  // namespace carillon

@@ -1,60 +1,32 @@
 #include "common/domain/upstream/upstream_wait.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
 #include "common/domain/template/fire_date.h"
-#include "common/domain/workflow/node_key.h"
 #include "common/domain/workflow/node_rules.h"
 
 namespace carillon {
 namespace {
 
-using RunPtr = const UpstreamRun*;
-
 // Fires that belong together: a dependent whose key is taken has a fire slightly later than that of
 // the run that started it (dependents.h).
 struct FireGroup {
   WallTime fire;
-  std::vector<RunPtr> runs = {};
+  std::span<const UpstreamRun> runs = {};  // also those that do not count
 };
 
 WallTime EndOfGroup(WallTime fire) { return fire + Duration(kSameFireMax); }
-
-bool IsIn(const UpstreamSources& sources, RunPtr run) {
-  return sources.in_no == JobNo{} || run->workflow == sources.in_no;
-}
-
-std::vector<FireGroup> GroupsOf(const std::vector<RunPtr>& runs, WallTime from, WallTime until) {
-  std::vector<FireGroup> groups;
-  for (const RunPtr run : runs) {
-    const WallTime fire = run->key.fire;
-    // A run that came to its fire by another one belongs to it, also beyond the window.
-    if (!groups.empty() && fire < EndOfGroup(groups.back().fire)) {
-      groups.back().runs.push_back(run);
-    } else if (fire >= from && fire <= until) {
-      groups.push_back({.fire = fire, .runs = {run}});
-    }
-  }
-  return groups;
-}
 
 class WaitJudge {
  public:
   WaitJudge(const UpstreamWait& wait, const FireWindow& window, const UpstreamSources& sources,
             const UpstreamRuns& runs)
-      : wait_(wait), window_(window), sources_(sources), known_from_(runs.known_from) {
-    for (const UpstreamRun& run : runs.runs) {
-      // The runs of the job that do not count make no fire of their own.
-      if (run.job_no != sources.job_no || IsIn(sources, &run)) runs_.push_back(&run);
-    }
-  }
+      : wait_(wait), window_(window), sources_(sources), runs_(runs) {}
 
   WaitAnswer Judge() {
     const bool named_in = !wait_.in.empty();
@@ -64,7 +36,7 @@ class WaitJudge {
     if (sources_.too_many) return NotMet(WaitCause::kTooMany);
     if (failpoint::Broken("await.any_success")) return JudgeAnySuccess();
     if (const auto unplanned = FindUnplanned(window_.until)) return *unplanned;
-    std::vector<FireGroup> groups = GroupsOf(runs_, window_.from, window_.until);
+    std::vector<FireGroup> groups = GroupsOf(window_.from, window_.until);
     if (failpoint::Broken("await.by_end")) DropUnended(groups);
     if (!IsKnown(groups)) return {.verdict = WaitVerdict::kUnknown};
     if (groups.empty()) return JudgeAhead();
@@ -82,6 +54,32 @@ class WaitJudge {
     return {.verdict = WaitVerdict::kNotMet, .cause = cause, .fire = fire};
   }
 
+  bool IsOfJob(const UpstreamRun& run) const { return run.job_no == sources_.job_no; }
+  bool IsOwn(const UpstreamRun& run) const {
+    return IsOfJob(run) && (sources_.in_no == JobNo{} || run.workflow == sources_.in_no);
+  }
+  // The runs of the job outside that workflow make no fire of their own.
+  bool MakesFire(const UpstreamRun& run) const { return !IsOfJob(run) || IsOwn(run); }
+
+  // Looks only at the runs of the window.
+  std::vector<FireGroup> GroupsOf(WallTime from, WallTime until) const {
+    std::vector<FireGroup> groups;
+    const std::vector<UpstreamRun>& runs = runs_.runs;
+    const auto fire_of = [](const UpstreamRun& run) { return run.key.fire; };
+    auto at = std::ranges::lower_bound(runs, from, {}, fire_of);
+    while (at != runs.end() && at->key.fire <= until) {
+      if (!MakesFire(*at)) {
+        ++at;
+        continue;
+      }
+      const auto first = at;
+      // A run that came to its fire by another one belongs to it, also beyond the window.
+      while (at != runs.end() && at->key.fire < EndOfGroup(first->key.fire)) ++at;
+      groups.push_back({.fire = first->key.fire, .runs = {first, at}});
+    }
+    return groups;
+  }
+
   // The earliest fire up to `until` of which nobody knows yet whether it will have runs.
   std::optional<WaitAnswer> FindUnplanned(WallTime until) const {
     if (failpoint::Broken("await.unplanned")) return std::nullopt;
@@ -89,18 +87,29 @@ class WaitJudge {
     const auto& all = sources_.schedules;
     const auto first = std::min_element(all.begin(), all.end(), by_next);
     if (first == all.end() || first->next > until) return std::nullopt;
+    if (const UpstreamRun* open = OpenRunBefore(*first)) {
+      return WaitAnswer{.cause = WaitCause::kOpen, .fire = open->key.fire, .run = *open};
+    }
     return NotMet(first->paused ? WaitCause::kPaused : WaitCause::kUnplanned, first->next);
+  }
+
+  // The run of the job whose end gives its delay schedule the next fire; null: there is none.
+  const UpstreamRun* OpenRunBefore(const SourceSchedule& schedule) const {
+    const RunKey key{schedule.next - 1us, schedule.id, 0};
+    const auto run = std::ranges::lower_bound(runs_.runs, key, {}, &UpstreamRun::key);
+    if (run == runs_.runs.end() || run->key != key) return nullptr;
+    return IsOwn(*run) && !IsFinal(run->state) ? &*run : nullptr;
   }
 
   // The newest runs are known, so the last fire is known if it is not the very first of them.
   bool IsKnown(const std::vector<FireGroup>& groups) const {
-    if (known_from_ <= window_.from) return true;
+    if (runs_.known_from <= window_.from) return true;
     return wait_.which == WaitWhich::kLast && !groups.empty() &&
-           groups.back().fire >= EndOfGroup(known_from_);
+           groups.back().fire >= EndOfGroup(runs_.known_from);
   }
 
   WaitAnswer JudgeAhead() const {
-    const std::vector<FireGroup> groups = GroupsOf(runs_, window_.until + 1us, window_.ahead_until);
+    const std::vector<FireGroup> groups = GroupsOf(window_.until + 1us, window_.ahead_until);
     if (groups.empty()) return NotMet(WaitCause::kNoFire);
     // An earlier one may still be planned.
     if (const auto unplanned = FindUnplanned(groups.front().fire)) return *unplanned;
@@ -108,39 +117,29 @@ class WaitJudge {
   }
 
   WaitAnswer JudgeGroup(const FireGroup& group) const {
-    const std::vector<RunPtr> own = RunsOfJob(group);
-    if (own.empty()) return NotMet(WaitCause::kNotRun, group.fire);
-    WaitAnswer answer{.verdict = WaitVerdict::kMet, .fire = group.fire};
-    for (const RunPtr run : own) {
-      answer.run = *run;
-      answer.cause = CauseOf(*run);
-      if (answer.cause == WaitCause::kNone) continue;
-      answer.verdict = WaitVerdict::kNotMet;
-      break;
+    WaitAnswer answer{.cause = WaitCause::kNotRun, .fire = group.fire};
+    for (const UpstreamRun& run : group.runs) {
+      if (!IsOwn(run)) continue;
+      answer.run = run;
+      answer.cause = CauseOf(run);
+      if (answer.cause != WaitCause::kNone) return answer;
     }
+    if (answer.cause == WaitCause::kNotRun) return answer;
+    for (const UpstreamRun& run : group.runs) {
+      if (!LeadsToMore(run)) continue;
+      return {.cause = WaitCause::kMoreToCome, .fire = group.fire, .run = run};
+    }
+    answer.verdict = WaitVerdict::kMet;
     return answer;
   }
 
-  // A workflow run that began anew has left its nodes' runs of before at the same fire: of the runs
-  // of a workflow's nodes, those of its newest workflow run count.
-  std::vector<RunPtr> RunsOfJob(const FireGroup& group) const {
-    std::map<JobNo, uint64_t> newest;
-    for (const RunPtr run : group.runs) {
-      if (run->job_no != sources_.job_no) continue;
-      uint64_t& known = newest[run->workflow];
-      known = std::max(known, WorkflowRunOf(*run));
-    }
-    std::vector<RunPtr> own;
-    for (const RunPtr run : group.runs) {
-      const bool of_job = run->job_no == sources_.job_no;
-      if (of_job && WorkflowRunOf(*run) == newest[run->workflow]) own.push_back(run);
-    }
-    return own;
-  }
-
-  static uint64_t WorkflowRunOf(const UpstreamRun& run) {
-    const auto place = NodePlaceOf(run.key);
-    return place ? place->workflow_run_no : 0;
+  // True of a run of a job before it that may still lead to another one of the job. The nodes of a
+  // workflow have their runs once it has begun, so that it leads to no more.
+  bool LeadsToMore(const UpstreamRun& run) const {
+    if (IsOfJob(run)) return false;
+    const bool open = !IsFinal(run.state);
+    if (std::ranges::binary_search(sources_.by_end, run.job_no)) return open || run.end_pending;
+    return open && run.state != RunState::kRunning;
   }
 
   WaitCause CauseOf(const UpstreamRun& run) const {
@@ -155,7 +154,7 @@ class WaitJudge {
   // ---- broken on purpose ----
 
   WaitAnswer JudgeAnySuccess() const {
-    for (const FireGroup& group : GroupsOf(runs_, window_.from, window_.ahead_until)) {
+    for (const FireGroup& group : GroupsOf(window_.from, window_.ahead_until)) {
       const WaitAnswer answer = JudgeGroup(group);
       if (answer.verdict == WaitVerdict::kMet) return answer;
     }
@@ -164,17 +163,18 @@ class WaitJudge {
 
   void DropUnended(std::vector<FireGroup>& groups) const {
     std::erase_if(groups, [this](const FireGroup& group) {
-      const std::vector<RunPtr> own = RunsOfJob(group);
-      const auto ended = [](RunPtr run) { return IsFinal(run->state); };
-      return own.empty() || !std::all_of(own.begin(), own.end(), ended);
+      const auto is_own = [this](const UpstreamRun& run) { return IsOwn(run); };
+      return std::ranges::none_of(group.runs, is_own) ||
+             std::ranges::any_of(group.runs, [&](const UpstreamRun& run) {
+               return is_own(run) && !IsFinal(run.state);
+             });
     });
   }
 
   const UpstreamWait& wait_;
   const FireWindow& window_;
   const UpstreamSources& sources_;
-  const WallTime known_from_;
-  std::vector<RunPtr> runs_;
+  const UpstreamRuns& runs_;
 };
 
 std::string LocalText(WallTime time, std::string_view zone) {
@@ -184,7 +184,8 @@ std::string LocalText(WallTime time, std::string_view zone) {
 
 // After "Waits for load-orders".
 std::string TextOfCause(const UpstreamWait& wait, const WaitAnswer& answer, std::string_view zone) {
-  if (answer.verdict == WaitVerdict::kUnknown) {
+  const bool too_many = answer.cause == WaitCause::kTooManyRuns;
+  if (too_many || answer.verdict == WaitVerdict::kUnknown) {
     return fmt::format(", which has more than {} runs in the window", kUpstreamRunsMax);
   }
   const std::string fire = LocalText(answer.fire, zone);
@@ -199,6 +200,10 @@ std::string TextOfCause(const UpstreamWait& wait, const WaitAnswer& answer, std:
     case WaitCause::kUnplanned: return fmt::format(" of {}, which is not planned yet", fire);
     case WaitCause::kNoFire: return ", which has no fire in the window";
     case WaitCause::kNotRun: return fmt::format(" of {}, which has no run yet", fire);
+    case WaitCause::kMoreToCome:
+      return fmt::format(" of {}, which runs once more after run {} ({})", fire,
+                         EncodeRunId(answer.run->key), Name(answer.run->state));
+    case WaitCause::kTooManyRuns:
     case WaitCause::kOpen:
     case WaitCause::kEndedOtherwise: break;
   }
@@ -210,9 +215,8 @@ std::string TextOfCause(const UpstreamWait& wait, const WaitAnswer& answer, std:
 }  // namespace
 
 bool NeverRan(RunState state, std::string_view why) {
-  constexpr std::array kReasons = {reason::kOverlap,   reason::kMisfire,  reason::kPaused,
-                                   reason::kQueueFull, reason::kReplaced, reason::kShed};
-  return state == RunState::kSkipped && std::ranges::find(kReasons, why) != kReasons.end();
+  return state == RunState::kSkipped &&
+         std::ranges::find(kReasonsOfNoRun, why) != kReasonsOfNoRun.end();
 }
 
 WaitAnswer JudgeWait(const UpstreamWait& wait, const FireWindow& window,

@@ -4,17 +4,21 @@
 // (IsDated): those of a fire, passed on or backfilled, not those that a person started. The fire
 // that counts is the newest one of the window, of the other job or of a job before it. The other
 // job must have a run of exactly that fire: as long as it has none, its earlier run does not pass
-// for it. It is met if it is COMPLETED, or a person skipped it; for `done`, if it is final.
+// for it. It is met if it is COMPLETED, or a person skipped it; for `done`, if it is final. If the
+// job has several runs of that fire, all of them count, also those that are still to come because a
+// run of a job before it has not ended.
 //
 // Never met while a schedule that makes these fires has its next unplanned one in the window: the
 // planner may be behind, and the newest fire is not known.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/domain/run/reasons.h"
 #include "common/domain/run/run.h"
 #include "common/domain/upstream/fire_window.h"
 #include "common/domain/upstream/upstream_sources.h"
@@ -22,13 +26,15 @@
 
 namespace carillon {
 
-// A dated run that is no part, and did not end for a reason of NeverRan.
+// A dated run that is no part, did not end for a reason of NeverRan, and is no node of a workflow
+// run that has begun anew, nor of one within it: these are history (workflow_begin.h).
 struct UpstreamRun {
   RunKey key;
   JobNo job_no;
   RunState state = RunState::kPending;
   std::string reason = {};
-  JobNo workflow = {};  // of whose run it is a node; 0 = none
+  JobNo workflow = {};       // of whose run it is a node; 0 = none
+  bool end_pending = false;  // of UpstreamSources::by_end: nobody has acted upon its end yet
 
   bool operator==(const UpstreamRun&) const = default;
 };
@@ -41,8 +47,10 @@ struct UpstreamRuns {
 };
 inline constexpr int64_t kUpstreamRunsMax = 5'000;  // of one job that are read at once
 
-// True of a SKIPPED run that stands for no run of its fire: another run took its place, or the fire
-// was let go.
+// Reasons of SKIPPED runs that stand for no run of their fire: another run took their place, or the
+// fire was let go. One that a pause skipped stands for it: what its job makes is missing.
+inline constexpr std::array kReasonsOfNoRun = {
+    reason::kOverlap, reason::kMisfire, reason::kQueueFull, reason::kReplaced, reason::kShed};
 bool NeverRan(RunState state, std::string_view reason);
 
 enum class WaitVerdict { kMet, kNotMet, kUnknown };
@@ -56,13 +64,16 @@ enum class WaitCause {
   kNoFire,          // in the window
   kNotRun,          // it has no run of the fire that counts
   kOpen,            // that run has not ended
+  kMoreToCome,      // a run of a job before it will lead to another run of that fire
+  kTooManyRuns,     // in the window: more than are read
   kEndedOtherwise,  // than the entry asks
 };
 struct WaitAnswer {
   WaitVerdict verdict = WaitVerdict::kNotMet;
   WaitCause cause = WaitCause::kNone;
-  WallTime fire = {};                   // that counts, or is not planned; zero = none
-  std::optional<UpstreamRun> run = {};  // of kOpen, kEndedOtherwise; kMet: the last one
+  WallTime fire = {};  // that counts, or is not planned; zero = none
+  // Of kOpen, kEndedOtherwise and kMoreToCome; of kMet the last one.
+  std::optional<UpstreamRun> run = {};
 
   bool operator==(const WaitAnswer&) const = default;
 };

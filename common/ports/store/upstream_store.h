@@ -64,8 +64,9 @@ class UpstreamStore {
   // One answer per target, in order. Takes no locks.
   virtual Result<std::vector<UpstreamSources>> ReadSources(
       const std::vector<UpstreamTarget>& targets) = 0;
-  // The dated runs of the sources' jobs and of the target itself, of each job the newest
-  // kUpstreamRunsMax. One answer per span, in order. Takes no locks.
+  // The dated runs (UpstreamRun) of the sources' jobs, and those of the target itself, with `in`
+  // only those in that workflow; of each job the newest kUpstreamRunsMax. Those of a span are of
+  // one moment, the target's perhaps of a later one. One answer per span, in order. No locks.
   virtual Result<std::vector<UpstreamRuns>> ReadUpstreamRuns(
       const std::vector<UpstreamSpan>& spans) = 0;
 

@@ -85,19 +85,27 @@ Status ReadSchedulesOf(Session& session, const std::set<JobNo>& jobs, SchedulesB
   return {};
 }
 
-using CausesByJob = std::map<JobNo, std::vector<JobNo>>;
+struct CausesOfJob {
+  std::vector<JobNo> before;
+  std::vector<JobNo> by_end;  // those that are no workflows of it
+};
+using CausesByJob = std::map<JobNo, CausesOfJob>;
 
 Status ReadJobsBefore(Session& session, const std::set<JobNo>& jobs, CausesByJob* found) {
   static const std::string statement =
-      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(" CARILLON_JSON
+      "SELECT d.job_no, d.upstream_job_no, 1 FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
       "INDEX (by_job) ON d.job_no = k.n AND d.kind = 'after' AND d.outcome <> 'failure' UNION ALL "
-      "SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(" CARILLON_JSON
+      "SELECT d.upstream_job_no, d.job_no, 0 FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
       "INDEX (PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n";
   const std::string numbers = NumbersOf(jobs);
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {numbers, numbers}));
-  while (rows.Next()) (*found)[JobNo(rows.Unsigned(1))].push_back(JobNo(rows.Unsigned(2)));
+  while (rows.Next()) {
+    CausesOfJob& causes = (*found)[JobNo(rows.Unsigned(1))];
+    causes.before.emplace_back(rows.Unsigned(2));
+    if (rows.Int(3) != 0) causes.by_end.emplace_back(rows.Unsigned(2));
+  }
   return {};
 }
 
@@ -109,10 +117,12 @@ struct Causes {
   std::vector<JobCauses> Of(const std::vector<JobNo>& jobs) const {
     std::vector<JobCauses> found;
     for (const JobNo job_no : jobs) {
-      const auto causes = before.find(job_no);
-      found.push_back({.job_no = job_no,
-                       .has_times = schedules.contains(job_no),
-                       .before = causes == before.end() ? std::vector<JobNo>{} : causes->second});
+      JobCauses one{.job_no = job_no, .has_times = schedules.contains(job_no)};
+      if (const auto causes = before.find(job_no); causes != before.end()) {
+        one.before = causes->second.before;
+        one.by_end = causes->second.by_end;
+      }
+      found.push_back(std::move(one));
     }
     return found;
   }
@@ -131,7 +141,7 @@ Result<Causes> ReadCausesOf(Session& session, const std::set<JobNo>& starts) {
     CARILLON_TRY(ReadJobsBefore(session, level, &causes.before));
     std::set<JobNo> next;
     for (const JobNo job_no : level) {
-      for (const JobNo before : causes.before[job_no]) {
+      for (const JobNo before : causes.before[job_no].before) {
         if (known.insert(before).second) next.insert(before);
       }
     }
