@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "common/base/failpoint.h"
 #include "scheduler/assign/bisect.h"
 #include "scheduler/settings/new_fields.h"
 
@@ -16,15 +15,26 @@ uint64_t IdOfWait(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
 JobVersionKey VersionOf(const RunRow& row) { return {row.job_no, row.def_version}; }
 
+UpstreamTarget TargetOf(const UpstreamWait& wait) { return {wait.job, wait.in}; }
+
+// The end of a wait that is known only if nothing has changed meanwhile.
+struct Judged {
+  const WaitRules* rules;
+  WaitItem item;
+};
+
 }  // namespace
 
 SteadyTime UpstreamWaits::Step(SteadyTime now) {
-  if (ports_.owner.paused()) last_paused_ = now;
+  if (ports_.owner.paused()) last_stop_ = now;
   if (now < next_) return next_;
   if (!scan_.IsDue(now)) return scan_.Next();
   if (!ports_.upgrade.FeatureOn(kFanOutMigration)) return next_ = now + kLookEvery;
   const auto look = scan_.Begin(now);
-  if (!look) return scan_.Next();
+  if (!look) {
+    Rest();
+    return scan_.Next();
+  }
   if (Advance(*look)) {
     scan_.Continue();
     return scan_.Next();
@@ -35,7 +45,23 @@ SteadyTime UpstreamWaits::Step(SteadyTime now) {
   return next_ = now + kLookEvery;
 }
 
+void UpstreamWaits::Rest() {
+  if (!ports_.owner.segments.View()->ActiveSegments().empty()) return;
+  // Their next owner counts them.
+  ports_.owner.metrics.gauge("carillon_awaiting_runs").Set(0);
+  after_.reset();
+  counted_ = 0;
+}
+
+void UpstreamWaits::NoteSeen(const Look& look) {
+  // By cluster time, in which limits are given: the steady clock of a suspended host stands still.
+  const bool at_once = seen_ && look.cluster_now - *seen_ <= kUnseenMax;
+  if (!at_once) last_stop_ = look.now;
+  seen_ = look.cluster_now;
+}
+
 bool UpstreamWaits::Advance(const Look& look) {
+  if (phase_ != Phase::kScan) NoteSeen(look);
   switch (phase_) {
     case Phase::kScan: return ScanPage(look);
     case Phase::kJudge: return JudgeAll(look);
@@ -47,6 +73,7 @@ bool UpstreamWaits::Advance(const Look& look) {
 bool UpstreamWaits::ScanPage(const Look& look) {
   auto page = ports_.store.ScanAwaiting(look.segments, look.cluster_now, after_, kPageRows);
   if (!scan_.Succeeded(page)) return false;  // the next look goes on here
+  NoteSeen(look);
   counted_ += static_cast<int64_t>(page->runs.size());
   for (AwaitingRun& run : page->runs) {
     if (!scan_.IsAside(IdOfWait(run.row.key))) runs_.push_back(std::move(run));
@@ -89,53 +116,16 @@ bool UpstreamWaits::LoadRules() {
   return true;
 }
 
-bool UpstreamWaits::ReadFacts(WaitQuestions& questions) {
-  const std::vector<UpstreamTarget> all = questions.Targets();
-  for (size_t first = 0; first < all.size(); first += kTargetsPerRead) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
-    const size_t count = std::min(kTargetsPerRead, all.size() - first);
-    const std::vector<UpstreamTarget> targets(from, from + static_cast<std::ptrdiff_t>(count));
-    const auto read_sources = [&] {
-      auto sources = ports_.store.ReadSources(targets);
-      if (!scan_.Succeeded(sources)) return false;
-      for (size_t i = 0; i < targets.size(); ++i) {
-        questions.Learn(targets[i], std::move(sources->at(i)));
-      }
-      return true;
-    };
-    // The order matters (upstream_store.h).
-    if (!read_sources()) return false;
-    auto runs = ports_.store.ReadUpstreamRuns(questions.Spans(targets));
-    if (!scan_.Succeeded(runs)) return false;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      questions.Learn(targets[i], std::move(runs->at(i)));
-    }
-    if (failpoint::Broken("await.runs_first") && !read_sources()) return false;
-  }
-  return true;
-}
-
-bool UpstreamWaits::ReadAlone(WaitQuestions& questions) {
-  const std::vector<WaitQuestions::Alone> unknown = questions.Unknown();
-  if (unknown.empty()) return true;
-  std::vector<WaitQuestions::Alone> asked;
-  for (size_t i = 0; i < std::min(kAlonePerLook, unknown.size()); ++i) {
-    asked.push_back(unknown[(alone_from_ + i) % unknown.size()]);
-  }
-  alone_from_ += asked.size();
-  std::vector<UpstreamSpan> spans;
-  for (const WaitQuestions::Alone& alone : asked) spans.push_back(questions.SpanOf(alone));
-  auto runs = ports_.store.ReadUpstreamRuns(spans);
-  if (!scan_.Succeeded(runs)) return false;
-  for (size_t i = 0; i < asked.size(); ++i) questions.Learn(asked[i], std::move(runs->at(i)));
-  return true;
+bool UpstreamWaits::IsLeftOut(const WaitRules& rules) const {
+  return std::ranges::any_of(
+      rules.waits, [this](const UpstreamWait& wait) { return reader_.IsLeftOut(TargetOf(wait)); });
 }
 
 bool UpstreamWaits::MayExpire(const Look& look, SegmentId segment) const {
   const OwnedSegment* owned = look.view->Find(segment);
   if (owned == nullptr || ports_.owner.paused()) return false;
-  const bool after_pause = last_paused_ && look.now - *last_paused_ < kNoExpiryFor;
-  return !after_pause && look.now - owned->taken >= kNoExpiryFor;
+  const bool after_stop = last_stop_ && look.now - *last_stop_ < kNoExpiryFor;
+  return !after_stop && look.now - owned->taken >= kNoExpiryFor;
 }
 
 bool UpstreamWaits::JudgeAll(const Look& look) {
@@ -146,20 +136,30 @@ bool UpstreamWaits::JudgeAll(const Look& look) {
     if (rules) questions.Add(run, *rules);  // otherwise a version that can read it goes on
   }
   runs_.clear();
-  if (!ReadFacts(questions) || !ReadAlone(questions)) return false;
+  if (!reader_.Read(questions, look.now)) return false;
+  std::vector<Judged> ends;
+  std::set<UpstreamTarget> asked;
   for (size_t i = 0; i < questions.size(); ++i) {
     const RunRow& row = questions.row(i);
+    const WaitRules& rules = *rules_[VersionOf(row)];
+    if (IsLeftOut(rules)) continue;
     WaitJudgement judgement = questions.Judge(i);
     const bool met = judgement.verdict == WaitVerdict::kMet;
     const bool over = judgement.verdict == WaitVerdict::kNotMet &&
                       judgement.limit <= look.cluster_now && MayExpire(look, row.segment);
     if (!met && !over) continue;
-    items_.push_back({.key = row.key,
-                      .segment = row.segment,
-                      .job_no = row.job_no,
-                      .def_version = row.def_version,
-                      .expired = over,
-                      .error = over ? std::move(judgement.sentence) : std::string()});
+    for (const UpstreamWait& wait : rules.waits) asked.insert(TargetOf(wait));
+    ends.push_back({.rules = &rules,
+                    .item = {.key = row.key,
+                             .segment = row.segment,
+                             .job_no = row.job_no,
+                             .def_version = row.def_version,
+                             .expired = over,
+                             .error = over ? std::move(judgement.sentence) : std::string()}});
+  }
+  if (!reader_.Confirm(asked)) return false;
+  for (Judged& end : ends) {
+    if (!IsLeftOut(*end.rules)) items_.push_back(std::move(end.item));
   }
   phase_ = Phase::kWrite;
   return !items_.empty();

@@ -34,8 +34,8 @@ struct UpstreamTarget {
 struct SourceSchedule {
   JobNo job_no;
   ScheduleId id;
-  // The first fire that is neither planned nor in a gap; kNever = none. Of a delay schedule whose
-  // run has ended, and that has no next fire yet: just after that run.
+  // The first fire that is neither planned nor in a gap; kNever = none. Of a delay schedule that
+  // has no next fire yet: just after its last run, whose end gives it one.
   WallTime next = kNever;
   bool paused = false;
 

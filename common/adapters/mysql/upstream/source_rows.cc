@@ -65,12 +65,10 @@ using SchedulesByJob = std::map<JobNo, std::vector<SourceSchedule>>;
 Status ReadSchedulesOf(Session& session, const std::set<JobNo>& jobs, SchedulesByJob* found) {
   static const std::string statement =
       "SELECT s.job_no, s.schedule_id, IF(j.enabled, s.next_fire_us, s.resume_from_us), j.enabled, "
-      "s.awaited_us, r.shard IS NOT NULL FROM JSON_TABLE(" CARILLON_JSON
+      "s.awaited_us FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
       "(PRIMARY) ON j.job_no = k.n AND j.deleted = 0 STRAIGHT_JOIN job_schedules s FORCE INDEX "
-      "(by_job) ON s.job_no = k.n AND s.kind <> 'after' LEFT JOIN job_runs r FORCE INDEX (PRIMARY) "
-      "ON r.fire_us = s.awaited_us AND r.schedule_id = s.schedule_id AND r.shard = 0 AND "
-      "r.open_segment IS NOT NULL";
+      "(by_job) ON s.job_no = k.n AND s.kind <> 'after'";
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {NumbersOf(jobs)}));
   while (rows.Next()) {
     SourceSchedule schedule{.job_no = JobNo(rows.Unsigned(1)),
@@ -78,8 +76,7 @@ Status ReadSchedulesOf(Session& session, const std::set<JobNo>& jobs, SchedulesB
                             .next = rows.Time(3),
                             .paused = rows.Int(4) == 0};
     const WallTime awaited = rows.Time(5);
-    const bool open = rows.Int(6) != 0;
-    if (awaited != WallTime{}) schedule.next = open ? kNever : awaited + 1us;
+    if (awaited != WallTime{}) schedule.next = awaited + 1us;
     (*found)[schedule.job_no].push_back(schedule);
   }
   return {};

@@ -20,6 +20,17 @@ bool IsAsRead(const StoredRun& run, const StoredRun& before) {
          run.row.may_still_run == before.row.may_still_run;
 }
 
+// Gives nodes that wait on for runs of other jobs their whole time again (WaitLimit).
+Status BeginWaitsAnew(Session& session, const std::vector<RunKey>& waiting, WallTime now) {
+  static const std::string statement =
+      UpdateRuns("p BIGINT PATH '$[3]'", "r.planned_us = k.p", "TRUE");
+  if (waiting.empty()) return {};
+  JsonRows rows;
+  for (const RunKey& key : waiting) rows.Begin().Add(key).Add(now);
+  CARILLON_TRY(session.Execute(statement, {rows.Take()}));
+  return {};
+}
+
 }  // namespace
 
 Result<AttemptResult> EndedAttempt(Session& session, const StoredRun& run,
@@ -64,6 +75,7 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
   }
   CARILLON_TRY(RecordEndedAttempts(session, ended));
   RunWriter writer(session, Reopener::kWorkflows);
+  std::vector<RunKey> waiting;
   for (const NodeChange& change : plan.changes) {
     StoredRun& run = runs.at(nodes.runs[change.position].row.key);
     const JobRow& job = jobs.at(run.row.job_no);
@@ -80,12 +92,14 @@ Status WriteRetryPlan(Session& session, const NodeStates& nodes, const RetryPlan
                             .given_back = change.given_back};
     if (again && change.anew) run.row.flags |= run_flag::kAnew;
     if (again) run.row.flags |= EndFlags(run.row.kind, run.row.flags, job.has_dependents);
+    if (again && written.due == kAwaiting) waiting.push_back(run.row.key);
     // The record has the result of the attempt; a run that is skipped ends without one.
     AttemptResult end;
     if (!again) end = {.state = RunState::kSkipped, .ended = rules.now};
     CARILLON_TRY(writer.Change(run, written, end, rules.now));
   }
-  return writer.Flush();
+  CARILLON_TRY(writer.Flush());
+  return BeginWaitsAnew(session, waiting, rules.now);
 }
 
 }  // namespace carillon::mysql
