@@ -33,7 +33,8 @@ inline bool UsesNewCron(const JobDefinition& job) {
 // Runs keep the time zone of their fire from this one on, too.
 inline constexpr int kFireDateMigration = 2;
 
-// Parts of runs, groups in time, pauses after failures, and the topic of dead letters.
+// Parts of runs, groups in time, pauses after failures, the topic of dead letters, and waits for
+// runs of other jobs.
 inline constexpr int kFanOutMigration = 3;
 
 inline bool UsesNewNotice(const JobDefinition& job) {
@@ -63,6 +64,7 @@ inline constexpr std::array kNewFields = {
     NewField{"pause_after_failures", kFanOutMigration,
              [](const JobDefinition& job) { return job.pause_after_failures > 0; }},
     NewField{"notify", kFanOutMigration, &UsesNewNotice},
+    NewField{"waits_for", kFanOutMigration, &WaitsForOthers},
     // Of a concurrency group, not of a job: the routes of groups ask themselves.
     NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},
 };

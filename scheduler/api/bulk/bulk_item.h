@@ -40,7 +40,10 @@ Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 // run it again.
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
              AuditNote& note, const std::optional<ItemKey>& key = {});
-// Checks that the object exists and that the caller may act on it. Has no effect.
+// True if a run that does not wait has gone on: its limit was not over, nor was it cancelled.
+Result<bool> IsReleased(const Call& call, const BulkOperation& operation, const std::string& id);
+// Checks that the object exists and that the caller may act on it; of a run that is to be released,
+// also that it waits. Has no effect.
 Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id);
 // Writes the item's audit record.
 Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,

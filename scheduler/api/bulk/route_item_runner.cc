@@ -72,6 +72,17 @@ Reply CallAgain(const Call& call, const BulkOperation& operation, const BulkItem
   return DoItem(call, operation, item.id, note, key);
 }
 
+// A run that waits no longer was perhaps released by an earlier attempt.
+Verdict VerdictOf(const Call& call, const BulkOperation& operation, const BulkItem& item,
+                  const Reply& reply, EarlierAttempt tried) {
+  const Verdict verdict = JudgeItem(*operation.verb, reply, tried);
+  if (reply.ok() || tried != EarlierAttempt::kPossibly) return verdict;
+  if (reply.error().code != "not_waiting") return verdict;
+  const auto released = IsReleased(call, operation, item.id);
+  if (!released.ok()) return Verdict::kAgain;
+  return *released ? Verdict::kDone : verdict;
+}
+
 ItemOutcome DoOne(const Call& call, const BulkOperation& operation, const BulkOrder& order,
                   const BulkItem& item, EarlierAttempt tried) {
   const ItemKey key{.scope = "bulk " + order.bulk_id, .key = std::to_string(item.position)};
@@ -79,7 +90,7 @@ ItemOutcome DoOne(const Call& call, const BulkOperation& operation, const BulkOr
   const Reply reply = tried == EarlierAttempt::kPossibly
                           ? CallAgain(call, operation, item, note, key)
                           : DoItem(call, operation, item.id, note, key);
-  const Verdict verdict = JudgeItem(*operation.verb, reply, tried);
+  const Verdict verdict = VerdictOf(call, operation, item, reply, tried);
   if (verdict != Verdict::kDone) {
     return Unsuccessful(*operation.verb, verdict, item, reply.error(), call.trace_id);
   }
@@ -116,8 +127,7 @@ Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried
   const Problem& problem = reply.error();
   if (problem.status >= 503 || problem.code == "request_in_flight") return Verdict::kAgain;
   const bool removes = verb.action == "delete" || verb.action == "discard";
-  const bool released = problem.code == "not_waiting" && verb.action == "release";
-  const bool gone = (problem.status == 404 && removes) || released;
+  const bool gone = problem.status == 404 && removes;
   return gone && tried == EarlierAttempt::kPossibly ? Verdict::kDone : Verdict::kFailed;
 }
 

@@ -56,8 +56,6 @@ Outcome<bool> CheckNewFields(const Call& call, const JobDefinition& definition) 
     if (call.api.upgrade.FeatureOn(field.migration) || !field.is_used(definition)) continue;
     return UpgradeUnfinished(field.name);
   }
-  const bool waits = WaitsForOthers(definition) && !call.api.upgrade.FeatureOn(kFanOutMigration);
-  if (waits) return UpgradeUnfinished("waits_for");
   return true;
 }
 

@@ -19,6 +19,11 @@ std::vector<JobId> JobsBefore(const JobDefinition& definition) {
   return jobs;
 }
 
+bool MayCloseCircle(const JobDefinition& definition) {
+  const bool has_before = WaitsForOthers(definition) || !UpstreamOf(definition).empty();
+  return has_before && !NodeJobsOf(definition).empty();
+}
+
 StoredJob OutlineOf(const StoredJob& job) {
   StoredJob outline{
       .job_no = job.job_no, .job_id = job.job_id, .segment = job.segment, .version = job.version};

@@ -256,7 +256,8 @@ Outcome<JobApplier::Applied> JobApplier::Create(size_t index, const json& docume
 void JobApplier::StoreUpstream(const JobDefinition& definition) {
   const std::vector<JobId> upstream = JobsBefore(definition);
   const bool queued = std::any_of(queued_.begin(), queued_.end(), [&](const Queued& one) {
-    return std::find(upstream.begin(), upstream.end(), one.job.job_id) != upstream.end();
+    return (MayCloseCircle(definition) && MayCloseCircle(one.job.definition)) ||
+           std::find(upstream.begin(), upstream.end(), one.job.job_id) != upstream.end();
   });
   if (queued) StoreQueued();
 }

@@ -1,5 +1,6 @@
 #include "common/adapters/mysql/dependencies/upstream_check.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include "common/adapters/mysql/client/row_locks.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/dependents.h"
+#include "common/domain/upstream/deadlock.h"
 
 namespace carillon::mysql {
 namespace {
@@ -76,6 +78,74 @@ Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
   std::multimap<JobNo, JobNo> found;
   while (rows.Next()) found.emplace(JobNo(rows.Unsigned(1)), JobNo(rows.Unsigned(2)));
   return found;
+}
+
+// A wait's workflow comes after its job (dependency_rows.cc).
+void AddLink(JobLinks& links, const Rows& rows) {
+  const JobNo named(rows.Unsigned(2));
+  const uint64_t place = rows.Unsigned(4);
+  switch (rows.Int(3)) {
+    case 1: links.nodes.insert(named); break;
+    case 2:
+      if (place % 2 == 0) {
+        links.waits.push_back({.job = named});
+      } else if (!links.waits.empty()) {
+        links.waits.back().in = named;
+      }
+      break;
+    default:
+      if (rows.Text(5) != Name(AfterOutcome::kFailure)) links.before.insert(named);
+  }
+}
+
+// Implements ReadLinks. Without what the definition of `writer` says.
+Result<std::vector<JobLinks>> ReadLinksOf(Session& session, const std::vector<JobNo>& jobs,
+                                          JobNo writer) {
+  static const std::string named =
+      "SELECT d.job_no, d.upstream_job_no, FIELD(d.kind, 'node', 'waits'), d.schedule_id, "
+      "d.outcome FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
+      "INDEX (by_job) ON d.job_no = k.n AND d.job_no <> ? ORDER BY d.job_no, d.schedule_id";
+  static const std::string workflows =
+      "SELECT d.upstream_job_no, d.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE "
+      "INDEX (PRIMARY) ON d.kind = 'node' AND d.upstream_job_no = k.n AND d.job_no <> ?";
+  static const std::string times =
+      "SELECT DISTINCT s.job_no FROM JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = k.n AND j.deleted = 0 STRAIGHT_JOIN job_schedules s FORCE INDEX "
+      "(by_job) ON s.job_no = k.n AND s.kind <> 'after'";
+  JsonRows wanted;
+  std::map<JobNo, JobLinks> found;
+  for (const JobNo job_no : jobs) {
+    wanted.Begin().Add(job_no.value());
+    found[job_no].job_no = job_no;
+  }
+  const std::string keys = wanted.Take();
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(named, {keys, writer.value()}));
+    while (rows.Next()) AddLink(found[JobNo(rows.Unsigned(1))], rows);
+  }
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(workflows, {keys, writer.value()}));
+    while (rows.Next()) {
+      found[JobNo(rows.Unsigned(1))].workflows.insert(JobNo(rows.Unsigned(2)));
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(times, {keys}));
+  while (rows.Next()) found[JobNo(rows.Unsigned(1))].has_times = true;
+  std::vector<JobLinks> links;
+  for (auto& [job_no, one] : found) links.push_back(std::move(one));
+  return links;
+}
+
+// True if runs of any job wait for runs of others.
+Result<bool> AnyWaits(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query("SELECT 1 FROM job_dependencies FORCE INDEX (PRIMARY) "
+                                          "WHERE kind = 'waits' LIMIT 1",
+                                          {}));
+  return rows.Next();
 }
 
 // The jobs that the present version of a job names.
@@ -171,6 +241,10 @@ struct UpstreamCheck {
       return found;
     };
     CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle, FindCycle(job, upstream, read));
+    return NamesOfCycle(cycle);
+  }
+
+  Result<std::vector<std::string>> NamesOfCycle(const std::vector<JobNo>& cycle) const {
     if (cycle.empty()) return std::vector<std::string>();
     CARILLON_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesOf(session, cycle));
     for (size_t i = 0; i < cycle.size(); ++i) {
@@ -188,6 +262,7 @@ struct UpstreamCheck {
       CARILLON_TRY(Awaited(i, false, wait.job, &numbers));
       if (!wait.in.empty()) CARILLON_TRY(Awaited(i, true, wait.in, &numbers));
     }
+    CARILLON_TRY(Deadlocks(numbers));
     return numbers;
   }
 
@@ -242,9 +317,27 @@ struct UpstreamCheck {
     }
     numbers->emplace(named, number);
     fresh.emplace(self(), number);
-    if (!job_no) return {};  // nothing waits for a new job
-    CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(*job_no, number));
+    // Also of a new job: its nodes may lead to what it waits for.
+    CARILLON_ASSIGN_OR_RETURN(const auto names, Cycle(self(), number));
     return names.empty() ? Status() : Status(AwaitCycle(entry, in, names));
+  }
+
+  Status Deadlocks(const UpstreamNumbers& numbers) const {
+    if (!WaitsForOthers(definition)) {
+      CARILLON_ASSIGN_OR_RETURN(const bool any, AnyWaits(session));
+      if (!any) return {};
+    }
+    const JobLinks links =
+        LinksOf(self(), definition, [&](const JobId& named) { return numbers.at(named); });
+    CARILLON_ASSIGN_OR_RETURN(const auto found,
+                              FindDeadlock(links, [&](const std::vector<JobNo>& jobs) {
+                                return ReadLinksOf(session, jobs, self());
+                              }));
+    if (!found) return {};
+    CARILLON_ASSIGN_OR_RETURN(const auto names, NamesOfCycle(found->jobs));
+    const auto named = std::find_if(numbers.begin(), numbers.end(),
+                                    [&](const auto& one) { return one.second == found->named; });
+    return DeadlockError(definition, *found, named->first, names);
   }
 };
 
