@@ -5,8 +5,8 @@
 // A run whose fire is in the future need not be only planned: somebody may have cancelled it, or
 // have cancelled and retried it, before it was due. In the list of one job all of these are shown.
 // In the list of all jobs those with fires beyond kListAhead are found by an index, without a look
-// at the many that are only planned: what has ended before it was due. So a run that was retried
-// early is shown from its fire on.
+// at the many that are only planned: what has ended before it was due, or while it waited for runs
+// of other jobs. So a run that was retried early is shown from its fire on.
 #pragma once
 
 #include "common/domain/run/run_kind.h"
@@ -19,7 +19,7 @@ enum class ListOf { kOneJob, kAllJobs };
 
 inline bool IsListed(const RunRow& row, ListOf list, WallTime now) {
   if (list == ListOf::kAllJobs && row.key.fire > now + kListAhead) {
-    return IsFinal(row.state) && row.due > now && IsTime(row.due);
+    return IsFinal(row.state) && row.due > now && (IsTime(row.due) || row.due == kAwaiting);
   }
   const bool planned =
       row.state == RunState::kPending && row.attempt == 1 && IsPlannedAhead(row.kind);

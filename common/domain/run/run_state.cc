@@ -329,6 +329,8 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
             " is unknown and its process may still be running; set confirm_overlap to retry it",
         "/confirm_overlap"};
   }
+  // Not given back, even if the run ended before anybody was called, as by a cancel or at the limit
+  // of its wait: a first try may be skipped, which would be the end of what a person asked for.
   return RunChange{.state = RunState::kPending,
                    .attempt = row.attempt + 1,
                    .due = now,

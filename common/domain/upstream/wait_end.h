@@ -31,9 +31,9 @@ WallTime DueAfterWait(const RunRow& row, bool job_paused, WallTime now);
 // The end of a run whose limit is over.
 RunChange UnmetChange(const RunRow& row);
 
-// The `due` of a run after an edit that makes its job wait, or no longer. nullopt: it stays, if it
-// is not planned ahead: one that is due is not called back, and one that waits for nothing any more
-// is released by the next look.
+// The `due` of a run after an edit that makes its job wait, or no longer; then its fire, without
+// jitter, as of every run whose wait ends. nullopt: it stays, if it is not planned ahead: one that
+// is due is not called back, and one that waits for nothing any more is released by the next look.
 std::optional<WallTime> DueAfterEdit(const RunRow& row, bool waits, WallTime now);
 
 // The `due` of a node's run that is made PENDING again by a retry of its workflow, from its row
