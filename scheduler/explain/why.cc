@@ -78,6 +78,7 @@ std::string GapSentence(GapReason why, bool paused) {
       return "Did not run: more fires were missed than catch_up_max or catch_up_window allow.";
     case GapReason::kEdited: return "Did not run: an edit removed the schedule.";
     case GapReason::kDeleted: return "Did not run: the job was deleted.";
+    case GapReason::kBadEvent: return "Did not run: no parameters could be made from the event.";
   }
   return {};
 }

@@ -17,6 +17,7 @@ RunKind KindOf(ScheduleKind kind) {
     case ScheduleKind::kManual: return RunKind::kManual;
     case ScheduleKind::kDelay: return RunKind::kDelay;
     case ScheduleKind::kAfter: return RunKind::kAfter;
+    case ScheduleKind::kEvent: return RunKind::kEvent;
   }
   return RunKind::kManual;
 }

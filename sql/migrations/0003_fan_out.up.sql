@@ -61,3 +61,31 @@ ALTER TABLE deliveries
 ALTER TABLE notice_memories
   MODIFY COLUMN kind ENUM('failed', 'missed', 'late', 'recovered', 'job_paused', 'shed')
     CHARACTER SET ascii NOT NULL;
+
+-- kind 'event': the triggers of events. id_blocks['event_trigger'] is raised by each write of one.
+ALTER TABLE job_schedules
+  ADD KEY by_kind (kind, schedule_id);
+
+INSERT IGNORE INTO id_blocks (name, next_id) VALUES ('event_trigger', 1);
+
+-- Events that matched a trigger, or were refused, as long as their ids are known; without payload.
+-- event_key: the beginning of the SHA-256 of namespace, source and id.
+CREATE TABLE IF NOT EXISTS events (
+  event_key BINARY(16) NOT NULL PRIMARY KEY,
+  namespace VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  source VARCHAR(512) NOT NULL,
+  id VARCHAR(256) NOT NULL,
+  type VARCHAR(255) NOT NULL,
+  subject VARCHAR(512) NOT NULL DEFAULT '',
+  outcome ENUM('started', 'gap', 'refused') CHARACTER SET ascii NOT NULL,
+  accepted_us BIGINT NOT NULL,
+  starts MEDIUMTEXT NOT NULL,
+  problem TEXT NOT NULL,
+  KEY by_time (accepted_us, event_key)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- since_us: older records of the topic start nothing.
+CREATE TABLE IF NOT EXISTS event_topics (
+  topic VARCHAR(249) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+  since_us BIGINT NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -14,12 +14,13 @@ struct PermissionRow {
 };
 
 using enum Reach;
-constexpr std::array<PermissionRow, 11> kTable = {{
+constexpr std::array<PermissionRow, 12> kTable = {{
     {Permission::kAnyone, "anyone", kAll, kAll, kAll},
     {Permission::kRead, "read", kAll, kAll, kAll},
     {Permission::kManageSelf, "self:manage", kOwn, kOwn, kAll},
     {Permission::kWriteJobs, "jobs:write", kNone, kOwn, kAll},
     {Permission::kRunJobs, "jobs:run", kNone, kOwn, kAll},
+    {Permission::kWriteEvents, "events:write", kNone, kNone, kAll},
     {Permission::kWriteSecrets, "secrets:write", kNone, kOwn, kAll},
     {Permission::kWriteExecutors, "executors:write", kNone, kNone, kAll},
     {Permission::kWriteConfig, "config:write", kNone, kNone, kAll},

@@ -16,6 +16,7 @@ enum class Permission {
   kManageSelf,  // the caller's own password, tokens and sessions
   kWriteJobs,
   kRunJobs,
+  kWriteEvents,
   kWriteSecrets,
   kWriteExecutors,
   kWriteConfig,

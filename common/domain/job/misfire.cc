@@ -82,13 +82,14 @@ std::string_view Name(GapReason reason) {
     case GapReason::kCatchUpLimit: return "catch_up_limit";
     case GapReason::kEdited: return "edited";
     case GapReason::kDeleted: return "deleted";
+    case GapReason::kBadEvent: return "bad_event";
   }
   return "unknown";
 }
 
 Result<GapReason> ParseGapReason(std::string_view text) {
   for (const GapReason reason : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
-                                 GapReason::kEdited, GapReason::kDeleted}) {
+                                 GapReason::kEdited, GapReason::kDeleted, GapReason::kBadEvent}) {
     if (Name(reason) == text) return reason;
   }
   return {ErrorCode::kInvalid, "not a reason of a gap: '" + std::string(text) + "'"};
@@ -141,10 +142,7 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times) {
   const Duration late = now - run.due;
-  const bool has_policy = schedule.kind() != ScheduleKind::kManual &&
-                          schedule.kind() != ScheduleKind::kDelay &&
-                          schedule.kind() != ScheduleKind::kAfter;
-  if (!has_policy || late <= rules.in_time()) return true;
+  if (!HasTimes(schedule.kind()) || late <= rules.in_time()) return true;
   const bool was_queued = run.due > due_times.Of(run.fire);
   if (rules.drops_overtaken() && !was_queued) {
     const WallTime due_end = due_times.FiresDueBefore(JustAfter(now));

@@ -13,7 +13,8 @@
 namespace carillon {
 
 // kEdited, kDeleted: the fires were due but not yet planned when their schedule was removed.
-enum class GapReason { kMisfire, kPaused, kCatchUpLimit, kEdited, kDeleted };
+// kBadEvent: no parameters could be made from the event.
+enum class GapReason { kMisfire, kPaused, kCatchUpLimit, kEdited, kDeleted, kBadEvent };
 std::string_view Name(GapReason reason);
 Result<GapReason> ParseGapReason(std::string_view text);
 

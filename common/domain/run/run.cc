@@ -51,6 +51,7 @@ std::string_view Name(RunKind kind) {
     case RunKind::kAfter: return "after";
     case RunKind::kWorkflow: return "workflow";
     case RunKind::kShard: return "shard";
+    case RunKind::kEvent: return "event";
   }
   return "";
 }

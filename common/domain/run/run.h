@@ -39,11 +39,22 @@ constexpr bool IsFinal(RunState state) {
 // The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past
 // fires). kAfter: the end of a run of another job. kWorkflow: a workflow, of which the run is a
 // node. kShard: the own run of a fire, of which the run is a part (fan_out.h). The differences are
-// listed in run_kind.h.
-enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter, kWorkflow, kShard };
-inline constexpr std::array kRunKinds = {RunKind::kCron,   RunKind::kRate,     RunKind::kOnce,
-                                         RunKind::kManual, RunKind::kDelay,    RunKind::kBackfill,
-                                         RunKind::kAfter,  RunKind::kWorkflow, RunKind::kShard};
+// listed in run_kind.h. kEvent: an event that matched a trigger.
+enum class RunKind {
+  kCron,
+  kRate,
+  kOnce,
+  kManual,
+  kDelay,
+  kBackfill,
+  kAfter,
+  kWorkflow,
+  kShard,
+  kEvent,
+};
+inline constexpr std::array kRunKinds = {
+    RunKind::kCron,     RunKind::kRate,  RunKind::kOnce,     RunKind::kManual, RunKind::kDelay,
+    RunKind::kBackfill, RunKind::kAfter, RunKind::kWorkflow, RunKind::kShard,  RunKind::kEvent};
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 

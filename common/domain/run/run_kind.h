@@ -140,6 +140,7 @@ constexpr RunKindRules RulesOf(RunKind kind) {
               .tells_failure = true,
               .counts_for_job = true};
     case RunKind::kAfter:
+    case RunKind::kEvent:
       return {.planned_ahead = false,
               .may_misfire = false,
               .skipped_by_pause = true,

@@ -318,6 +318,18 @@ std::string ExplainAfter(std::string_view upstream, AfterOutcome on) {
   return {};
 }
 
+std::string ExplainEvent(std::string_view type, std::string_view source, bool has_filter) {
+  std::string text = "On each event";
+  if (type.size() > 1 && type.ends_with('*')) {
+    text += fmt::format(" whose type begins with {}", type.substr(0, type.size() - 1));
+  } else if (type != "*") {
+    text += fmt::format(" of type {}", type);
+  }
+  if (!source.empty()) text += fmt::format(" from {}", source);
+  if (has_filter) text += " that its filter lets through";
+  return text;
+}
+
 std::string ExplainWindow(WallTime start, WallTime end) {
   std::string text;
   if (start != WallTime{}) text += " from " + WithoutFraction(start);

@@ -20,6 +20,7 @@ std::string ExplainOnce(WallTime at);
 // is zero.
 std::string ExplainDelay(Duration every, WallTime start);
 std::string ExplainAfter(std::string_view upstream, AfterOutcome on);
+std::string ExplainEvent(std::string_view type, std::string_view source, bool has_filter);
 // Endings of the sentence of a cron or rate schedule: ", from 2026-03-01 00:00:00 UTC until
 // 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and
 // `end` is kNever, or if there is no jitter.

@@ -98,6 +98,22 @@ class AfterSchedule {
   const AfterOutcome on_;
 };
 
+// Its fires are the moments at which events are accepted.
+class EventSchedule {
+ public:
+  EventSchedule(std::string type, std::string source, bool has_filter)
+      : type_(std::move(type)), source_(std::move(source)), has_filter_(has_filter) {}
+
+  std::optional<Fire> Next(WallTime) const { return std::nullopt; }
+  int64_t Count(WallTime, WallTime) const { return 0; }
+  std::string Explain() const { return ExplainEvent(type_, source_, has_filter_); }
+
+ private:
+  const std::string type_;
+  const std::string source_;
+  const bool has_filter_;
+};
+
 class ManualSchedule {
  public:
   std::optional<Fire> Next(WallTime) const { return std::nullopt; }
@@ -159,7 +175,7 @@ bool IsJobIdText(std::string_view text) {
 class Schedule::Impl {
  public:
   using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule, DelaySchedule,
-                           AfterSchedule>;
+                           AfterSchedule, EventSchedule>;
 
   template <typename T>
   Impl(const ScheduleSpec& spec, T schedule, ScheduleCalendars calendars)
@@ -328,6 +344,8 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
                    "first a letter or a digit"});
       }
       return made(AfterSchedule(spec.upstream, spec.on));
+    case ScheduleKind::kEvent:
+      return made(EventSchedule(spec.event_type, spec.event_source, !spec.filter.empty()));
     case ScheduleKind::kCron: break;
   }
   auto expression = ParseCron(spec.cron_expression, spec.spread);

@@ -16,17 +16,27 @@ constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto
                                                         {DstRepeat::kBoth, "both"},
                                                         {DstRepeat::kEarly, "early"},
                                                         {DstRepeat::kLate, "late"}}};
-constexpr std::array<NameOf<ScheduleKind>, 6> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
+constexpr std::array<NameOf<ScheduleKind>, 7> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
                                                               {ScheduleKind::kRate, "rate"},
                                                               {ScheduleKind::kOnce, "once"},
                                                               {ScheduleKind::kManual, "manual"},
                                                               {ScheduleKind::kDelay, "delay"},
-                                                              {ScheduleKind::kAfter, "after"}}};
+                                                              {ScheduleKind::kAfter, "after"},
+                                                              {ScheduleKind::kEvent, "event"}}};
 constexpr std::array<NameOf<AfterOutcome>, 3> kAfterOutcomes{{{AfterOutcome::kSuccess, "success"},
                                                               {AfterOutcome::kFailure, "failure"},
                                                               {AfterOutcome::kDone, "done"}}};
 
 }  // namespace
+
+bool HasTimes(ScheduleKind kind) {
+  return kind == ScheduleKind::kCron || kind == ScheduleKind::kRate || kind == ScheduleKind::kOnce;
+}
+
+const std::map<std::string, ParameterValue>& FixedParametersOf(const ScheduleSpec& spec) {
+  static const std::map<std::string, ParameterValue> kNone;
+  return spec.kind == ScheduleKind::kEvent ? kNone : spec.parameters;
+}
 
 bool FireAlike(const ScheduleSpec& a, const ScheduleSpec& b) {
   if (a.parameters == b.parameters) return a == b;

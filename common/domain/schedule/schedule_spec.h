@@ -22,7 +22,7 @@ enum class DstGap { kFire, kSkip };  // kFire: once, right after the jump
 // schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
-enum class ScheduleKind { kCron, kRate, kOnce, kManual, kDelay, kAfter };
+enum class ScheduleKind { kCron, kRate, kOnce, kManual, kDelay, kAfter, kEvent };
 
 // The ends of another job's run that start one of a schedule of kind kAfter (run/dependents.h).
 enum class AfterOutcome { kSuccess, kFailure, kDone };
@@ -51,11 +51,24 @@ struct ScheduleSpec {
   std::string calendar = {};  // kCron, kRate: it fires only in this calendar; "" = always
   std::string blackout = {};  // kCron, kRate: it never fires in this calendar; "" = none
   std::string upstream = {};  // kAfter: the job_id of the job whose ends start a run
-  AfterOutcome on = AfterOutcome::kSuccess;               // kAfter: which of its ends
+  AfterOutcome on = AfterOutcome::kSuccess;  // kAfter: which of its ends
+  // kEvent: the type of the events that start a run: the whole of it ("order.created"), or its
+  // beginning and a star ("order.*", "*").
+  std::string event_type = {};
+  std::string event_source = {};  // kEvent: the whole source; "" = any
+  // kEvent: a condition on the event (workflow/condition.h); "" = none.
+  std::string filter = {};
   std::map<std::string, ParameterValue> parameters = {};  // override those of the job
 
   bool operator==(const ScheduleSpec&) const = default;
 };
+
+// True if the schedule says by itself when it fires: cron, rate, once.
+bool HasTimes(ScheduleKind kind);
+
+// The parameters that the schedule adds to each of its runs. None for kEvent: its runs keep all of
+// theirs, which are made from the event.
+const std::map<std::string, ParameterValue>& FixedParametersOf(const ScheduleSpec& spec);
 
 // True if both differ at most in what their runs do, not in when they fire.
 bool FireAlike(const ScheduleSpec& a, const ScheduleSpec& b);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include <vector>
 
 #include "common/domain/access/standing.h"
+#include "common/domain/event/event.h"
 #include "common/domain/run_id.h"
 #include "common/domain/template/template.h"
 #include "common/domain/workflow/node_rules.h"
@@ -63,8 +65,9 @@ struct WorkflowFacts {
 struct RenderedParameters {
   Parameters values = {};
   std::set<std::string> untrusted = {};
-  std::set<std::string> given_by = {};  // ids of users
-  std::string time_zone = {};           // of the fire, if it is kept with the run (fire_zone.h)
+  std::set<std::string> given_by = {};    // ids of users
+  std::string time_zone = {};             // of the fire, if it is kept with the run (fire_zone.h)
+  std::optional<EventOrigin> event = {};  // that started the run
 
   bool operator==(const RenderedParameters&) const = default;
 };

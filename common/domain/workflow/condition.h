@@ -37,11 +37,22 @@ struct ConditionFacts {
   const Outputs* outputs = nullptr;  // null: none
 };
 
+// The values of an event, by name ("data.order.amount").
+class NamedValues {
+ public:
+  virtual ~NamedValues() = default;
+  virtual std::optional<ConditionValue> At(std::string_view name) const = 0;  // nullopt: none, null
+};
+
 class Condition {
  public:
   static Result<Condition> Parse(std::string_view text);
+  // A condition on an event: its names are those of ConditionNames::kEvent. A text is a text, also
+  // if it consists of digits.
+  static Result<Condition> ParseForEvents(std::string_view text);
 
   Truth Evaluate(const ConditionFacts& facts) const;
+  Truth Evaluate(const NamedValues& values) const;
   // False if the condition is not true for any run that ends in `state`, whatever its exit code and
   // its outputs are.
   bool CanHold(RunState state) const;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "common/base/result.h"
@@ -23,6 +24,7 @@ enum class ConditionOp : uint8_t {
   kExitCode,
   kState,
   kOutput,
+  kNamed,
   kEqual,
   kNotEqual,
   kLess,
@@ -44,14 +46,28 @@ struct ConditionNumber {
 // Parses a number as in JSON, without blanks; nullopt for all other texts, and beyond the range.
 std::optional<ConditionNumber> ParseConditionNumber(std::string_view text);
 
+// A list or an object: it is not null, and has no other comparison.
+struct ConditionTree {
+  std::string json;
+};
+using ConditionValue = std::variant<bool, ConditionNumber, std::string, ConditionTree>;
+
 struct ConditionStep {
   ConditionOp op = ConditionOp::kTrue;
-  std::string text = {};  // kText; kOutput: the name
+  std::string text = {};  // kText; kOutput, kNamed: the name
   ConditionNumber number = {};
 };
 // Operands come before their operator, so that an evaluation needs a stack and no recursion.
 using ConditionProgram = std::vector<ConditionStep>;
 
-Result<ConditionProgram> CompileCondition(std::string_view text);
+// What the names in a condition stand for. kRun: exit_code, state and outputs.NAME. kEvent: id,
+// source, type, subject, data, data.a.b, data.items.0.
+enum class ConditionNames { kRun, kEvent };
+
+Result<ConditionProgram> CompileCondition(std::string_view text,
+                                          ConditionNames names = ConditionNames::kRun);
+
+// True for the name of a value of an event: at most 10 segments of letters, digits and _, 200 bytes.
+bool IsEventName(std::string_view name);
 
 }  // namespace carillon

@@ -40,7 +40,8 @@ int NumberOf(RunKind kind) {
     case RunKind::kDelay: return 5;
     case RunKind::kBackfill: return 6;
     case RunKind::kAfter: return 7;
-    case RunKind::kWorkflow: return 9;  // 8 is EVENT, which no run has yet
+    case RunKind::kEvent: return 8;
+    case RunKind::kWorkflow: return 9;
     case RunKind::kShard: return 10;
   }
   return 0;

@@ -193,6 +193,11 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (name == "job") return Read(value, pointer, spec.upstream);
     if (name == "on") return ReadEnum(value, pointer, spec.on);
   }
+  if (spec.kind == ScheduleKind::kEvent) {
+    if (name == "type") return Read(value, pointer, spec.event_type);
+    if (name == "source") return Read(value, pointer, spec.event_source);
+    if (name == "filter") return Read(value, pointer, spec.filter);
+  }
   return InvalidAt(
       pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
                    std::string(Name(spec.kind)) +
@@ -208,6 +213,7 @@ std::string_view RequiredField(ScheduleKind kind) {
     case ScheduleKind::kDelay: return "every_ms";
     case ScheduleKind::kOnce: return "at";
     case ScheduleKind::kAfter: return "job";
+    case ScheduleKind::kEvent: return "type";
     case ScheduleKind::kManual: break;
   }
   return "kind";
@@ -218,7 +224,7 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   const std::string kind_pointer = JsonPointer(pointer, "kind");
   if (!value.contains("kind")) return InvalidAt(kind_pointer, "is missing");
   CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
-  if (spec.kind == ScheduleKind::kManual) {
+  if (spec.kind == ScheduleKind::kManual || spec.kind == ScheduleKind::kEvent) {
     return InvalidAt(kind_pointer,
                      "must be cron, rate, once, delay or after; a manual job has no schedules");
   }
@@ -287,6 +293,11 @@ json Write(const ScheduleSpec& spec) {
     case ScheduleKind::kAfter:
       out["job"] = spec.upstream;
       out["on"] = Name(spec.on);
+      break;
+    case ScheduleKind::kEvent:
+      out["type"] = spec.event_type;
+      if (!spec.event_source.empty()) out["source"] = spec.event_source;
+      if (!spec.filter.empty()) out["filter"] = spec.filter;
       break;
     case ScheduleKind::kManual: break;
   }
