@@ -35,13 +35,14 @@ struct PairedStores {
         checkpoints(memory.checkpoints, database.checkpoints, pairing),
         streaks(memory.streaks, database.streaks, pairing),
         letters(memory.letters),
-        upstream(memory.upstream, database.upstream, pairing) {}
+        upstream(memory.upstream, database.upstream, pairing),
+        events(memory.events) {}
 
   Stores Ports() {
     return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
             logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
             auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
-            checkpoints, streaks,  letters,   upstream};
+            checkpoints, streaks,  letters,   upstream,    events};
   }
 
   PairedIdentityStore identity;
@@ -69,6 +70,7 @@ struct PairedStores {
   PairedStreakStore streaks;
   LetterStore& letters;  // not compared: histories publish nothing
   PairedUpstreamStore upstream;
+  EventStore& events;
 };
 
 }  // namespace carillon::test

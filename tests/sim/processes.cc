@@ -53,7 +53,7 @@ Stores WithFaults(const Stores& plain, test::FaultStores& faulty, StreakStore& s
           plain.audit,      faulty.housekeeping, plain.auth,        plain.secrets,
           plain.bulk,       faulty.completions,  faulty.backfills,  faulty.calendars,
           faulty.workflows, plain.checkpoints,   streaks,           faulty.letters,
-          upstream};
+          upstream,         plain.events};
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_checkpoint_store.h"
 #include "tests/twins/memory_completion_store.h"
+#include "tests/twins/memory_event_store.h"
 #include "tests/twins/memory_executor_store.h"
 #include "tests/twins/memory_firing_store.h"
 #include "tests/twins/memory_group_store.h"
@@ -75,7 +76,7 @@ struct MemoryStores {
     return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
             logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
             auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
-            checkpoints, streaks,  letters,   upstream};
+            checkpoints, streaks,  letters,   upstream,    events};
   }
 
   MemoryTables tables;
@@ -105,6 +106,7 @@ struct MemoryStores {
   MemoryStreakStore streaks{tables, jobs};
   MemoryLetterStore letters{tables};
   MemoryUpstreamStore upstream{tables};
+  MemoryEventStore events{tables};
 };
 
 }  // namespace carillon::memory

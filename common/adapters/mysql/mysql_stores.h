@@ -14,6 +14,7 @@
 #include "common/adapters/mysql/backfill/mysql_backfill_store.h"
 #include "common/adapters/mysql/completions/mysql_completion_store.h"
 #include "common/adapters/mysql/database/mysql_database.h"
+#include "common/adapters/mysql/events/mysql_event_store.h"
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
 #include "common/adapters/mysql/firing/mysql_group_store.h"
 #include "common/adapters/mysql/firing/mysql_queue_store.h"
@@ -53,7 +54,7 @@ struct MysqlStores {
     return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
             logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
             auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
-            checkpoints, streaks,  letters,   upstream};
+            checkpoints, streaks,  letters,   upstream,    events};
   }
 
   MysqlDatabase db;
@@ -83,6 +84,7 @@ struct MysqlStores {
   MysqlStreakStore streaks{db};
   MysqlLetterStore letters{db};
   MysqlUpstreamStore upstream{db};
+  MysqlEventStore events{db};
 };
 
 }  // namespace carillon::mysql

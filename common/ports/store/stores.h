@@ -2,6 +2,7 @@
 // API. A class that uses only a few ports takes these and not all.
 #pragma once
 
+#include "common/ports/events/event_store.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
@@ -56,6 +57,7 @@ struct Stores {
   StreakStore& streaks;
   LetterStore& letters;
   UpstreamStore& upstream;
+  EventStore& events;
 };
 
 }  // namespace carillon

@@ -34,6 +34,7 @@ class MemoryStoreHandle final : public StoreHandle {
   StreakStore& streaks() override { return stores_.streaks; }
   LetterStore& letters() override { return stores_.letters; }
   UpstreamStore& upstream() override { return stores_.upstream; }
+  EventStore& events() override { return stores_.events; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }

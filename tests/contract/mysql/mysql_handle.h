@@ -35,6 +35,7 @@ class MysqlHandle final : public StoreHandle {
   StreakStore& streaks() override { return stores_->streaks; }
   LetterStore& letters() override { return stores_->letters; }
   UpstreamStore& upstream() override { return stores_->upstream; }
+  EventStore& events() override { return stores_->events; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

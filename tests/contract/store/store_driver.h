@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/ports/events/event_store.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
@@ -86,6 +87,7 @@ class StoreHandle {
   virtual StreakStore& streaks() = 0;
   virtual LetterStore& letters() = 0;
   virtual UpstreamStore& upstream() = 0;
+  virtual EventStore& events() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -140,7 +142,8 @@ class StoreDriver {
         checkpoints(store.checkpoints()),
         streaks(store.streaks()),
         letters(store.letters()),
-        upstream(store.upstream()) {}
+        upstream(store.upstream()),
+        events(store.events()) {}
 
   IdentityStore& identity;
   SchemaStore& schema;
@@ -168,6 +171,7 @@ class StoreDriver {
   StreakStore& streaks;
   LetterStore& letters;
   UpstreamStore& upstream;
+  EventStore& events;
 
   template <typename T>
   static T v(Result<T> result) {

@@ -3,6 +3,7 @@
 
 #include "common/ports/store/stores.h"
 #include "tests/support/faults/account_stores.h"
+#include "tests/support/faults/event_stores.h"
 #include "tests/support/faults/fault_plan.h"
 #include "tests/support/faults/firing_stores.h"
 #include "tests/support/faults/job_stores.h"
@@ -37,13 +38,14 @@ struct FaultStores {
         checkpoints(stores.checkpoints, gate),
         streaks(stores.streaks, gate),
         letters(stores.letters, gate),
-        upstream(stores.upstream, gate) {}
+        upstream(stores.upstream, gate),
+        events(stores.events, gate) {}
 
   Stores Ports() {
     return {identity,    segments, firing,    queues,      groups,    jobs,      runs,
             logs,        notices,  executors, idempotency, settings,  audit,     housekeeping,
             auth,        secrets,  bulk,      completions, backfills, calendars, workflows,
-            checkpoints, streaks,  letters,   upstream};
+            checkpoints, streaks,  letters,   upstream,    events};
   }
 
   FaultIdentityStore identity;
@@ -71,6 +73,7 @@ struct FaultStores {
   FaultStreakStore streaks;
   FaultLetterStore letters;
   FaultUpstreamStore upstream;
+  FaultEventStore events;
 };
 
 struct OwnFaultPlan {
