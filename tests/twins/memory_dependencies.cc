@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/upstream/deadlock.h"
+
 namespace carillon::memory {
 namespace {
 
@@ -36,6 +38,16 @@ struct FreshDependencies {
   std::multimap<JobNo, JobNo> rows = {};
 };
 
+std::vector<std::string> NamesOf(MemoryTables& tables, const FreshDependencies& fresh,
+                                 const std::vector<JobNo>& cycle) REQUIRES(tables.mu) {
+  std::vector<std::string> names;
+  for (const JobNo one : cycle) {
+    names.push_back(one == fresh.self ? fresh.definition.name
+                                      : tables.FindJob(one)->definition.name);
+  }
+  return names;
+}
+
 // The names of a cycle that would arise if `job` waited for `upstream`.
 Result<std::vector<std::string>> CycleWith(MemoryTables& tables, const FreshDependencies& fresh,
                                            JobNo job, JobNo upstream) REQUIRES(tables.mu) {
@@ -49,12 +61,7 @@ Result<std::vector<std::string>> CycleWith(MemoryTables& tables, const FreshDepe
     return found;
   };
   CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle, FindCycle(job, upstream, read));
-  std::vector<std::string> names;
-  for (const JobNo one : cycle) {
-    names.push_back(one == fresh.self ? fresh.definition.name
-                                      : tables.FindJob(one)->definition.name);
-  }
-  return names;
+  return NamesOf(tables, fresh, cycle);
 }
 
 size_t CountOthers(const MemoryTables& tables, JobNo upstream, const JobEntry* job)
@@ -117,8 +124,8 @@ bool Names(const std::vector<WaitedJob>& waits, JobNo job_no) {
 }
 
 // Of an entry of `waits_for`.
-Status CheckAwaited(MemoryTables& tables, const JobId& id, const JobEntry* job, size_t entry,
-                    bool in, FreshDependencies& fresh) REQUIRES(tables.mu) {
+Status CheckAwaited(MemoryTables& tables, const JobId& id, size_t entry, bool in,
+                    FreshDependencies& fresh) REQUIRES(tables.mu) {
   const UpstreamWait& wait = fresh.definition.waits_for[entry];
   const JobId& named = in ? wait.in : wait.job;
   if (named == id) {
@@ -130,10 +137,62 @@ Status CheckAwaited(MemoryTables& tables, const JobId& id, const JobEntry* job, 
   const bool stays = before != tables.waited_jobs.end() && Names(before->second, upstream->job_no);
   if (upstream->deleted && !stays) return UnknownAwaited(entry, in, named);
   fresh.rows.emplace(fresh.self, upstream->job_no);
-  if (job == nullptr) return {};  // nothing waits for a new job
+  // Also of a new job: its nodes may lead to what it waits for.
   CARILLON_ASSIGN_OR_RETURN(const auto names,
-                            CycleWith(tables, fresh, job->job_no, upstream->job_no));
+                            CycleWith(tables, fresh, fresh.self, upstream->job_no));
   return names.empty() ? Status() : Status(AwaitCycle(entry, in, names));
+}
+
+bool MakesFires(const ScheduleEntry& schedule) {
+  return !schedule.readable || schedule.spec.kind != ScheduleKind::kAfter;
+}
+
+// Without what the definition of `writer` says.
+JobLinks LinksOf(MemoryTables& tables, JobNo job_no, JobNo writer) REQUIRES(tables.mu) {
+  JobLinks links{.job_no = job_no};
+  if (const JobEntry* job = tables.FindJob(job_no); job != nullptr && !job->deleted) {
+    for (const ScheduleId id : job->schedules) {
+      links.has_times |= MakesFires(*tables.FindSchedule(id));
+    }
+  }
+  for (const auto& [workflow, nodes] : tables.node_jobs) {
+    if (workflow == writer) continue;
+    if (workflow == job_no) links.nodes = nodes;
+    if (nodes.contains(job_no)) links.workflows.insert(workflow);
+  }
+  if (job_no == writer) return links;
+  for (const auto& [schedule, entry] : tables.dependencies) {
+    const Dependent& dependent = entry.dependent;
+    if (dependent.job_no != job_no || dependent.on == AfterOutcome::kFailure) continue;
+    links.before.insert(entry.upstream);
+  }
+  const auto waits = tables.waited_jobs.find(job_no);
+  if (waits == tables.waited_jobs.end()) return links;
+  for (const WaitedJob& wait : waits->second) {
+    if (wait.is_workflow) {
+      links.waits.back().in = wait.job_no;
+    } else {
+      links.waits.push_back({.job = wait.job_no});
+    }
+  }
+  return links;
+}
+
+Status CheckDeadlocks(MemoryTables& tables, const FreshDependencies& fresh) REQUIRES(tables.mu) {
+  if (!WaitsForOthers(fresh.definition) && tables.waited_jobs.empty()) return {};
+  const auto number = [&](const JobId& named)
+                          REQUIRES(tables.mu) { return tables.FindJob(named)->job_no; };
+  const JobLinks links = carillon::LinksOf(fresh.self, fresh.definition, number);
+  const auto read = [&](const std::vector<JobNo>& jobs)
+                        REQUIRES(tables.mu) -> Result<std::vector<JobLinks>> {
+    std::vector<JobLinks> found;
+    for (const JobNo job_no : jobs) found.push_back(LinksOf(tables, job_no, fresh.self));
+    return found;
+  };
+  CARILLON_ASSIGN_OR_RETURN(const auto found, FindDeadlock(links, read));
+  if (!found) return {};
+  return DeadlockError(fresh.definition, *found, tables.FindJob(found->named)->id,
+                       NamesOf(tables, fresh, found->jobs));
 }
 
 JobDependency NodeLinkTo(MemoryTables& tables, JobNo job_no) REQUIRES(tables.mu) {
@@ -179,11 +238,11 @@ Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
   }
   CARILLON_TRY(CheckNodeJobs(tables, id, fresh));
   for (size_t i = 0; i < definition.waits_for.size(); ++i) {
-    CARILLON_TRY(CheckAwaited(tables, id, job, i, false, fresh));
+    CARILLON_TRY(CheckAwaited(tables, id, i, false, fresh));
     if (definition.waits_for[i].in.empty()) continue;
-    CARILLON_TRY(CheckAwaited(tables, id, job, i, true, fresh));
+    CARILLON_TRY(CheckAwaited(tables, id, i, true, fresh));
   }
-  return {};
+  return CheckDeadlocks(tables, fresh);
 }
 
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
@@ -212,10 +271,11 @@ void PutDependencies(MemoryTables& tables, const JobEntry& job) {
   }
   tables.waited_jobs.erase(job.job_no);
   for (const UpstreamWait& wait : job.definition.waits_for) {
-    for (const JobId& named : {wait.job, wait.in}) {
-      if (named.empty()) continue;
-      tables.waited_jobs[job.job_no].push_back({tables.FindJob(named)->job_no, wait.on});
-    }
+    std::vector<WaitedJob>& waited = tables.waited_jobs[job.job_no];
+    waited.push_back({.job_no = tables.FindJob(wait.job)->job_no, .on = wait.on});
+    if (wait.in.empty()) continue;
+    waited.push_back(
+        {.job_no = tables.FindJob(wait.in)->job_no, .on = wait.on, .is_workflow = true});
   }
   const auto& schedules = job.schedules;
   std::erase_if(tables.dependencies, [&](const auto& entry) {

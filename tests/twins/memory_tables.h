@@ -29,10 +29,11 @@ namespace carillon::memory {
 inline constexpr Duration kRequestKeyKept = 24h;
 inline constexpr int64_t kCountedMax = 100'000;
 
-// A job that an entry of `waits_for` names, as the other one's job or workflow.
+// A job that an entry of `waits_for` names. A workflow comes after the job of its entry.
 struct WaitedJob {
   JobNo job_no;
   AfterOutcome on = AfterOutcome::kSuccess;
+  bool is_workflow = false;
 };
 
 class MemoryTables {

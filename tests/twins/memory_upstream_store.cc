@@ -75,6 +75,7 @@ JobCauses MemoryUpstreamStore::CausesOf(const JobEntry& job) {
     const Dependent& dependent = entry.dependent;
     if (dependent.job_no != job.job_no || dependent.on == AfterOutcome::kFailure) continue;
     causes.before.push_back(entry.upstream);
+    causes.by_end.push_back(entry.upstream);
   }
   for (const auto& [workflow, nodes] : tables_.node_jobs) {
     if (nodes.contains(job.job_no)) causes.before.push_back(workflow);
@@ -91,11 +92,7 @@ void MemoryUpstreamStore::AddSchedules(const JobEntry& job, UpstreamSources* fou
                           .id = id,
                           .next = schedule.next_fire,
                           .paused = !job.definition.enabled};
-    if (schedule.awaited != WallTime{}) {
-      const RunEntry* run = tables_.FindRun({schedule.awaited, id, 0});
-      const bool open = run != nullptr && !IsFinal(run->row.state);
-      source.next = open ? kNever : schedule.awaited + 1us;
-    }
+    if (schedule.awaited != WallTime{}) source.next = schedule.awaited + 1us;
     found->schedules.push_back(source);
   }
 }
@@ -142,9 +139,34 @@ Result<std::vector<UpstreamSources>> MemoryUpstreamStore::ReadSources(
   return all;
 }
 
+// Its workflow run, or one around it, has begun anew.
+bool MemoryUpstreamStore::IsReplaced(const RunKey& node) {
+  const WorkflowEntry* workflow = tables_.WorkflowOfNode(node);
+  while (workflow != nullptr) {
+    if (tables_.FindWorkflow(workflow->own) != workflow) return true;
+    workflow = tables_.WorkflowOfNode(workflow->own);
+  }
+  return false;
+}
+
+bool MemoryUpstreamStore::IsAskedFor(const UpstreamSources& sources, const UpstreamRun& run) {
+  if (std::ranges::find(sources.jobs, run.job_no) != sources.jobs.end()) return true;
+  if (run.job_no != sources.job_no) return false;
+  return sources.in_no == JobNo{} || run.workflow == sources.in_no;
+}
+
+// The ends of these jobs upon which nobody has acted yet.
+std::set<RunKey> MemoryUpstreamStore::PendingEndsOf(const std::vector<JobNo>& jobs) {
+  std::set<RunKey> ends;
+  for (const auto& [id, end] : tables_.completions) {
+    if (end.target != CompletionTarget::kDependents) continue;
+    if (std::ranges::find(jobs, end.job_no) != jobs.end()) ends.insert(end.key);
+  }
+  return ends;
+}
+
 UpstreamRuns MemoryUpstreamStore::RunsOf(const UpstreamSpan& span) {
-  std::set<JobNo> jobs(span.sources.jobs.begin(), span.sources.jobs.end());
-  jobs.insert(span.sources.job_no);
+  const std::set<RunKey> ends = PendingEndsOf(span.sources.by_end);
   std::map<JobNo, int64_t> counts;
   UpstreamRuns found;
   const auto& runs = tables_.runs();
@@ -153,19 +175,23 @@ UpstreamRuns MemoryUpstreamStore::RunsOf(const UpstreamSpan& span) {
   while (at != begin) {
     --at;
     const RunRow& row = at->second.row;
-    const std::string& why = at->second.result.reason;
-    if (!jobs.contains(row.job_no) || row.key.shard != 0 || !IsDated(row.kind, row.flags)) continue;
-    if (NeverRan(row.state, why) || row.key.fire < found.known_from) continue;
+    const WorkflowEntry* workflow = tables_.WorkflowOfNode(row.key);
+    UpstreamRun run{.key = row.key,
+                    .job_no = row.job_no,
+                    .state = row.state,
+                    .reason = at->second.result.reason,
+                    .workflow = workflow == nullptr ? JobNo{} : workflow->job_no,
+                    .end_pending = ends.contains(row.key)};
+    if (row.key.shard != 0 || !IsDated(row.kind, row.flags) || !IsAskedFor(span.sources, run)) {
+      continue;
+    }
+    if (NeverRan(run.state, run.reason) || IsReplaced(row.key)) continue;
+    if (row.key.fire < found.known_from) continue;
     if (++counts[row.job_no] > kUpstreamRunsMax) {
       found.known_from = row.key.fire + 1us;
       continue;
     }
-    const WorkflowEntry* workflow = tables_.WorkflowOfNode(row.key);
-    found.runs.push_back({.key = row.key,
-                          .job_no = row.job_no,
-                          .state = row.state,
-                          .reason = why,
-                          .workflow = workflow == nullptr ? JobNo{} : workflow->job_no});
+    found.runs.push_back(std::move(run));
   }
   std::erase_if(found.runs, [&](const auto& run) { return run.key.fire < found.known_from; });
   std::reverse(found.runs.begin(), found.runs.end());

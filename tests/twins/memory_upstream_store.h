@@ -1,6 +1,7 @@
 // The port UpstreamStore in memory.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "common/ports/store/upstream_store.h"
@@ -27,6 +28,9 @@ class MemoryUpstreamStore final : public UpstreamStore {
   Result<UpstreamSources> SourcesOf(const UpstreamTarget& target) REQUIRES(tables_.mu);
   JobCauses CausesOf(const JobEntry& job) REQUIRES(tables_.mu);
   void AddSchedules(const JobEntry& job, UpstreamSources* found) REQUIRES(tables_.mu);
+  bool IsReplaced(const RunKey& node) REQUIRES(tables_.mu);
+  static bool IsAskedFor(const UpstreamSources& sources, const UpstreamRun& run);
+  std::set<RunKey> PendingEndsOf(const std::vector<JobNo>& jobs) REQUIRES(tables_.mu);
   UpstreamRuns RunsOf(const UpstreamSpan& span) REQUIRES(tables_.mu);
   void Release(RunEntry entry, WallTime now, WaitEffect* effect) REQUIRES(tables_.mu);
   void Expire(RunEntry entry, const WaitItem& item, WallTime now, WaitEffect* effect)

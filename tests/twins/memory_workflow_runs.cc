@@ -202,6 +202,7 @@ void WriteNodeChanges(MemoryTables& tables, const WorkflowEntry& workflow,
       continue;
     }
     const WallTime due = DueOfNodeAgain(row);
+    if (due == kAwaiting) entry.planned = now;  // its limit begins again
     row.state = RunState::kPending;
     row.due = due;
     row.claim_token = {};
