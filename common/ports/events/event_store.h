@@ -40,7 +40,7 @@ struct EventStart {
 struct EventEffect {
   bool duplicate = false;  // `starts` is that of the first acceptance
   std::vector<EventStart> starts = {};
-  int64_t not_computable = 0;
+  int64_t not_computable = 0;  // present triggers whose filter has no answer
 
   bool operator==(const EventEffect&) const = default;
 };
@@ -63,14 +63,16 @@ struct EventRecord {
   WallTime accepted;
   EventOutcome outcome = EventOutcome::kStarted;
   std::vector<EventStart> starts = {};
-  std::string problem = {};
+  std::string problem = {};  // of kRefused
 
   bool operator==(const EventRecord&) const = default;
 };
 
 struct EventCursor {
   WallTime accepted;
-  std::string tie;  // the key in hex
+  // The first 32 digits, in lower case, of the SHA-256 of namespace, source and id, with line feeds
+  // between them.
+  std::string tie;
 
   bool operator==(const EventCursor&) const = default;
 };
@@ -99,16 +101,29 @@ class EventStore {
   virtual ~EventStore() = default;
 
   // Handles each event as a whole, in order, at most kEventRunsPerWrite runs a transaction. A
-  // trigger that was written before the call is seen. A paused job leaves a gap, a deleted one
-  // nothing. kInvalid with the pointer "/N": event N matches more than kMatchesPerEvent triggers.
+  // trigger that was written before the call is seen.
+  //
+  //   A run has as its fire the first microsecond from `now` on at which its schedule has no run.
+  //   It is planned `now`, due at its fire (kAwaiting if its job waits for others), and has the
+  //   version and the priority of its job at that moment.
+  //   A paused job has a gap instead, whatever the event's values are; a deleted one has nothing.
+  //   Parameters that cannot be made: kBadEvent. Gaps are at `now`. Those that a transaction adds
+  //   for one schedule and reason are one row, which counts them.
+  //   The starts are by schedule id. A later event of the call with the same key is a duplicate.
+  //   A known event that matches no trigger any more is answered as any other without a match.
+  //
+  // kInvalid with the pointer "/N": event N matches more than kMatchesPerEvent triggers; nothing of
+  // the call was stored. kExhausted: more than kEventsPerCall events.
   virtual Result<std::vector<EventEffect>> Accept(const NewEvents& batch, WallTime now) = 0;
 
-  // Stores a record that is no event, once for its place.
+  // Stores a record that is no event, once for its place, which is its id. Its source is empty, so
+  // that no event has its key.
   virtual Status Refuse(const RefusedEvent& event, WallTime now) = 0;
 
   // Triggers whose definition cannot be read are left out.
   virtual Result<std::shared_ptr<const TriggerSet>> ReadTriggers(const std::string& name_space) = 0;
 
+  // From `since` on and before `until`. `next` is set if there are more.
   virtual Result<EventPage> ListEvents(const EventListFilter& filter) = 0;
 
   // The PENDING runs of kind kEvent, counted up to `limit`.
