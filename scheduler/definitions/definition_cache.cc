@@ -80,6 +80,7 @@ size_t BytesOf(const JobVersionRecord& record) {
                  BytesOf(job.labels) + BytesOf(job.parameters);
   for (const ScheduleSpec& spec : job.schedules) {
     bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size() +
+             spec.event_type.size() + spec.event_source.size() + spec.filter.size() +
              BytesOf(spec.parameters);
   }
   if (job.workflow) bytes += BytesOf(*job.workflow);

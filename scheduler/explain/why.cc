@@ -92,15 +92,33 @@ std::string ExcludedSentence(const ExcludedFire& excluded) {
                         : "");
 }
 
-// "starts after job nightly on success"; empty without such a schedule.
-std::string AfterSentence(const JobDefinition& definition) {
+// "after job nightly on success", "on each event of type order.paid"; empty if the schedule starts
+// runs by the time alone.
+std::string StarterOf(const ScheduleSpec& spec) {
+  if (spec.kind == ScheduleKind::kAfter) {
+    return fmt::format("after job {} on {}", spec.upstream, Name(spec.on));
+  }
+  if (spec.kind != ScheduleKind::kEvent) return {};
+  std::string text = ExplainEvent(spec.event_type, spec.event_source, !spec.filter.empty());
+  text.front() = 'o';
+  return text;
+}
+
+// "starts after job nightly on success"; empty without a schedule that starts runs by something
+// else than the time.
+std::string StartersSentence(const JobDefinition& definition) {
   std::string text;
   for (const ScheduleSpec& spec : definition.schedules) {
-    if (spec.kind != ScheduleKind::kAfter) continue;
-    text += fmt::format("{}after job {} on {}", text.empty() ? "starts " : " and ", spec.upstream,
-                        Name(spec.on));
+    const std::string starter = StarterOf(spec);
+    if (!starter.empty()) text += (text.empty() ? "starts " : " and ") + starter;
   }
   return text;
+}
+
+// " Event 42 of shop started it."; empty for a run that no event started.
+std::string EventSentence(const std::optional<EventOrigin>& event) {
+  if (!event) return {};
+  return fmt::format(" Event {} of {} started it.", event->id, event->source);
 }
 
 }  // namespace
@@ -108,7 +126,8 @@ std::string AfterSentence(const JobDefinition& definition) {
 FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (evidence.run) {
     const bool skipped = evidence.run->row.state == RunState::kSkipped;
-    return {skipped ? "skipped" : "run", RunSentence(*evidence.run, evidence.run_waits_for)};
+    return {skipped ? "skipped" : "run",
+            RunSentence(*evidence.run, evidence.run_waits_for) + EventSentence(evidence.event)};
   }
   if (evidence.gap) {
     const bool paused = evidence.past_pause.has_value();
@@ -132,15 +151,15 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
     return {"manual", "Not scheduled: the job had no schedule and was run by hand only."};
   }
   if (!evidence.due && !evidence.problem.empty()) return {"not_planned", evidence.problem};
-  const std::string upstream = AfterSentence(*evidence.definition);
+  const std::string starters = StartersSentence(*evidence.definition);
   if (!evidence.due && evidence.excluded) {
     return {"excluded", ExcludedSentence(*evidence.excluded)};
   }
-  if (!evidence.due && evidence.definition->schedules.size() == 1 && !upstream.empty()) {
-    return {"not_due", fmt::format("Not started in that minute. The job {}.", upstream)};
+  if (!evidence.due && evidence.definition->schedules.size() == 1 && !starters.empty()) {
+    return {"not_due", fmt::format("Not started in that minute. The job {}.", starters)};
   }
-  if (!evidence.due && !upstream.empty()) {
-    return {"not_due", fmt::format("Not scheduled for that minute. The job also {}.", upstream)};
+  if (!evidence.due && !starters.empty()) {
+    return {"not_due", fmt::format("Not scheduled for that minute. The job also {}.", starters)};
   }
   if (!evidence.due) return {"not_due", "Not scheduled for that minute."};
   if (*evidence.due > evidence.now) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/domain/event/event.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 #include "common/ports/store/job_store.h"
@@ -36,7 +37,8 @@ struct FireEvidence {
   std::optional<ExcludedFire> excluded = {};  // in the window; used if nothing is due
   // A run in the window; a run that was started is preferred to one that was skipped.
   std::optional<RunDetail> run = {};
-  std::string run_waits_for = {};  // a sentence, if that run is PENDING
+  std::string run_waits_for = {};         // a sentence, if that run is PENDING
+  std::optional<EventOrigin> event = {};  // that started that run
   std::optional<GapRecord> gap = {};
   std::optional<PastPause> past_pause = {};   // the pause that contains `due`
   std::optional<WallTime> paused_since = {};  // set while the whole cluster is paused

@@ -73,9 +73,9 @@ Result<AttemptFacts> FactsOf(const PendingRun& run, const Definition& definition
   const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id);
   facts.time_zone = FireZone(job, schedule);
   if (schedule != nullptr) {
-    facts.parameters = MergeParameters(
-        std::move(facts.parameters),
-        facts.trigger ? FillTrigger(schedule->parameters, *facts.trigger) : schedule->parameters);
+    const Parameters& fixed = FixedParametersOf(*schedule);
+    facts.parameters = MergeParameters(std::move(facts.parameters),
+                                       facts.trigger ? FillTrigger(fixed, *facts.trigger) : fixed);
   }
   if (run.extras && !run.extras->request.parameters_json.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const RenderedParameters given,

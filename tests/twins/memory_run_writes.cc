@@ -330,7 +330,7 @@ void KeepZones(MemoryTables& tables, const JobEntry& job, const JobDefinition& o
 }
 
 void KeepParameters(MemoryTables& tables, const JobEntry& job, ScheduleId id) {
-  const Parameters& removed = tables.FindSchedule(id)->spec.parameters;
+  const Parameters& removed = FixedParametersOf(tables.FindSchedule(id)->spec);
   if (removed.empty()) return;
   for (const RunKey& key : KeysOfAttempts(tables, job)) {
     if (key.schedule_id != id || tables.FindRun(key) == nullptr) continue;

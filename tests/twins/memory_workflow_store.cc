@@ -47,7 +47,7 @@ Result<RenderedParameters> ParametersOf(const RunEntry& own, const JobEntry& job
   if (own.row.def_version == job.version && schedule != job.schedules.end()) {
     const auto place = static_cast<size_t>(schedule - job.schedules.begin());
     spec = &definition.schedules[place];
-    const Parameters& fixed = spec->parameters;
+    const Parameters& fixed = FixedParametersOf(*spec);
     merged =
         MergeParameters(std::move(merged), own.trigger ? FillTrigger(fixed, *own.trigger) : fixed);
   }

@@ -9,7 +9,7 @@ namespace {
 
 Parameters WithThoseOf(const JobDefinition& job, const ScheduleSpec* schedule) {
   if (schedule == nullptr) return job.parameters;
-  return MergeParameters(job.parameters, schedule->parameters);
+  return MergeParameters(job.parameters, FixedParametersOf(*schedule));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ FireParameters::Kept FireParameters::Changed(const JobDefinition& before, const 
     if (same != now.end() && same->second == value) continue;
     // No run would start with a name that differs only by case from one that it has now.
     if (!CheckParameterCase(named, {one}).ok()) continue;
-    const bool of_schedule = had != nullptr && had->parameters.contains(name);
+    const bool of_schedule = had != nullptr && FixedParametersOf(*had).contains(name);
     (of_schedule ? kept.of_schedule : kept.of_job)[name] = value;
   }
   return kept;

@@ -15,10 +15,12 @@ namespace {
 // The schedule of that version that made the run is no longer known, so it may have been any.
 bool HasLostParameters(const RunOfVersion& run) {
   if (!run.of_schedule || run.schedule != nullptr) return false;
+  if (run.given.event) return false;  // its parameters were made of the event, and are all stored
   if (run.then == nullptr) return true;
   return std::ranges::any_of(run.then->schedules, [&](const ScheduleSpec& spec) {
-    return std::ranges::any_of(
-        spec.parameters, [&](const auto& one) { return !run.given.values.contains(one.first); });
+    return std::ranges::any_of(FixedParametersOf(spec), [&](const auto& one) {
+      return !run.given.values.contains(one.first);
+    });
   });
 }
 
@@ -28,7 +30,7 @@ bool HasLostZone(const RunOfVersion& run) {
   if (run.then == nullptr) return true;
   const std::string& zone = FireZone(*run.now, run.schedule);
   if (FireZone(*run.then, run.schedule) != zone) return true;
-  if (!run.of_schedule || run.schedule != nullptr) return false;
+  if (!run.of_schedule || run.schedule != nullptr || run.given.event) return false;
   return std::ranges::any_of(run.then->schedules, [&](const ScheduleSpec& spec) {
     return FireZone(*run.then, &spec) != zone;
   });

@@ -233,9 +233,7 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
                                           WallTime after, const ScheduleCalendars& calendars) {
   Warnings warnings;
   const auto schedule = Schedule::Compile(spec, gap, repeat, calendars);
-  const bool has_fires = spec.kind != ScheduleKind::kManual && spec.kind != ScheduleKind::kDelay &&
-                         spec.kind != ScheduleKind::kAfter;
-  if (!schedule.ok() || !has_fires) return warnings;
+  if (!schedule.ok() || !HasTimes(spec.kind)) return warnings;
   LintFires(*schedule, after, &warnings);
   if (spec.kind != ScheduleKind::kCron) return warnings;
   const auto cron = ParseCron(spec.cron_expression, spec.spread);

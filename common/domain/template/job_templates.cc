@@ -143,8 +143,9 @@ bool UsesFireDate(const JobDefinition& job) {
     return true;
   }
   if (HasDates(job.parameters)) return true;
-  if (std::ranges::any_of(job.schedules,
-                          [](const auto& schedule) { return HasDates(schedule.parameters); })) {
+  if (std::ranges::any_of(job.schedules, [](const ScheduleSpec& schedule) {
+        return HasDates(FixedParametersOf(schedule));
+      })) {
     return true;
   }
   return job.workflow && std::ranges::any_of(job.workflow->nodes, [](const WorkflowNode& node) {

@@ -6,6 +6,7 @@
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run/streak.h"
 #include "common/domain/run_id.h"
+#include "common/wire/json/job/given_parameters.h"
 #include "common/wire/json/job/job_json.h"
 #include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
@@ -171,6 +172,8 @@ Reply WhyJob(const Call& call) {
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;
+    auto given = GivenFromText(evidence.run->parameters_json);
+    if (given.ok()) evidence.event = std::move(given->event);
   }
   CARILLON_ASSIGN_OR_RETURN(evidence.gap, GapAt(call, id, *at));
   if (const auto pause = PauseOf(call.api.settings.Current())) {

@@ -109,9 +109,8 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
     if (kept.contains(i)) continue;
     Remove(left[i], old, reason);
     const DueSchedule& gone = left[i].row.due;
-    if (!gone.spec.parameters.empty()) {
-      rows_.kept.parameters[gone.schedule_id] = gone.spec.parameters;
-    }
+    const Parameters& fixed = FixedParametersOf(gone.spec);
+    if (!fixed.empty()) rows_.kept.parameters[gone.schedule_id] = fixed;
   }
   ChangePending(JobChange::kEdited, reason::kEdited);
   if (WaitsForOthers(definition) != waited) ChangeWaits();

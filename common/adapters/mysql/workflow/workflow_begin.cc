@@ -53,7 +53,7 @@ Result<std::string> ParametersOfRun(Session& session, const JobVersionRecord& re
       continue;
     }
     schedule = &record.definition.schedules[i];
-    const Parameters& own = schedule->parameters;
+    const Parameters& own = FixedParametersOf(*schedule);
     merged = MergeParameters(std::move(merged),
                              request.trigger ? FillTrigger(own, *request.trigger) : own);
   }

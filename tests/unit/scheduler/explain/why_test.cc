@@ -96,13 +96,37 @@ TEST(WhyTest, ASkippedRunSaysWhy) {
 TEST(WhyTest, AGapSaysWhy) {
   FireEvidence evidence = Evidence();
   for (const GapReason why : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
-                              GapReason::kEdited, GapReason::kDeleted}) {
+                              GapReason::kEdited, GapReason::kDeleted, GapReason::kBadEvent}) {
     evidence.gap = GapRecord{.schedule_id = ScheduleId(1),
                              .job_id = JobId("a"),
                              .range = {.from = kAt, .to = kAt, .count = 1, .reason = why}};
     EXPECT_EQ(ExplainFire(evidence).outcome, "gap");
     EXPECT_FALSE(ExplainFire(evidence).explanation.empty());
   }
+}
+
+TEST(WhyTest, TheEventThatStartedARunIsNamed) {
+  FireEvidence evidence = Evidence();
+  evidence.run = RunThen(RunState::kCompleted, "");
+  EXPECT_EQ(ExplainFire(evidence).explanation.find("started it"), std::string::npos);
+  evidence.event = EventOrigin{.id = "42", .source = "shop", .type = "order.paid"};
+  const std::string text = ExplainFire(evidence).explanation;
+  EXPECT_TRUE(text.ends_with("completed. Event 42 of shop started it.")) << text;
+}
+
+TEST(WhyTest, AJobThatEventsStartSaysSo) {
+  const ScheduleSpec event{
+      .kind = ScheduleKind::kEvent, .event_type = "order.paid", .event_source = "shop"};
+  FireEvidence evidence = Evidence();
+  evidence.definition->schedules = {event};
+  EXPECT_EQ(ExplainFire(evidence).outcome, "not_due");
+  EXPECT_EQ(ExplainFire(evidence).explanation,
+            "Not started in that minute. The job starts on each event of type order.paid from "
+            "shop.");
+  evidence.definition->schedules.push_back({.kind = ScheduleKind::kAfter, .upstream = "load"});
+  EXPECT_EQ(ExplainFire(evidence).explanation,
+            "Not scheduled for that minute. The job also starts on each event of type order.paid "
+            "from shop and after job load on success.");
 }
 
 TEST(WhyTest, WithoutARecordTheJobItselfAnswers) {

@@ -42,6 +42,34 @@ TEST_F(FiringLoopTest, EachAttemptAsksForItsOwnParameters) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
+// Its schedule has templates only; after an edit it may have others than those of then.
+TEST_F(FiringLoopTest, ARunThatAnEventStartedHasItsOwnParametersAlone) {
+  JobDefinition definition;
+  definition.parameters = {{"n", int64_t{1}}};
+  definition.schedules = {{.kind = ScheduleKind::kEvent,
+                           .event_type = "order.paid",
+                           .parameters = {{"amount", std::string("{{event.data.amount}}")},
+                                          {"later", std::string("{{event.data.later}}")}}}};
+  const StoredJob job = Shell("job", definition);
+  Beat("x1", 4);
+  PendingRun run = Pending(job, 1ms);
+  run.key.schedule_id = job.schedules.at(0).schedule_id;
+  run.kind = RunKind::kEvent;
+  run.flags = run_flag::kHasRequest;
+  run.extras = std::make_shared<const RunExtras>(
+      RunExtras{.request_loaded = true, .request = {.parameters_json = R"({"amount":5})"}});
+  Feed({run});
+  Step();
+  const std::vector<TaskMessage> tasks = Tasks();
+  ASSERT_EQ(tasks.size(), 1u);
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : tasks[0].env) {
+    if (name.starts_with("CARILLON_PARAM_")) given[name] = value;
+  }
+  EXPECT_EQ(given, (std::map<std::string, std::string>{{"CARILLON_PARAM_AMOUNT", "5"},
+                                                       {"CARILLON_PARAM_N", "1"}}));
+}
+
 // An edit that removes a schedule writes its parameters into the runs that wait.
 TEST_F(FiringLoopTest, AnEditedRunAsksForItsParametersAgain) {
   const StoredJob job = Shell("job");

@@ -237,6 +237,23 @@ TEST_F(LoadSheddingTest, AFireOfAWorkflowBeginsBecauseItWaitsForNoExecutor) {
   EXPECT_EQ(begun, 3);
 }
 
+TEST_F(LoadSheddingTest, ARunThatAnEventStartsIsNeitherShedNorTooLate) {
+  JobDefinition job;
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.schedules = {{.kind = ScheduleKind::kEvent, .event_type = "order.paid"}};
+  const StoredJob stored = Shell("by-event", job);
+  const Definition definition({.job_no = stored.job_no,
+                               .version = stored.version,
+                               .job_id = stored.job_id,
+                               .definition = stored.definition,
+                               .schedule_ids = {stored.schedules.at(0).schedule_id}});
+  PendingRun run = FireOf(stored);
+  run.kind = RunKind::kEvent;
+  EXPECT_EQ(DecideFiring(run, definition,
+                         {.now = clock_.Wall() + 24h, .shed_below = 20, .shed_after = 2s}),
+            "");
+}
+
 TEST_F(LoadSheddingTest, RunsWithoutAnExecutorAreNoOverload) {
   JobDefinition elsewhere;
   elsewhere.executor_id = "x9";

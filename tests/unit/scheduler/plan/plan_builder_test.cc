@@ -38,6 +38,19 @@ TEST(PlanBuilderTest, ADelayScheduleHasOneRunHoweverLateAndAwaitsIt) {
   }
 }
 
+TEST(PlanBuilderTest, ATriggerOfEventsIsNeverPlanned) {
+  DueSchedule due = Delay(kPlannedAt);
+  due.spec = {.kind = ScheduleKind::kEvent, .event_type = "order.*"};
+  for (const WallTime next : {kPlannedAt - 24h, kNever}) {
+    due.next_fire = next;
+    const PlannedSchedule planned = Planned(due);
+    EXPECT_TRUE(planned.runs.empty());
+    EXPECT_TRUE(planned.gaps.empty());
+    EXPECT_EQ(planned.advance.next_fire, kNever);
+    EXPECT_FALSE(planned.more);
+  }
+}
+
 TEST(PlanBuilderTest, RunsOfAJobThatOthersAwaitHaveTheFlag) {
   DueSchedule due = Delay(kPlannedAt);
   due.run_flags = run_flag::kDependents;

@@ -57,6 +57,31 @@ TEST(PendingFiresTest, ADelayScheduleFiresAtItsStartOrAtOnceAndMissesNothing) {
   EXPECT_EQ(next, kNever);
 }
 
+TEST(PendingFiresTest, ATriggerOfEventsNeverFiresByItselfAndMissesNothing) {
+  const ScheduleSpec spec{.kind = ScheduleKind::kEvent, .event_type = "order.*"};
+  EXPECT_EQ(FirstFireAfter({}, spec, kStart), kNever);
+  WallTime next = kNever;
+  for (const GapReason why : {GapReason::kPaused, GapReason::kEdited, GapReason::kDeleted}) {
+    EXPECT_EQ(PassOver({}, spec, why, kStart + 24h, &next).count, 0);
+    EXPECT_EQ(next, kNever);
+  }
+}
+
+TEST(PendingFiresTest, ATriggerWithAnotherFilterIsAnotherSchedule) {
+  const ScheduleSpec before{
+      .kind = ScheduleKind::kEvent, .event_type = "order.*", .event_source = "shop"};
+  ScheduleSpec after = before;
+  after.parameters = {{"n", std::string("{{event.data.n}}")}};
+  using Indexes = std::vector<std::optional<size_t>>;
+  EXPECT_EQ(ContinuedSchedules({&before}, {after}), (Indexes{0}));
+  for (std::string ScheduleSpec::*field :
+       {&ScheduleSpec::event_type, &ScheduleSpec::event_source, &ScheduleSpec::filter}) {
+    ScheduleSpec other = before;
+    other.*field = "x";
+    EXPECT_EQ(ContinuedSchedules({&before}, {other}), (Indexes{std::nullopt}));
+  }
+}
+
 TEST(PendingFiresTest, DelaySchedulesContinueEachOtherWhateverTheirDelay) {
   const auto continues = [](const ScheduleSpec& before, const ScheduleSpec& after) {
     return ContinuedSchedules({&before}, {after}).front().has_value();

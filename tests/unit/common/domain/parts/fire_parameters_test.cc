@@ -66,6 +66,22 @@ TEST(FireParameters, TheTriggerFillsThoseOfTheSchedule) {
                         {"of_schedule", std::string("FAILED")}}));
 }
 
+// The parameters of such a schedule are templates, which the run has rendered.
+TEST(FireParameters, ThoseOfATriggerOfEventsAreNotKept) {
+  ParametersEdit edit;
+  edit.before.parameters = {{"n", int64_t{1}}};
+  edit.had = {.kind = ScheduleKind::kEvent,
+              .event_type = "order.paid",
+              .parameters = {{"amount", std::string("{{event.data.amount}}")}}};
+  edit.has.reset();
+  EXPECT_EQ(edit.Kept(), (Parameters{{"n", int64_t{1}}})) << "that of the job";
+  edit.after = edit.before;
+  EXPECT_EQ(edit.Kept(), std::nullopt);
+  edit.has = edit.had;
+  edit.has->parameters["n"] = std::string("{{event.data.n}}");
+  EXPECT_EQ(edit.Kept(), std::nullopt) << "the run does not get the new one either";
+}
+
 TEST(FireParameters, ANameThatOnlyChangesItsCaseIsNotKept) {
   ParametersEdit edit;
   edit.before.parameters = {{"t", std::string("ALL")}, {"n", int64_t{1}}};

@@ -52,6 +52,28 @@ TEST(LostFacts, AScheduleThatHasGoneTakesItsParameters) {
   EXPECT_NE(RefusalOf(run), "") << "nobody knows";
 }
 
+// It was stored with parameters that were made of its event.
+TEST(LostFacts, ATriggerOfEventsTakesNothingWithIt) {
+  const JobDefinition now = ADayIn("UTC");
+  JobDefinition then = now;
+  then.schedules = {{.kind = ScheduleKind::kEvent,
+                     .event_type = "order.paid",
+                     .parameters = {{"t", std::string("{{event.data.t}}")}}}};
+  RunOfVersion run{.then = &then, .now = &now};
+  EXPECT_EQ(RefusalOf(run), "");
+  run.then = nullptr;
+  EXPECT_NE(RefusalOf(run), "") << "it may have been any schedule";
+  ScheduleSpec north = CronIn("Asia/Tokyo");
+  north.parameters = {{"t", std::string("north")}};
+  then.schedules.push_back(north);
+  run.then = &then;
+  EXPECT_NE(RefusalOf(run), "");
+  run.given.event = EventOrigin{.id = "42", .source = "shop", .type = "order.paid"};
+  EXPECT_EQ(RefusalOf(run), "") << "it was not the cron schedule";
+  then.time_zone = "Asia/Tokyo";
+  EXPECT_NE(RefusalOf(run).find("lost the time zone"), std::string::npos);
+}
+
 TEST(LostFacts, AnotherZoneIsAnotherDay) {
   const JobDefinition then = ADayIn("Europe/Berlin");
   const JobDefinition now = ADayIn("UTC");

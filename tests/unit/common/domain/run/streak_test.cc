@@ -69,7 +69,7 @@ TEST(StreakTest, OnlyRunsThatTheSchedulerStartsByItselfCount) {
     success.kind = kind;
     const bool counts = kind == RunKind::kCron || kind == RunKind::kRate ||
                         kind == RunKind::kOnce || kind == RunKind::kDelay ||
-                        kind == RunKind::kAfter;
+                        kind == RunKind::kAfter || kind == RunKind::kEvent;
     EXPECT_EQ(CountStreak({run, Failed(2)}, kRule).failures, counts ? 2 : 1) << Name(kind);
     EXPECT_EQ(CountStreak({success, Failed(2)}, kRule).failures, counts ? 0 : 1) << Name(kind);
     run.flags = run_flag::kBackground;

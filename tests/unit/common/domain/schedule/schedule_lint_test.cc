@@ -31,6 +31,16 @@ TEST(ScheduleLintTest, SaysNothingOfWhatIsMeant) {
   }
 }
 
+TEST(ScheduleLintTest, SaysNothingOfSchedulesWithoutTimes) {
+  for (const ScheduleSpec& spec :
+       {ScheduleSpec{.kind = ScheduleKind::kDelay, .every = 1s},
+        ScheduleSpec{.kind = ScheduleKind::kAfter, .upstream = "load"},
+        ScheduleSpec{.kind = ScheduleKind::kEvent, .event_type = "order.*"}}) {
+    EXPECT_EQ(Codes(LintSchedule(spec, DstGap::kFire, DstRepeat::kAuto, kAfter)), "")
+        << Name(spec.kind);
+  }
+}
+
 TEST(ScheduleLintTest, TellsWhereASpreadStepIsUneven) {
   for (const char* cron :
        {"H H * * *", "H/15 * * * *", "H(0-29)/7 * * * *", "H 4 H * *", "H 4 * * H"}) {

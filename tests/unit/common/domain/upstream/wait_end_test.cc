@@ -76,7 +76,7 @@ TEST(WaitEndTest, AnEditChangesRunsThatArePlannedAhead) {
 
 TEST(WaitEndTest, AnEditLeavesRunsWhoseFireHasCome) {
   for (const RunKind kind : {RunKind::kCron, RunKind::kManual, RunKind::kAfter, RunKind::kBackfill,
-                             RunKind::kWorkflow}) {
+                             RunKind::kWorkflow, RunKind::kEvent}) {
     RunRow row = Awaiting(kind);
     for (const bool waits : {true, false}) {
       EXPECT_EQ(DueAfterEdit(row, waits, kNow), std::nullopt);

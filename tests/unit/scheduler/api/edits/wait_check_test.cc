@@ -119,6 +119,19 @@ TEST_F(WaitCheckTest, RefusesWhatNoScheduleLeadsTo) {
   EXPECT_EQ(RefusalOf(Entry("second", {{"in", "nightly"}})), "never_met /waits_for/0/in");
 }
 
+// Such a run has a date: the moment at which the event was accepted.
+TEST_F(WaitCheckTest, AJobThatEventsStartMayBeWaitedFor) {
+  JobDefinition job;
+  job.name = "By event";
+  job.command = "true";
+  job.schedules = {{.kind = ScheduleKind::kEvent, .event_type = "file.arrived"}};
+  ASSERT_TRUE(stores_.jobs.CreateJob(JobId("by-event"), job, {.now = clock_.Wall()}).ok());
+  EXPECT_EQ(RefusalOf(Entry("by-event")), "");
+  EXPECT_EQ(RefusalOf(Entry("by-event", {{"which", "all"}})), "");
+  Make(Body("second", After("by-event")));
+  EXPECT_EQ(RefusalOf(Entry("second")), "");
+}
+
 TEST_F(WaitCheckTest, FailuresMakeFiresToo) {
   Make(Body("a", Cron()));
   Make(Body("repair", After("a", "failure")));

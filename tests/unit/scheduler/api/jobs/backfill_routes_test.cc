@@ -109,6 +109,12 @@ TEST_F(BackfillRoutesTest, RefusesWhatDoesNotFit) {
   ExpectUnfit(job, Range(1, {{"schedule_id", 999}}), "/schedule_id", "no_schedule");
   const json by_hand = Create({{"name", "Manual"}, {"cron_expression", nullptr}});
   ExpectUnfit(by_hand, Range(1), "/schedule_id", "no_schedule");
+  JobDefinition by_event = stores_.jobs.GetJob(JobId(by_hand["job_id"]))->definition;
+  by_event.schedules = {{.kind = ScheduleKind::kEvent, .event_type = "order.paid"}};
+  const JobId id("by-event");
+  const auto stored = stores_.jobs.CreateJob(id, by_event, {.now = clock_.Wall()});
+  ASSERT_TRUE(stored.ok());
+  ExpectUnfit({{"job_id", id.value()}}, Range(1), "/schedule_id", "no_schedule");
   const json often = Create({{"name", "Often"},
                              {"cron_expression", nullptr},
                              {"schedules", {{{"kind", "rate"}, {"every_ms", 1}}}}});
