@@ -8,6 +8,7 @@
 #include <set>
 
 #include "common/domain/enum_names.h"
+#include "common/domain/event/event_parameters.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/job_process.h"
@@ -153,8 +154,9 @@ Status CheckWorkflowField(const JobDefinition& job) {
 Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
                      const std::string& pointer) {
   if (spec.kind == ScheduleKind::kManual) {
-    return InvalidAt(pointer + "/kind",
-                     "must be cron, rate, once, delay or after; a manual job has no schedules");
+    return InvalidAt(
+        pointer + "/kind",
+        "must be cron, rate, once, delay, after or event; a manual job has no schedules");
   }
   const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
   if (!schedule.ok())
@@ -310,6 +312,12 @@ Status CheckOwner(const std::string& user_id) {
   return CheckText("/user_id", user_id, kUserIdBytesMax);
 }
 
+// One mistake of both: a malformed date in the parameters of a trigger is one of either.
+Status CheckTemplates(const JobDefinition& job) {
+  CARILLON_TRY(ValidateTemplates(job));
+  return CheckEventTriggers(job);
+}
+
 constexpr std::array<NameOf<OverlapPolicy>, 6> kOverlapPolicies{
     {{OverlapPolicy::kAllow, "allow"},
      {OverlapPolicy::kSkip, "skip"},
@@ -389,7 +397,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(ValidateParameters(job.parameters));
   note(ValidateParameterRules(job));
   note(CheckEnv(job));
-  note(ValidateTemplates(job));
+  note(CheckTemplates(job));
   note(CheckLabels(job));
   note(CheckRouting(job));
   note(ValidateFanOut(job));

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "common/domain/schedule/calendar_days.h"
+#include "common/domain/schedule/event_pattern.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule_cron.h"
 
@@ -345,6 +346,7 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
       }
       return made(AfterSchedule(spec.upstream, spec.on));
     case ScheduleKind::kEvent:
+      CARILLON_TRY(CheckEventPattern(spec));
       return made(EventSchedule(spec.event_type, spec.event_source, !spec.filter.empty()));
     case ScheduleKind::kCron: break;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <deque>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -17,13 +19,17 @@ struct OutputText {
 struct NotComputable {};
 // A value that is not known: any of its type, or none.
 struct Anything {};
-using Value =
-    std::variant<NotComputable, Anything, bool, ConditionNumber, std::string_view, OutputText>;
+// A list or an object of an event.
+struct Tree {};
+using Value = std::variant<NotComputable, Anything, Tree, bool, ConditionNumber, std::string_view,
+                           OutputText>;
 
 struct World {
   ConditionFacts facts;
   bool exit_code_known = true;
   bool outputs_known = true;
+  const NamedValues* named = nullptr;        // of a condition on an event
+  std::deque<std::string>* texts = nullptr;  // those of `named`, for the time of the evaluation
 };
 
 template <typename T>
@@ -45,6 +51,8 @@ std::optional<bool> AsTruth(const Value& value) {
   return std::nullopt;
 }
 
+bool IsText(const Value& value) { return Is<std::string_view>(value) || Is<OutputText>(value); }
+
 std::string_view AsText(const Value& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) return *text;
   const auto* output = std::get_if<OutputText>(&value);
@@ -57,6 +65,17 @@ std::partial_ordering Order(const ConditionNumber& left, const ConditionNumber& 
 }
 
 // ---- one step of a program ---------------------------------------------------------------------
+
+Value ReadNamed(const std::string& name, const World& world) {
+  if (world.named == nullptr) return NotComputable{};
+  auto value = world.named->At(name);
+  if (!value) return NotComputable{};
+  if (const auto* truth = std::get_if<bool>(&*value)) return *truth;
+  if (const auto* number = std::get_if<ConditionNumber>(&*value)) return *number;
+  if (std::holds_alternative<ConditionTree>(*value)) return Tree{};
+  world.texts->push_back(std::move(std::get<std::string>(*value)));
+  return std::string_view(world.texts->back());
+}
 
 Value Read(const ConditionStep& step, const World& world) {
   switch (step.op) {
@@ -79,6 +98,7 @@ Value Read(const ConditionStep& step, const World& world) {
       if (found == world.facts.outputs->end()) return NotComputable{};
       return OutputText{found->second};
     }
+    case Op::kNamed: return ReadNamed(step.text, world);
     default: return NotComputable{};
   }
 }
@@ -96,8 +116,8 @@ Value CompareNumbers(Op op, const ConditionNumber& left, const ConditionNumber& 
   }
 }
 
-// The parser has refused what cannot be compared, except for outputs, whose texts are known
-// only now.
+// The parser has refused what cannot be compared, except for outputs and values of events, which
+// are known only now.
 Value Compare(Op op, const Value& left, const Value& right) {
   if (Is<NotComputable>(left) || Is<NotComputable>(right)) return NotComputable{};
   if (Is<Anything>(left) || Is<Anything>(right)) return Anything{};
@@ -108,9 +128,10 @@ Value Compare(Op op, const Value& left, const Value& right) {
     if (!first || !second) return NotComputable{};
     return (*first == *second) == (op == Op::kEqual);
   }
-  const bool both_outputs = Is<OutputText>(left) && Is<OutputText>(right);
-  const bool texts = both_outputs || Is<std::string_view>(left) || Is<std::string_view>(right);
-  if (equality && texts) return (AsText(left) == AsText(right)) == (op == Op::kEqual);
+  if (Is<Tree>(left) || Is<Tree>(right)) return NotComputable{};
+  if (equality && IsText(left) && IsText(right)) {
+    return (AsText(left) == AsText(right)) == (op == Op::kEqual);
+  }
   const auto first = AsNumber(left);
   const auto second = AsNumber(right);
   if (!first || !second) return NotComputable{};
@@ -177,6 +198,12 @@ Value Run(const ConditionProgram& program, const World& world) {
   return stack.empty() ? Value(NotComputable{}) : stack.back();
 }
 
+Truth TruthOf(const Value& value) {
+  const auto truth = AsTruth(value);
+  if (!truth) return Truth::kNotComputable;
+  return *truth ? Truth::kTrue : Truth::kFalse;
+}
+
 bool Asks(const ConditionProgram& program, Op op) {
   return std::any_of(program.begin(), program.end(),
                      [op](const ConditionStep& step) { return step.op == op; });
@@ -189,10 +216,19 @@ Result<Condition> Condition::Parse(std::string_view text) {
   return Condition(std::move(program));
 }
 
+Result<Condition> Condition::ParseForEvents(std::string_view text) {
+  CARILLON_ASSIGN_OR_RETURN(ConditionProgram program,
+                            CompileCondition(text, ConditionNames::kEvent));
+  return Condition(std::move(program));
+}
+
 Truth Condition::Evaluate(const ConditionFacts& facts) const {
-  const auto truth = AsTruth(Run(program_, {.facts = facts}));
-  if (!truth) return Truth::kNotComputable;
-  return *truth ? Truth::kTrue : Truth::kFalse;
+  return TruthOf(Run(program_, {.facts = facts}));
+}
+
+Truth Condition::Evaluate(const NamedValues& values) const {
+  std::deque<std::string> texts;  // its elements stay where they are
+  return TruthOf(Run(program_, {.named = &values, .texts = &texts}));
 }
 
 bool Condition::CanHold(RunState state) const {

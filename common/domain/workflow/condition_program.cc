@@ -16,6 +16,10 @@ namespace carillon {
 namespace {
 
 constexpr std::string_view kOutputPrefix = "outputs.";
+constexpr std::string_view kEventPrefix = "event.";
+constexpr std::string_view kDataName = "data";
+constexpr size_t kEventNameBytesMax = 200;
+constexpr size_t kEventNamePartsMax = 10;
 constexpr size_t kWordShownMax = 40;
 constexpr std::array kFinalStates{RunState::kCompleted, RunState::kFailed, RunState::kTimedOut,
                                   RunState::kCancelled, RunState::kLost,   RunState::kSkipped};
@@ -27,7 +31,7 @@ bool IsWordByte(char c) {
 
 class ConditionParser {
  public:
-  explicit ConditionParser(std::string_view text) : text_(text) {}
+  ConditionParser(std::string_view text, ConditionNames names) : text_(text), names_(names) {}
 
   Result<ConditionProgram> Parse() {
     SkipSpace();
@@ -40,6 +44,7 @@ class ConditionParser {
 
  private:
   using Op = ConditionOp;
+  // kOutput: also a value of an event, whose type is known only when the event comes.
   enum class Type { kBoolean, kNumber, kExitCode, kText, kState, kOutput, kNull };
   struct Operand {
     Type type = Type::kBoolean;
@@ -162,6 +167,36 @@ class ConditionParser {
     }
     // Compiled as kIsNull of the other operand.
     if (word == "null") return Operand{.type = Type::kNull, .at = begin};
+    return names_ == ConditionNames::kEvent ? ReadEventName(word, begin) : ReadRunName(word, begin);
+  }
+
+  Result<Operand> ReadEventName(std::string_view word, size_t begin) {
+    if (!IsEventName(word)) return WrongAt(begin, UnknownEventName(word));
+    program_.push_back({.op = Op::kNamed, .text = std::string(word)});
+    return Operand{.type = Type::kOutput, .at = begin};
+  }
+
+  static std::string UnknownEventName(std::string_view word) {
+    const std::string_view shown = word.substr(0, kWordShownMax);
+    const std::string_view first = word.substr(0, word.find('.'));
+    if (first == kDataName) {
+      return fmt::format(
+          "'{}' is no name of a value of the event: it has at most {} parts of letters, digits "
+          "and _, with a dot between two of them, and {} bytes",
+          shown, kEventNamePartsMax, kEventNameBytesMax);
+    }
+    std::string meant =
+        DidYouMean(first, {"id", "source", "type", "subject", "data", "true", "false", "null"});
+    if (word.starts_with(kEventPrefix) && IsEventName(word.substr(kEventPrefix.size()))) {
+      meant = fmt::format("; did you mean '{}'?", word.substr(kEventPrefix.size()));
+    }
+    return fmt::format(
+        "unknown name '{}'{}; a value of the event is id, source, type, subject, data or "
+        "data.NAME, and texts are written in quotation marks",
+        shown, meant);
+  }
+
+  Result<Operand> ReadRunName(std::string_view word, size_t begin) {
     if (word == "exit_code") {
       Emit(Op::kExitCode);
       return Operand{.type = Type::kExitCode, .at = begin};
@@ -195,7 +230,9 @@ class ConditionParser {
       const Type other = left.type == Type::kNull ? right.type : left.type;
       if (!equality) return WrongAt(at, "null is compared by == or != only");
       if (other == Type::kExitCode || other == Type::kOutput) return {};
-      return WrongAt(at, "only exit_code and outputs can be null");
+      return WrongAt(at, names_ == ConditionNames::kEvent
+                             ? "only a value of the event can be null"
+                             : "only exit_code and outputs can be null");
     }
     if (left.type == Type::kState || right.type == Type::kState) {
       return CheckState(op, at, left, right);
@@ -232,14 +269,15 @@ class ConditionParser {
                                                    : DidYouMean(upper, known)));
   }
 
-  static std::string_view Described(Type type) {
+  std::string_view Described(Type type) const {
     switch (type) {
       case Type::kBoolean: return "true or false";
       case Type::kNumber: return "a number";
       case Type::kExitCode: return "exit_code";
       case Type::kText: return "a text";
       case Type::kState: return "state";
-      case Type::kOutput: return "an output";
+      case Type::kOutput:
+        return names_ == ConditionNames::kEvent ? "a value of the event" : "an output";
       case Type::kNull: return "null";
     }
     return "";
@@ -282,6 +320,7 @@ class ConditionParser {
   }
 
   const std::string_view text_;
+  const ConditionNames names_;
   size_t at_ = 0;
   int depth_ = 0;
   ConditionProgram program_;
@@ -303,13 +342,29 @@ std::optional<ConditionNumber> ParseConditionNumber(std::string_view text) {
   return number;
 }
 
-Result<ConditionProgram> CompileCondition(std::string_view text) {
+bool IsEventName(std::string_view name) {
+  if (name.size() > kEventNameBytesMax) return false;
+  if (name == "id" || name == "source" || name == "type" || name == "subject") return true;
+  size_t parts = 1;
+  std::string_view left = name.substr(0, name.find('.'));
+  if (left != kDataName) return false;
+  name.remove_prefix(left.size());
+  for (; !name.empty(); ++parts) {
+    name.remove_prefix(1);  // the dot
+    left = name.substr(0, name.find('.'));
+    if (left.empty() || !std::all_of(left.begin(), left.end(), IsWordByte)) return false;
+    name.remove_prefix(left.size());
+  }
+  return parts <= kEventNamePartsMax;
+}
+
+Result<ConditionProgram> CompileCondition(std::string_view text, ConditionNames names) {
   if (text.size() > kConditionBytesMax) {
     return Error{ErrorCode::kInvalid, fmt::format("has {} bytes; at most {} are allowed",
                                                   text.size(), kConditionBytesMax)};
   }
   if (!CountUtf8(text)) return Error{ErrorCode::kInvalid, "is not valid UTF-8"};
-  return ConditionParser(text).Parse();
+  return ConditionParser(text, names).Parse();
 }
 
 }  // namespace carillon
