@@ -74,4 +74,11 @@ Status Read(const json& value, const std::string& pointer, std::vector<std::stri
   return {};
 }
 
+Status ReadSeconds(const json& value, const std::string& pointer, int64_t& out) {
+  if (value.is_string()) {
+    return InvalidAt(pointer, "must be a whole number of seconds, e.g. 7200 for two hours");
+  }
+  return Read(value, pointer, out);
+}
+
 }  // namespace carillon::json_value

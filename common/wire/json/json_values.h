@@ -22,4 +22,7 @@ Status Read(const nlohmann::json& value, const std::string& pointer, int& out);
 Status Read(const nlohmann::json& value, const std::string& pointer, WallTime& out);
 Status Read(const nlohmann::json& value, const std::string& pointer, std::vector<std::string>& out);
 
+// Refuses texts such as "2h" with a sentence that names the unit.
+Status ReadSeconds(const nlohmann::json& value, const std::string& pointer, int64_t& out);
+
 }  // namespace carillon::json_value

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/wire/json/job/job_fields.h"
+#include "common/wire/json/job/parameter_rules_json.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon {
@@ -29,6 +30,18 @@ std::string TakeText(nlohmann::json& document, const char* member) {
   return text;
 }
 
+std::optional<EventOrigin> TakeEvent(nlohmann::json& document) {
+  if (!document.is_object()) return {};
+  const auto found = document.find(kStartedByEvent);
+  if (found == document.end() || !found->is_object()) return {};
+  EventOrigin origin{.id = TakeText(*found, "id"),
+                     .source = TakeText(*found, "source"),
+                     .type = TakeText(*found, "type"),
+                     .subject = TakeText(*found, "subject")};
+  document.erase(found);
+  return origin;
+}
+
 }  // namespace
 
 Result<RenderedParameters> GivenFromText(std::string_view text) {
@@ -38,6 +51,7 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
   given.untrusted = TakeTexts(document, kUntrustedNames);
   given.given_by = TakeTexts(document, kGivers);
   given.time_zone = TakeText(document, kKeptZone);
+  given.event = TakeEvent(document);
   JobDefinition job;
   CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
   if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
@@ -46,14 +60,12 @@ Result<RenderedParameters> GivenFromText(std::string_view text) {
 }
 
 std::string GivenToText(const RenderedParameters& given) {
-  if (given.values.empty() && given.time_zone.empty()) return {};
-  nlohmann::json document = nlohmann::json::object();
-  for (const auto& [name, value] : given.values) {
-    std::visit([&, &key = name](const auto& v) { document[key] = v; }, value);
-  }
+  if (given.values.empty() && given.time_zone.empty() && !given.event) return {};
+  nlohmann::json document = WriteParameterValues(given.values);
   if (!given.untrusted.empty()) document[kUntrustedNames] = given.untrusted;
   if (!given.given_by.empty()) document[kGivers] = given.given_by;
   if (!given.time_zone.empty()) document[kKeptZone] = given.time_zone;
+  if (given.event) document[kStartedByEvent] = OriginToJson(*given.event);
   return JsonToText(document);
 }
 
@@ -75,7 +87,15 @@ nlohmann::json GivenValues(std::string_view text) {
   values.erase(kUntrustedNames);
   values.erase(kGivers);
   values.erase(kKeptZone);
+  values.erase(kStartedByEvent);
   return values;
+}
+
+nlohmann::json OriginToJson(const EventOrigin& origin) {
+  return {{"id", origin.id},
+          {"source", origin.source},
+          {"type", origin.type},
+          {"subject", origin.subject}};
 }
 
 std::string WithGiver(std::string text, const std::string& user_id) {

@@ -1,10 +1,12 @@
 // The parameters that are stored with a run, with the names of those whose text comes from outside:
 // from outputs of other runs or from events. Such text must not become part of a command. Of the
 // run of a request, and of a workflow, also the ids of the users who gave them. And the time zone
-// of the run's fire, if its job would tell another one now (fire_zone.h).
+// of the run's fire, if its job would tell another one now (fire_zone.h), and the event that
+// started the run.
 //
 //   {"path": "/data/x", "day": "2026-03-01", "$untrusted": ["path"], "$given_by": ["user-07c1"],
-//    "$time_zone": "Asia/Tokyo"}
+//    "$time_zone": "Asia/Tokyo",
+//    "$event": {"id": "42", "source": "shop", "type": "order.paid", "subject": ""}}
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,7 @@ namespace carillon {
 inline constexpr const char* kUntrustedNames = "$untrusted";
 inline constexpr const char* kGivers = "$given_by";
 inline constexpr const char* kKeptZone = "$time_zone";
+inline constexpr const char* kStartedByEvent = "$event";
 
 // "" means no parameters. kInvalid as ParametersFromText.
 Result<RenderedParameters> GivenFromText(std::string_view text);
@@ -28,10 +31,11 @@ Result<RenderedParameters> GivenFromText(std::string_view text);
 Result<std::string> WithScheduleParameters(std::string_view own, const Parameters& of_schedule);
 // A run that keeps a zone already, keeps that.
 Result<std::string> WithZone(std::string_view own, const std::string& zone);
-// "" for no parameters.
+// "" for no parameters, without a zone and an event.
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.
 nlohmann::json GivenValues(std::string_view text);
+nlohmann::json OriginToJson(const EventOrigin& origin);
 // The parameters of a request with its user. Unchanged without parameters, or for a caller who is
 // no user: only administrators' tokens belong to nobody.
 std::string WithGiver(std::string text, const std::string& user_id);

@@ -17,12 +17,6 @@ Result<bool> ReadJobField(std::string_view name, const nlohmann::json& value, Jo
 // Returns the names of all fields that a request may set.
 std::vector<std::string_view> JobFieldNames();
 
-// Replaces `in_s` in the schedules of a request by `at`, that many seconds after `now`, the time
-// of the write. What is not valid stays, for ReadJobField to report: it accepts no in_s at all,
-// because a definition that is read twice, from a file or from the store, must mean the same
-// each time.
-void ResolveRelativeTimes(nlohmann::json& body, WallTime now);
-
 // Applies the job's zone to cron schedules without a zone. Call it once, after the
 // last ReadJobField.
 void FillScheduleZones(JobDefinition& job);

@@ -74,6 +74,22 @@ nlohmann::json WriteParameterValue(const ParameterValue& value) {
   return std::visit([](const auto& v) { return nlohmann::json(v); }, value);
 }
 
+Status ReadParameterValues(const nlohmann::json& value, const std::string& pointer,
+                           std::map<std::string, ParameterValue>& out) {
+  if (!value.is_object()) return WrongRule(pointer, "must be an object");
+  out.clear();
+  for (const auto& [name, entry] : value.items()) {
+    CARILLON_TRY(ReadParameterValue(entry, JsonPointer(pointer, name), out[name]));
+  }
+  return {};
+}
+
+nlohmann::json WriteParameterValues(const std::map<std::string, ParameterValue>& values) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const auto& [name, value] : values) out[name] = WriteParameterValue(value);
+  return out;
+}
+
 Status ReadParameterRule(const nlohmann::json& value, const std::string& pointer,
                          ParameterRule& out) {
   if (!value.is_object()) return WrongRule(pointer, "must be an object");

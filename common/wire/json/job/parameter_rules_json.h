@@ -15,6 +15,10 @@ Status ReadParameterValue(const nlohmann::json& value, const std::string& pointe
                           ParameterValue& out);
 nlohmann::json WriteParameterValue(const ParameterValue& value);
 
+Status ReadParameterValues(const nlohmann::json& value, const std::string& pointer,
+                           std::map<std::string, ParameterValue>& out);
+nlohmann::json WriteParameterValues(const std::map<std::string, ParameterValue>& values);
+
 Status ReadParameterRule(const nlohmann::json& value, const std::string& pointer,
                          ParameterRule& out);
 nlohmann::json WriteParameterRules(const std::map<std::string, ParameterRule>& rules);

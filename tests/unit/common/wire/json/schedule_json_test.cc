@@ -7,6 +7,7 @@
 #include "common/domain/job/spread.h"
 #include "common/wire/json/job/job_fields.h"
 #include "common/wire/json/job/job_json.h"
+#include "common/wire/json/job/schedule_json.h"
 
 namespace carillon {
 namespace {
@@ -157,6 +158,56 @@ TEST_F(ScheduleJsonTest, NumbersFarOutOfRangeAreRefused) {
     EXPECT_EQ(ParseJob(With("schedules", {jitter})).error().pointer, "/schedules/0/jitter_s");
     EXPECT_EQ(ParseJob(With("schedules", {every})).error().pointer, "/schedules/0/every_ms");
   }
+}
+
+TEST_F(ScheduleJsonTest, ATriggerIsReadAsItWasWritten) {
+  const json written = {{{"kind", "event"},
+                         {"type", "order.*"},
+                         {"source", "shop"},
+                         {"filter", "data.amount > 9"},
+                         {"parameters", {{"amount", "{{event.data.amount}}"}, {"n", 3}}}},
+                        {{"kind", "event"}, {"type", "*"}}};
+  std::vector<ScheduleSpec> schedules;
+  ASSERT_TRUE(ReadSchedules(written, "/schedules", schedules).ok());
+  ASSERT_EQ(schedules.size(), 2u);
+  EXPECT_EQ(schedules[0].kind, ScheduleKind::kEvent);
+  EXPECT_EQ(schedules[0].event_type, "order.*");
+  EXPECT_EQ(schedules[0].event_source, "shop");
+  EXPECT_EQ(schedules[0].filter, "data.amount > 9");
+  EXPECT_EQ(schedules[0].parameters.size(), 2u);
+  EXPECT_EQ(schedules[1].event_type, "*");
+  EXPECT_EQ(SchedulesToJson(schedules), written);
+}
+
+TEST_F(ScheduleJsonTest, AStoredTriggerIsReadAsItWasWritten) {
+  JobDefinition job{.name = "n", .command = "c"};
+  job.schedules = {{.kind = ScheduleKind::kEvent,
+                    .event_type = "order.*",
+                    .event_source = "shop",
+                    .filter = "data.amount > 9"}};
+  const auto stored = DefinitionFromText(DefinitionToText(job), JobId("n"));
+  ASSERT_TRUE(stored.ok()) << stored.error().message;
+  EXPECT_EQ(*stored, job);
+}
+
+TEST_F(ScheduleJsonTest, AMistakeInATriggerIsPointedOut) {
+  const auto fails = [](const json& trigger) {
+    std::vector<ScheduleSpec> schedules;
+    const Status read = ReadSchedules(json::array({trigger}), "/schedules", schedules);
+    return read.ok() ? "ok" : read.error().pointer;
+  };
+  EXPECT_EQ(fails({{"kind", "event"}}), "/schedules/0/type");
+  for (const char* name : {"type", "source", "filter", "parameters"}) {
+    json trigger = {{"kind", "event"}, {"type", "t"}};
+    trigger[name] = 3;
+    EXPECT_EQ(fails(trigger), std::string("/schedules/0/") + name);
+  }
+  for (const char* name : {"at", "job", "every_ms", "calendar", "start_time", "topic"}) {
+    EXPECT_EQ(fails({{"kind", "event"}, {"type", "t"}, {name, "x"}}),
+              std::string("/schedules/0/") + name);
+  }
+  EXPECT_EQ(fails({{"kind", "once"}, {"at", "2026-03-01T00:00:00Z"}, {"filter", "x"}}),
+            "/schedules/0/filter");
 }
 
 }  // namespace

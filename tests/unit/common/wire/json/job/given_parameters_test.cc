@@ -28,6 +28,43 @@ TEST(GivenParametersTest, NothingGivenNamesNobody) {
   EXPECT_EQ(WithGiver(R"({"v":1})", "user-a"), R"({"$given_by":["user-a"],"v":1})");
 }
 
+TEST(GivenParametersTest, TheEventStaysWithTheRunAlsoWithoutParameters) {
+  const EventOrigin event{.id = "42", .source = "shop", .type = "order.paid"};
+  const RenderedParameters bare{.event = event};
+  const std::string text = GivenToText(bare);
+  EXPECT_EQ(text, R"({"$event":{"id":"42","source":"shop","subject":"","type":"order.paid"}})");
+  EXPECT_EQ(GivenFromText(text).value(), bare);
+  EXPECT_EQ(GivenValues(text), nlohmann::json::object());
+
+  const RenderedParameters full{.values = {{"day", std::string("mon")}},
+                                .untrusted = {"day"},
+                                .given_by = {"user-a"},
+                                .time_zone = "Asia/Tokyo",
+                                .event = EventOrigin{"1", "a/b", "t", "o-7"}};
+  EXPECT_EQ(GivenFromText(GivenToText(full)).value(), full);
+  EXPECT_EQ(GivenValues(GivenToText(full)), nlohmann::json({{"day", "mon"}}));
+}
+
+TEST(GivenParametersTest, WhateverIsAddedLaterKeepsTheEvent) {
+  const EventOrigin event{.id = "42", .source = "shop", .type = "order.paid"};
+  for (const RenderedParameters& given :
+       {RenderedParameters{.event = event},
+        RenderedParameters{.values = {{"n", int64_t{1}}}, .untrusted = {"n"}, .event = event}}) {
+    const std::string text = GivenToText(given);
+    RenderedParameters with = given;
+    with.time_zone = "Asia/Tokyo";
+    EXPECT_EQ(GivenFromText(WithZone(text, "Asia/Tokyo").value()).value(), with);
+    with = given;
+    with.values["day"] = std::string("mon");
+    EXPECT_EQ(
+        GivenFromText(WithScheduleParameters(text, {{"day", std::string("mon")}}).value()).value(),
+        with);
+    with = given;
+    with.given_by = {"user-a"};
+    EXPECT_EQ(GivenFromText(WithGiver(text, "user-a")).value(), with);
+  }
+}
+
 TEST(GivenParametersTest, RulesOfTheJobAreForTheValues) {
   JobDefinition job;
   job.parameter_rules["v"] = {};
@@ -35,10 +72,13 @@ TEST(GivenParametersTest, RulesOfTheJobAreForTheValues) {
 }
 
 TEST(GivenParametersTest, NobodyGivesTheNamesOfOthers) {
-  for (const nlohmann::json& value : {nlohmann::json("user-b"), nlohmann::json({"user-b"})}) {
-    const nlohmann::json asked = {
-        {"name", "run"}, {"type", "noop"}, {"parameters", {{"$given_by", value}}}};
-    EXPECT_FALSE(ParseJob(asked).ok()) << value;
+  for (const char* name : {kGivers, kUntrustedNames, kKeptZone, kStartedByEvent}) {
+    for (const nlohmann::json& value :
+         {nlohmann::json("user-b"), nlohmann::json({"user-b"}), nlohmann::json({{"id", "1"}})}) {
+      const nlohmann::json asked = {
+          {"name", "run"}, {"type", "noop"}, {"parameters", {{name, value}}}};
+      EXPECT_FALSE(ParseJob(asked).ok()) << name << value;
+    }
   }
 }
 
