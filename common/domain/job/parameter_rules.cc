@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/domain/enum_names.h"
+#include "common/domain/event/event_parameters.h"
 #include "common/domain/job_text.h"
 #include "common/domain/template/template.h"
 
@@ -174,13 +175,22 @@ Status CheckDefaults(const JobDefinition& job) {
   return CheckValues(job, job.parameters, "/parameters", ErrorCode::kConflict);
 }
 
+// The values that can be judged before an event comes.
+Values FixedValues(const ScheduleSpec& spec) {
+  Values values = spec.parameters;
+  if (spec.kind == ScheduleKind::kEvent) {
+    std::erase_if(values, [](const auto& entry) { return HasEventPlaceholder(entry.second); });
+  }
+  return values;
+}
+
 Status CheckScheduleValues(const JobDefinition& job) {
   const NamesByVariable names = NamesOf(job);
   for (size_t i = 0; i < job.schedules.size(); ++i) {
     const Values& values = job.schedules[i].parameters;
     const std::string place = fmt::format("/schedules/{}/parameters", i);
     CARILLON_TRY(CheckCase(names, values, place));
-    CARILLON_TRY(CheckValues(job, values, place, ErrorCode::kConflict));
+    CARILLON_TRY(CheckValues(job, FixedValues(job.schedules[i]), place, ErrorCode::kConflict));
     if (const std::string* missing = FindMissing(job, values)) {
       return Error{
           ErrorCode::kConflict,

@@ -16,7 +16,7 @@ namespace carillon {
 // Checks the rules: names, bounds, and no two parameters, also of schedules, that differ only by
 // case. kInvalid. kConflict: choices do not have the type of their rule; a default does not fit its
 // rule, or a required parameter has one; a schedule gives a parameter a value that does not fit, or
-// gives a required one none.
+// gives a required one none. Values that an event fills in are judged when it comes.
 Status ValidateParameterRules(const JobDefinition& job);
 
 // Checks that no name of `given` differs only by case from another one there or in the job: both

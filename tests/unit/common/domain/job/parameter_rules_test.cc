@@ -103,6 +103,21 @@ TEST(ParameterRulesTest, SchedulesGiveWhatIsRequired) {
   EXPECT_EQ(ContradictionAt(job), "");
 }
 
+TEST(ParameterRulesTest, AValueFromAnEventIsJudgedWhenItComes) {
+  JobDefinition job = JobWith({{"rows", Of(ParameterType::kInteger)}, {"day", {.required = true}}});
+  job.schedules = {{.kind = ScheduleKind::kEvent, .event_type = "order.*"}};
+  EXPECT_EQ(ContradictionAt(job), "/schedules/0/parameters/day");
+  job.schedules[0].parameters = {{"rows", std::string("{{event.data.rows}}")},
+                                 {"day", std::string("{{event.data.day}}")}};
+  EXPECT_EQ(ContradictionAt(job), "");
+  job.schedules[0].parameters["rows"] = std::string("many");
+  EXPECT_EQ(ContradictionAt(job), "/schedules/0/parameters/rows");
+  job.schedules[0].kind = ScheduleKind::kCron;
+  job.schedules[0].cron_expression = "@daily";
+  job.schedules[0].parameters["rows"] = std::string("{{event.data.rows}}");
+  EXPECT_EQ(ContradictionAt(job), "/schedules/0/parameters/rows");
+}
+
 TEST(ParameterRulesTest, GivenValuesFitTheRules) {
   using enum ParameterType;
   ParameterRule day{.type = kString, .required = true};
