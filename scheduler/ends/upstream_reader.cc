@@ -48,35 +48,42 @@ bool UpstreamReader::Read(WaitQuestions& questions, SteadyTime now) {
     targets_per_read_ = std::min(kTargetsPerRead, 2 * targets_per_read_);
     more_at_ = now + kMoreAfter;
   }
-  Targets usual;
-  Targets again;
-  std::map<UpstreamTarget, Aside> still_aside;
-  for (const UpstreamTarget& target : questions.Targets()) {
-    const auto aside = aside_.find(target);
-    if (aside == aside_.end()) {
-      usual.push_back(target);
-      continue;
-    }
-    still_aside.insert(*aside);
-    left_out_.insert(target);
-    if (aside->second.until <= now) again.push_back(target);
-  }
-  aside_ = std::move(still_aside);
+  const auto [usual, again] = TurnsOf(questions, now);
   TryAside(questions, again, now);
   const size_t most = targets_per_read_;
   for (size_t first = 0; first < usual.size(); first += most) {
     const Targets some = SomeOf(usual, first, most);
-    const Status read = ReadBatch(questions, some);
+    const Status read = ReadBatch(questions, some, now);
     if (read.ok()) continue;
     // The next look does without the bad ones. What is read one by one is not of one moment.
     FindBad(questions, some, read.error(), now);
+    ++read_from_;  // one that the store answers shows that it is not away
     return false;
   }
   ReadAlone(questions);
   return true;
 }
 
-Status UpstreamReader::ReadBatch(WaitQuestions& questions, const Targets& targets) {
+UpstreamReader::Turns UpstreamReader::TurnsOf(const WaitQuestions& questions, SteadyTime now) {
+  Turns turns;
+  std::erase_if(aside_, [now](const auto& one) { return one.second.until + kAsideMax < now; });
+  for (const UpstreamTarget& target : questions.Targets()) {
+    const auto aside = aside_.find(target);
+    if (aside == aside_.end()) {
+      turns.usual.push_back(target);
+      continue;
+    }
+    left_out_.insert(target);
+    if (aside->second.until <= now) turns.again.push_back(target);
+  }
+  if (turns.usual.empty()) return turns;
+  read_from_ %= turns.usual.size();
+  const auto first = turns.usual.begin() + static_cast<std::ptrdiff_t>(read_from_);
+  std::rotate(turns.usual.begin(), first, turns.usual.end());
+  return turns;
+}
+
+Status UpstreamReader::ReadBatch(WaitQuestions& questions, const Targets& targets, SteadyTime now) {
   auto sources = store_.ReadSources(targets);
   if (!scan_.Succeeded(sources)) return sources.error();
   for (size_t i = 0; i < targets.size(); ++i) questions.Learn(targets[i], sources->at(i));
@@ -87,12 +94,20 @@ Status UpstreamReader::ReadBatch(WaitQuestions& questions, const Targets& target
     if (!scan_.Succeeded(sources)) return sources.error();
     for (size_t i = 0; i < targets.size(); ++i) questions.Learn(targets[i], sources->at(i));
   }
+  size_t count = 0;
   for (size_t i = 0; i < targets.size(); ++i) {
+    count += runs->at(i).runs.size();
     questions.Learn(targets[i], std::move(runs->at(i)));
     sources_[targets[i]] = std::move(sources->at(i));
   }
   answered_ = true;
+  if (count > kRunsPerRead) ReadFewer(targets.size(), now);
   return {};
+}
+
+void UpstreamReader::ReadFewer(size_t targets, SteadyTime now) {
+  targets_per_read_ = std::max<size_t>(1, targets / 2);
+  more_at_ = now + kMoreAfter;
 }
 
 void UpstreamReader::FindBad(WaitQuestions& questions, const Targets& targets, const Error& error,
@@ -103,20 +118,19 @@ void UpstreamReader::FindBad(WaitQuestions& questions, const Targets& targets, c
   for (size_t i = 0; targets.size() > 1 && i < targets.size(); ++i, ++try_from_) {
     if (bad.size() == kFailuresPerLook) break;
     const UpstreamTarget& target = targets[(from + i) % targets.size()];
-    const Status read = ReadBatch(questions, {target});
+    const Status read = ReadBatch(questions, {target}, now);
     if (!read.ok()) bad.emplace_back(target, read.error());
   }
   if (!answered_) return;  // the store is away, or the next look tries others first
   for (const auto& [target, why] : bad) SetAside(target, why, now);
   if (!bad.empty()) return;
-  targets_per_read_ = std::max<size_t>(1, targets.size() / 2);
-  more_at_ = now + kMoreAfter;
+  ReadFewer(targets.size(), now);
 }
 
 void UpstreamReader::TryAside(WaitQuestions& questions, const Targets& targets, SteadyTime now) {
   size_t failures = 0;
   for (const UpstreamTarget& target : targets) {
-    const Status read = ReadBatch(questions, {target});
+    const Status read = ReadBatch(questions, {target}, now);
     if (read.ok()) {
       aside_.erase(target);  // so the next look reads it with the others
       continue;

@@ -4,7 +4,8 @@
 // Threads  One loop calls it.
 // Errors   Counts those of the store. If a read of many targets fails, each is tried alone. Those
 //          that fail are set aside; if none does, fewer are read at once from then on.
-// Always   Sources are read before runs (upstream_store.h).
+// Always   Sources are read before runs (upstream_store.h). After a read of very many runs, fewer
+//          targets are read and kept at once for a while.
 #pragma once
 
 #include <map>
@@ -20,7 +21,9 @@ namespace carillon::scheduler {
 class UpstreamReader {
  public:
   static constexpr size_t kTargetsPerRead = 100;
-  static constexpr Duration kMoreAfter = 10min;  // fewer are read at once
+  static constexpr size_t kReadsAtOnce = 5;
+  static constexpr size_t kRunsPerRead = 100'000;  // above it, fewer targets are read at once
+  static constexpr Duration kMoreAfter = 10min;    // more are tried again
   static constexpr size_t kAlonePerLook = 20;
   static constexpr size_t kFailuresPerLook = 3;  // each may take as long as a statement may
   static constexpr Duration kAsideFor = 5s;      // doubled after each further failure
@@ -28,6 +31,8 @@ class UpstreamReader {
 
   UpstreamReader(UpstreamStore& store, OwnerScan& scan) : store_(store), scan_(scan) {}
 
+  // The targets that one Read should have at most. All that it reads is kept in memory.
+  size_t targets_max() const { return kReadsAtOnce * targets_per_read_; }
   // Returns false if nothing can be judged in this look.
   bool Read(WaitQuestions& questions, SteadyTime now);
   // True if nothing can be said about the target in this look.
@@ -43,7 +48,15 @@ class UpstreamReader {
     Duration wait;
   };
 
-  Status ReadBatch(WaitQuestions& questions, const std::vector<UpstreamTarget>& targets);
+  struct Turns {
+    std::vector<UpstreamTarget> usual = {};
+    std::vector<UpstreamTarget> again = {};  // of those set aside
+  };
+
+  Turns TurnsOf(const WaitQuestions& questions, SteadyTime now);
+  Status ReadBatch(WaitQuestions& questions, const std::vector<UpstreamTarget>& targets,
+                   SteadyTime now);
+  void ReadFewer(size_t targets, SteadyTime now);
   void FindBad(WaitQuestions& questions, const std::vector<UpstreamTarget>& targets,
                const Error& error, SteadyTime now);
   void TryAside(WaitQuestions& questions, const std::vector<UpstreamTarget>& targets,
@@ -61,8 +74,10 @@ class UpstreamReader {
   std::map<UpstreamTarget, Aside> aside_;
   size_t targets_per_read_ = kTargetsPerRead;
   SteadyTime more_at_{};
-  size_t try_from_ = 0;    // rotates
-  size_t alone_from_ = 0;  // rotates
+  // These rotate.
+  size_t read_from_ = 0;
+  size_t try_from_ = 0;
+  size_t alone_from_ = 0;
 };
 
 }  // namespace carillon::scheduler

@@ -64,7 +64,7 @@ bool UpstreamWaits::Advance(const Look& look) {
   if (phase_ != Phase::kScan) NoteSeen(look);
   switch (phase_) {
     case Phase::kScan: return ScanPage(look);
-    case Phase::kJudge: return JudgeAll(look);
+    case Phase::kJudge: return JudgeSome(look);
     case Phase::kWrite: return WriteBatch(look);
   }
   return false;
@@ -89,7 +89,7 @@ bool UpstreamWaits::ScanPage(const Look& look) {
     return false;
   }
   phase_ = Phase::kJudge;
-  return true;
+  return LoadRules();
 }
 
 bool UpstreamWaits::LoadRules() {
@@ -128,15 +128,32 @@ bool UpstreamWaits::MayExpire(const Look& look, SegmentId segment) const {
   return !after_stop && look.now - owned->taken >= kNoExpiryFor;
 }
 
-bool UpstreamWaits::JudgeAll(const Look& look) {
-  if (!LoadRules()) return false;
+// Each has all its targets read at once: otherwise it would perhaps never be judged.
+WaitQuestions UpstreamWaits::TakeQuestions() {
   WaitQuestions questions;
-  for (const AwaitingRun& run : runs_) {
-    const auto& rules = rules_[VersionOf(run.row)];
-    if (rules) questions.Add(run, *rules);  // otherwise a version that can read it goes on
+  std::set<UpstreamTarget> targets;
+  size_t taken = 0;
+  for (; taken < runs_.size(); ++taken) {
+    const auto& rules = rules_[VersionOf(runs_[taken].row)];
+    if (!rules) continue;  // a version that can read it goes on
+    for (const UpstreamWait& wait : rules->waits) targets.insert(TargetOf(wait));
+    if (targets.size() > reader_.targets_max() && questions.size() > 0) break;
+    questions.Add(runs_[taken], *rules);
   }
-  runs_.clear();
-  if (!reader_.Read(questions, look.now)) return false;
+  runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(taken));
+  return questions;
+}
+
+bool UpstreamWaits::JudgeSome(const Look& look) {
+  WaitQuestions questions = TakeQuestions();
+  const bool judged = reader_.Read(questions, look.now) && Judge(look, questions);
+  if (!judged) runs_.clear();  // the next look tries again
+  if (!runs_.empty()) return true;
+  phase_ = Phase::kWrite;
+  return !items_.empty();
+}
+
+bool UpstreamWaits::Judge(const Look& look, WaitQuestions& questions) {
   std::vector<Judged> ends;
   std::set<UpstreamTarget> asked;
   for (size_t i = 0; i < questions.size(); ++i) {
@@ -161,8 +178,7 @@ bool UpstreamWaits::JudgeAll(const Look& look) {
   for (Judged& end : ends) {
     if (!IsLeftOut(*end.rules)) items_.push_back(std::move(end.item));
   }
-  phase_ = Phase::kWrite;
-  return !items_.empty();
+  return true;
 }
 
 bool UpstreamWaits::WriteBatch(const Look& look) {

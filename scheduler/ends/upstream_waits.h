@@ -3,10 +3,11 @@
 // Place    Between the plan of a run and its wheel: the run has no due time until its wait ends. A
 //          node of a workflow is blocked from then on, and the workflow loop releases it.
 // Threads  One loop calls Step.
-// Time     Looks every two seconds, in steps of one page or one write. While the whole cluster is
-//          paused it releases runs, but none fails; nor in the first 15 minutes after a pause, a
-//          takeover of the segment, or a minute without a look, because the store was away, the
-//          process stopped or its host suspended: the other jobs need time to catch up, too.
+// Time     Looks every two seconds, in steps of one page, a bounded number of questions or one
+//          write. While the whole cluster is paused it releases runs, but none fails; nor in the
+//          first 15 minutes after a pause, a takeover of the segment, or a minute without a look,
+//          because the store was away, the process stopped or its host suspended: the other jobs
+//          need time to catch up, too.
 // Errors   A run whose write fails alone is set aside for a while.
 // Always   The store ends only waits of runs that have not changed since they were judged.
 #pragma once
@@ -58,10 +59,12 @@ class UpstreamWaits final : public Stepper {
   // Takes the next step of a look. Returns true if another one follows.
   bool Advance(const Look& look);
   bool ScanPage(const Look& look);
-  bool JudgeAll(const Look& look);
+  bool JudgeSome(const Look& look);
   bool WriteBatch(const Look& look);
-  // Returns false if the store did not answer.
+  WaitQuestions TakeQuestions();
+  // Return false if the store did not answer.
   bool LoadRules();
+  bool Judge(const Look& look, WaitQuestions& questions);
   bool IsLeftOut(const WaitRules& rules) const;
   bool MayExpire(const Look& look, SegmentId segment) const;
   Status EndWaits(const Look& look, std::span<const WaitItem> items);
