@@ -26,12 +26,19 @@ class UpstreamWaitsTest : public test::RoomTest {
   }
   // A job with the fires of "up", whose runs wait for those of "up" of the last hour.
   StoredJob CreateWaiting(const std::string& id, int64_t limit_s = 60) {
+    return CreateWaiting(id, {WaitFor("up")}, limit_s);
+  }
+  StoredJob CreateWaiting(const std::string& id, std::vector<UpstreamWait> waits,
+                          int64_t limit_s = 60) {
     JobDefinition job;
     job.type = JobType::kNoop;
     job.schedules = up_.definition.schedules;
-    job.waits_for = {{.job = JobId("up"), .window = {.back_s = 3'600}}};
+    job.waits_for = std::move(waits);
     job.wait_limit_s = limit_s;
     return CreateJob(id, job);
+  }
+  static UpstreamWait WaitFor(const std::string& id) {
+    return {.job = JobId(id), .window = {.back_s = 3'600}};
   }
   // Plans the next fire of each job, whose time has come then. Returns the run of the job.
   RunKey PlanNext(const StoredJob& job) {
@@ -65,9 +72,9 @@ class UpstreamWaitsTest : public test::RoomTest {
     ASSERT_TRUE(stores_.jobs.PauseJob(JobId("up"), "", context).ok());
     ASSERT_TRUE(stores_.jobs.ResumeJob(JobId("up"), "", context).ok());
   }
-  // Ends the newest run of "up".
-  void EndUp(RunState state) {
-    const auto runs = stores_.runs.ListRuns({.job_id = JobId("up"), .limit = 1}, clock_.Wall());
+  // Ends the newest run of the job.
+  void EndUp(RunState state, const std::string& id = "up") {
+    const auto runs = stores_.runs.ListRuns({.job_id = JobId(id), .limit = 1}, clock_.Wall());
     const HeldAttempt held = Claim(runs->runs.at(0).row, ++token_);
     ResultReport report{.key = held.key,
                         .segment = held.segment,
@@ -206,6 +213,54 @@ TEST_F(UpstreamWaitsTest, APauseOfTheClusterReleasesRunsAndFailsNone) {
   EXPECT_EQ(StateOf(late), RunState::kPending);
 }
 
+TEST_F(UpstreamWaitsTest, NothingFailsSoonAfterTheStoreWasAway) {
+  Watch(UpstreamWaits::kNoExpiryFor);
+  CatchUp();
+  const RunKey key = PlanNext(CreateWaiting("job", 60));
+  faults_.plan.ArmAlways("*", test::Fault::kUnavailable);
+  Watch(2min);
+  faults_.plan.Recover();
+  Watch(14min);
+  EXPECT_TRUE(Waits(key)) << "the other jobs need time, too";
+  Watch(2min);
+  EXPECT_EQ(StateOf(key), RunState::kFailed);
+}
+
+TEST_F(UpstreamWaitsTest, NothingFailsSoonAfterTheProcessStoodStill) {
+  Watch(UpstreamWaits::kNoExpiryFor);
+  CatchUp();
+  const RunKey key = PlanNext(CreateWaiting("job", 60));
+  Watch();
+  Advance(UpstreamWaits::kUnseenMax + 1s);
+  Watch(14min);
+  EXPECT_TRUE(Waits(key));
+  Watch(2min);
+  EXPECT_EQ(StateOf(key), RunState::kFailed);
+}
+
+// Steady time stands still meanwhile, so only cluster time shows it.
+TEST_F(UpstreamWaitsTest, NothingFailsSoonAfterTheHostWasSuspended) {
+  Watch(UpstreamWaits::kNoExpiryFor);
+  CatchUp();
+  const RunKey key = PlanNext(CreateWaiting("job", 60));
+  Watch();
+  clock_.StepWall(1h);
+  Watch(14min);
+  EXPECT_TRUE(Waits(key));
+  Watch(2min);
+  EXPECT_EQ(StateOf(key), RunState::kFailed);
+}
+
+TEST_F(UpstreamWaitsTest, AShortPauseOfTheLooksDelaysNoFailure) {
+  Watch(UpstreamWaits::kNoExpiryFor);
+  CatchUp();
+  const RunKey key = PlanNext(CreateWaiting("job", 60));
+  Watch(10s);
+  Advance(UpstreamWaits::kUnseenMax - 5s);
+  Watch();
+  EXPECT_EQ(StateOf(key), RunState::kFailed);
+}
+
 TEST_F(UpstreamWaitsTest, NothingIsReadBeforeTheUpgradeIsFinished) {
   UpgradeWatch unfinished{{.coordinator = *coordinator_, .store = stores_.schema}};
   UpstreamWaits waits({.owner = {cluster_, table_, fences_, settings_, signals_, metrics_},
@@ -232,6 +287,67 @@ TEST_F(UpstreamWaitsTest, AnErrorOfTheStoreOnlyDelaysIt) {
     Watch(4s);
     EXPECT_FALSE(Waits(key)) << call;
   }
+}
+
+TEST_F(UpstreamWaitsTest, AJobThatCannotBeReadHoldsUpNobodyElse) {
+  CreateRate("bad", 10s);
+  const StoredJob good = CreateWaiting("good");
+  const StoredJob held = CreateWaiting("held", {WaitFor("bad")});
+  const StoredJob both = CreateWaiting("both", {WaitFor("up"), WaitFor("bad")});
+  const RunKey key = PlanNext(good);
+  const auto key_of = [&](const StoredJob& job) {
+    return stores_.runs.ListRuns({.job_id = job.job_id, .limit = 1}, clock_.Wall())
+        ->runs.at(0)
+        .row.key;
+  };
+  for (const char* id : {"up", "bad"}) EndUp(RunState::kCompleted, id);
+  faults_.plan.Refuse<UpstreamTarget>(
+      [](const UpstreamTarget& target) { return target.job == JobId("bad"); }, ErrorCode::kCorrupt);
+  Watch(6s);
+  EXPECT_FALSE(Waits(key));
+  EXPECT_TRUE(Waits(key_of(held)));
+  EXPECT_TRUE(Waits(key_of(both))) << "of one of its jobs nothing is known";
+  faults_.plan.Refuse<UpstreamTarget>(nullptr);
+  Watch(UpstreamReader::kAsideMax);
+  EXPECT_FALSE(Waits(key_of(held)));
+  EXPECT_FALSE(Waits(key_of(both)));
+}
+
+TEST_F(UpstreamWaitsTest, NoWaitEndsByWhatAnEditLeftBetweenTheReads) {
+  const StoredJob job = CreateWaiting(
+      "job", {{.job = JobId("up"), .on = AfterOutcome::kDone, .window = {.back_s = 3'600}}});
+  const RunKey key = PlanNext(job);
+  int64_t deletions = 0;
+  faults_.plan.OnCall([&](const std::string& name) {
+    if (name != "ReadUpstreamRuns" || ++deletions > 1) return;
+    const WriteContext context{.now = clock_.Wall(), .force = true};
+    ASSERT_TRUE(stores_.jobs.DeleteJob(JobId("up"), up_.version, context).ok());
+  });
+  Watch(10s);
+  faults_.plan.OnCall(nullptr);
+  EXPECT_GT(deletions, 1);
+  EXPECT_TRUE(Waits(key)) << "its run has ended by the deletion, after which there is no job";
+}
+
+TEST_F(UpstreamWaitsTest, OfVeryManyTargetsSomeAreReadAtOnceAndAllInALook) {
+  const size_t jobs =
+      UpstreamReader::kReadsAtOnce * UpstreamReader::kTargetsPerRead / kWaitsMax + 2;
+  for (size_t i = 0; i < jobs; ++i) {
+    std::vector<UpstreamWait> waits;
+    for (size_t n = 0; n < kWaitsMax; ++n) {
+      const std::string never = "never-" + std::to_string(i * kWaitsMax + n);
+      CreateNoop(never);
+      waits.push_back(WaitFor(never));
+    }
+    CreateWaiting("job-" + std::to_string(i), waits);
+  }
+  const RunKey key = PlanNext(CreateWaiting("last"));
+  EndUp(RunState::kCompleted);
+  Watch();
+  EXPECT_FALSE(Waits(key));
+  EXPECT_EQ(faults_.plan.calls("ScanAwaiting"), 1);
+  EXPECT_EQ(faults_.plan.calls("LoadDefinitions"), 1);
+  EXPECT_EQ(faults_.plan.calls("ReadUpstreamRuns"), 6) << "5 + 1";
 }
 
 TEST_F(UpstreamWaitsTest, ARunWhoseJobWaitsNoLongerIsReleased) {
