@@ -69,12 +69,13 @@ ALTER TABLE job_schedules
 INSERT IGNORE INTO id_blocks (name, next_id) VALUES ('event_trigger', 1);
 
 -- Events that matched a trigger, or were refused, as long as their ids are known; without payload.
--- event_key: the beginning of the SHA-256 of namespace, source and id.
+-- event_key: the beginning of the SHA-256 of namespace, source and id. id of a refused one: its
+-- place, and no source.
 CREATE TABLE IF NOT EXISTS events (
   event_key BINARY(16) NOT NULL PRIMARY KEY,
   namespace VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   source VARCHAR(512) NOT NULL,
-  id VARCHAR(256) NOT NULL,
+  id VARCHAR(300) NOT NULL,
   type VARCHAR(255) NOT NULL,
   subject VARCHAR(512) NOT NULL DEFAULT '',
   outcome ENUM('started', 'gap', 'refused') CHARACTER SET ascii NOT NULL,

@@ -58,6 +58,22 @@ Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows
   return {};
 }
 
+Status RaiseEventTriggers(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t raised,
+      session.Execute("UPDATE id_blocks SET next_id = next_id + 1 WHERE name = ?",
+                      {kEventTriggerSequence}));
+  if (raised == 1) return {};
+  return {ErrorCode::kBrokenStore, "schedules: id_blocks has no row event_trigger"};
+}
+
+Status NoteWritten(Session& session, const std::vector<StoredScheduleRow>& rows) {
+  const bool triggers = std::any_of(rows.begin(), rows.end(), [](const StoredScheduleRow& row) {
+    return row.due.spec.kind == ScheduleKind::kEvent;
+  });
+  return triggers ? RaiseEventTriggers(session) : Status();
+}
+
 // Parses the name in a column. False if this version does not know the name.
 template <typename Enum>
 bool Parse(const Rows& rows, uint32_t column, Enum* value) {
@@ -175,7 +191,7 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
         .Add(row.due.calendars.blackout.value());
   }
   CARILLON_TRY(session.Execute(statement, {json.Take()}));
-  return {};
+  return NoteWritten(session, rows);
 }
 
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows) {
@@ -190,18 +206,26 @@ Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& r
   JsonRows json;
   for (const StoredScheduleRow& row : rows) AddChanging(json, row);
   CARILLON_TRY(session.Execute(statement, {json.Take()}));
-  return UpdateDelays(session, rows);
+  CARILLON_TRY(UpdateDelays(session, rows));
+  return NoteWritten(session, rows);
 }
 
 Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {
+  static const std::string which =
+      " JSON_TABLE(" CARILLON_JSON
+      ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules j FORCE "
+      "INDEX (PRIMARY) ON j.schedule_id = k.s";
   if (ids.empty()) return {};
   JsonRows json;
   for (const ScheduleId id : ids) json.Begin().Add(id.value());
-  CARILLON_TRY(
-      session.Execute("DELETE j FROM JSON_TABLE(" CARILLON_JSON
-                      ", '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k "
-                      "STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s",
-                      {json.Take()}));
+  const std::string wanted = json.Take();
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows triggers,
+        session.Query("SELECT 1 FROM" + which + " WHERE j.kind = 'event' LIMIT 1", {wanted}));
+    if (triggers.Next()) CARILLON_TRY(RaiseEventTriggers(session));
+  }
+  CARILLON_TRY(session.Execute("DELETE j FROM" + which, {wanted}));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
@@ -9,6 +10,11 @@
 #include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
+
+// The number in id_blocks that each write of a schedule of kind event raises, in its transaction.
+// Its lock is held until the commit. So a caller that reads the same number twice has seen, in between,
+// every trigger that was committed before the first look.
+inline constexpr std::string_view kEventTriggerSequence = "event_trigger";
 
 // A schedule as stored. If its job is paused, `due.next_fire` is kNever and `resume_from` holds the
 // first fire that is not planned; otherwise resume_from is unused.

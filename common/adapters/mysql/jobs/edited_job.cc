@@ -296,7 +296,8 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   for (StoredScheduleRow& row : rows) {
     const std::vector<ScheduleSpec>& specs = definition.schedules;
     if (row.position < specs.size()) {
-      // The parameters and the names of calendars and jobs are in the definition alone.
+      // The parameters, the names of calendars and jobs, and what an event must be like are in the
+      // definition alone.
       const ScheduleSpec& spec = specs[row.position];
       if (!row.due.readable) row.due.spec = spec;
       row.due.spec.parameters = spec.parameters;
@@ -304,6 +305,9 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
       row.due.spec.blackout = spec.blackout;
       row.due.spec.upstream = spec.upstream;
       row.due.spec.on = spec.on;
+      row.due.spec.event_type = spec.event_type;
+      row.due.spec.event_source = spec.event_source;
+      row.due.spec.filter = spec.filter;
     }
     // A calendar that cannot be read does not hinder edits; the planner sets the schedule aside.
     auto limits = edited.calendars->Of(row.due.calendars);

@@ -6,6 +6,7 @@
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
 #include "common/adapters/mysql/operations/run_retention.h"
 #include "common/adapters/mysql/schema/partitions.h"
+#include "common/domain/event/event.h"
 
 namespace carillon::mysql {
 namespace {
@@ -34,7 +35,8 @@ Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, const Retention& retent
                     .past_too = days.past_kept,
                     .request_keys_before = now - kRequestKeyKept,
                     .audit_before = now - kAuditKept,
-                    .sessions_before = now};
+                    .sessions_before = now,
+                    .events_before = now - kEventKept};
   CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(db_.pool(), old));
   CARILLON_ASSIGN_OR_RETURN(const int64_t next_kept,
                             DeleteKeptRuns(db_.pool(), db_.caches().kept_from.load(), retention));

@@ -40,6 +40,7 @@ Result<uint64_t> MysqlIdentityStore::Accept(const StoreIdentity& seen, Epoch abo
 void MysqlIdentityStore::Forget() {
   db_.caches().ids.Forget();
   db_.caches().incarnations.Forget();
+  db_.caches().triggers.Forget();
   db_.caches().versions_from = 0;
 }
 

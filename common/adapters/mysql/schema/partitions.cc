@@ -275,6 +275,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM audit_log WHERE at_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {"DELETE FROM refresh_tokens WHERE expires_us <= ? LIMIT ?",
        ToUnixMicros(old.sessions_before)},
+      {"DELETE FROM events WHERE accepted_us < ? LIMIT ?", ToUnixMicros(old.events_before)},
       {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
       {"DELETE FROM workflow_runs WHERE fire_us < ? AND open_segment IS NULL LIMIT ?", day_us},
       {"DELETE FROM backfills WHERE ended_us > 0 AND ended_us < ? LIMIT ?", runs_us},

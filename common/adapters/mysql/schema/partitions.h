@@ -67,6 +67,7 @@ struct OldRows {
   WallTime request_keys_before;
   WallTime audit_before;
   WallTime sessions_before;
+  WallTime events_before;
 };
 // Deletes old rows of tables that are not partitioned, kDeletedRowsPerCall of each kind at most.
 // kBehind: some kind reached that limit.

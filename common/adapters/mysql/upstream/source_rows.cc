@@ -61,14 +61,15 @@ Result<std::set<std::pair<JobNo, JobNo>>> ReadNodesOf(Session& session,
 
 using SchedulesByJob = std::map<JobNo, std::vector<SourceSchedule>>;
 
-// A schedule whose kind this version does not know counts as one of time: it may make fires.
+// A schedule whose kind this version does not know counts as one of time: it may make fires. One
+// that waits for ends of runs or for events does not.
 Status ReadSchedulesOf(Session& session, const std::set<JobNo>& jobs, SchedulesByJob* found) {
   static const std::string statement =
       "SELECT s.job_no, s.schedule_id, IF(j.enabled, s.next_fire_us, s.resume_from_us), j.enabled, "
       "s.awaited_us FROM JSON_TABLE(" CARILLON_JSON
       ", '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
       "(PRIMARY) ON j.job_no = k.n AND j.deleted = 0 STRAIGHT_JOIN job_schedules s FORCE INDEX "
-      "(by_job) ON s.job_no = k.n AND s.kind <> 'after'";
+      "(by_job) ON s.job_no = k.n AND s.kind NOT IN ('after', 'event')";
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {NumbersOf(jobs)}));
   while (rows.Next()) {
     SourceSchedule schedule{.job_no = JobNo(rows.Unsigned(1)),
