@@ -108,6 +108,35 @@ TYPED_TEST(RunSearchContract, RunThatIsCancelledBeforeItsFireIsListed) {
   EXPECT_EQ(listed(kT0 + 10s), std::vector<RunKey>{key});
 }
 
+// A run that waits for runs of other jobs is due later than at any time.
+TYPED_TEST(RunSearchContract, RunThatIsCancelledWhileItWaitsIsListed) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  s.Create("up", s.Every(10h));
+  JobDefinition waiting = s.Every(10s);
+  waiting.waits_for = {{.job = JobId("up"), .window = {.day = 0}}};
+  waiting.wait_limit_s = 3'600;
+  const StoredJob job = s.Create("a", waiting);
+  s.Plan(kT0 + 35s, fence);
+  const auto key = [&](Duration after) {
+    return RunKey{kT0 + after, job.schedules[0].schedule_id, 0};
+  };
+  const auto listed = [&](WallTime now) {
+    std::vector<RunKey> keys;
+    const RunPage page = s.v(s.runs.ListRuns({}, now));
+    for (const RunDetail& run : page.runs) keys.push_back(run.row.key);
+    EXPECT_EQ(s.v(s.runs.CountRuns({}, now)).seen, keys.size());
+    return keys;
+  };
+  EXPECT_EQ(listed(kT0 + 1s), std::vector<RunKey>{});
+  s.v(s.runs.CancelRun(key(20s), {.now = kT0 + 1s}));
+  EXPECT_EQ(s.Get(key(20s)).row.due, kAwaiting);
+  EXPECT_EQ(listed(kT0 + 1s), std::vector<RunKey>{key(20s)});
+  s.v(s.runs.CancelRun(key(30s), {.now = kT0 + 2s}));
+  EXPECT_EQ(listed(kT0 + 2s), (std::vector<RunKey>{key(30s), key(20s)}));
+  EXPECT_EQ(listed(kT0 + 10s), (std::vector<RunKey>{key(30s), key(20s), key(10s)}));
+}
+
 // With any bound of one search, continuing where the search ended finds each run once and in order.
 TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();

@@ -61,6 +61,13 @@ class UpstreamDriver : public WorkflowDriver {
     EXPECT_EQ(found.front().known_from, WallTime{});
     return found.empty() ? std::vector<UpstreamRun>{} : found.front().runs;
   }
+  // The answer to a run of this fire that waits so.
+  WaitAnswer Judge(const UpstreamWait& wait, WallTime fire) {
+    const UpstreamSources sources = SourcesOf(wait.job.value(), wait.in.value());
+    const FireWindow window = v(WindowOf(wait.window, fire, "UTC"));
+    return JudgeWait(wait, window, sources,
+                     {.runs = RunsOf(sources, window.from, window.ahead_until)});
+  }
   static std::vector<WallTime> NextOf(const UpstreamSources& sources) {
     std::vector<WallTime> times;
     for (const SourceSchedule& schedule : sources.schedules) times.push_back(schedule.next);

@@ -130,20 +130,80 @@ TYPED_TEST(UpstreamContract, AJobThatIsGoneMayStayInAnEdit) {
   EXPECT_TRUE(s.v(s.jobs.ListDependencies(job.job_id)).upstream.empty());
 }
 
+// "cycle" and the pointer of an edit that is refused; "" = it is accepted.
+inline std::string RefusalOf(UpstreamDriver& s, const StoredJob& job,
+                             const JobDefinition& definition) {
+  const auto edited = s.jobs.ReplaceJob(job.job_id, job.version, definition, {.now = kT0 + 1s});
+  if (edited.ok()) return "";
+  return std::string(DependencyCode(edited.error())) + " " + edited.error().pointer;
+}
+
 TYPED_TEST(UpstreamContract, JobsDoNotWaitForEachOtherInACircle) {
   UpstreamDriver s = this->upstream_driver();
   const StoredJob a = s.Create("a", s.Manual());
   const StoredJob b = s.Create("b", s.Waiting(s.Manual(), "a"));
-  const auto refused = [&](const StoredJob& job, const JobDefinition& definition) -> std::string {
-    const auto edited = s.jobs.ReplaceJob(job.job_id, job.version, definition, {.now = kT0 + 1s});
-    if (edited.ok()) return "";
-    return std::string(DependencyCode(edited.error())) + " " + edited.error().pointer;
-  };
-  EXPECT_EQ(refused(a, s.Waiting(s.Manual(), "b")), "cycle /waits_for/0/job");
-  EXPECT_EQ(refused(a, s.After("b")), "cycle /schedules/0/job");
+  EXPECT_EQ(RefusalOf(s, a, s.Waiting(s.Manual(), "b")), "cycle /waits_for/0/job");
+  EXPECT_EQ(RefusalOf(s, a, s.After("b")), "cycle /schedules/0/job");
   // A workflow that waits for one of its nodes.
   const StoredJob flow = s.CreateFlow(s.Flow({s.Node("b")}));
-  EXPECT_EQ(refused(flow, s.Waiting(s.Flow({s.Node("b")}), "b")), "cycle /waits_for/0/job");
+  EXPECT_EQ(RefusalOf(s, flow, s.Waiting(s.Flow({s.Node("b")}), "b")), "cycle /waits_for/0/job");
+}
+
+TYPED_TEST(UpstreamContract, ANodeDoesNotWaitForAJobThatStartsAfterItsWorkflow) {
+  UpstreamDriver s = this->upstream_driver();
+  const StoredJob flow = s.CreateFlow(s.Chain());
+  const StoredJob b = s.v(s.jobs.GetJob(JobId("b")));
+  s.Create("behind", s.After("flow"));
+  // By the wait.
+  const auto refused =
+      s.jobs.ReplaceJob(b.job_id, b.version, s.Waiting(s.Manual(), "behind"), {.now = kT0 + 1s});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(DependencyCode(refused.error()), "cycle");
+  EXPECT_EQ(refused.error().pointer, "/waits_for/0/job");
+  EXPECT_EQ(DependencySentence(refused.error()),
+            "The jobs would wait for each other without end: job -> flow -> job -> job.");
+  // By the schedule.
+  s.Create("late", s.Manual());
+  s.Replace(b, s.Waiting(s.Manual(), "late"), kT0 + 1s);
+  EXPECT_EQ(RefusalOf(s, s.v(s.jobs.GetJob(JobId("late"))), s.After("flow")),
+            "cycle /schedules/0/job");
+  const auto failures = s.After("flow", AfterOutcome::kFailure);
+  EXPECT_EQ(RefusalOf(s, s.v(s.jobs.GetJob(JobId("late"))), failures), "");
+  // By the node.
+  const StoredJob other = s.CreateFlow(s.Flow({s.Node("x")}), "other");
+  s.Create("last", s.After("other"));
+  s.Create("c", s.Waiting(s.Manual(), "last"));
+  EXPECT_EQ(RefusalOf(s, other, s.Flow({s.Node("x"), s.Node("c")})), "cycle /workflow/nodes/1/job");
+  EXPECT_EQ(s.v(s.jobs.GetJob(JobId("other"))).version, other.version);
+  EXPECT_EQ(s.v(s.jobs.ListDependencies(flow.job_id)).upstream.size(), 2u);
+}
+
+TYPED_TEST(UpstreamContract, AJobWithTimesAlsoRunsWithoutTheCircle) {
+  UpstreamDriver s = this->upstream_driver();
+  s.CreateFlow(s.Chain());
+  JobDefinition behind = s.After("flow");
+  behind.schedules.push_back({.kind = ScheduleKind::kRate, .every = 1h, .start = kT0});
+  s.Create("behind", behind);
+  EXPECT_EQ(RefusalOf(s, s.v(s.jobs.GetJob(JobId("b"))), s.Waiting(s.Manual(), "behind")), "");
+  // Without its times it would have no other runs.
+  EXPECT_EQ(RefusalOf(s, s.v(s.jobs.GetJob(JobId("behind"))), s.After("flow")),
+            "cycle /schedules/0/job");
+}
+
+TYPED_TEST(UpstreamContract, ANewWorkflowDoesNotWaitForWhatItsNodesLeadTo) {
+  UpstreamDriver s = this->upstream_driver();
+  s.Create("a", s.Manual());
+  s.Create("job", s.Waiting(s.Manual(), "a"));
+  const JobDefinition flow = s.Waiting(s.Flow({s.Node("a")}), "job");
+  const auto created = s.jobs.CreateJob(JobId("flow"), flow, {.now = kT0});
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(DependencyCode(created.error()), "cycle");
+  EXPECT_EQ(created.error().pointer, "/waits_for/0/job");
+  EXPECT_EQ(DependencySentence(created.error()),
+            "The jobs would wait for each other without end: flow -> job -> job -> flow.");
+  const auto many = s.jobs.CreateJobs({{JobId("flow"), flow}}, {.now = kT0});
+  ASSERT_FALSE(many.ok());
+  EXPECT_EQ(DependencyCode(many.error()), "cycle");
 }
 
 }  // namespace carillon::test

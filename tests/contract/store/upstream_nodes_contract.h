@@ -54,6 +54,10 @@ TYPED_TEST(UpstreamContract, ANodeThatWaitsIsSkippedWithItsUpstream) {
   EXPECT_EQ(s.RowOf(own, "a").due, kBlocked);
   EXPECT_EQ(s.RowOf(own, "b").due, kAwaiting);
   EXPECT_EQ(s.RowOf(own, "b").state, RunState::kPending);
+  const std::vector<AwaitingRun> waiting = s.Awaiting(kNever);
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_EQ(waiting[0].row.key, b.key);
+  EXPECT_EQ(waiting[0].planned, kT0 + 3h) << "it has its whole time again";
 }
 
 TYPED_TEST(UpstreamContract, APauseLeavesANodeWaiting) {

@@ -40,9 +40,13 @@ TYPED_TEST(UpstreamContract, OfADelayScheduleTheFireAfterAnEndIsUnplanned) {
   s.Create("up", definition);
   s.Plan(kT0 + 10s, s.fence, kT0 + 1s);
   const RunRow row = s.OnlyPending(kT0 + 10s);
-  EXPECT_EQ(s.NextOf(s.SourcesOf("up")), std::vector<WallTime>{kNever}) << "its run is open";
+  // Whether its run is open is known only from the runs, which are read later.
+  EXPECT_EQ(s.NextOf(s.SourcesOf("up")), std::vector<WallTime>{row.key.fire + 1us});
+  const UpstreamWait wait{.job = JobId("up"), .window = {.day = 0}};
+  EXPECT_EQ(s.Judge(wait, kT0 + 1h).cause, WaitCause::kOpen);
   s.Finished(row, RunState::kCompleted, kT0 + 11s);
   EXPECT_EQ(s.NextOf(s.SourcesOf("up")), std::vector<WallTime>{row.key.fire + 1us});
+  EXPECT_EQ(s.Judge(wait, kT0 + 1h).cause, WaitCause::kUnplanned);
   s.Act(kT0 + 13s);
   EXPECT_EQ(s.NextOf(s.SourcesOf("up")), std::vector<WallTime>{kT0 + 12s + 1min});
 }
@@ -58,6 +62,7 @@ TYPED_TEST(UpstreamContract, WithoutTimesTheJobsBeforeItAreSources) {
   const StoredJob up = s.Create("up", both);
   const UpstreamSources sources = s.SourcesOf("up");
   EXPECT_EQ(sources.jobs, (std::vector<JobNo>{z.job_no, y.job_no, up.job_no}));
+  EXPECT_EQ(sources.by_end, (std::vector<JobNo>{z.job_no, y.job_no}));
   ASSERT_EQ(sources.schedules.size(), 1u);
   EXPECT_EQ(sources.schedules[0].id, z.schedules[0].schedule_id);
   EXPECT_EQ(s.SourcesOf("bad").jobs, std::vector<JobNo>{bad.job_no});
@@ -72,6 +77,7 @@ TYPED_TEST(UpstreamContract, AWorkflowIsTheSourceOfItsNodes) {
   const UpstreamSources anywhere = s.SourcesOf("a");
   EXPECT_EQ(anywhere.jobs, (std::vector<JobNo>{a.job_no, flow.job_no}));
   EXPECT_EQ(anywhere.in_no, JobNo{});
+  EXPECT_TRUE(anywhere.by_end.empty()) << "its node begins with it";
   const UpstreamSources within = s.SourcesOf("a", "flow");
   EXPECT_EQ(within.job_no, a.job_no);
   EXPECT_EQ(within.in_no, flow.job_no);
@@ -138,9 +144,9 @@ TYPED_TEST(UpstreamContract, DatedRunsOfASpanAreRead) {
 TYPED_TEST(UpstreamContract, RunsThatNeverRanAreNoFires) {
   UpstreamDriver s = this->upstream_driver();
   s.Create("up", s.Every(10s));
-  s.Plan(kT0 + 25s, s.fence);
-  const std::vector<RunRow> rows = s.Pending(kT0 + 25s);
-  ASSERT_EQ(rows.size(), 2u);
+  s.Plan(kT0 + 35s, s.fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 35s);
+  ASSERT_EQ(rows.size(), 3u);
   const auto skip = [&](const RunRow& row, std::string_view why) {
     const SkipItem item{.key = row.key,
                         .segment = row.segment,
@@ -151,10 +157,13 @@ TYPED_TEST(UpstreamContract, RunsThatNeverRanAreNoFires) {
   };
   skip(rows[0], reason::kMisfire);
   skip(rows[1], reason::kQueueTimeout);
+  skip(rows[2], reason::kPaused);
   const auto runs = s.RunsOf(s.SourcesOf("up"), kT0, kT0 + 1h);
-  ASSERT_EQ(runs.size(), 1u);
+  ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[0].key, rows[1].key);
   EXPECT_EQ(runs[0].state, RunState::kSkipped);
+  EXPECT_EQ(runs[1].key, rows[2].key);
+  EXPECT_EQ(runs[1].reason, reason::kPaused) << "what its job makes is missing";
 }
 
 TYPED_TEST(UpstreamContract, ChainsThatAPersonStartedAreNoDates) {
@@ -200,6 +209,24 @@ TYPED_TEST(UpstreamContract, NodesAreReadWithTheirWorkflow) {
   // By hand its nodes are no dates.
   s.Begun(flow, kT0 + 90min);
   EXPECT_EQ(s.RunsOf(sources, kT0, kT0 + 2h), runs);
+}
+
+TYPED_TEST(UpstreamContract, OfAJobInAWorkflowNoOtherRunsAreRead) {
+  UpstreamDriver s = this->upstream_driver();
+  const StoredJob a = s.Create("a", s.Every(10min));
+  JobDefinition definition = s.Chain();
+  definition.schedules = {{.kind = ScheduleKind::kRate, .every = 1h, .start = kT0}};
+  s.CreateFlow(definition);
+  s.Plan(kT0 + 1h, s.fence, kT0 + 1h);
+  EXPECT_EQ(s.RunsOf(s.SourcesOf("a"), kT0, kT0 + 2h).size(), 6u);
+  const UpstreamSources within = s.SourcesOf("a", "flow");
+  const std::vector<UpstreamRun> before = s.RunsOf(within, kT0, kT0 + 2h);
+  ASSERT_EQ(before.size(), 1u);
+  s.ExpectBegin(before[0].key, kT0 + 1h);
+  const std::vector<UpstreamRun> runs = s.RunsOf(within, kT0, kT0 + 2h);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[1].key, s.RowOf(before[0].key, "a").key);
+  EXPECT_EQ(runs[1].job_no, a.job_no);
 }
 
 }  // namespace carillon::test

@@ -13,6 +13,7 @@ namespace {
 struct Job {
   bool has_times = false;
   std::vector<uint64_t> before = {};
+  std::vector<uint64_t> by_end = {};
 };
 
 class UpstreamSourcesTest : public testing::Test {
@@ -29,6 +30,7 @@ class UpstreamSourcesTest : public testing::Test {
         if (job == jobs.end()) continue;
         JobCauses one{.job_no = job_no, .has_times = job->second.has_times};
         for (const uint64_t before : job->second.before) one.before.emplace_back(before);
+        for (const uint64_t before : job->second.by_end) one.by_end.emplace_back(before);
         causes.push_back(std::move(one));
       }
       return causes;
@@ -65,6 +67,24 @@ TEST_F(UpstreamSourcesTest, WithoutTimesTheJobsBeforeItCount) {
                        {7, {.has_times = true, .before = {9}}},
                        {2, {.has_times = true}}}),
             (Numbers{1, 2, 3, 7}));
+}
+
+TEST_F(UpstreamSourcesTest, JobsWhoseEndsStartOthersAreToldApart) {
+  const auto by_end = [&](uint64_t start, const std::map<uint64_t, Job>& jobs) {
+    Numbers numbers;
+    for (const JobNo job_no : Find(start, jobs).by_end) numbers.push_back(job_no.value());
+    return numbers;
+  };
+  EXPECT_EQ(by_end(1, {{1, {.before = {7, 3}, .by_end = {7, 3}}},
+                       {3, {.before = {2, 4}, .by_end = {4}}},
+                       {7, {.has_times = true, .before = {9}, .by_end = {9}}},
+                       {2, {.has_times = true}}}),
+            (Numbers{3, 4, 7}))
+      << "neither a workflow nor one before a job with times";
+  std::map<uint64_t, Job> wide;
+  for (uint64_t i = 2; i <= 22; ++i) wide[1].before.push_back(i);
+  wide[1].by_end = wide[1].before;
+  EXPECT_EQ(by_end(1, wide), Numbers{}) << "too many";
 }
 
 TEST_F(UpstreamSourcesTest, AJobThatNothingCausesIsAlone) {

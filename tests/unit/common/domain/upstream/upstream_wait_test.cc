@@ -20,6 +20,7 @@ constexpr WallTime kFire = kDay + 6h;                             // of the run 
 const JobNo kA(1);  // for whose runs it waits
 const JobNo kZ(2);  // before it
 const JobNo kW(3);  // a workflow, of which it is a node
+const JobNo kY(4);  // before it, too
 
 UpstreamRun Of(JobNo job_no, WallTime fire, RunState state = RunState::kCompleted,
                std::string reason = "") {
@@ -55,7 +56,10 @@ class UpstreamWaitTest : public testing::Test {
     EXPECT_NE(answer.verdict, WaitVerdict::kUnknown);
     return answer.verdict == WaitVerdict::kMet;
   }
-  void After(JobNo before) { sources_.jobs.push_back(before); }
+  void After(JobNo before) {
+    sources_.jobs.push_back(before);
+    sources_.by_end.push_back(before);
+  }
   void Next(WallTime next, bool paused = false) {
     sources_.schedules.push_back(
         {.job_no = kA, .id = ScheduleId(11), .next = next, .paused = paused});
@@ -119,12 +123,20 @@ TEST_F(UpstreamWaitTest, ANodeThatAPersonSkippedIsASuccess) {
   EXPECT_FALSE(IsMet({Of(kA, kDay, RunState::kSkipped, "not_selected")}));
 }
 
+TEST_F(UpstreamWaitTest, ARunThatAPauseSkippedEndsLikeAFailure) {
+  EXPECT_EQ(CauseOf({Of(kA, kDay), Of(kA, kDay + 1h, RunState::kSkipped, "paused")}),
+            WaitCause::kEndedOtherwise);
+  wait_.on = AfterOutcome::kDone;
+  EXPECT_TRUE(IsMet({Of(kA, kDay + 1h, RunState::kSkipped, "paused")}));
+}
+
 TEST_F(UpstreamWaitTest, ReasonsOfFiresThatNeverRan) {
-  for (const char* why : {"overlap", "misfire", "paused", "queue_full", "replaced", "shed"}) {
+  for (const char* why : {"overlap", "misfire", "queue_full", "replaced", "shed"}) {
     EXPECT_TRUE(NeverRan(RunState::kSkipped, why)) << why;
     EXPECT_FALSE(NeverRan(RunState::kFailed, why)) << why;
   }
-  for (const char* why : {"", "deleted", "skipped_by_hand", "queue_timeout", "upstream_failed"}) {
+  for (const char* why :
+       {"", "paused", "deleted", "skipped_by_hand", "queue_timeout", "upstream_failed"}) {
     EXPECT_FALSE(NeverRan(RunState::kSkipped, why)) << why;
   }
 }
@@ -193,16 +205,97 @@ TEST_F(UpstreamWaitTest, OtherRunsOfTheJobDoNotCountForAWorkflow) {
   EXPECT_TRUE(IsMet({Of(kW, kDay), NodeOf(kW, 7, kDay), Of(kA, kDay + 3h, RunState::kFailed)}));
 }
 
-TEST_F(UpstreamWaitTest, OfAWorkflowThatBeganAnewTheNewestRunCounts) {
+TEST_F(UpstreamWaitTest, AllRunsOfAWorkflowAtOneFireCount) {
   InW();
-  const UpstreamRun before = NodeOf(kW, 7, kDay, RunState::kFailed);
-  EXPECT_TRUE(IsMet({Of(kW, kDay), before, NodeOf(kW, 8, kDay)}));
-  EXPECT_EQ(CauseOf({Of(kW, kDay), NodeOf(kW, 7, kDay), NodeOf(kW, 8, kDay, RunState::kRunning)}),
+  const UpstreamRun failed = NodeOf(kW, 7, kDay, RunState::kFailed);
+  EXPECT_EQ(CauseOf({Of(kW, kDay), failed, NodeOf(kW, 8, kDay)}), WaitCause::kEndedOtherwise);
+  EXPECT_EQ(CauseOf({Of(kW, kDay), NodeOf(kW, 7, kDay, RunState::kRunning), NodeOf(kW, 8, kDay)}),
             WaitCause::kOpen);
-  // Two workflows of which it is a node do not replace each other.
+  EXPECT_TRUE(IsMet({Of(kW, kDay), NodeOf(kW, 7, kDay), NodeOf(kW, 8, kDay)}));
+  // Nor do two workflows of which it is a node replace each other.
   sources_ = {.job_no = kA, .jobs = {kA, kW, JobNo(9)}};
   wait_.in = {};
-  EXPECT_EQ(CauseOf({before, NodeOf(JobNo(9), 8, kDay)}), WaitCause::kEndedOtherwise);
+  EXPECT_EQ(CauseOf({failed, NodeOf(JobNo(9), 8, kDay)}), WaitCause::kEndedOtherwise);
+}
+
+// ---- several causes of the job at one fire
+
+TEST_F(UpstreamWaitTest, AnOpenRunOfAnotherCauseLeadsToMore) {
+  After(kZ);
+  After(kY);
+  for (const RunState state : {RunState::kPending, RunState::kRunning, RunState::kHeld}) {
+    const UpstreamRun open = Of(kY, kDay, state);
+    const WaitAnswer answer = Judge({Of(kZ, kDay), Of(kA, kDay), open});
+    EXPECT_EQ(answer.verdict, WaitVerdict::kNotMet);
+    EXPECT_EQ(answer.cause, WaitCause::kMoreToCome);
+    EXPECT_EQ(answer.fire, kDay);
+    EXPECT_EQ(answer.run, open);
+  }
+  EXPECT_TRUE(IsMet({Of(kZ, kDay), Of(kA, kDay), Of(kY, kDay, RunState::kFailed)}));
+  EXPECT_TRUE(IsMet({Of(kZ, kDay), Of(kA, kDay), Of(kY, kDay), Of(kA, kDay + 1us)}));
+}
+
+TEST_F(UpstreamWaitTest, AnEndUponWhichNobodyHasActedLeadsToMore) {
+  After(kZ);
+  After(kY);
+  UpstreamRun ended = Of(kY, kDay);
+  ended.end_pending = true;
+  EXPECT_EQ(CauseOf({Of(kZ, kDay), Of(kA, kDay), ended}), WaitCause::kMoreToCome);
+  // Its run is there already, and counts by itself.
+  EXPECT_EQ(CauseOf({Of(kZ, kDay), Of(kA, kDay), ended, Of(kA, kDay + 1us, RunState::kFailed)}),
+            WaitCause::kEndedOtherwise);
+  wait_.on = AfterOutcome::kDone;
+  EXPECT_EQ(CauseOf({Of(kZ, kDay), Of(kA, kDay), ended}), WaitCause::kMoreToCome);
+}
+
+TEST_F(UpstreamWaitTest, AnotherCauseAtAnEarlierFireDoesNotMatter) {
+  After(kZ);
+  After(kY);
+  EXPECT_TRUE(IsMet({Of(kY, kDay, RunState::kRunning), Of(kZ, kDay + 1h), Of(kA, kDay + 1h)}));
+  wait_.which = WaitWhich::kAll;
+  EXPECT_EQ(CauseOf({Of(kY, kDay, RunState::kRunning), Of(kA, kDay), Of(kZ, kDay + 1h),
+                     Of(kA, kDay + 1h)}),
+            WaitCause::kMoreToCome);
+}
+
+TEST_F(UpstreamWaitTest, AWorkflowLeadsToMoreUntilItHasBegun) {
+  sources_.jobs.push_back(kW);
+  const auto with = [](RunState state) {
+    return std::vector<UpstreamRun>{Of(kA, kDay), Of(kW, kDay, state)};
+  };
+  EXPECT_EQ(CauseOf(with(RunState::kPending)), WaitCause::kMoreToCome);
+  EXPECT_EQ(CauseOf(with(RunState::kHeld)), WaitCause::kMoreToCome);
+  EXPECT_TRUE(IsMet(with(RunState::kRunning)));
+  EXPECT_TRUE(IsMet(with(RunState::kFailed)));
+}
+
+// ---- delay schedules
+
+TEST_F(UpstreamWaitTest, AnOpenRunOfADelayScheduleIsWaitedFor) {
+  const UpstreamRun open = Of(kA, kDay + 2h, RunState::kRunning);
+  sources_.schedules = {{.job_no = kA, .id = open.key.schedule_id, .next = open.key.fire + 1us}};
+  const WaitAnswer answer = Judge({Of(kA, kDay + 1h), open});
+  EXPECT_EQ(answer.cause, WaitCause::kOpen);
+  EXPECT_EQ(answer.run, open);
+  EXPECT_EQ(answer.fire, open.key.fire);
+}
+
+TEST_F(UpstreamWaitTest, AfterTheEndOfADelayRunTheNextFireIsNotKnownYet) {
+  const UpstreamRun ended = Of(kA, kDay + 2h);
+  sources_.schedules = {{.job_no = kA, .id = ended.key.schedule_id, .next = ended.key.fire + 1us}};
+  EXPECT_EQ(CauseOf({ended}), WaitCause::kUnplanned);
+  // Nor if the run is gone, or the open one is another schedule's.
+  EXPECT_EQ(CauseOf({Of(kA, kDay + 1h)}), WaitCause::kUnplanned);
+  UpstreamRun other = Of(kA, kDay + 2h, RunState::kRunning);
+  other.key.schedule_id = ScheduleId(12);
+  EXPECT_EQ(CauseOf({other}), WaitCause::kUnplanned);
+}
+
+TEST_F(UpstreamWaitTest, ADelayRunAfterTheWindowDoesNotHoldItUp) {
+  wait_.window = {.day = -1};
+  const UpstreamRun open = Of(kA, kDay + 1h, RunState::kRunning);
+  sources_.schedules = {{.job_no = kA, .id = open.key.schedule_id, .next = open.key.fire + 1us}};
+  EXPECT_TRUE(IsMet({Of(kA, kDay - 1h), open}));
 }
 
 TEST_F(UpstreamWaitTest, AllFiresOfTheWindowMayBeAskedFor) {
@@ -291,6 +384,13 @@ TEST_F(UpstreamWaitTest, SentencesNameTheRunAndTheTime) {
             "Waits for load, which has no fire in the window, until 2026-03-01 16:00.");
   EXPECT_EQ(sentence({.verdict = WaitVerdict::kUnknown}),
             "Waits for load, which has more than 5000 runs in the window, until 2026-03-01 16:00.");
+  EXPECT_EQ(sentence({.cause = WaitCause::kTooManyRuns}),
+            "Waits for load, which has more than 5000 runs in the window, until 2026-03-01 16:00.");
+  After(kZ);
+  const UpstreamRun open = Of(kZ, kDay + 2h, RunState::kRunning);
+  EXPECT_EQ(sentence(Judge({Of(kA, kDay + 2h), open})),
+            "Waits for load of 2026-03-01 10:00, which runs once more after run " +
+                EncodeRunId(open.key) + " (RUNNING), until 2026-03-01 16:00.");
   Next(kDay + 3h);
   EXPECT_EQ(
       sentence(Judge({})),
@@ -333,7 +433,14 @@ bool IsMetBySearch(const std::vector<UpstreamRun>& runs, const UpstreamSources& 
   for (const WallTime fire : fires) {
     bool any = false;
     for (const UpstreamRun& run : runs) {
-      if (run.job_no != kA || run.key.fire != fire) continue;
+      if (run.key.fire != fire) continue;
+      if (run.job_no == kZ) {
+        const bool open = !IsFinal(run.state);
+        const bool more = sources.by_end.empty() ? open && run.state != RunState::kRunning
+                                                 : open || run.end_pending;
+        if (more) return false;
+        continue;
+      }
       any = true;
       const bool done = wait.on == AfterOutcome::kDone && IsFinal(run.state);
       if (!done && run.state != RunState::kCompleted) return false;
@@ -345,7 +452,7 @@ bool IsMetBySearch(const std::vector<UpstreamRun>& runs, const UpstreamSources& 
 
 TEST_F(UpstreamWaitTest, AgreesWithASearchOfAllRuns) {
   constexpr std::array kStates = {RunState::kCompleted, RunState::kCompleted, RunState::kFailed,
-                                  RunState::kRunning, RunState::kSkipped};
+                                  RunState::kRunning,   RunState::kPending,   RunState::kSkipped};
   Rng rng(46);
   int met = 0;
   for (int round = 0; round < 20'000; ++round) {
@@ -353,6 +460,7 @@ TEST_F(UpstreamWaitTest, AgreesWithASearchOfAllRuns) {
     wait_.on = rng.Below(2) == 0 ? AfterOutcome::kSuccess : AfterOutcome::kDone;
     wait_.window = {.back_s = static_cast<int64_t>(1 + rng.Below(4)) * 3'600};
     sources_ = {.job_no = kA, .jobs = {kA, kZ}};
+    if (rng.Below(2) == 0) sources_.by_end = {kZ};
     if (rng.Below(2) == 0) Next(kFire + 1h * (static_cast<int>(rng.Below(4)) - 1));
     std::set<std::pair<WallTime, JobNo>> keys;
     std::vector<UpstreamRun> runs;
@@ -362,6 +470,7 @@ TEST_F(UpstreamWaitTest, AgreesWithASearchOfAllRuns) {
       const JobNo job = rng.Below(3) == 0 ? kZ : kA;
       if (!keys.insert({fire, job}).second) continue;
       runs.push_back(Of(job, fire, kStates[rng.Below(kStates.size())]));
+      runs.back().end_pending = job == kZ && rng.Below(4) == 0;
     }
     const bool expected =
         IsMetBySearch(runs, sources_, WindowOf(wait_.window, kFire, "UTC").value(), wait_);
