@@ -104,6 +104,8 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, const Retention& limit
         executor.state == ExecutorState::kLost || executor.state == ExecutorState::kOffline;
     return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
   });
+  std::erase_if(tables_.events,
+                [now](const auto& event) { return event.second.accepted < now - kEventKept; });
   DropCalendarVersions(before);
   DropShortLived(now, retention);
   DropWorkflowRuns();

@@ -18,6 +18,7 @@
 #include "common/base/cluster_settings.h"
 #include "common/base/mutex.h"
 #include "common/domain/store_trust.h"
+#include "common/ports/events/event_store.h"
 #include "common/ports/fence.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/job_store.h"
@@ -172,7 +173,9 @@ class MemoryTables {
   std::map<uint64_t, NoticeEntry> notices GUARDED_BY(mu);
   std::map<std::pair<JobNo, NoticeKind>, NoticeMemoryEntry> notice_memories GUARDED_BY(mu);
   std::map<uint64_t, DeliveryEntry> deliveries GUARDED_BY(mu);
-  std::set<NoticeKey> notice_keys GUARDED_BY(mu);  // of `notices`
+  std::set<NoticeKey> notice_keys GUARDED_BY(mu);               // of `notices`
+  std::map<std::string, EventRecord> events GUARDED_BY(mu);     // by EventKeyOf
+  std::map<std::string, WallTime> event_topics GUARDED_BY(mu);  // when reading began
   uint64_t last_notice_id GUARDED_BY(mu) = 0;
   uint64_t last_delivery_id GUARDED_BY(mu) = 0;
 

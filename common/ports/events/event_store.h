@@ -108,7 +108,8 @@ class EventStore {
   //   version and the priority of its job at that moment.
   //   A paused job has a gap instead, whatever the event's values are; a deleted one has nothing.
   //   Parameters that cannot be made: kBadEvent. Gaps are at `now`. Those that a transaction adds
-  //   for one schedule and reason are one row, which counts them.
+  //   for one schedule and reason are one row, which counts them; the rows are added in the order
+  //   of schedule and reason.
   //   The starts are by schedule id. A later event of the call with the same key is a duplicate.
   //   A known event that matches no trigger any more is answered as any other without a match.
   //
