@@ -15,7 +15,8 @@ namespace carillon::memory {
 namespace {
 
 bool MakesFires(const ScheduleEntry& schedule) {
-  return !schedule.readable || schedule.spec.kind != ScheduleKind::kAfter;
+  const ScheduleKind kind = schedule.spec.kind;
+  return !schedule.readable || (kind != ScheduleKind::kAfter && kind != ScheduleKind::kEvent);
 }
 
 Status CheckItems(const std::vector<WaitItem>& items, const Fence& fence) {

@@ -28,6 +28,8 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/dependents_contract.h"
 #include "tests/contract/store/dependents_fires_contract.h"
 #include "tests/contract/store/due_values_contract.h"
+#include "tests/contract/store/event_edits_contract.h"
+#include "tests/contract/store/events_contract.h"
 #include "tests/contract/store/executor_store_contract.h"
 #include "tests/contract/store/gap_contract.h"
 #include "tests/contract/store/group_contract.h"
