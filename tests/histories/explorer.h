@@ -34,6 +34,7 @@ class Explorer {
   JobDefinition NewDefinition();
   ScheduleSpec NewSchedule();
   WorkflowDefinition NewWorkflow(const std::vector<StoredJob>& jobs);
+  UpstreamWait NewWait(const std::vector<StoredJob>& jobs);
   void Create();
   void Import();
   void Edit();
@@ -50,6 +51,7 @@ class Explorer {
   void Retry();
   void RetryWorkflow();
   void SkipNode();
+  void Release();
   void DeadLetters();
   void ReadRuns();
   void ReadMoreRuns();

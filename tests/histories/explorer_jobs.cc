@@ -59,6 +59,25 @@ WorkflowDefinition Explorer::NewWorkflow(const std::vector<StoredJob>& jobs) {
   return workflow;
 }
 
+// Often of a job that leads back to the one that waits: such circles are refused.
+UpstreamWait Explorer::NewWait(const std::vector<StoredJob>& jobs) {
+  UpstreamWait wait{.job = Pick(jobs).job_id};
+  const StoredJob& other = Pick(jobs);
+  if (other.definition.workflow && Chance(0.7)) {
+    wait.job = Pick(other.definition.workflow->nodes).job;
+    wait.in = other.job_id;
+  }
+  if (Chance(0.5)) wait.on = AfterOutcome::kDone;
+  if (Chance(0.3)) wait.which = WaitWhich::kAll;
+  if (Chance(0.3)) {
+    wait.window.day = 0;
+  } else {
+    wait.window.back_s = 1 + static_cast<int64_t>(Below(30));
+    if (Chance(0.5)) wait.window.ahead_s = 1 + static_cast<int64_t>(Below(10));
+  }
+  return wait;
+}
+
 JobDefinition Explorer::NewDefinition() {
   JobDefinition job;
   job.name = Chance(0.2) ? "twin" : fmt::format("Explored {}", made_);
@@ -76,6 +95,10 @@ JobDefinition Explorer::NewDefinition() {
     job.command.clear();
   }
   for (uint64_t left = Below(3); left > 0; --left) job.schedules.push_back(NewSchedule());
+  if (!jobs.empty() && Chance(0.25)) {
+    for (uint64_t left = 1 + Below(2); left > 0; --left) job.waits_for.push_back(NewWait(jobs));
+    job.wait_limit_s = 60;
+  }
   if (job.type != JobType::kWorkflow) {
     job.retry_count = static_cast<int64_t>(Below(3));
     job.retry_interval_s = static_cast<int64_t>(Below(3));
@@ -135,7 +158,7 @@ void Explorer::Edit() {
   if (!job) return;
   JobDefinition next = job->definition;
   const JobDefinition other = NewDefinition();
-  switch (Below(6)) {
+  switch (Below(7)) {
     case 0: next.schedules = other.schedules; break;
     case 1: next.overlap_policy = other.overlap_policy, next.max_running = other.max_running; break;
     case 2: next.priority = other.priority, next.parameters = other.parameters; break;
@@ -143,6 +166,7 @@ void Explorer::Edit() {
       if (next.type != JobType::kWorkflow) next.concurrency_group = Pick(kGroups);
       break;
     case 4: next.enabled = !next.enabled; break;
+    case 5: next.waits_for = other.waits_for, next.wait_limit_s = other.wait_limit_s; break;
     default: next = other; break;
   }
   if (!ValidateJob(next).ok()) return;

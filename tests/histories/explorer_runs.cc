@@ -71,6 +71,19 @@ void Explorer::Retry() {
   }
 }
 
+void Explorer::Release() {
+  std::vector<SegmentId> segments;
+  for (const SegmentRecord& record : s_.segments.ListSegments().value_or({})) {
+    segments.push_back(record.segment);
+  }
+  const auto page = s_.upstream.ScanAwaiting(segments, kNever, std::nullopt, 20);
+  if (!page.ok() || page->runs.empty()) return;
+  const RunRow& row = Pick(page->runs).row;
+  if (s_.upstream.ReleaseRun(row.key, Context()).ok()) {
+    (*nudge_)({row.job_no, row.segment, row.key});
+  }
+}
+
 void Explorer::RetryWorkflow() {
   const auto page = s_.runs.ListRuns({.limit = 40}, now_);
   if (!page.ok()) return;

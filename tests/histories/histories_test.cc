@@ -55,6 +55,7 @@ class HistoriesTest : public ::testing::Test {
                           .dependents = seed % 5 == 3,
                           .scripts = seed % 5 == 4,
                           .workflows = seed % 5 == 0 || explored,
+                          .waits = seed % 3 == 0 && !explored,
                           .guest = &twofold});
   }
 
