@@ -1,6 +1,7 @@
 // Bounds of the rows that the server reads for runs that wait for runs of other jobs.
 #include <fmt/core.h>
 
+#include "common/domain/workflow/node_key.h"
 #include "tests/infra/mysql/store_reads.h"
 
 namespace carillon::test {
@@ -20,6 +21,29 @@ class UpstreamReadsTest : public StoreReadsTest {
         open ? segment : "NULL", open ? "PENDING" : "COMPLETED", open ? due : "0", job.version,
         Sequence(count))));
     ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs"));
+  }
+  // A run of the workflow, which has begun, and that of its only node.
+  void InsertBegun(const StoredJob& flow, const StoredJob& node, WallTime fire, uint64_t number) {
+    Insert(flow, fire, 1);
+    ASSERT_OK(outside_->Run(fmt::format(
+        "INSERT INTO workflow_runs (no, fire_us, schedule_id, shard, job_no, segment, def_version, "
+        "deadline_us, parameters) VALUES ({}, {}, {}, 0, {}, {}, 1, 0, '{{}}')",
+        number, ToUnixMicros(fire), flow.schedules[0].schedule_id.value(), flow.job_no.value(),
+        flow.segment.value())));
+    const RunKey key = NodeKey(fire, {.workflow_run_no = number}).value();
+    ASSERT_OK(outside_->Run(fmt::format(
+        "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
+        "def_version) VALUES ({}, {}, 0, {}, {}, 'WORKFLOW', 'COMPLETED', 0, 1)",
+        ToUnixMicros(fire), key.schedule_id.value(), node.job_no.value(), node.segment.value())));
+  }
+  // Creates a job that starts after each of the fixture's jobs.
+  void CreateAfterAll(const std::string& id) {
+    JobDefinition after = driver().Manual();
+    after.name = id;
+    for (const StoredJob& job : jobs_) {
+      after.schedules.push_back({.kind = ScheduleKind::kAfter, .upstream = job.job_id.value()});
+    }
+    driver().Create(id, after);
   }
   UpstreamSources SourcesOf(const StoredJob& job) {
     return driver().v(handle_.upstream().ReadSources({{.job = job.job_id}})).at(0);
@@ -80,6 +104,46 @@ TEST_F(UpstreamReadsTest, OfManyRunsTheNewestAreRead) {
   EXPECT_EQ(runs.runs.front().key.fire, newest - Duration(1s) * (kUpstreamRunsMax - 1));
   EXPECT_EQ(runs.known_from, newest - Duration(1s) * kUpstreamRunsMax + 1us);
   EXPECT_EQ(RunsOf(jobs_[1], newest - 1h, kT0).known_from, WallTime{});
+}
+
+TEST_F(UpstreamReadsTest, OfABusyJobInAWorkflowOnlyTheNodesAreRead) {
+  StoreDriver s = driver();
+  JobDefinition definition = s.Every(1h);
+  definition.type = JobType::kWorkflow;
+  definition.command.clear();
+  definition.timeout_s = 3'600;
+  definition.workflow = WorkflowDefinition{.nodes = {{.id = "n", .job = jobs_[1].job_id}}};
+  const StoredJob flow = s.Create("flow", definition);
+  Insert(jobs_[1], kT0 - 10h, 20'000);
+  for (uint64_t number = 1; number <= 20; ++number) {
+    InsertBegun(flow, jobs_[1], kT0 - 10h + 5min * number, number);
+  }
+  const UpstreamTarget target{.job = jobs_[1].job_id, .in = flow.job_id};
+  const UpstreamSpan span{
+      .sources = s.v(s.upstream.ReadSources({target})).at(0), .from = kT0 - 11h, .to = kT0};
+  UpstreamRuns found;
+  const auto read = [&] { found = s.v(s.upstream.ReadUpstreamRuns({span})).at(0); };
+  read();
+  EXPECT_LT(RowsRead(read), 1'000);
+  EXPECT_EQ(found.known_from, WallTime{}) << "those of the window are all known";
+  ASSERT_EQ(found.runs.size(), 40u);
+  EXPECT_EQ(std::ranges::count(found.runs, flow.job_no, &UpstreamRun::workflow), 20);
+}
+
+TEST_F(UpstreamReadsTest, RunsOfManyTargetsTakeFewStatements) {
+  StoreDriver s = driver();
+  for (const char* id : {"one", "two", "three", "four", "five", "six", "seven"}) CreateAfterAll(id);
+  std::vector<UpstreamSpan> spans;
+  for (const char* id : {"one", "two", "three", "four", "five", "six", "seven"}) {
+    spans.push_back({.sources = s.v(s.upstream.ReadSources({{.job = JobId(id)}})).at(0),
+                     .from = kT0 - 1h,
+                     .to = kT0});
+    ASSERT_EQ(spans.back().sources.by_end.size(), 8u);
+  }
+  const auto read = [&] { s.v(s.upstream.ReadUpstreamRuns(spans)); };
+  read();
+  // Of 63 jobs up to 32 at once, but those of a span together.
+  EXPECT_EQ(Grown("'COM_STMT_EXECUTE'", read), 3);
 }
 
 TEST_F(UpstreamReadsTest, ALookAtManyTargetsTakesFewStatements) {
