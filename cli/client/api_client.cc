@@ -23,7 +23,8 @@ class HttpTransport final : public Transport {
 };
 
 bool IsSafe(const ApiRequest& request) {
-  return request.method == "GET" || request.method == "HEAD" || request.idempotent;
+  return request.method == "GET" || request.method == "HEAD" || request.idempotent ||
+         request.repeatable;
 }
 
 // True for 503: the member refused the request before it did anything. So any request may be sent

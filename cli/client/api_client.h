@@ -2,7 +2,7 @@
 //
 // Threads  Not thread-safe. A call blocks for at most the transport's timeout per address.
 // Always   If a request may have been executed, it is sent to another member only if a second
-//          execution is harmless: GET, HEAD, or a request with an Idempotency-Key.
+//          execution is harmless: GET, HEAD, or a request with an Idempotency-Key, or that says so.
 #pragma once
 
 #include <memory>
@@ -40,6 +40,7 @@ struct ApiRequest {
   std::string raw_body = {};  // sent unchanged, instead of `body`
   std::string if_match = {};
   bool idempotent = false;  // true: sends an Idempotency-Key, which the route must support
+  bool repeatable = false;  // true: without a key, a second execution does no harm either
   HttpHeaders headers = {};
 };
 

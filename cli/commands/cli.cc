@@ -8,6 +8,7 @@
 #include "cli/access/commands.h"
 #include "cli/commands/help_texts.h"
 #include "cli/crontab/commands.h"
+#include "cli/events/commands.h"
 #include "cli/jobs/commands.h"
 #include "cli/operations/commands.h"
 #include "cli/runs/commands.h"
@@ -202,6 +203,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddRunCommands(app, session);
   AddOutputCommand(app, session);
   AddCheckpointCommands(app, session);
+  AddEventCommands(app, session);
   AddBulkCommands(app, session);
   AddBackfillCommands(app, session);
   AddFileCommands(app, session);

@@ -12,7 +12,7 @@ struct CommandGroup {
 
 constexpr std::array kCommandGroups = {
     CommandGroup{"Jobs", "job workflow schedule group calendar namespace"},
-    CommandGroup{"Runs", "run output progress checkpoint bulk backfill dead-letter"},
+    CommandGroup{"Runs", "run output progress checkpoint event bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor handler system delivery notify audit backup"},
     CommandGroup{"Access", "login logout whoami user role token secret"},
@@ -89,6 +89,16 @@ constexpr std::array kExamples = {
         {"carillon checkpoint load > state.json", "row=$(carillon checkpoint load || echo 0)"}},
     Examples{"checkpoint",
              {"carillon checkpoint save state.json", "carillon checkpoint load > state.json"}},
+    Examples{"event",
+             {"carillon event send --type order.paid --source shop --data '{\"amount\": 9.5}'",
+              "carillon event list --type 'order.*' --since 1h"}},
+    Examples{"event send",
+             {"carillon event send --type order.paid --source shop --id 42 --data @order.json",
+              "echo '{\"amount\": 9.5}' | carillon event send --type order.paid --source shop "
+              "--data -"}},
+    Examples{"event test",
+             {"carillon event test --type order.paid --source shop --data '{\"amount\": 9.5}'",
+              "carillon event test --type order.paid --source shop --job bill -o wide"}},
     Examples{"run cancel",
              {"carillon run cancel RUN_ID --reason 'wrong parameters'",
               "carillon run cancel RUN_ID --kill"}},

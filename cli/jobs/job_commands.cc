@@ -301,6 +301,10 @@ std::string ScheduleSummary(const json& job) {
     text = RateText(first.value("every_ms", int64_t{0})) + " after each run";
   } else if (first.value("kind", "") == "after") {
     text = "after " + Cell(first.value("job", json())) + " (" + first.value("on", "success") + ")";
+  } else if (first.value("kind", "") == "event") {
+    text = "on event " + Cell(first.value("type", json()));
+    const json source = first.value("source", json());
+    if (source.is_string() && source != "") text += " from " + Cell(source);
   } else {
     text = "once " + Cell(first.value("at", json(nullptr)));
   }

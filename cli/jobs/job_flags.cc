@@ -188,6 +188,7 @@ Result<json> SchedulesOf(const JobFlags& flags) {
     schedules.push_back({{"kind", "after"}, {"job", job}});
     if (!flags.outcome.empty()) schedules.back()["on"] = flags.outcome;
   }
+  CARILLON_TRY(AddEventSchedules(flags.events, schedules));
   return schedules;
 }
 
@@ -252,7 +253,8 @@ Status ApplyLimits(const JobFlags& flags, json& body) {
 bool NamesSchedules(const JobFlags& flags) {
   return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
          !flags.delays.empty() || !flags.pauses.empty() || !flags.upstream.empty() ||
-         !flags.outcome.empty() || !flags.start_time.empty() || LimitsFires(flags);
+         !flags.outcome.empty() || !flags.events.empty() || !flags.start_time.empty() ||
+         LimitsFires(flags);
 }
 
 }  // namespace
@@ -293,6 +295,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
                        "Result after which --after starts: success (default), failure or done");
   after->check(NotEmpty);
   on->check(CLI::IsMember({"success", "failure", "done"}));
+  CLI::Option* event = AddEventFlags(verb, flags.events);
   CLI::Option* start =
       verb->add_option("--start-time", flags.start_time,
                        "RFC 3339 time before which --cron, --every and --delay do not fire");
@@ -335,7 +338,8 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
   verb->add_flag("--manual", flags.manual, "No schedule: run only manually")
-      ->excludes(cron, every, at, in, pause, after, on, start, end, jitter, calendar, blackout);
+      ->excludes(cron, every, at, in, pause, after, on, event, start, end, jitter, calendar,
+                 blackout);
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/jobs/flags/event_flags.h"
 #include "cli/jobs/flags/fan_out_flags.h"
 #include "cli/jobs/flags/http_flags.h"
 #include "cli/jobs/flags/waits_flags.h"
@@ -30,6 +31,7 @@ struct JobFlags {
   std::vector<std::string> pauses;    // of fixed-delay schedules
   std::vector<std::string> upstream;  // IDs of the jobs of --after
   std::string outcome;                // of every schedule in `upstream`; empty = not given
+  EventFlags events;
   std::string script_file;
   std::string interpreter;
   std::vector<std::string> args;  // of the script or the container

@@ -43,7 +43,8 @@ void AddGapsCommand(CLI::App& job, Session& session) {
   gaps->add_option("job,--job-id", a->job_id, "Job ID (default: all jobs)")->check(NotEmpty);
   gaps->add_option(
           "--reason", a->reasons,
-          "Only this reason: misfire, paused, catch_up_limit, edited or deleted; repeatable")
+          "Only this reason: misfire, paused, catch_up_limit, edited, deleted or bad_event; "
+          "repeatable")
       ->allow_extra_args(false);
   gaps->add_option("--since", a->since,
                    "Only gaps that ended at or after this time: RFC 3339, or 24h for 24 hours ago");

@@ -52,7 +52,7 @@ void SavedAsText(json& run) {
 }
 
 // In table form the attempts are printed as a second table below the run. A wait for a group or
-// for other jobs, and the run that started this one, are a text.
+// for other jobs, and the run or the event that started this one, are a text.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -78,6 +78,10 @@ void PrintRun(Session& session, json run) {
   if (for_a_person && run.is_object() && run.contains("trigger")) {
     const std::string started_by = TriggerText(run["trigger"]);
     if (!started_by.empty()) run["trigger"] = started_by;
+  }
+  if (for_a_person && run.is_object() && run.contains("event")) {
+    const std::string started_by = EventText(run["event"]);
+    if (!started_by.empty()) run["event"] = started_by;
   }
   if (for_a_person) SavedAsText(run);
   print.Object(run, RunView());
@@ -236,8 +240,8 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
       ->allow_extra_args(false);
   verb->add_option(
           "--kind", flags.kinds,
-          "Only runs of this kind: cron, rate, once, delay, after, workflow, manual or backfill; "
-          "repeatable")
+          "Only runs of this kind: cron, rate, once, delay, after, event, workflow, manual or "
+          "backfill; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--waiting", flags.waiting,
                    "Only runs that wait for this: upstream_run (runs of other jobs)")

@@ -17,4 +17,10 @@ std::string TriggerText(const json& trigger) {
          Cell(trigger.value("state", json())) + ")";
 }
 
+std::string EventText(const json& event) {
+  if (!event.is_object()) return {};
+  return Cell(event.value("id", json())) + " of " + Cell(event.value("source", json())) + " (" +
+         Cell(event.value("type", json())) + ")";
+}
+
 }  // namespace carillon::cli

@@ -99,6 +99,9 @@ TEST(TriggerText, NamesTheJobByItsIdIfItHasNoName) {
       TriggerText({{"run_id", "R0"}, {"job_id", "load"}, {"job_name", ""}, {"state", "LOST"}}),
       "run R0 of load (LOST)");
   EXPECT_EQ(TriggerText(nullptr), "");
+  EXPECT_EQ(EventText({{"id", "42"}, {"source", "shop"}, {"type", "order.paid"}}),
+            "42 of shop (order.paid)");
+  EXPECT_EQ(EventText(nullptr), "");
 }
 
 }  // namespace
