@@ -36,6 +36,8 @@ TEST(JobTemplatesTest, ADateIsFoundWhereverItIs) {
   EXPECT_FALSE(UsesFireDate(handled));
   handled.schedules = {{.kind = ScheduleKind::kRate, .parameters = {{"x", "{{fire_date}}"}}}};
   EXPECT_TRUE(UsesFireDate(handled));
+  handled.schedules = {{.kind = ScheduleKind::kEvent, .parameters = {{"x", "{{fire_date}}"}}}};
+  EXPECT_FALSE(UsesFireDate(handled)) << "filled when the event comes";
   JobDefinition flow;
   flow.workflow = WorkflowDefinition{.nodes = {{.id = "a", .job = JobId("a")}}};
   EXPECT_FALSE(UsesFireDate(flow));

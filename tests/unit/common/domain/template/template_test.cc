@@ -254,6 +254,10 @@ TEST(TemplateTest, ValidationKnowsWhatARunWillHave) {
   EXPECT_EQ(ValidateTemplates(job).error().pointer, "/command") << "the other schedule gives none";
   job.schedules[1].parameters["later"] = int64_t{1};
   EXPECT_TRUE(ValidateTemplates(job).ok());
+  job.schedules.push_back({.kind = ScheduleKind::kEvent, .event_type = "paid"});
+  EXPECT_EQ(ValidateTemplates(job).error().pointer, "/command") << "nor does the event";
+  job.schedules[2].parameters["later"] = std::string("{{event.data.later}}");
+  EXPECT_TRUE(ValidateTemplates(job).ok());
   job.schedules[0].parameters.clear();
   job.parameters["later"] = int64_t{1};
   EXPECT_TRUE(ValidateTemplates(job).ok());
