@@ -19,6 +19,7 @@ struct EventArguments {
   EventDocumentFlags event;
   std::string name_space;
   std::string job_id;
+  std::string trigger;  // JSON, "@FILE", or "-" for standard input
 };
 
 struct EventListArguments {
@@ -45,7 +46,7 @@ const View& SentView() {
 }
 
 const View& AcceptedView() {
-  static const View view{.columns = {{"ACCEPTED", "accept_time"},
+  static const View view{.columns = {{"ACCEPTED", "accepted_at"},
                                      {"TYPE", "type"},
                                      {"SOURCE", "source"},
                                      {"ID", "id"},
@@ -167,7 +168,13 @@ Outcome<ExitCode> Test(Session& session, const EventArguments& arguments) {
   if (!arguments.job_id.empty()) others["job_id"] = arguments.job_id;
   std::string body = JsonToText(others);
   body.pop_back();  // the closing brace
-  body += (others.empty() ? "" : ",") + ("\"event\":" + event) + "}";
+  body += (others.empty() ? "" : ",") + ("\"event\":" + event);
+  if (!arguments.trigger.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string trigger,
+                              JsonOf(session, "--trigger", arguments.trigger));
+    body += ",\"trigger\":" + trigger;
+  }
+  body += "}";
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse tested,
       session.Call(
@@ -213,6 +220,9 @@ void AddEventCommands(CLI::App& app, Session& session) {
         ->check(NotEmpty);
   }
   test->add_option("--job-id,--job", a->job_id, "Only the triggers of this job")->check(NotEmpty);
+  test->add_option("--trigger", a->trigger,
+                   "Only this one, which no job has yet: JSON, @FILE, or - for standard input")
+      ->check(NotEmpty);
   session.On(send, [&session, a] { return Send(session, *a); });
   session.On(test, [&session, a] { return Test(session, *a); });
 }

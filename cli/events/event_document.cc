@@ -5,24 +5,19 @@
 #include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
-namespace {
 
 using nlohmann::json;
 
-// Reads the JSON that the flag contains or names. It is not parsed into numbers, because a number
-// with many digits would lose some.
-Outcome<std::string> DataOf(Session& session, const std::string& typed) {
+Outcome<std::string> JsonOf(Session& session, const std::string& flag, const std::string& typed) {
   std::string text = typed;
   if (typed == "-" || typed.starts_with('@')) {
     const std::string file = typed == "-" ? typed : typed.substr(1);
-    if (file.empty()) return UsageFailure("--data @: name a file, e.g. @order.json");
+    if (file.empty()) return UsageFailure(flag + " @: name a file, e.g. @order.json");
     CARILLON_ASSIGN_OR_RETURN(text, ReadInput(session.host(), file));
   }
   if (json::accept(text)) return text;
-  return UsageFailure("--data: not JSON; a text needs quotes within it, e.g. '\"paid\"'");
+  return UsageFailure(flag + ": not JSON; a text needs quotes within it, e.g. '\"paid\"'");
 }
-
-}  // namespace
 
 void AddEventDocumentFlags(CLI::App* verb, EventDocumentFlags& flags) {
   verb->add_option("--type", flags.type, "Type, e.g. order.paid")->required()->check(NotEmpty);
@@ -44,7 +39,7 @@ Outcome<std::string> EventDocumentOf(Session& session, const EventDocumentFlags&
   if (!flags.subject.empty()) event["subject"] = flags.subject;
   std::string text = JsonToText(event);
   if (flags.data.empty()) return text;
-  CARILLON_ASSIGN_OR_RETURN(const std::string data, DataOf(session, flags.data));
+  CARILLON_ASSIGN_OR_RETURN(const std::string data, JsonOf(session, "--data", flags.data));
   text.pop_back();  // the closing brace
   text += ",\"data\":" + data + "}";
   return text;

@@ -17,6 +17,10 @@ struct EventDocumentFlags {
   std::string data;  // JSON, "@FILE", or "-" for standard input
 };
 
+// Reads the JSON that the flag contains, or names as "@FILE" or "-". It is only checked, because a
+// number with many digits would lose some.
+Outcome<std::string> JsonOf(Session& session, const std::string& flag, const std::string& typed);
+
 void AddEventDocumentFlags(CLI::App* verb, EventDocumentFlags& flags);
 
 // Returns the event as JSON. Without an id it gets `drawn_id`. The data stays as it was typed, as

@@ -129,7 +129,7 @@ TEST_F(EventCommandsTest, TheListSaysWhatWasStarted) {
                 {"source", "shop"},
                 {"type", "order.paid"},
                 {"outcome", outcome},
-                {"accept_time", "2026-03-01T03:00:00.000000Z"},
+                {"accepted_at", "2026-03-01T03:00:00.000000Z"},
                 {"problem", nullptr},
                 {"starts", std::move(starts)}};
   };
@@ -170,6 +170,12 @@ TEST_F(EventCommandsTest, ATestSendsTheEventAndPrintsWhatEachTriggerWouldDo) {
                   {"job_id", "bill"},
                   {"event", {{"id", "42"}, {"source", "shop"}, {"type", "order.paid"}}}}));
   EXPECT_EQ(OutJson(), tested);
+  ASSERT_EQ(Run({"event", "test", "--type", "order.paid", "--source", "shop", "--trigger",
+                 R"({"kind": "event", "type": "order.*"})"}),
+            0);
+  EXPECT_EQ(SentBody(2)["trigger"], (json{{"kind", "event"}, {"type", "order.*"}}));
+  EXPECT_EQ(Run({"event", "test", "--type", "a", "--source", "b", "--trigger", "order.*"}), 2);
+  EXPECT_NE(err().find("--trigger: not JSON"), std::string::npos) << err();
 }
 
 }  // namespace
