@@ -83,6 +83,40 @@ class BulkByHandTest : public BulkEnv {
     return ToEnd(*Worker());
   }
 
+  // Runs that wait for runs of another job, as ids.
+  json CreateAwaitingRuns(int count) {
+    JobDefinition definition{.name = "n", .type = JobType::kNoop};
+    EXPECT_TRUE(stores_.jobs.CreateJob(JobId("up"), definition, {.now = clock_.Wall()}).ok());
+    definition.waits_for = {{.job = JobId("up"), .window = {.day = 0}}};
+    definition.wait_limit_s = 3'600;
+    const auto late = stores_.jobs.CreateJob(JobId("late"), definition, {.now = clock_.Wall()});
+    PlanBatch batch;
+    json ids = json::array();
+    for (int i = 0; i < count; ++i) {
+      const RunKey key{clock_.Wall() - 1s + Duration(i), ScheduleId(7), 0};
+      ids.push_back(EncodeRunId(key));
+      batch.runs.push_back({.key = key,
+                            .job_no = late->job_no,
+                            .segment = late->segment,
+                            .kind = RunKind::kCron,
+                            .due = kAwaiting,
+                            .def_version = late->version});
+    }
+    EXPECT_TRUE(stores_.firing.Plan(batch, FenceOf(late->segment), clock_.Wall()).ok());
+    return ids;
+  }
+  Fence FenceOf(SegmentId segment) {
+    return stores_.segments
+        .Take({.member = MemberId("scheduler-1"),
+               .incarnation = Incarnation("m1"),
+               .generation = Generation(1),
+               .segments = {segment}})
+        ->fence;
+  }
+  RunRow RowOf(const json& id) {
+    return stores_.runs.GetRun(*DecodeRunId(id.get<std::string>()))->row;
+  }
+
   const scheduler::ApiContext context_ = Context("");
   scheduler::Identifiers identifiers_{7};
   BoundedCall aside_{server_clock_};
@@ -291,6 +325,82 @@ TEST_F(BulkByHandTest, PausingAndCancellingTwiceIsNoError) {
   EXPECT_EQ(WithADeathAfter(2, [this] { return AuditCounts("job.pause").size(); }).done, 4);
   EXPECT_EQ(stores_.jobs.GetJob(JobId("j0"))->pause_reason, "why");
   EXPECT_EQ(AuditCounts("job.pause")["j0"], 1);
+}
+
+TEST_F(BulkByHandTest, ARunIsReleasedOnceThoughItsMemberDies) {
+  const json runs = CreateAwaitingRuns(4);
+  CreateAction("release", "run", runs);
+  const auto released = [&] {
+    size_t count = 0;
+    for (const json& run : runs) count += RowOf(run).due == kAwaiting ? 0 : 1;
+    return count;
+  };
+  EXPECT_EQ(WithADeathAfter(2, released).done, 4);
+  const auto audit = AuditCounts("run.release");
+  EXPECT_EQ(audit.size(), 4u);
+  for (const auto& [id, count] : audit) EXPECT_EQ(count, 1) << id;
+}
+
+// Whether an earlier attempt has released a run that waits no longer, is seen by what became of it.
+TEST_F(BulkByHandTest, ARunThatEndedInsteadWasNotReleased) {
+  const json runs = CreateAwaitingRuns(1);
+  const RunKey key = RowOf(runs[0]).key;
+  CreateAction("release", "run", runs);
+  ASSERT_TRUE(*stores_.runs.CancelRun(key, {.now = clock_.Wall()}));
+  const auto cancelled = Do(EarlierAttempt::kPossibly);
+  EXPECT_EQ(cancelled.verdict, ItemOutcome::Verdict::kFailed);
+  EXPECT_NE(cancelled.error_json.find("\"not_waiting\""), std::string::npos)
+      << cancelled.error_json;
+  EXPECT_EQ(AuditCounts("run.release").size(), 0u);
+}
+
+TEST_F(BulkByHandTest, ARunWhoseWaitCameToNothingWasNotReleased) {
+  const json runs = CreateAwaitingRuns(1);
+  const RunRow row = RowOf(runs[0]);
+  CreateAction("release", "run", runs);
+  const WaitItem over{.key = row.key,
+                      .segment = row.segment,
+                      .job_no = row.job_no,
+                      .def_version = row.def_version,
+                      .expired = true};
+  const auto ended = stores_.upstream.EndWaits({over}, FenceOf(row.segment), clock_.Wall());
+  ASSERT_TRUE(ended.ok() && ended->at(0).failed);
+  EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kFailed);
+}
+
+TEST_F(BulkByHandTest, ARunThatWasReleasedAndHasEndedIsDone) {
+  const json runs = CreateAwaitingRuns(1);
+  CreateAction("release", "run", runs);
+  clock_.Advance(1s);
+  const RunRow waiting = RowOf(runs[0]);
+  ASSERT_TRUE(stores_.upstream.ReleaseRun(waiting.key, {.now = clock_.Wall()}).ok());
+  const RunRow row = RowOf(runs[0]);
+  EXPECT_EQ(Do(EarlierAttempt::kNo).verdict, ItemOutcome::Verdict::kFailed)
+      << "somebody else released it";
+  faults_.plan.Arm("GetRun", Fault::kUnavailable, 2);
+  EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kAgain);
+  faults_.plan.Recover();
+  const Fence fence = FenceOf(row.segment);
+  const std::vector<ClaimRequest> claims = {{.key = row.key,
+                                             .segment = row.segment,
+                                             .job_no = row.job_no,
+                                             .attempt = row.attempt,
+                                             .def_version = row.def_version,
+                                             .token = {1, 1},
+                                             .executor = ExecutorId("x1"),
+                                             .incarnation = Incarnation("e1")}};
+  ASSERT_EQ(stores_.firing.Claim(claims, fence, clock_.Wall())->at(0).verdict,
+            ClaimVerdict::kAccepted);
+  ResultReport report{.key = row.key,
+                      .segment = row.segment,
+                      .job_no = row.job_no,
+                      .attempt = row.attempt,
+                      .token = {1, 1},
+                      .executor = ExecutorId("x1")};
+  report.result = {.state = RunState::kFailed, .reason = "exit_code", .ended = clock_.Wall()};
+  ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
+  EXPECT_EQ(RowOf(runs[0]).state, RunState::kFailed);
+  EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kDone);
 }
 
 TEST_F(BulkByHandTest, RightsAreThoseOfNow) {

@@ -103,6 +103,41 @@ TEST_F(WaitCheckTest, RefusesUnknownJobsAndCycles) {
   EXPECT_EQ(both.body()["errors"][1]["pointer"], "/waits_for/2/job");
 }
 
+// Its nodes lead to what it waits for, although nothing names the workflow itself.
+TEST_F(WaitCheckTest, RefusesCirclesOfNewWorkflows) {
+  Make(Body("node", Cron()));
+  Make(Body("next", After("node")));
+  json flow = Workflow("flow", Cron(), "node");
+  flow.update(Waits(json::array({Entry("next")})));
+  EXPECT_EQ(Refusal(Post("/api/jobs", flow)), "cycle /waits_for/0/job");
+  flow.update(Waits(json::array({Entry("node")})));
+  EXPECT_EQ(Refusal(Post("/api/jobs", flow)), "cycle /waits_for/0/job");
+  EXPECT_EQ(Get("/api/jobs/flow").status, 404);
+}
+
+// A workflow ends after its nodes, so that none may wait for what comes after it.
+TEST_F(WaitCheckTest, RefusesNodesThatWaitForTheEndOfTheirWorkflow) {
+  for (const char* id : {"a", "b"}) Make(Body(id, json::array()));
+  Make(Workflow("flow", Cron(), "a"));
+  Make(Body("next", After("flow")));
+  const json waiting = Body("a", json::array(), Waits(json::array({Entry("next")})));
+  const Answer refused = Replace("a", waiting);
+  EXPECT_EQ(Refusal(refused), "cycle /waits_for/0/job");
+  EXPECT_NE(refused.text.find("flow"), std::string::npos) << refused.text;
+
+  ASSERT_EQ(Replace("flow", Workflow("flow", Cron(), "b")).status, 200);
+  ASSERT_EQ(Replace("a", waiting).status, 200);
+  EXPECT_EQ(Refusal(Replace("flow", Workflow("flow", Cron(), "a"), 2)),
+            "cycle /workflow/nodes/0/job");
+
+  ASSERT_EQ(Replace("next", Body("next", Cron())).status, 200);
+  ASSERT_EQ(Replace("flow", Workflow("flow", Cron(), "a"), 2).status, 200);
+  EXPECT_EQ(Refusal(Replace("next", Body("next", After("flow")), 2)), "cycle /schedules/0/job");
+  json both = After("flow");
+  both.push_back(Cron()[0]);
+  EXPECT_EQ(Refusal(Replace("next", Body("next", both), 2)), "") << "it has fires of its own";
+}
+
 TEST_F(WaitCheckTest, RefusesWhatNoScheduleLeadsTo) {
   Make(Body("manual", json::array()));
   EXPECT_EQ(RefusalOf(Entry("manual")), "never_met /waits_for/0/job");
@@ -203,6 +238,24 @@ TEST_F(WaitCheckTest, ApplyTakesAListInAnyOrder) {
   }
   const Answer again = Send("POST", "/api/apply", list.dump());
   EXPECT_EQ(again.body()["counts"]["unchanged"], 3) << again.text;
+}
+
+// Neither names the other, so nothing else orders them; a store checks against stored jobs only.
+TEST_F(WaitCheckTest, ApplyRefusesACircleOfNewWorkflows) {
+  const auto flow = [](const std::string& id, const std::string& node, const std::string& awaited) {
+    json body = Workflow(id, Cron(), node);
+    body.update(Waits(json::array({Entry(awaited)})));
+    return body;
+  };
+  const json list = json::array(
+      {Body("a", Cron()), Body("b", Cron()), flow("one", "a", "b"), flow("two", "b", "a")});
+  const Answer applied = Send("POST", "/api/apply", list.dump());
+  ASSERT_EQ(applied.status, 200) << applied.text;
+  const json items = applied.body()["items"];
+  ASSERT_EQ(items.size(), 4u) << applied.text;
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(items[i]["result"], "created") << items[i];
+  EXPECT_EQ(items[3]["error"].value("code", ""), "cycle") << items[3];
+  EXPECT_EQ(Get("/api/jobs/two").status, 404);
 }
 
 TEST_F(WaitCheckTest, PruneDeletesWhoWaitsFirst) {

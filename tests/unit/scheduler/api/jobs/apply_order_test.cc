@@ -62,6 +62,22 @@ TEST(ApplyOrderTest, CyclesAndLongChainsEnd) {
   EXPECT_EQ(order.front(), chain.size() - 1);
 }
 
+TEST(ApplyOrderTest, OnlyAWorkflowThatComesAfterOthersMayCloseACircle) {
+  JobDefinition job;
+  EXPECT_FALSE(MayCloseCircle(job));
+  job.workflow = WorkflowDefinition{};
+  job.workflow->nodes = {{.id = "n", .job = JobId("a")}};
+  EXPECT_FALSE(MayCloseCircle(job));
+  JobDefinition after = job;
+  after.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "b"}};
+  EXPECT_TRUE(MayCloseCircle(after));
+  JobDefinition waiting = job;
+  waiting.waits_for = {{.job = JobId("b")}};
+  EXPECT_TRUE(MayCloseCircle(waiting));
+  waiting.workflow.reset();
+  EXPECT_FALSE(MayCloseCircle(waiting));
+}
+
 TEST(ApplyOrderTest, DependentsAreDeletedBeforeWhatTheyWaitFor) {
   const auto job = [](const std::string& id, const std::string& upstream = "") {
     StoredJob stored{.job_id = JobId(id)};

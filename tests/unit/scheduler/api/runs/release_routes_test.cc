@@ -190,6 +190,31 @@ TEST_F(ReleaseRoutesTest, ManyAreReleasedAtOnce) {
   EXPECT_EQ(late["items"][0]["error"]["code"], "not_waiting");
 }
 
+TEST_F(ReleaseRoutesTest, ADryRunNamesThoseThatDoNotWait) {
+  Plan();
+  const std::string up = NewestOf("up");
+  const std::string none = EncodeRunId({.fire = clock_.Wall(), .schedule_id = {}});
+  const json body = {
+      {"action", "release"}, {"ids", {NewestOf("late"), up, none, "x"}}, {"dry_run", true}};
+  const json told = Post("/api/bulk", body).body();
+  ASSERT_EQ(told["items"].size(), 4u) << told;
+  EXPECT_TRUE(told["items"][0]["error"].is_null()) << told;
+  EXPECT_EQ(told["items"][1]["error"].value("code", ""), "not_waiting") << told;
+  for (size_t i = 2; i < 4; ++i) {
+    EXPECT_EQ(told["items"][i]["error"].value("code", ""), "not_found") << told;
+  }
+  EXPECT_EQ(Shown(NewestOf("late"))["waiting"]["code"], "upstream_run") << "nothing was done";
+}
+
+// The look costs a read of the run alone, not the question why it waits.
+TEST_F(ReleaseRoutesTest, ADryRunAsksNotWhyTheyWait) {
+  Plan();
+  const json body = {{"action", "release"}, {"ids", {NewestOf("late")}}, {"dry_run", true}};
+  const int before = faults_.plan.calls("ReadUpstreamRuns");
+  EXPECT_EQ(Post("/api/bulk", body).status, 200);
+  EXPECT_EQ(faults_.plan.calls("ReadUpstreamRuns"), before);
+}
+
 TEST_F(ReleaseRoutesTest, ANodeWaitsForItsOtherNodesAfterwards) {
   CreateJob("gate", {{.job = JobId("up"), .window = {.day = 0}}}, std::nullopt);
   MakeJob("load");
