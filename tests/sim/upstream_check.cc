@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "common/domain/workflow/node_key.h"
-
 namespace carillon::sim {
 namespace {
 
@@ -34,8 +32,8 @@ bool IsMadeByItself(const RunRow& row) {
 
 // Skipped because another run does its work, or nobody wanted it.
 bool WasLetGo(const memory::RunEntry& run) {
-  static const std::set<std::string_view> kReasons = {"overlap",    "misfire",  "paused",
-                                                      "queue_full", "replaced", "shed"};
+  static const std::set<std::string_view> kReasons = {"overlap", "misfire", "queue_full",
+                                                      "replaced", "shed"};
   return run.row.state == RunState::kSkipped && kReasons.contains(run.result.reason);
 }
 
@@ -181,7 +179,8 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, WallTime fire
   if (!wait.in.empty() && (in == nullptr || in->deleted || !HasNode(*in, wait.job))) {
     return wait.job.value() + " is no node of " + wait.in.value();
   }
-  const std::set<JobNo> jobs = JobsUpFrom(in == nullptr ? job->job_no : in->job_no);
+  const Chain chain = ChainTo(in == nullptr ? job->job_no : in->job_no);
+  const std::set<JobNo>& jobs = chain.jobs;
   if (jobs.size() > kJobsBeforeMax + 1) return "too many jobs are before " + wait.job.value();
   WallTime from = fire - 1s * wait.window.back_s;
   WallTime until = fire;
@@ -195,7 +194,7 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, WallTime fire
   const auto counts = [&](const memory::RunEntry& run) REQUIRES(tables_.mu) {
     const bool of_job = run.row.job_no == job->job_no;
     if (!of_job && !jobs.contains(run.row.job_no)) return false;
-    if (run.row.key.shard != 0 || WasLetGo(run) || IsByHand(run)) return false;
+    if (run.row.key.shard != 0 || WasLetGo(run) || IsByHand(run) || IsHistory(run)) return false;
     return !of_job || in == nullptr || WorkflowOf(run) == in->job_no;
   };
   std::vector<Fire> fires = FiresIn(from, until, counts);
@@ -203,34 +202,27 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, WallTime fire
     fires = FiresIn(until + 1us, until + 1s * wait.window.ahead_s, counts);
     if (fires.empty()) return wait.job.value() + " has no fire in the window";
     if (unplanned <= fires.front().at) return "an earlier fire may be planned";
-    return WhyNot(wait, job->job_no, fires.front());
+    return WhyNot(wait, job->job_no, chain, fires.front());
   }
-  if (wait.which == WaitWhich::kLast) return WhyNot(wait, job->job_no, fires.back());
+  if (wait.which == WaitWhich::kLast) return WhyNot(wait, job->job_no, chain, fires.back());
   for (const Fire& one : fires) {
-    Why why = WhyNot(wait, job->job_no, one);
+    Why why = WhyNot(wait, job->job_no, chain, one);
     if (!why.empty()) return why;
   }
   return "";
 }
 
-// The runs of the job at this fire. A workflow that began anew has nodes' runs from before.
-UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, JobNo job,
+// All runs of the job at this fire, also those to which the others of the fire will lead.
+UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, JobNo job, const Chain& chain,
                                          const Fire& fire) const {
-  std::map<JobNo, uint64_t> last;
-  const auto number_of = [](const memory::RunEntry& run) {
-    const auto place = NodePlaceOf(run.row.key);
-    return place ? place->workflow_run_no : 0;
-  };
+  bool has_run = false;
   for (const memory::RunEntry* run : fire.runs) {
-    if (run->row.job_no != job) continue;
-    uint64_t& number = last[WorkflowOf(*run)];
-    number = std::max(number, number_of(*run));
-  }
-  if (last.empty()) {
-    return fmt::format("{} has no run of {}", wait.job.value(), FormatRfc3339(fire.at));
-  }
-  for (const memory::RunEntry* run : fire.runs) {
-    if (run->row.job_no != job || number_of(*run) < last[WorkflowOf(*run)]) continue;
+    if (run->row.job_no != job) {
+      if (!MayLeadToMore(*run, chain)) continue;
+      return fmt::format("run {} ({}) may lead to one of {}", EncodeRunId(run->row.key),
+                         Name(run->row.state), wait.job.value());
+    }
+    has_run = true;
     const bool done = IsFinal(run->row.state) && wait.on == AfterOutcome::kDone;
     const bool skipped =
         run->row.state == RunState::kSkipped && run->result.reason == "skipped_by_hand";
@@ -238,12 +230,25 @@ UpstreamCheck::Why UpstreamCheck::WhyNot(const UpstreamWait& wait, JobNo job,
     return fmt::format("run {} of {} is {}", EncodeRunId(run->row.key), wait.job.value(),
                        Name(run->row.state));
   }
-  return "";
+  if (has_run) return "";
+  return fmt::format("{} has no run of {}", wait.job.value(), FormatRfc3339(fire.at));
+}
+
+// A job starts after an end, once somebody has acted upon it; nodes are there once their workflow
+// has begun.
+bool UpstreamCheck::MayLeadToMore(const memory::RunEntry& run, const Chain& chain) const {
+  if (!chain.ends.contains(run.row.job_no)) {
+    return !IsFinal(run.row.state) && run.row.state != RunState::kRunning;
+  }
+  const auto is_end = [&](const auto& one) {
+    return one.second.key == run.row.key && one.second.target == CompletionTarget::kDependents;
+  };
+  return !IsFinal(run.row.state) || std::ranges::any_of(tables_.completions, is_end);
 }
 
 // The job and those whose runs lead to its own, up to jobs with times of their own.
-std::set<JobNo> UpstreamCheck::JobsUpFrom(JobNo job) const {
-  std::set<JobNo> found{job};
+UpstreamCheck::Chain UpstreamCheck::ChainTo(JobNo job) const {
+  Chain chain{.jobs = {job}, .ends = {}};
   std::vector<JobNo> open{job};
   while (!open.empty()) {
     const memory::JobEntry& one = *tables_.FindJob(open.back());
@@ -254,14 +259,15 @@ std::set<JobNo> UpstreamCheck::JobsUpFrom(JobNo job) const {
       if (one.deleted || spec.on == AfterOutcome::kFailure) continue;
       before.insert(tables_.FindJob(JobId(spec.upstream))->job_no);
     }
+    chain.ends.insert(before.begin(), before.end());
     for (const auto& [job_no, other] : tables_.jobs()) {
       if (!other.deleted && HasNode(other, one.id)) before.insert(job_no);
     }
     for (const JobNo job_no : before) {
-      if (found.insert(job_no).second) open.push_back(job_no);
+      if (chain.jobs.insert(job_no).second) open.push_back(job_no);
     }
   }
-  return found;
+  return chain;
 }
 
 // A delay schedule has its next fire some time after the end of the last one.
@@ -273,16 +279,23 @@ WallTime UpstreamCheck::FirstUnplanned(const std::set<JobNo>& jobs) const {
     for (const ScheduleId id : job.schedules) {
       const memory::ScheduleEntry& schedule = *tables_.FindSchedule(id);
       if (schedule.spec.kind == ScheduleKind::kAfter) continue;
-      if (schedule.awaited == WallTime{}) {
-        first = std::min(first, schedule.next_fire);
-        continue;
-      }
-      const memory::RunEntry* last = tables_.FindRun({schedule.awaited, id, 0});
-      if (last == nullptr || IsFinal(last->row.state))
-        first = std::min(first, schedule.awaited + 1us);
+      const bool waits = schedule.awaited != WallTime{};
+      first = std::min(first, waits ? schedule.awaited + 1us : schedule.next_fire);
     }
   }
   return first;
+}
+
+// A node of a workflow run that has begun anew, or that is within one.
+bool UpstreamCheck::IsHistory(const memory::RunEntry& run) const {
+  const auto& all = tables_.workflow_runs;
+  const memory::WorkflowEntry* workflow = tables_.WorkflowOfNode(run.row.key);
+  for (; workflow != nullptr; workflow = tables_.WorkflowOfNode(workflow->own)) {
+    for (auto later = all.upper_bound(workflow->run.no); later != all.end(); ++later) {
+      if (later->second.own == workflow->own) return true;
+    }
+  }
+  return false;
 }
 
 bool UpstreamCheck::IsByHand(const memory::RunEntry& run) const {

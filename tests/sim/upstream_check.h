@@ -55,6 +55,10 @@ class UpstreamCheck {
     WallTime at;
     int64_t version = 0;
   };
+  struct Chain {
+    std::set<JobNo> jobs;
+    std::set<JobNo> ends;  // those after whose ends others of them start
+  };
   struct Fire {
     WallTime at;
     std::vector<const memory::RunEntry*> runs;  // of the other job, and of those before it
@@ -69,9 +73,12 @@ class UpstreamCheck {
 
   Why WhyNot(const RunRow& row) const REQUIRES(tables_.mu);
   Why WhyNot(const UpstreamWait& wait, WallTime fire) const REQUIRES(tables_.mu);
-  Why WhyNot(const UpstreamWait& wait, JobNo job, const Fire& fire) const REQUIRES(tables_.mu);
-  std::set<JobNo> JobsUpFrom(JobNo job) const REQUIRES(tables_.mu);
+  Why WhyNot(const UpstreamWait& wait, JobNo job, const Chain& chain, const Fire& fire) const
+      REQUIRES(tables_.mu);
+  Chain ChainTo(JobNo job) const REQUIRES(tables_.mu);
+  bool MayLeadToMore(const memory::RunEntry& run, const Chain& chain) const REQUIRES(tables_.mu);
   WallTime FirstUnplanned(const std::set<JobNo>& jobs) const REQUIRES(tables_.mu);
+  bool IsHistory(const memory::RunEntry& run) const REQUIRES(tables_.mu);
   bool IsByHand(const memory::RunEntry& run) const REQUIRES(tables_.mu);
   JobNo WorkflowOf(const memory::RunEntry& run) const REQUIRES(tables_.mu);
   std::vector<Fire> FiresIn(WallTime from, WallTime until,
