@@ -7,8 +7,9 @@ namespace {
 
 TEST(RolesTest, EachRoleMayDoItsOwn) {
   using enum Permission;
-  for (const Permission permission : {kRead, kManageSelf, kWriteJobs, kRunJobs, kWriteExecutors,
-                                      kWriteConfig, kAcceptStore, kReadAudit, kManageUsers}) {
+  for (const Permission permission :
+       {kRead, kManageSelf, kWriteJobs, kRunJobs, kWriteExecutors, kWriteConfig, kAcceptStore,
+        kReadAudit, kManageUsers, kWriteEvents}) {
     EXPECT_EQ(ReachOf("admin", permission), Reach::kAll) << Name(permission);
     EXPECT_EQ(ReachOf("", permission), Reach::kNone) << Name(permission);
     EXPECT_EQ(ReachOf("Admin", permission), Reach::kNone) << Name(permission);
@@ -20,7 +21,7 @@ TEST(RolesTest, EachRoleMayDoItsOwn) {
   EXPECT_EQ(ReachOf("read_only", kRead), Reach::kAll);
   EXPECT_EQ(ReachOf("read_only", kManageSelf), Reach::kOwn);
   for (const Permission permission :
-       {kWriteExecutors, kWriteConfig, kAcceptStore, kReadAudit, kManageUsers}) {
+       {kWriteExecutors, kWriteConfig, kAcceptStore, kReadAudit, kManageUsers, kWriteEvents}) {
     EXPECT_EQ(ReachOf("user", permission), Reach::kNone) << Name(permission);
     EXPECT_EQ(ReachOf("read_only", permission), Reach::kNone) << Name(permission);
   }
@@ -35,7 +36,7 @@ TEST(RolesTest, PermissionsAreNamedWithTheirReach) {
                                          "jobs:run:own", "secrets:write:own"};
   EXPECT_EQ(PermissionsOf("user"), user);
   EXPECT_EQ(PermissionsOf("read_only"), (std::vector<std::string>{"read", "self:manage:own"}));
-  EXPECT_EQ(PermissionsOf("admin").size(), 10u);
+  EXPECT_EQ(PermissionsOf("admin").size(), 11u);
   EXPECT_TRUE(PermissionsOf("nobody").empty());
 }
 
@@ -52,6 +53,16 @@ TEST(RolesTest, ScopesTakeAwayAndNeverAdd) {
   EXPECT_TRUE(IsScope("users:manage"));
   EXPECT_FALSE(IsScope("anyone"));
   EXPECT_FALSE(IsScope("jobs:run:own"));
+}
+
+// Events start jobs of others, too.
+TEST(RolesTest, AnIntegrationMayOnlySendEvents) {
+  using enum Permission;
+  EXPECT_TRUE(IsScope("events:write"));
+  EXPECT_EQ(PermissionsOf("admin", {"events:write"}), std::vector<std::string>{"events:write"});
+  EXPECT_EQ(ReachOf("admin", {"events:write"}, kWriteEvents), Reach::kAll);
+  EXPECT_EQ(ReachOf("admin", {"events:write"}, kRead), Reach::kNone);
+  EXPECT_EQ(ReachOf("user", {"events:write"}, kWriteEvents), Reach::kNone);
 }
 
 TEST(RolesTest, OfTwoRolesTheLesserCounts) {

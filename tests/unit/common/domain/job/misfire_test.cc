@@ -33,7 +33,8 @@ Schedule Cron(std::string text, std::string zone = "UTC") {
 using Times = std::vector<WallTime>;
 
 TEST(MisfireTest, ReasonsAreReadAsTheyAreWritten) {
-  for (const char* name : {"misfire", "paused", "catch_up_limit", "edited", "deleted"}) {
+  for (const char* name :
+       {"misfire", "paused", "catch_up_limit", "edited", "deleted", "bad_event"}) {
     EXPECT_EQ(Name(ParseGapReason(name).value()), name);
   }
   EXPECT_EQ(ParseGapReason("Misfire").code(), ErrorCode::kInvalid);
@@ -155,6 +156,17 @@ TEST(MisfireTest, RunThatWasAdmittedFromAQueueIsNotOvertaken) {
   EXPECT_TRUE(StillWanted(rate, admitted, admitted.due + 20s, {}));
   EXPECT_FALSE(StillWanted(rate, admitted, admitted.due + 66s, {}));
   EXPECT_FALSE(StillWanted(rate, OnTime(kStart), kStart + 20s, {}));
+}
+
+// They come when they come, so a policy for fires that are late says nothing about them.
+TEST(MisfireTest, RunsOfEventsAreWantedHoweverLate) {
+  const Schedule schedule =
+      Schedule::Compile({.kind = ScheduleKind::kEvent, .event_type = "order.*"}, DstGap::kFire,
+                        DstRepeat::kAuto)
+          .value();
+  const MisfireRules rules{.policy = MisfirePolicy::kSkip, .grace = 0s, .catch_up_window = 1s};
+  EXPECT_TRUE(StillWanted(schedule, OnTime(kStart), kStart + 30 * 24h, rules));
+  EXPECT_FALSE(StillWanted(Rate(1h), OnTime(kStart), kStart + 30 * 24h, rules));
 }
 
 TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {

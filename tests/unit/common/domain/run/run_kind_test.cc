@@ -11,11 +11,11 @@ namespace {
 
 using enum RunKind;
 
-// The kinds in the order of run.h, one letter each: "CROMDBAWS" answers yes for all.
+// The kinds in the order of run.h, one letter each: "CROMDBAWSE" answers yes for all.
 std::string Letters(const std::vector<RunKind>& kinds) {
   static const std::map<RunKind, char> letters = {
       {kCron, 'C'},     {kRate, 'R'},  {kOnce, 'O'},     {kManual, 'M'}, {kDelay, 'D'},
-      {kBackfill, 'B'}, {kAfter, 'A'}, {kWorkflow, 'W'}, {kShard, 'S'}};
+      {kBackfill, 'B'}, {kAfter, 'A'}, {kWorkflow, 'W'}, {kShard, 'S'},  {kEvent, 'E'}};
   std::string text;
   for (const RunKind kind : kinds) text += letters.at(kind);
   return text;
@@ -42,19 +42,19 @@ TEST(RunKindTest, EveryKindAnswersEveryQuestion) {
   EXPECT_TRUE(planned_ahead);
   EXPECT_EQ(Answer(&RunKindRules::planned_ahead), "CROD");
   EXPECT_EQ(Answer(&RunKindRules::may_misfire), "CRO");
-  EXPECT_EQ(Answer(&RunKindRules::skipped_by_pause), "CROMDA");
-  EXPECT_EQ(Answer(&RunKindRules::in_streak), "CRODA");
+  EXPECT_EQ(Answer(&RunKindRules::skipped_by_pause), "CROMDAE");
+  EXPECT_EQ(Answer(&RunKindRules::in_streak), "CRODAE");
   EXPECT_EQ(Answer(&RunKindRules::queued_without_slot), "BWS");
   EXPECT_EQ(Answer(&RunKindRules::keeps_priority), "MBS");
   EXPECT_EQ(Answer(&RunKindRules::has_request), "M");
-  EXPECT_EQ(Answer(&RunKindRules::of_a_fire), "CRODBAW");
+  EXPECT_EQ(Answer(&RunKindRules::of_a_fire), "CRODBAWE");
   EXPECT_EQ(Answer(&RunKindRules::fire_of_a_schedule), "CRODB");
-  EXPECT_EQ(Answer(&RunKindRules::may_expire), "CROMDAWS");
-  EXPECT_EQ(Answer(&RunKindRules::may_be_late), "CROMDAW");
-  EXPECT_EQ(Answer(&RunKindRules::starts_dependents), "CROMDAW");
+  EXPECT_EQ(Answer(&RunKindRules::may_expire), "CROMDAWSE");
+  EXPECT_EQ(Answer(&RunKindRules::may_be_late), "CROMDAWE");
+  EXPECT_EQ(Answer(&RunKindRules::starts_dependents), "CROMDAWE");
   EXPECT_EQ(Answer(&RunKindRules::moved_by_workflow), "W");
-  EXPECT_EQ(Answer(&RunKindRules::tells_failure), "CROMDBAW");
-  EXPECT_EQ(Answer(&RunKindRules::counts_for_job), "CROMDBAW");
+  EXPECT_EQ(Answer(&RunKindRules::tells_failure), "CROMDBAWE");
+  EXPECT_EQ(Answer(&RunKindRules::counts_for_job), "CROMDBAWE");
 }
 
 TEST(RunKindTest, ABackgroundRunAnswersLikeABackfilledOne) {

@@ -196,6 +196,55 @@ TEST(ScheduleTest, OfADelayScheduleOnlyTheFirstFireIsKnown) {
   EXPECT_EQ(none.error().pointer, "/every_ms");
 }
 
+TEST(ScheduleTest, AnEventScheduleHasNoFiresOfItsOwn) {
+  ScheduleSpec spec{.kind = ScheduleKind::kEvent, .event_type = "order.paid"};
+  const Schedule event = Compiled(spec);
+  EXPECT_EQ(event.kind(), ScheduleKind::kEvent);
+  EXPECT_FALSE(event.Next(WallTime::min()).has_value());
+  EXPECT_EQ(event.Count(WallTime::min(), kNever), 0);
+  EXPECT_FALSE(event.Nth(WallTime::min(), 0).has_value());
+  EXPECT_EQ(event.Explain(), "On each event of type order.paid");
+  spec.event_type = "order.*";
+  spec.event_source = "shop";
+  EXPECT_EQ(Compiled(spec).Explain(), "On each event whose type begins with order. from shop");
+  spec.event_type = "*";
+  spec.filter = "data.n > 3";
+  EXPECT_EQ(Compiled(spec).Explain(), "On each event from shop that its filter lets through");
+  spec.event_type = "";
+  EXPECT_EQ(Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto).error().pointer, "/type");
+}
+
+TEST(ScheduleTest, KindsAreReadAsTheyAreWritten) {
+  const std::vector<std::pair<ScheduleKind, std::string_view>> names{
+      {ScheduleKind::kCron, "cron"},   {ScheduleKind::kRate, "rate"},
+      {ScheduleKind::kOnce, "once"},   {ScheduleKind::kManual, "manual"},
+      {ScheduleKind::kDelay, "delay"}, {ScheduleKind::kAfter, "after"},
+      {ScheduleKind::kEvent, "event"}};
+  for (const auto& [kind, name] : names) {
+    EXPECT_EQ(Name(kind), name);
+    EXPECT_EQ(ParseName<ScheduleKind>(name).value(), kind);
+    const bool by_itself = name == "cron" || name == "rate" || name == "once";
+    EXPECT_EQ(HasTimes(kind), by_itself) << name;
+    const ScheduleSpec spec{.kind = kind, .parameters = {{"a", "{{event.id}}"}}};
+    EXPECT_EQ(FixedParametersOf(spec).size(), kind == ScheduleKind::kEvent ? 0u : 1u) << name;
+  }
+  EXPECT_EQ(ParseName<ScheduleKind>("Event").code(), ErrorCode::kInvalid);
+}
+
+TEST(ScheduleTest, SchedulesOfDifferentEventsDoNotFireAlike) {
+  const ScheduleSpec spec{
+      .kind = ScheduleKind::kEvent, .event_type = "a", .event_source = "s", .filter = "data.ok"};
+  ScheduleSpec other = spec;
+  other.parameters["x"] = "{{event.id}}";
+  EXPECT_TRUE(FireAlike(spec, other));
+  for (std::string ScheduleSpec::*field :
+       {&ScheduleSpec::event_type, &ScheduleSpec::event_source, &ScheduleSpec::filter}) {
+    other = spec;
+    other.*field = "b";
+    EXPECT_FALSE(FireAlike(spec, other));
+  }
+}
+
 TEST(ScheduleTest, AWindowIncludesItsStartAndExcludesItsEnd) {
   ScheduleSpec spec = Cron("0 * * * *");
   spec.start = T("2026-03-01T02:00:00Z");
