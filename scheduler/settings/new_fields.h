@@ -33,13 +33,18 @@ inline bool UsesNewCron(const JobDefinition& job) {
 // Runs keep the time zone of their fire from this one on, too.
 inline constexpr int kFireDateMigration = 2;
 
-// Parts of runs, groups in time, pauses after failures, the topic of dead letters, and waits for
-// runs of other jobs.
+// Parts of runs, groups in time, pauses after failures, the topic of dead letters, waits for runs
+// of other jobs, and events.
 inline constexpr int kFanOutMigration = 3;
 
 inline bool UsesNewNotice(const JobDefinition& job) {
   return job.notify.on &&
          std::ranges::find(*job.notify.on, NoticeKind::kJobPaused) != job.notify.on->end();
+}
+
+inline bool UsesEvents(const JobDefinition& job) {
+  return std::any_of(job.schedules.begin(), job.schedules.end(),
+                     [](const ScheduleSpec& spec) { return spec.kind == ScheduleKind::kEvent; });
 }
 
 inline bool UsesNewHttp(const JobDefinition& job) {
@@ -65,6 +70,7 @@ inline constexpr std::array kNewFields = {
              [](const JobDefinition& job) { return job.pause_after_failures > 0; }},
     NewField{"notify", kFanOutMigration, &UsesNewNotice},
     NewField{"waits_for", kFanOutMigration, &WaitsForOthers},
+    NewField{"events", kFanOutMigration, &UsesEvents},
     // Of a concurrency group, not of a job: the routes of groups ask themselves.
     NewField{"per_s", kFanOutMigration, [](const JobDefinition&) { return false; }},
 };

@@ -128,6 +128,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["cancel_requested"] = row.cancel_requested.has_value();
   to["cancel_mode"] = row.cancel_requested ? json(Name(*row.cancel_requested)) : json(nullptr);
   to["parameters"] = GivenValues(run.parameters_json);
+  if (const auto event = GivenEvent(run.parameters_json)) to["event"] = OriginToJson(*event);
   to["due_at"] = TimeOrNull(row.due);
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);

@@ -19,6 +19,7 @@
 namespace carillon::scheduler {
 
 class LogReads;
+class OpenEventRuns;
 class Routes;
 
 // The additions of a handler to the audit record of its action.
@@ -37,6 +38,7 @@ struct Services {
   StoreProbe& probe;                        // reads of the store with a bounded wait
   StreamHub& streams;                       // for answers that are live streams
   LogReads& log_reads;                      // limits concurrent reads of long logs
+  OpenEventRuns& open_event_runs;           // limits what events start
   ChangeWatch& changes;                     // the source of change streams
   Authenticator& authenticator;             // issues tokens and drops cached credentials
   SignIn& sign_in;                          // hashes passwords, limits attempts

@@ -209,6 +209,7 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
                identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
       log_reads_(std::max<size_t>(workers / 2, 1)),
+      open_event_runs_(context.stores.events, context.clock),
       stream_loop_("api.streams", context.clock, streams_),
       bulk_item_runner_(
           [this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
@@ -231,6 +232,7 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
                 .probe = probe_,
                 .streams = streams_,
                 .log_reads = log_reads_,
+                .open_event_runs = open_event_runs_,
                 .changes = changes_,
                 .authenticator = authenticator_,
                 .sign_in = sign_in_,

@@ -16,6 +16,7 @@
 #include "common/base/mutex.h"
 #include "scheduler/api/bulk/route_item_runner.h"
 #include "scheduler/api/call/route.h"
+#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/console_pages.h"
 #include "scheduler/auth/rate_limit.h"
@@ -76,6 +77,7 @@ class ApiHandler : public HttpHandler {
   ChangeWatch changes_;  // declared before the streams that use it
   StreamHub streams_;
   LogReads log_reads_;
+  OpenEventRuns open_event_runs_;
   LoopRunner stream_loop_;
   RouteItemRunner bulk_item_runner_;
   BulkWorker bulk_;

@@ -5,6 +5,7 @@
 #include "scheduler/api/accounts/token_routes.h"
 #include "scheduler/api/accounts/user_routes.h"
 #include "scheduler/api/bulk/bulk_routes.h"
+#include "scheduler/api/events/event_routes.h"
 #include "scheduler/api/executors/executor_routes.h"
 #include "scheduler/api/executors/join_routes.h"
 #include "scheduler/api/groups/group_routes.h"
@@ -110,6 +111,15 @@ const Routes& RouteTable() {
       {"GET", "/api/runs/{}/logs", kRead, kNo, &RunLogs},
       {"GET", "/api/runs/{}/logs/stream", kRead, kNo, &StreamRunLogs},
       {"GET", "/api/gaps", kRead, kNo, &ListGaps},
+      {.method = "POST",
+       .path = "/api/events",
+       .permission = kWriteEvents,
+       .keyed = kNo,
+       .handler = &SendEvents,
+       .action = "event.send",
+       .with_query = true},
+      {"POST", "/api/events/test", kRead, kNo, &TestEvent},
+      {"GET", "/api/events", kRead, kNo, &ListEvents},
       {"GET", "/api/dead-letters", kRead, kNo, &ListDeadLetters},
       {"GET", "/api/dead-letters/{}", kRead, kNo, &GetDeadLetter},
       {"DELETE", "/api/dead-letters/{}", kRunJobs, kNo, &DiscardDeadLetter, "dead_letter.discard",

@@ -91,6 +91,12 @@ nlohmann::json GivenValues(std::string_view text) {
   return values;
 }
 
+std::optional<EventOrigin> GivenEvent(std::string_view text) {
+  if (text.find(kStartedByEvent) == std::string_view::npos) return {};
+  nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
+  return TakeEvent(document);
+}
+
 nlohmann::json OriginToJson(const EventOrigin& origin) {
   return {{"id", origin.id},
           {"source", origin.source},

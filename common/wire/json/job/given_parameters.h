@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,8 @@ Result<std::string> WithZone(std::string_view own, const std::string& zone);
 std::string GivenToText(const RenderedParameters& given);
 // The values alone, for people; an empty object if there are none, or if they cannot be read.
 nlohmann::json GivenValues(std::string_view text);
+// The event that started the run; nullopt if none did, or if it cannot be read.
+std::optional<EventOrigin> GivenEvent(std::string_view text);
 nlohmann::json OriginToJson(const EventOrigin& origin);
 // The parameters of a request with its user. Unchanged without parameters, or for a caller who is
 // no user: only administrators' tokens belong to nobody.

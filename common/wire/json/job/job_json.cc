@@ -242,15 +242,6 @@ struct Before {
   const JobDefinition& definition;
 };
 
-// Events cannot be sent yet.
-void RefuseEvents(const JobDefinition& definition, Mistakes& mistakes) {
-  for (size_t i = 0; i < definition.schedules.size(); ++i) {
-    if (definition.schedules[i].kind != ScheduleKind::kEvent) continue;
-    mistakes.push_back({ErrorCode::kInvalid, "must be cron, rate, once, delay or after",
-                        "/schedules/" + std::to_string(i) + "/kind"});
-  }
-}
-
 // `mistakes` are those already found in the same request.
 Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* further,
                               Mistakes mistakes = {}) {
@@ -277,7 +268,6 @@ Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* 
   }
   const bool workflow = parsed.definition.type == JobType::kWorkflow;
   if (workflow && !body.contains("timeout")) parsed.definition.timeout_s = kWorkflowTimeoutS;
-  RefuseEvents(parsed.definition, mistakes);
   FillScheduleZones(parsed.definition);
   const JobId id = before.id.empty() ? JobId(parsed.job_id) : before.id;
   if (!id.empty()) SetSpread(parsed.definition, id);

@@ -128,31 +128,6 @@ std::string_view RequiredField(ScheduleKind kind) {
   return "kind";
 }
 
-Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec& spec) {
-  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
-  const std::string kind_pointer = JsonPointer(pointer, "kind");
-  if (!value.contains("kind")) return InvalidAt(kind_pointer, "is missing");
-  CARILLON_TRY(ReadNameOf(value["kind"], kind_pointer, spec.kind));
-  if (spec.kind == ScheduleKind::kManual) {
-    return InvalidAt(
-        kind_pointer,
-        "must be cron, rate, once, delay, after or event; a manual job has no schedules");
-  }
-  if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
-    return RefuseIn(value, JsonPointer(pointer, "in_s"));
-  }
-  spec.time_zone.clear();  // empty until FillScheduleZones sets the zone
-  for (const auto& [name, entry] : value.items()) {
-    CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
-  }
-  const std::string_view required = RequiredField(spec.kind);
-  if (!value.contains(required)) return InvalidAt(JsonPointer(pointer, required), "is missing");
-  if (spec.kind == ScheduleKind::kCron && value.contains("time_zone") && spec.time_zone.empty()) {
-    return InvalidAt(JsonPointer(pointer, "time_zone"), "must name a time zone");
-  }
-  return {};
-}
-
 // Fields with their defaults are left out, so that a version that does not know them can read the
 // definitions that do not use them.
 void WriteRepeated(const ScheduleSpec& spec, json& out) {
@@ -198,6 +173,31 @@ json WriteSchedule(const ScheduleSpec& spec) {
 }
 
 }  // namespace
+
+Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec& spec) {
+  if (!value.is_object()) return InvalidAt(pointer, "must be an object");
+  const std::string kind_pointer = JsonPointer(pointer, "kind");
+  if (!value.contains("kind")) return InvalidAt(kind_pointer, "is missing");
+  CARILLON_TRY(ReadNameOf(value["kind"], kind_pointer, spec.kind));
+  if (spec.kind == ScheduleKind::kManual) {
+    return InvalidAt(
+        kind_pointer,
+        "must be cron, rate, once, delay, after or event; a manual job has no schedules");
+  }
+  if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
+    return RefuseIn(value, JsonPointer(pointer, "in_s"));
+  }
+  spec.time_zone.clear();  // empty until FillScheduleZones sets the zone
+  for (const auto& [name, entry] : value.items()) {
+    CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
+  }
+  const std::string_view required = RequiredField(spec.kind);
+  if (!value.contains(required)) return InvalidAt(JsonPointer(pointer, required), "is missing");
+  if (spec.kind == ScheduleKind::kCron && value.contains("time_zone") && spec.time_zone.empty()) {
+    return InvalidAt(JsonPointer(pointer, "time_zone"), "must name a time zone");
+  }
+  return {};
+}
 
 Status ReadSchedules(const json& value, const std::string& pointer,
                      std::vector<ScheduleSpec>& out) {

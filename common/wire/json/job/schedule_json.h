@@ -13,6 +13,7 @@
 
 namespace carillon {
 
+Status ReadSchedule(const nlohmann::json& value, const std::string& pointer, ScheduleSpec& spec);
 Status ReadSchedules(const nlohmann::json& value, const std::string& pointer,
                      std::vector<ScheduleSpec>& out);
 nlohmann::json SchedulesToJson(const std::vector<ScheduleSpec>& schedules);

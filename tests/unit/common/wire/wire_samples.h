@@ -209,10 +209,10 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .description = RandomText(rng, 30),
                     .user_id = RandomName(rng)};
   for (size_t n = rng.Below(4); n > 0; --n) {
-    constexpr ScheduleKind kKinds[] = {ScheduleKind::kCron, ScheduleKind::kRate,
-                                       ScheduleKind::kOnce, ScheduleKind::kDelay,
-                                       ScheduleKind::kAfter};
-    ScheduleSpec spec{.kind = kKinds[rng.Below(5)]};
+    constexpr ScheduleKind kKinds[] = {ScheduleKind::kCron,  ScheduleKind::kRate,
+                                       ScheduleKind::kOnce,  ScheduleKind::kDelay,
+                                       ScheduleKind::kAfter, ScheduleKind::kEvent};
+    ScheduleSpec spec{.kind = kKinds[rng.Below(6)]};
     if (spec.kind == ScheduleKind::kCron) {
       spec.cron_expression = std::string(kCrons[rng.Below(4)]);
       spec.time_zone = std::string(kZones[rng.Below(3)]);
@@ -222,6 +222,11 @@ inline JobDefinition RandomJob(Rng& rng) {
     } else if (spec.kind == ScheduleKind::kAfter) {
       spec.upstream = "job-" + std::to_string(rng.Below(100));
       spec.on = static_cast<AfterOutcome>(rng.Below(3));
+    } else if (spec.kind == ScheduleKind::kEvent) {
+      spec.event_type = rng.Chance(0.5) ? "order.*" : "order.paid";
+      if (rng.Chance(0.5)) spec.event_source = "shop";
+      if (rng.Chance(0.5)) spec.filter = "data.n > 9 and data.region == 'eu'";
+      if (rng.Chance(0.5)) spec.parameters["from_event"] = std::string("{{event.data.n}}");
     } else {
       spec.at = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
     }

@@ -1,5 +1,6 @@
 // Background bulk actions executed by the routes' handlers, with members that are killed.
 #include "scheduler/api/bulk/route_item_runner.h"
+#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/bulk/bulk_env.h"
@@ -127,12 +128,14 @@ class BulkByHandTest : public BulkEnv {
   scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
   scheduler::StreamHub streams_{server_clock_};
   scheduler::LogReads log_reads_{1};
+  scheduler::OpenEventRuns open_event_runs_{stores_.events, server_clock_};
   const std::function<void()> nudge_ = [] {};
   const scheduler::Services services_{.routes = scheduler::RouteTable(),
                                       .identifiers = identifiers_,
                                       .probe = watch_,
                                       .streams = streams_,
                                       .log_reads = log_reads_,
+                                      .open_event_runs = open_event_runs_,
                                       .changes = changes_,
                                       .authenticator = authenticator_,
                                       .sign_in = sign_in_,

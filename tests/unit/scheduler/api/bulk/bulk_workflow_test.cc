@@ -1,5 +1,6 @@
 // Bulk retries of the nodes of a workflow run: one item may retry what another one asks for.
 #include "scheduler/api/bulk/bulk_item.h"
+#include "scheduler/api/events/open_runs.h"
 #include "scheduler/api/logs/log_reads.h"
 #include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/workflows/workflow_env.h"
@@ -57,12 +58,14 @@ class BulkWorkflowTest : public WorkflowEnv {
   scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
   scheduler::StreamHub streams_{server_clock_};
   scheduler::LogReads log_reads_{1};
+  scheduler::OpenEventRuns open_event_runs_{stores_.events, server_clock_};
   const std::function<void()> nudge_ = [] {};
   const scheduler::Services services_{.routes = scheduler::RouteTable(),
                                       .identifiers = identifiers_,
                                       .probe = watch_,
                                       .streams = streams_,
                                       .log_reads = log_reads_,
+                                      .open_event_runs = open_event_runs_,
                                       .changes = changes_,
                                       .authenticator = authenticator_,
                                       .sign_in = sign_in_,

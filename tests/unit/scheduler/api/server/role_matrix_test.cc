@@ -80,6 +80,9 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // there is no such attempt
       {"GET /api/changes", {kKnown, 400}},              // the parameter is unknown
       {"GET /api/gaps", {kKnown, 200}},
+      {"GET /api/events", {kKnown, 200}},
+      {"POST /api/events", {kAdmin, 409, "{}"}},       // the upgrade is not finished
+      {"POST /api/events/test", {kKnown, 409, "{}"}},  // the same
       {"GET /api/dead-letters", {kKnown, 200}},
       {"GET /api/dead-letters/{}", {kKnown, 200}},
       {"DELETE /api/dead-letters/{}", {kOwner, 204}},
