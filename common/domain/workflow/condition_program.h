@@ -67,7 +67,7 @@ enum class ConditionNames { kRun, kEvent };
 Result<ConditionProgram> CompileCondition(std::string_view text,
                                           ConditionNames names = ConditionNames::kRun);
 
-// True for the name of a value of an event: at most 10 segments of letters, digits and _, 200 bytes.
+// True for the name of a value of an event: at most 10 parts of letters, digits and _, 200 bytes.
 bool IsEventName(std::string_view name);
 
 }  // namespace carillon
