@@ -161,11 +161,9 @@ class AcceptBatch {
         start.run = RunKey{.fire = fire, .schedule_id = trigger.id};
         fires_.Take(trigger.id, fire);
         runs_.push_back(EventRunOf(*start.run, job, *given));
-      } else if (given.code() == ErrorCode::kInvalid) {
+      } else {
         start.gap = GapReason::kBadEvent;
         start.problem = given.error().message;
-      } else {
-        return given.error();
       }
     }
     if (start.gap) ++gaps_[{trigger.id, trigger.job_no, *start.gap}];
