@@ -8,12 +8,11 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/conditions.h"
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/wire/json/event_json.h"
 #include "common/wire/json/json_text.h"
 
 namespace carillon::mysql {
 namespace {
-
-using nlohmann::json;
 
 // The key of an event, from SQL expressions for namespace, source and id. These contain no control
 // characters, so that the text is that of one event only.
@@ -21,55 +20,6 @@ std::string KeyOf(const std::string& name_space, const std::string& source, cons
   return "UNHEX(LEFT(SHA2(CONCAT(" + name_space + ", '\n', " + source + ", '\n', " + id +
          "), 256), 32))";
 }
-
-// ---- the column `starts`
-
-json ToJson(const EventStart& start) {
-  json item = {{"schedule_id", start.schedule_id.value()},
-               {"job_id", start.job_id.value()},
-               {"job_no", start.job_no.value()},
-               {"segment", start.segment.value()}};
-  if (start.run) item["run_id"] = EncodeRunId(*start.run);
-  if (start.gap) item["gap"] = Name(*start.gap);
-  if (!start.problem.empty()) item["problem"] = start.problem;
-  return item;
-}
-
-std::string StartsToColumn(const std::vector<EventStart>& starts) {
-  json list = json::array();
-  for (const EventStart& start : starts) list.push_back(ToJson(start));
-  return JsonToText(list);
-}
-
-Result<EventStart> StartOf(const json& item) {
-  EventStart start{.schedule_id = ScheduleId(item.at("schedule_id").get<uint64_t>()),
-                   .job_id = JobId(item.at("job_id").get<std::string>()),
-                   .job_no = JobNo(item.at("job_no").get<uint64_t>()),
-                   .segment = SegmentId(item.at("segment").get<uint32_t>()),
-                   .problem = item.value("problem", "")};
-  if (item.contains("run_id")) {
-    CARILLON_ASSIGN_OR_RETURN(start.run, DecodeRunId(item["run_id"].get<std::string>()));
-  }
-  if (item.contains("gap")) {
-    CARILLON_ASSIGN_OR_RETURN(start.gap, ParseGapReason(item["gap"].get<std::string>()));
-  }
-  return start;
-}
-
-Result<std::vector<EventStart>> StartsFromColumn(const std::string& text) {
-  std::vector<EventStart> starts;
-  try {
-    for (const json& item : json::parse(text)) {
-      CARILLON_ASSIGN_OR_RETURN(EventStart start, StartOf(item));
-      starts.push_back(std::move(start));
-    }
-  } catch (const json::exception& e) {
-    return {ErrorCode::kCorrupt, e.what()};
-  }
-  return starts;
-}
-
-// ---- lists
 
 // Patterns of LIKE, because `=` ignores blanks at the end.
 std::string PatternOf(std::string_view text) {
@@ -128,7 +78,7 @@ Result<EventRecord> ReadRecord(const Rows& rows) {
                      .accepted = rows.Time(1),
                      .problem = rows.Text(10)};
   CARILLON_ASSIGN_OR_RETURN(record.outcome, ParseEventOutcome(rows.Text(8)));
-  CARILLON_ASSIGN_OR_RETURN(record.starts, StartsFromColumn(rows.Text(9)));
+  CARILLON_ASSIGN_OR_RETURN(record.starts, StartsFromText(rows.Text(9)));
   return record;
 }
 
@@ -146,7 +96,7 @@ void AddRecord(JsonRows& rows, const EventRecord& record) {
       .Add(record.origin.subject)
       .Add(Name(record.outcome))
       .Add(record.accepted)
-      .AddBytes(StartsToColumn(record.starts))
+      .AddBytes(JsonToText(StartsToJson(record.starts)))
       .AddBytes(record.problem);
 }
 
@@ -177,7 +127,7 @@ Result<KnownStarts> ReadKnown(Session& session, const std::string& name_space,
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
   KnownStarts known(events.size());
   while (rows.Next()) {
-    Result<std::vector<EventStart>> starts = StartsFromColumn(rows.Text(2));
+    Result<std::vector<EventStart>> starts = StartsFromText(rows.Text(2));
     const size_t place = rows.Unsigned(1);
     if (!starts.ok()) session.NoteUnreadable("events", events[place]->id, starts.error().message);
     known[place] = starts.ok() ? std::move(*starts) : std::vector<EventStart>();
