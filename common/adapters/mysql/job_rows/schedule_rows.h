@@ -12,8 +12,8 @@
 namespace carillon::mysql {
 
 // The number in id_blocks that each write of a schedule of kind event raises, in its transaction.
-// Its lock is held until the commit. So a caller that reads the same number twice has seen, in between,
-// every trigger that was committed before the first look.
+// Its lock is held until the commit. So a caller that reads the same number twice has seen, in
+// between, every trigger that was committed before the first look.
 inline constexpr std::string_view kEventTriggerSequence = "event_trigger";
 
 // A schedule as stored. If its job is paused, `due.next_fire` is kNever and `resume_from` holds the
